@@ -16,7 +16,7 @@ SAMPLES = 5
 
 
 def _since_last_audit(evidence: Evidence) -> DataFrame | None:
-    return unexplained_since(evidence.previous, evidence.ledger, evidence.journal, evidence.policies)
+    return unexplained_since(evidence.previous, evidence.ledger, evidence.journal, evidence.policies, evidence.totals)
 
 
 RULES = (

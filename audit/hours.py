@@ -16,15 +16,18 @@ DERIVED = ("unrecorded_entry", "unrecorded_exit", "lost")
 """Verdicts of the ledger that stand for an event which the journal does not tell."""
 
 
-def hours(journal: DataFrame, ledger: DataFrame, policies: DataFrame) -> DataFrame:
+def hours(journal: DataFrame, ledger: DataFrame, policies: DataFrame, totals: DataFrame | None = None) -> DataFrame:
     """One row of HOUR_COLUMNS, destination_id and kind for each queue and hour in which anything came or went.
 
     came, went: entries and exits, moves and replays included. derived: how many of the two no record tells of; they are
     put where the ledger says (an entry into the hour in which the message left). opening is the closing of the
-    hour before. verdict: one of identity.PROOFS, or "not balanced" for a closing below zero.
+    hour before. totals: of what digests prove (digests.totals), which journal and ledger lack. verdict: one of
+    identity.PROOFS, or "not balanced" for a closing below zero.
     """
     known = policies.where(F.col("kind") != "topic").select("destination_id", "queue", "kind", level())
     counted = _recorded(journal).unionByName(_derived(ledger))
+    if totals is not None:
+        counted = counted.unionByName(_by_digest(totals))
     by_hour = counted.groupBy("destination_id", "hour").agg(
         *[F.sum(name).alias(name) for name in ("came", "went", "derived")]
     )
@@ -77,6 +80,17 @@ def _derived(ledger: DataFrame) -> DataFrame:
         F.greatest(-missing, F.lit(0)).alias("came"),
         F.greatest(missing, F.lit(0)).alias("went"),
         F.abs(missing).alias("derived"),
+    )
+
+
+def _by_digest(totals: DataFrame) -> DataFrame:
+    """Count what digests prove, by destination and hour."""
+    return totals.select(
+        "destination_id",
+        "hour",
+        (F.col("sent") + F.col("unrecorded")).alias("came"),
+        F.col("consumed").alias("went"),
+        F.col("unrecorded").alias("derived"),
     )
 
 

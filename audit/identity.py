@@ -38,10 +38,17 @@ PROVED = (PROOFS["full"], PROOFS["topic"])
 """Verdicts on queues where a lost message shows."""
 
 
-def identity(ledger: DataFrame, policies: DataFrame, findings: DataFrame, cursors: DataFrame) -> DataFrame:
+def identity(
+    ledger: DataFrame,
+    policies: DataFrame,
+    findings: DataFrame,
+    cursors: DataFrame,
+    totals: DataFrame | None = None,
+) -> DataFrame:
     """One row of IDENTITY_COLUMNS for each queue that has a ledger row or is not dropped, by name.
 
-    ledger: of judge_rows. findings: of checks.find_all. lost counts recorded losses and inferred ones. Errors are
+    ledger: of judge_rows. findings: of checks.find_all. totals: of what digests prove
+    (digests.totals), which the ledger lacks. lost counts recorded losses and inferred ones. Errors are
     counted by message (``faults``), so a missing message and a doubled one do not cancel out as they do in
     ``difference``. verdict: one of PROOFS, or "not balanced".
     """
@@ -52,6 +59,8 @@ def identity(ledger: DataFrame, policies: DataFrame, findings: DataFrame, cursor
         (-_sum_of("unrecorded_entry")).alias("unrecorded_in"),
         _sum_of("unrecorded_exit").alias("unrecorded_out"),
     )
+    if totals is not None:
+        sums = _with_totals(sums, totals)
     faults = (
         findings.where(F.col("severity") == "error")
         .groupBy("destination_id")
@@ -80,6 +89,20 @@ def identity(ledger: DataFrame, policies: DataFrame, findings: DataFrame, cursor
         .select("destination_id", *IDENTITY_COLUMNS)
         .orderBy("queue", "destination_id")
     )
+
+
+def _with_totals(sums: DataFrame, totals: DataFrame) -> DataFrame:
+    """The sums of the ledger with what digests prove: each such message was consumed once."""
+    terms = [name for name in sums.columns if name != "destination_id"]
+    proved = totals.select(
+        "destination_id",
+        F.col("consumed").alias("messages"),
+        "sent",
+        "consumed",
+        F.col("unrecorded").alias("unrecorded_in"),
+    )
+    whole = sums.unionByName(proved, allowMissingColumns=True).groupBy("destination_id")
+    return whole.agg(*[F.sum(F.coalesce(term, F.lit(0))).alias(term) for term in terms])
 
 
 def level() -> Column:

@@ -24,13 +24,15 @@ from .hours import HOUR_COLUMNS, hours, told
 from .identity import IDENTITY_COLUMNS, identity
 from .ledger import count_rows, judge_rows, occurrences, queue_policies
 from .origin import read_origin
+from .pace import Pace, paced
 from .page import environment, write_page
+from .ranges import Ranges, read_ranges, through
 from .read import COLUMNS, read_view
 from .reports import make_reports
 from .reports.shown import shown
 from .result import AuditResult, Hour, Queue, RuleResult
 from .rules.rule import Evidence, facts_of
-from .session import spark_session
+from .session import for_few_rows, spark_session
 from .since import Previous
 from .snapshot import exported
 
@@ -58,6 +60,7 @@ class AuditOptions(TypedDict, total=False):
     page: Path | None
     bucket_seconds: int | None
     archive: Path | None
+    rows: bool
     on_stage: Callable[[str], None]
 
 
@@ -72,6 +75,7 @@ def run_audit(
     page: Path | None = None,
     bucket_seconds: int | None = None,
     archive: Path | None = None,
+    rows: bool = False,
     previous: Previous | None = None,
     notes: tuple[str, ...] = (),
     on_stage: Callable[[str], None] = lambda stage: None,
@@ -79,13 +83,14 @@ def run_audit(
     """Audit the database at ``dsn`` (libpq's form, over TCP, a primary).
 
     output: a folder, absent or empty, for Parquet: destinations, messages, journal (unfolded), incidents, acts, locks,
-    cursors, identity, hours, rules, workers, reports, and for index.html. None keeps nothing. page: another place for
-    the page. Without either there are no reports. bucket_seconds: what reports count in; None: as the record's length
-    asks for. partitions: connections that read at once, and partitions of a shuffle. spark: a session of the caller's,
-    left running; it needs the JDBC driver, and master, jdbc_jar are not used. archive: the folder of the database's
-    archive; then journal and incidents are those it has and the live ones beyond. previous: an audit to count on from
-    (rule since_last_audit). notes: what the result is to say beside its findings. on_stage: is told what begins, in
-    words for people. Findings are in the result. Raises AuditError if there could be no audit.
+    cursors, identity, hours, rules, workers, digests, reports, and for index.html. None keeps nothing. page: another
+    place for the page. Without either there are no reports. bucket_seconds: what reports count in; None: as the
+    record's length asks for. partitions: connections that read at once, and partitions of a shuffle. spark: a session
+    of the caller's, left running; it needs the JDBC driver, and master, jdbc_jar are not used. archive: the folder of
+    the database's archive; then journal and incidents are those it has and the live ones beyond. rows: prove by row
+    what digests of the journal would prove too (ranges.read_ranges), as is done with an archive. previous: an audit to
+    count on from (rule since_last_audit). notes: what the result is to say beside its findings. on_stage: is told what
+    begins, in words for people. Findings are in the result. Raises AuditError if there could be no audit.
     """
     if partitions < 1:
         raise AuditError(f"partitions must be 1 or more, not {partitions}")
@@ -103,10 +108,14 @@ def run_audit(
             session = spark or stack.enter_context(spark_session(master, partitions, jdbc_jar))
             _reachable(session, output)
             on_stage("reading the snapshot")
-            taken = _keep_views(session, dsn, folder, partitions, archive)
+            asked = _Asked(partitions, archive, digests=not (rows or archive), whole=bool(pages))
+            local = (session.sparkContext.master or "").startswith("local")
+            pace = stack.enter_context(paced(dsn, local=local))
+            taken = _keep_views(session, dsn, folder, asked, previous, pace)
             read_seconds = round(time.monotonic() - started, 3)
             on_stage("following every message")
-            queues, periods, rules = _prove(taken.views, folder, previous)
+            with for_few_rows(session, taken.looked_at):
+                queues, periods, rules = _prove(taken.views, folder, previous, taken.ranges, pace, whole=asked.whole)
             result = AuditResult(
                 queues=queues,
                 rules=rules,
@@ -120,6 +129,8 @@ def run_audit(
                 snapshot=taken.snapshot,
                 origin=origin,
                 notes=notes,
+                coverage=taken.ranges.coverage if taken.ranges else (),
+                spans=taken.ranges.spans if taken.ranges else (),
             )
             if not pages:
                 return result
@@ -145,43 +156,87 @@ def run_audit(
 
 @dataclass(frozen=True)
 class _Taken:
-    """The kept part of a snapshot: its time, whether tables were locked, rows and DataFrame of each view."""
+    """The kept part of a snapshot: its time, whether tables were locked, rows and DataFrame of each view.
+
+    ranges: what of the journal was proved by digest; None: every row was read.
+    """
 
     at: str
     snapshot: str
     locked: bool
     rows: dict[str, int]
     views: dict[str, DataFrame]
+    ranges: Ranges | None
+
+    @property
+    def looked_at(self) -> int:
+        """The rows that rules look at."""
+        journal = sum(line.rows_by_row for line in self.ranges.coverage) if self.ranges else self.rows["journal"]
+        return journal + sum(self.rows[name] for name in FOLDERS.values() if name != "journal")
 
 
-def _keep_views(spark: SparkSession, dsn: str, folder: Path, partitions: int, archive: Path | None) -> _Taken:
+@dataclass(frozen=True)
+class _Asked:
+    """How the database is read. digests: prove by them. whole: read the whole journal nevertheless, for reports."""
+
+    partitions: int
+    archive: Path | None
+    digests: bool
+    whole: bool
+
+
+def _keep_views(
+    spark: SparkSession, dsn: str, folder: Path, asked: _Asked, previous: Previous | None, pace: Pace
+) -> _Taken:
     """Write every view from one snapshot to Parquet, and hold the snapshot no longer than that takes."""
-    rows, kept = {}, {}
+    rows: dict[str, int] = {}
+    kept: dict[str, DataFrame] = {}
+    ranges = None
     with exported(dsn) as snapshot:
-        history = open_history(spark, dsn, snapshot, archive) if archive else None
-        for name in COLUMNS:
-            live = history.live(name, partitions) if history else None
-            view = live or read_view(spark, snapshot, name, partitions)
+        history = open_history(spark, dsn, snapshot, asked.archive) if asked.archive else None
+        # The journal comes last: what is read of it depends on the others.
+        for name in sorted(COLUMNS, key="audit_journal".__eq__):
+            live, predicates = history.live(name, asked.partitions) if history else None, None
+            if name == "audit_journal" and asked.digests and snapshot.digests:
+                since = previous.snapshot if previous else None
+                ranges = read_ranges(spark, snapshot, kept, folder, asked.partitions, since, pace)
+                rows["digests"] = ranges.digests
+                predicates = None if asked.whole else ranges.predicates
+            view = live or read_view(spark, snapshot, name, asked.partitions, predicates)
             path = str(folder / FOLDERS[name])
             view.rows.write.parquet(path)
             rows[FOLDERS[name]] = view.check()
             kept[name] = spark.read.schema(view.rows.schema).parquet(path)
+            pace.rest()
     if history:
         history.check_contents()
         for name in COLUMNS:
             kept[name], archived = history.whole(name, kept[name])
             rows[FOLDERS[name]] += archived
-    return _Taken(snapshot.taken_at, snapshot.text, snapshot.locked, rows, kept)
+    return _Taken(snapshot.taken_at, snapshot.text, snapshot.locked, rows, kept, ranges)
 
 
 def _prove(
-    kept: dict[str, DataFrame], folder: Path, previous: Previous | None
+    kept: dict[str, DataFrame],
+    folder: Path,
+    previous: Previous | None,
+    ranges: Ranges | None,
+    pace: Pace,
+    *,
+    whole: bool,
 ) -> tuple[tuple[Queue, ...], tuple[Hour, ...], tuple[RuleResult, ...]]:
-    """Check what was kept. Writes and returns each queue's identity and hours and each rule's outcome."""
+    """Check what was kept. Writes and returns each queue's identity and hours and each rule's outcome.
+
+    whole: the journal has what digests prove, too.
+    """
     policies = _at_hand(queue_policies(kept["audit_destinations"]))
+    totals = ranges.totals if ranges else None
+    if ranges and ranges.totals is not None and whole:
+        kept = kept | {"audit_journal": through(ranges.of(kept["audit_journal"]), folder / "digests" / "by_row")}
     occurred = occurrences(kept["audit_journal"], kept["audit_messages"])
     ledger = judge_rows(count_rows(occurred), policies).persist()
-    by_hour = _hours(hours(kept["audit_journal"], ledger, policies), folder / "hours")
+    by_hour = _hours(hours(kept["audit_journal"], ledger, policies, totals), folder / "hours")
+    pace.rest()
     evidence = Evidence(
         facts=facts_of(policies, kept["audit_journal"], kept["audit_incidents"]),
         ledger=ledger,
@@ -194,10 +249,12 @@ def _prove(
         locks=kept["audit_locks"],
         cursors=_at_hand(kept["audit_cursors"]),
         previous=previous,
+        totals=totals,
     )
     findings = find_all(evidence).persist()
     try:
-        accounts = _written(identity(ledger, policies, findings, evidence.cursors), folder / "identity")
+        accounts = _written(identity(ledger, policies, findings, evidence.cursors, totals), folder / "identity")
+        pace.rest()
         periods = told(by_hour).collect()
         broken = _written(summarise(findings, policies), folder / "rules")
     finally:

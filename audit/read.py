@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from .driver import DRIVER_CLASS
 from .errors import AuditError
-from .snapshot import Snapshot
+from .snapshot import TABLES, Snapshot
 
 COLUMNS = {
     "audit_destinations": (
@@ -46,6 +46,9 @@ COLUMNS = {
 }
 """Columns read from each view, by name, so that a view may grow."""
 
+_BESIDE = {"place": tuple(TABLES), "word": ("audit_journal",)}
+"""Columns that are asked for in conditions alone, and their views."""
+
 ISOLATION = "repeatable read"
 _FETCH_SIZE = 10_000  # rows a round trip
 
@@ -72,29 +75,42 @@ class View:
         return int(seen["rows"])
 
 
-def read_view(spark: SparkSession, snapshot: Snapshot, view: str, partitions: int) -> View:
+def read_view(
+    spark: SparkSession, snapshot: Snapshot, view: str, partitions: int, predicates: list[str] | None = None
+) -> View:
     """One of COLUMNS over JDBC, in up to ``partitions`` connections, each with as many blocks of the tables.
+
+    predicates: conditions on its rows instead, one for each connection; they may name place, and word of the journal.
+    """
+    beside = [name for name, views in _BESIDE.items() if view in views]
+    if predicates is None:
+        predicates = ranges(snapshot.blocks[view], partitions) if "place" in beside else ["true"]
+    query = f"select {', '.join([COLUMNS[view], *beside])} from howdah.{view}"
+    read = read_query(spark, snapshot, view, query, predicates)
+    return View(view, read.rows.drop(*beside), read.observation)
+
+
+def read_query(spark: SparkSession, snapshot: Snapshot, name: str, query: str, predicates: list[str]) -> View:
+    """The rows of a query over JDBC, in one connection for each condition on them.
 
     Every row carries the isolation level it was read at, which is checked and then left out: a connection that lost
     the snapshot reads at another level.
     """
-    split = view in snapshot.blocks
-    source = f"{COLUMNS[view]}, current_setting('transaction_isolation') as isolation"
     read = spark.read.jdbc(
         snapshot.url,
-        f"(select {source}{', place' if split else ''} from howdah.{view}) v",
-        predicates=ranges(snapshot.blocks[view], partitions) if split else ["true"],
+        f"(select q.*, current_setting('transaction_isolation') as isolation from ({query}) q) v",
+        predicates=predicates,
         properties={
             "driver": DRIVER_CLASS,
             "sessionInitStatement": session_statement(snapshot.identifier),
             "fetchsize": str(_FETCH_SIZE),
             **snapshot.properties,
         },
-    ).drop("place")
-    observation = Observation(f"{view} {snapshot.identifier}")
+    )
+    observation = Observation(f"{name} {snapshot.identifier}")
     outside = F.coalesce(F.sum(F.when(F.col("isolation") != ISOLATION, 1).otherwise(0)), F.lit(0))
     rows = read.observe(observation, F.count(F.lit(1)).alias("rows"), outside.alias("outside"))
-    return View(view, rows.drop("isolation"), observation)
+    return View(name, rows.drop("isolation"), observation)
 
 
 def ranges(blocks: list[int], parts: int) -> list[str]:
@@ -124,8 +140,10 @@ def session_statement(identifier: str) -> str:
     """What each connection runs first, to read in the snapshot.
 
     BEGIN works whether the driver is in autocommit mode (it opens the transaction) or not (it sets the open one's
-    level); SET TRANSACTION alone would be ignored silently in autocommit mode.
+    level); SET TRANSACTION alone would be ignored silently in autocommit mode. Digests are one long statement, which
+    no time limit of the role's may end.
     """
     if not all(letter in "0123456789ABCDEFabcdef-" for letter in identifier):
         raise AuditError(f"{identifier!r} is not a snapshot identifier")
-    return f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET TRANSACTION SNAPSHOT '{identifier}'"
+    snapshot = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET TRANSACTION SNAPSHOT '{identifier}'"
+    return f"{snapshot}; SET LOCAL statement_timeout = 0"

@@ -104,10 +104,22 @@ def _sample(sample: Sample) -> str:
     return f"{sample.message_id}: {sample.seen}" if sample.message_id is not None else sample.seen
 
 
+def proved(result: AuditResult) -> str:
+    """How much was proved by digest, and how much by row."""
+    if not result.coverage:
+        return "every row of the journal was looked at"
+    by_digest, by_row, sampled = (
+        sum(getattr(line, name) for line in result.coverage) for name in ("by_digest", "by_row", "sampled")
+    )
+    sample = f", of which {sampled:,} are a sample" if sampled else ""
+    return f"{by_digest:,} ranges of message numbers by digest, {by_row:,} by row{sample}"
+
+
 def _summary(result: AuditResult) -> Text:
     rows = ", ".join(f"{count:,} {name}" for name, count in result.rows.items() if name != "destinations")
     first = headline(result)
     text = Text(first.verdict, style=STYLES[first.kind])
     facts = f" {len(result.rules)} rules over {rows}, in one snapshot, {result.seconds:.1f} s."
     text.append(facts, style="not bold default")
+    text.append(f" Proved: {proved(result)}." if result.coverage else "", style="not bold default")
     return text.append(f"\n{first.advice}", style="not bold default") if first.advice else text

@@ -10,6 +10,7 @@ from typing import Any
 
 from .checks import SAMPLES
 from .origin import Origin
+from .ranges import Coverage, Span
 from .rules.rule import Rule
 
 
@@ -109,7 +110,8 @@ class AuditResult:
     locked against DROP and TRUNCATE. hours: see hours.told. seconds: wall time, Spark's start included; read_seconds:
     of it until everything was read and kept. output: where the Parquet is; evidence: its digest. snapshot: what was
     read, as pg_current_snapshot() gives it. notes: what was not looked at, and why, a sentence each. origin, page,
-    highlights: who audited, the page, and what it says in a few lines, if one was made.
+    highlights: who audited, the page, and what it says in a few lines, if one was made. coverage, spans: which ranges
+    of message numbers were proved by digest and which by row (ranges.read_ranges); empty: all by row.
     """
 
     queues: tuple[Queue, ...]
@@ -127,6 +129,8 @@ class AuditResult:
     highlights: tuple[str, ...] = ()
     evidence: str = ""
     notes: tuple[str, ...] = ()
+    coverage: tuple[Coverage, ...] = ()
+    spans: tuple[Span, ...] = ()
 
     @property
     def ok(self) -> bool:

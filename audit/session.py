@@ -29,6 +29,13 @@ _SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
 }
 
+FEW_ROWS = 200_000
+_FEW_SETTINGS = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+
 # On one machine: nobody else can reach the driver, and its host name need not resolve.
 _LOCAL_SETTINGS = {"spark.driver.host": "localhost", "spark.driver.bindAddress": "127.0.0.1"}
 
@@ -62,6 +69,22 @@ def spark_session(
         yield spark
     finally:
         spark.stop()
+
+
+@contextmanager
+def for_few_rows(spark: SparkSession, rows: int) -> Iterator[None]:
+    """Within the block plans are interpreted if there are few rows: compiling them would cost more than it saves."""
+    before = {name: spark.conf.get(name, None) for name in _FEW_SETTINGS} if rows <= FEW_ROWS else {}
+    for name in before:
+        spark.conf.set(name, _FEW_SETTINGS[name])
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, value)
 
 
 def _submitted(settings: dict[str, str]) -> SparkSession:

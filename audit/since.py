@@ -67,14 +67,19 @@ def _count(queue: Mapping[str, Any], state: str) -> int:
 
 
 def unexplained_since(
-    previous: Previous | None, ledger: DataFrame, journal: DataFrame, policies: DataFrame
+    previous: Previous | None,
+    ledger: DataFrame,
+    journal: DataFrame,
+    policies: DataFrame,
+    totals: DataFrame | None = None,
 ) -> DataFrame | None:
     """Queues where closing then + in - out since is not closing now: destination_id, message_id (NULL), seen.
 
     Of queues whose journal has been complete since then (journal_level full). Non-persistent messages that a restart
     took may be missing before the journal tells of it, and told of after they went: so many may differ. More may be
     there by as many as the ledger knows to have come unrecorded, if another queue has not recorded its moves since
-    then. None: there is no audit to count on from.
+    then. totals: of what digests prove (digests.totals), which journal and ledger lack. None: there is no audit to
+    count on from.
     """
     if previous is None:
         return None
@@ -103,7 +108,10 @@ def unexplained_since(
     came = events.where(transferred).select(
         F.col("other_queue").alias("queue"), F.lit(1).alias("came"), F.lit(0).alias("went"), F.lit(0).alias("told")
     )
-    flows = went.unionByName(came).groupBy("queue").agg(*[F.sum(name).alias(name) for name in ("came", "went", "told")])
+    moves = went.unionByName(came)
+    if totals is not None:
+        moves = moves.unionByName(_by_digest(totals, policies))
+    flows = moves.groupBy("queue").agg(*[F.sum(name).alias(name) for name in ("came", "went", "told")])
     unrecorded = F.when(F.col("verdict") == "unrecorded_entry", -F.col("balance"))
     present = (
         ledger.drop("queue")
@@ -132,4 +140,16 @@ def unexplained_since(
     more = F.col("told") + F.when(F.col("others") > 0, F.col("unrecorded")).otherwise(0)
     return figures.where((missing > F.col("untold")) | (-missing > more)).select(
         F.col("newest").alias("destination_id"), F.lit(None).cast("long").alias("message_id"), said.alias("seen")
+    )
+
+
+def _by_digest(totals: DataFrame, policies: DataFrame) -> DataFrame:
+    """What digests prove of each queue to have come and gone since then."""
+    return totals.join(
+        F.broadcast(policies.select("destination_id", "queue")), on="destination_id", how="inner"
+    ).select(
+        "queue",
+        F.col("sent_newer").alias("came"),
+        F.col("consumed_newer").alias("went"),
+        F.lit(0).cast("long").alias("told"),
     )

@@ -28,6 +28,9 @@ VIEWS = (
 )
 """The public views, in schema howdah."""
 
+DIGESTS = "howdah.audit_digests(bigint,bigint,text,bigint,double precision)"
+"""The function that sums the journal up. A role that may read the views need not have it."""
+
 TABLES = {
     "audit_messages": ("msgs", "leased", "msgs_nonpersistent", "parked"),
     "audit_journal": ("journal",),
@@ -49,7 +52,7 @@ class Snapshot:
     properties hold the password: they go to Spark as options, never into the URL or a log.
     blocks: number of blocks of each table (of each partition, where it has some) under a view of TABLES.
     text: as pg_current_snapshot() gives it. locked: whether the tables under the views cannot be dropped or truncated
-    meanwhile.
+    meanwhile. digests: whether the role may ask for digests of the journal.
     """
 
     identifier: str
@@ -59,6 +62,7 @@ class Snapshot:
     locked: bool
     taken_at: str
     text: str
+    digests: bool = False
 
 
 @contextmanager
@@ -79,10 +83,12 @@ def exported(dsn: str) -> Iterator[Snapshot]:
                 # Locks come first: LOCK takes no snapshot, so nothing can vanish between the two.
                 locked = _lock(connection)
                 row = connection.execute(
-                    "select pg_export_snapshot(), now()::text, pg_current_snapshot()::text"
+                    "select pg_export_snapshot(), now()::text, pg_current_snapshot()::text,"
+                    " coalesce(has_function_privilege(to_regprocedure(%s), 'execute'), false)",
+                    (DIGESTS,),
                 ).fetchone()
                 assert row is not None
-                yield Snapshot(row[0], url, properties, _blocks(connection), locked, row[1], row[2])
+                yield Snapshot(row[0], url, properties, _blocks(connection), locked, *row[1:])
         except Exception as error:
             if connection.broken:  # whatever failed after that: the snapshot is gone with it
                 raise AuditError(

@@ -69,6 +69,9 @@ def audit(
     archive: Annotated[
         Path | None, typer.Option("--archive", metavar="DIR", help="Archive to read archived records from.")
     ] = None,
+    rows: Annotated[
+        bool, typer.Option("--rows", help="Prove everything by row. [default: digests where they prove enough]")
+    ] = False,
     record: Annotated[
         bool, typer.Option("--record/--no-record", help="Record the result in audit_runs; one audit at a time.")
     ] = True,
@@ -104,6 +107,7 @@ def audit(
             str(partitions),
             "--fail-on",
             fail_on,
+            *(["--rows"] if rows else []),
             *(["--json"] if as_json else []),
         ]
         for option, value in (
@@ -129,6 +133,7 @@ def audit(
         page=page,
         bucket_seconds=bucket_seconds,
         archive=archive,
+        rows=rows,
     )
     if as_json:
         output.write(output.to_json(result.to_dict()))

@@ -6161,6 +6161,68 @@ CREATE FUNCTION howdah._is_readable(p_at timestamp with time zone) RETURNS boole
 
 COMMENT ON FUNCTION howdah._is_readable(p_at timestamp with time zone) IS 'whether every client can read a time, in any time zone.';
 
+CREATE TABLE howdah.journal (
+    at timestamp with time zone NOT NULL,
+    xid bigint DEFAULT ((pg_current_xact_id())::text)::bigint NOT NULL,
+    destination_id integer NOT NULL,
+    other_destination_id integer,
+    nonpersistent boolean DEFAULT false NOT NULL,
+    event text NOT NULL,
+    reason text,
+    message_ids bigint[] NOT NULL,
+    oldest_sent_at timestamp with time zone,
+    expires_at timestamp with time zone[],
+    group_ids text[],
+    priorities smallint[],
+    settled_xid bigint,
+    last_id bigint,
+    digests bytea[]
+)
+PARTITION BY RANGE (at);
+ALTER TABLE ONLY howdah.journal ALTER COLUMN message_ids SET STORAGE EXTERNAL;
+
+COMMENT ON TABLE howdah.journal IS 'What became of the messages: one row per call. INSERT-only, partitioned by week.';
+
+COMMENT ON COLUMN howdah.journal.at IS 'When it happened. Partitions are ranges of this column.';
+
+COMMENT ON COLUMN howdah.journal.xid IS 'The transaction (xid8 as a number), so that a reader that goes by snapshots misses no late commit.';
+
+COMMENT ON COLUMN howdah.journal.destination_id IS 'The destination that the messages were in (for sent: came into).';
+
+COMMENT ON COLUMN howdah.journal.other_destination_id IS 'Where moved or replayed messages went.';
+
+COMMENT ON COLUMN howdah.journal.nonpersistent IS 'True: the messages were non-persistent.';
+
+COMMENT ON COLUMN howdah.journal.event IS 'sent, consumed, expired, discarded, moved, replayed or lost.';
+
+COMMENT ON COLUMN howdah.journal.reason IS 'For discarded, moved and lost: why. For consumed: held (received before, locked or leased) or selected (by a selector).';
+
+COMMENT ON COLUMN howdah.journal.message_ids IS 'The messages of one call. With a last_id, only the one with the lowest number.';
+
+COMMENT ON COLUMN howdah.journal.oldest_sent_at IS 'For consumed: when the oldest message was sent. For sent: when all of them were sent.';
+
+COMMENT ON COLUMN howdah.journal.expires_at IS 'For sent: when each of message_ids expires. NULL: none of them does.';
+
+COMMENT ON COLUMN howdah.journal.group_ids IS 'For sent without delay into a queue with message_groups: the group of each. NULL: none has one.';
+
+COMMENT ON COLUMN howdah.journal.priorities IS 'For sent: the priority of each message.';
+
+COMMENT ON COLUMN howdah.journal.settled_xid IS 'With group_ids: every transaction with a lower id had ended when they were sent.';
+
+COMMENT ON COLUMN howdah.journal.last_id IS 'For messages read from a topic whose numbers have no gap: the greatest. NULL: message_ids has them all.';
+
+COMMENT ON COLUMN howdah.journal.digests IS 'For sent: 16 bytes for the content of each message (howdah._digest), so that an audit sees changes to it.';
+
+CREATE FUNCTION howdah._is_single(p_row howdah.journal) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select array_length(p_row.message_ids, 1) = 1 and p_row.last_id is null and p_row.expires_at is null
+        and p_row.group_ids is null and coalesce(array_length(p_row.priorities, 1), 1) = 1
+        and coalesce(array_length(p_row.digests, 1), 1) = 1
+$$;
+
+COMMENT ON FUNCTION howdah._is_single(p_row howdah.journal) IS 'whether a row of the journal is of one message without expiry and group, and so need not be unfolded.';
+
 CREATE FUNCTION howdah._is_strict(p_destination_id integer) RETURNS boolean
     LANGUAGE sql STABLE
     AS $$ select d.strict_order from howdah.destinations d where d.id = p_destination_id $$;
@@ -13002,6 +13064,19 @@ $$;
 
 COMMENT ON FUNCTION howdah._snapshot_below(p_since pg_snapshot, p_present pg_snapshot, p_xid bigint) IS 'a snapshot of what p_since sees, and what p_present sees below a transaction id.';
 
+CREATE FUNCTION howdah._snapshot_of(p_text text) RETURNS pg_snapshot
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+begin
+    return p_text::pg_snapshot;
+exception when invalid_text_representation then
+    raise exception using errcode = 'HD005', message = 'since is not a snapshot',
+        hint = 'Give a text as pg_current_snapshot() returns it.';
+end
+$$;
+
+COMMENT ON FUNCTION howdah._snapshot_of(p_text text) IS 'a snapshot from its text.';
+
 CREATE FUNCTION howdah._span(p_length interval) RETURNS interval
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$ select interval '1 second' * extract(epoch from p_length)::float8 $$;
@@ -14803,6 +14878,100 @@ CREATE FUNCTION howdah.archive_identity() RETURNS TABLE(engine text, system_iden
     AS $$ select e.name, c.system_identifier, e.archive_id from howdah.engine e cross join pg_control_system() c $$;
 
 COMMENT ON FUNCTION howdah.archive_identity() IS 'what an archive''s folder must contain to belong to this database.';
+
+CREATE FUNCTION howdah.audit_digests(first_block bigint DEFAULT 0, end_block bigint DEFAULT NULL::bigint, since text DEFAULT NULL::text, salt bigint DEFAULT 0, rest double precision DEFAULT 0) RETURNS TABLE(place bigint, length bigint, word bigint, event text, nonpersistent boolean, hour timestamp with time zone, messages bigint, numbers bigint, moments bigint, unlike bigint, first_at timestamp with time zone, last_at timestamp with time zone, newer bigint, first_expires_at timestamp with time zone, xids bigint)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_since pg_snapshot := howdah._snapshot_of(since);
+    v_seen_below bigint := pg_snapshot_xmin(v_since)::text::bigint;
+    v_unseen_from bigint := pg_snapshot_xmax(v_since)::text::bigint;
+    v_unseen bigint[] := array(select x.xid::text::bigint from pg_snapshot_xip(v_since) x(xid));
+    v_end bigint;
+    v_length bigint;
+    v_from tid;
+    v_to tid;
+    v_begun timestamptz;
+begin
+    if first_block is null or first_block not between 0 and 4294967294
+       or end_block not between first_block and 4294967294 then
+        raise exception using errcode = 'HD005', message = 'blocks must be 0 to 4,294,967,294, in this order';
+    end if;
+    if salt is null then
+        raise exception using errcode = 'HD005', message = 'salt must not be NULL';
+    end if;
+    if rest is null or not rest between 0 and 10 then
+        raise exception using errcode = 'HD005', message = 'rest must be 0 to 10';
+    end if;
+    -- about as many rows a part, in however many partitions they lie
+    select least(end_block, max(s.blocks)), greatest(256 / greatest(count(*) filter (where s.blocks > 0), 1), 16)
+    into v_end, v_length
+    from (select pg_relation_size(l.relid) / current_setting('block_size')::bigint as blocks
+        from pg_partition_tree('howdah.journal') l where l.isleaf) s;
+    place := first_block;
+    while place < v_end loop
+        length := least(v_length, v_end - place);
+        v_from := format('(%s,0)', place)::tid;
+        v_to := format('(%s,0)', place + length)::tid;
+        v_begun := clock_timestamp();
+        return query
+        select place, length, g.word, case g.kind when 1 then 'sent' when 2 then 'consumed' end, g.nonpersistent,
+            g.hour, g.messages, g.numbers, g.moments, g.unlike, g.first_at, g.last_at, g.newer,
+            g.first_expires_at, null::bigint
+        from (
+            select i.message_id / 64000000 * 1000000 + i.message_id % 1000000 as word,
+                case when i.message_id % 1000000 <> i.destination_id or i.special or i.message_id <= 0 then 0
+                    when i.event = 'sent' then 1
+                    when i.event = 'consumed' and (i.reason is null or i.reason in ('held', 'selected')) then 2
+                    else 0 end as kind,
+                i.nonpersistent, date_bin('1 hour', i.at, '2000-01-01 00:00+00') as hour, count(*) as messages,
+                bit_or(1::bigint << (i.message_id / 1000000 % 64)::integer) as numbers,
+                bit_xor(hashfloat8extended(date_part('epoch', i.sent_at),
+                    hashint8extended(i.message_id, salt))) as moments,
+                count(*) filter (where case i.event
+                    when 'sent' then date_part('epoch', i.at) <= date_part('epoch', i.sent_at) + 0.49
+                    else date_part('epoch', i.at) >= date_part('epoch', i.sent_at) - 0.49 end is not true) as unlike,
+                min(i.at) as first_at, max(i.at) as last_at,
+                count(*) filter (where i.xid >= v_seen_below
+                    and (i.xid >= v_unseen_from or i.xid = any (v_unseen))) as newer,
+                min(i.expires_at) as first_expires_at
+            from (
+                -- a row of one message, the usual case, is not unfolded
+                select j.message_ids[1] as message_id, j.destination_id, j.event, j.reason, j.nonpersistent, j.at,
+                    j.xid, j.oldest_sent_at as sent_at, null::timestamptz as expires_at, false as special
+                from howdah.journal j
+                where j.ctid >= v_from and j.ctid < v_to and howdah._is_single(j) is true
+                union all
+                select u.message_id, j.destination_id, j.event, j.reason, j.nonpersistent, j.at, j.xid,
+                    j.oldest_sent_at, u.expires_at, u.group_id is not null
+                from howdah.journal j
+                cross join lateral unnest(
+                    case when j.last_id is null then j.message_ids
+                        else array(select generate_series(j.message_ids[1], j.last_id, 1000000)) end,
+                    j.expires_at, j.group_ids, j.priorities, j.digests
+                    ) u(message_id, expires_at, group_id, priority, digest)
+                where j.ctid >= v_from and j.ctid < v_to and howdah._is_single(j) is not true
+            ) i
+            group by 1, 2, 3, 4
+        ) g;
+        return query
+        select place, length, null::bigint, null::text, null::boolean, null::timestamptz, null::bigint, null::bigint,
+            null::bigint, null::bigint, min(j.at), max(j.at), null::bigint, null::timestamptz, j.xid / 128
+        from howdah.journal j
+        where j.ctid >= v_from and j.ctid < v_to
+        group by j.xid / 128;
+        if rest > 0 then
+            perform pg_sleep(rest * date_part('epoch', clock_timestamp() - v_begun));
+        end if;
+        place := place + length;
+    end loop;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.audit_digests(first_block bigint, end_block bigint, since text, salt bigint, rest double precision) IS 'the journal summed up in the server, so that an audit need not read each row.';
 
 CREATE FUNCTION howdah.begin_archive(lock_epoch bigint, anew boolean DEFAULT false) RETURNS uuid
     LANGUAGE plpgsql SECURITY DEFINER
@@ -20822,58 +20991,6 @@ CREATE VIEW howdah.audit_cursors AS
 
 COMMENT ON VIEW howdah.audit_cursors IS 'What each subscription has passed in each topic, and in each priority if it is prioritized: messages of transactions before passed_before except those in passed_not, and messages of xid up to seq.';
 
-CREATE TABLE howdah.journal (
-    at timestamp with time zone NOT NULL,
-    xid bigint DEFAULT ((pg_current_xact_id())::text)::bigint NOT NULL,
-    destination_id integer NOT NULL,
-    other_destination_id integer,
-    nonpersistent boolean DEFAULT false NOT NULL,
-    event text NOT NULL,
-    reason text,
-    message_ids bigint[] NOT NULL,
-    oldest_sent_at timestamp with time zone,
-    expires_at timestamp with time zone[],
-    group_ids text[],
-    priorities smallint[],
-    settled_xid bigint,
-    last_id bigint,
-    digests bytea[]
-)
-PARTITION BY RANGE (at);
-ALTER TABLE ONLY howdah.journal ALTER COLUMN message_ids SET STORAGE EXTERNAL;
-
-COMMENT ON TABLE howdah.journal IS 'What became of the messages: one row per call. INSERT-only, partitioned by week.';
-
-COMMENT ON COLUMN howdah.journal.at IS 'When it happened. Partitions are ranges of this column.';
-
-COMMENT ON COLUMN howdah.journal.xid IS 'The transaction (xid8 as a number), so that a reader that goes by snapshots misses no late commit.';
-
-COMMENT ON COLUMN howdah.journal.destination_id IS 'The destination that the messages were in (for sent: came into).';
-
-COMMENT ON COLUMN howdah.journal.other_destination_id IS 'Where moved or replayed messages went.';
-
-COMMENT ON COLUMN howdah.journal.nonpersistent IS 'True: the messages were non-persistent.';
-
-COMMENT ON COLUMN howdah.journal.event IS 'sent, consumed, expired, discarded, moved, replayed or lost.';
-
-COMMENT ON COLUMN howdah.journal.reason IS 'For discarded, moved and lost: why. For consumed: held (received before, locked or leased) or selected (by a selector).';
-
-COMMENT ON COLUMN howdah.journal.message_ids IS 'The messages of one call. With a last_id, only the one with the lowest number.';
-
-COMMENT ON COLUMN howdah.journal.oldest_sent_at IS 'For consumed: when the oldest message was sent. For sent: when all of them were sent.';
-
-COMMENT ON COLUMN howdah.journal.expires_at IS 'For sent: when each of message_ids expires. NULL: none of them does.';
-
-COMMENT ON COLUMN howdah.journal.group_ids IS 'For sent without delay into a queue with message_groups: the group of each. NULL: none has one.';
-
-COMMENT ON COLUMN howdah.journal.priorities IS 'For sent: the priority of each message.';
-
-COMMENT ON COLUMN howdah.journal.settled_xid IS 'With group_ids: every transaction with a lower id had ended when they were sent.';
-
-COMMENT ON COLUMN howdah.journal.last_id IS 'For messages read from a topic whose numbers have no gap: the greatest. NULL: message_ids has them all.';
-
-COMMENT ON COLUMN howdah.journal.digests IS 'For sent: 16 bytes for the content of each message (howdah._digest), so that an audit sees changes to it.';
-
 CREATE VIEW howdah.audit_destinations AS
  SELECT d.id AS destination_id,
     d.name AS queue,
@@ -20930,7 +21047,8 @@ CREATE VIEW howdah.audit_journal AS
     (i.priority)::integer AS priority,
     j.settled_xid,
     encode(i.digest, 'hex'::text) AS digest,
-    j.ctid AS place
+    j.ctid AS place,
+    (((i.message_id / 64000000) * 1000000) + (i.message_id % (1000000)::bigint)) AS word
    FROM (((howdah.journal j
      CROSS JOIN LATERAL UNNEST(
         CASE
@@ -23011,6 +23129,8 @@ REVOKE ALL ON FUNCTION howdah._is_plain(p_destination_id integer, p_groups text)
 
 REVOKE ALL ON FUNCTION howdah._is_readable(p_at timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._is_single(p_row howdah.journal) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._is_strict(p_destination_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._is_suspect(p_lease bigint) FROM PUBLIC;
@@ -23461,6 +23581,8 @@ REVOKE ALL ON FUNCTION howdah._snapshot() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._snapshot_below(p_since pg_snapshot, p_present pg_snapshot, p_xid bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._snapshot_of(p_text text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._span(p_length interval) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._stamped(p_headers jsonb, p_user text) FROM PUBLIC;
@@ -23610,6 +23732,10 @@ GRANT ALL ON FUNCTION howdah.alter_topic(topic text, options jsonb) TO howdah_ad
 REVOKE ALL ON FUNCTION howdah.archive_identity() FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.archive_identity() TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.archive_identity() TO howdah_auditor;
+
+REVOKE ALL ON FUNCTION howdah.audit_digests(first_block bigint, end_block bigint, since text, salt bigint, rest double precision) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.audit_digests(first_block bigint, end_block bigint, since text, salt bigint, rest double precision) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.audit_digests(first_block bigint, end_block bigint, since text, salt bigint, rest double precision) TO howdah_auditor;
 
 REVOKE ALL ON FUNCTION howdah.begin_archive(lock_epoch bigint, anew boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.begin_archive(lock_epoch bigint, anew boolean) TO howdah_admin;

@@ -17,11 +17,12 @@ from ..errors import AuditError
 from ..evidence import COMMAND
 from ..headline import headline
 from ..identity import PROVED
-from ..report import SIDES
+from ..report import SIDES, proved
 from ..reports.shown import Shown
 from ..result import AuditResult, Queue
 from ..unseen import LEAD, UNSEEN
 from .parts import Cell, Table, at, clean, count, identifier, table, text
+from .ranges import ranges_of
 from .sections import sections
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def write_page(result: AuditResult, shown: Shown, paths: list[Path]) -> None:
             unseen=UNSEEN,
             facts=facts(result, shown),
             unproved=unproved(result, shown),
-            proof=[_rules(result), *_identity(result)],
+            proof=[_rules(result), *_identity(result), *ranges_of(result)],
             sections=sections(shown),
             drawing=Markup,  # of our own SVG alone: it holds no text of anybody else's
             style=Markup((_HERE / "page.css").read_text(encoding="utf-8")),
@@ -89,6 +90,7 @@ def facts(result: AuditResult, shown: Shown) -> list[tuple[str, str]]:
         ("Database", clean(f"{origin.database} at {origin.server}{cluster}")),
         ("Snapshot", clean(f"{result.taken_at}, {result.snapshot}")),
         ("Read", f"{rows}; all in that one snapshot"),
+        ("Proved", proved(result)),
         ("Audited by", clean(f"{origin.person}, as role {origin.role}")),
         ("Made", f"{origin.started_at}, in {result.seconds:.1f} s"),
         ("Programs", clean(f"Howdah {origin.howdah}, PostgreSQL {origin.postgresql}, Spark {origin.spark}")),

@@ -41,7 +41,11 @@ class Facts:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What rules look at: the ledger (judge_rows), queues' policies and hours, the views as read, the last audit."""
+    """What rules look at: the ledger (judge_rows), queues' policies and hours, the views as read, the last audit.
+
+    totals: of what digests prove (digests.totals), which ledger and journal lack; then the clocks of all rows agree
+    (digests.clocks_agree). None: all was read.
+    """
 
     facts: Facts
     ledger: DataFrame
@@ -54,6 +58,7 @@ class Evidence:
     locks: DataFrame
     cursors: DataFrame
     previous: Previous | None = None
+    totals: DataFrame | None = None
 
 
 def seen_in_ledger() -> Column:

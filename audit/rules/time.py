@@ -78,7 +78,7 @@ def _against_transactions(evidence: Evidence) -> DataFrame | None:
     A bucket's time is the median of its rows, so that one wrong row does not accuse those around it.
     """
     low, high = evidence.facts.first_xid, evidence.facts.last_xid
-    if low is None or high is None:
+    if low is None or high is None or evidence.totals is not None:
         return None
     width = (high - low) // min(BUCKETS, evidence.facts.journal // BUCKET_ROWS + 1) + 1
     numbered = evidence.journal.select(

@@ -60,6 +60,7 @@ def demo(
     console = Console()
     flights = min(limit or YEAR, YEAR if year else QUARTER)
     started = time.monotonic()
+    given = resolve_dsn(dsn) if dsn is not None or os.environ.get("HOWDAH_DSN") else None
     console.print(INTRODUCTION, highlight=False)
     _step(console, 1, "Start PostgreSQL, and install Howdah's tables and functions in a new database")
 
@@ -68,15 +69,15 @@ def demo(
 
     server: EmbeddedServer | None = None
     look = f"database {DATABASE} on your server"
-    if dsn is None and not os.environ.get("HOWDAH_DSN"):
+    if given is None:
         embedded = EmbeddedServer()
         server = embedded if embedded.status() is None else None
         info = embedded.start()
-        dsn = info.dsn
+        given = info.dsn
         look = f"howdah server {'psql' if server is None else 'start; howdah server psql'} {DATABASE}"
         console.print(f"   PostgreSQL {info.version}, embedded, on port {info.port}, data in {info.data}")
     try:
-        code = course(console, resolve_dsn(dsn), processes, sessions, flights, year, audit, jdbc_jar)
+        code = course(console, given, processes, sessions, flights, year, audit, jdbc_jar)
         console.print(f"[bold]{VERDICTS[code]}[/] {time.monotonic() - started:.0f} s in all. Look around: {look}")
         raise typer.Exit(code)
     finally:

@@ -88,7 +88,9 @@ comment on view howdah.audit_messages is
 create or replace view howdah.audit_journal as
 select j.at, j.destination_id, d.name as queue, j.event, i.message_id, j.nonpersistent, j.other_destination_id,
     o.name as other_queue, j.reason, j.xid, j.oldest_sent_at, i.expires_at, i.group_id, i.priority::integer as priority,
-    j.settled_xid, encode(i.digest, 'hex') as digest, j.ctid as place
+    j.settled_xid, encode(i.digest, 'hex') as digest, j.ctid as place,
+    -- as audit_digests has it
+    i.message_id / 64000000 * 1000000 + i.message_id % 1000000 as word
 from howdah.journal j
 cross join lateral unnest(
     case when j.last_id is null then j.message_ids

@@ -18,12 +18,14 @@ from support import Db, one
 
 import howdah.audit as howdah_audit
 from howdah.audit import AuditError, AuditResult, Queue, RuleResult, print_report
+from howdah.audit.digests import BY_ROW
 from howdah.audit.evidence import COMMAND
 from howdah.audit.headline import Headline, headline
 from howdah.audit.highlights import highlights
 from howdah.audit.origin import Origin
 from howdah.audit.page import unproved, write_page
 from howdah.audit.page.parts import ROWS_MAX, clean, duration
+from howdah.audit.ranges import Coverage, Span
 from howdah.audit.reports.forecast import GROWS
 from howdah.audit.reports.shown import OTHERS, Shown
 from howdah.cli.audit import code_of
@@ -395,6 +397,36 @@ def test_real_traffic_is_reported_and_its_parquet_lies_beside_the_page(
         .toLocalIterator()
     )
     assert sum(row["sent"] for row in flow) == 29
+
+
+def test_the_page_says_which_ranges_were_proved_by_digest_and_which_by_row(tmp_path: Path) -> None:
+    found = replace(
+        result(queues=(queue(NASTY),)),
+        coverage=(Coverage(NASTY, 1000, 128_000, 3, 300, 2), Coverage(None, 0, 0, 1, 1, 0)),
+        spans=(
+            Span(NASTY, 64_000_007, 127_000_007, 1, 64, ("unequal",)),
+            Span(NASTY, 640_000_007, 703_000_007, 1, 64, ("sample",)),
+            Span(NASTY, 1_280_000_007, 65_279_000_007, 1000, 64_000),
+            Span(None, None, None, 1, 0, ("topic",)),
+        ),
+    )
+    page = page_of(found, NOTHING, tmp_path)
+    page.check()
+    for words in (
+        "1,000 ranges of message numbers by digest, 4 by row, of which 2 are a sample",
+        f"row: {BY_ROW['unequal']}",
+        "64000007",
+        "65279000007",
+        "of no queue",
+        "128,000",
+    ):
+        assert words in page.text, words
+    shown = Console(file=io.StringIO(), width=200)
+    print_report(found, shown)
+    assert isinstance(shown.file, io.StringIO)
+    assert "1,000 ranges of message numbers by digest" in shown.file.getvalue()
+    (tmp_path / "page.html").unlink()
+    assert "every row of the journal was looked at" in page_of(result(), NOTHING, tmp_path).text
 
 
 def test_the_evidence_breaks_where_the_screen_is_narrow_and_is_not_cut_off() -> None:

@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 from unittest.mock import patch
 
 import psycopg
@@ -54,8 +54,9 @@ def traffic(dsn: str, db: Db) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("traffic")
-def test_an_audit_balances_while_messages_flow(audit: Audit) -> None:
-    result = audit(partitions=4)
+@pytest.mark.parametrize("rows", [False, True])
+def test_an_audit_balances_while_messages_flow(audit: Audit, rows: bool) -> None:
+    result = audit(partitions=4, rows=rows)
 
     assert result.ok, result.rules
     assert result.queue("q").sent > 2000
@@ -65,9 +66,9 @@ def test_an_audit_balances_while_messages_flow(audit: Audit) -> None:
 def test_without_the_snapshot_the_same_audit_is_refused_and_would_not_balance(audit: Audit) -> None:
     with patch.object(reading, "session_statement", lambda identifier: "select 1"):
         with pytest.raises(AuditError, match="not read in the audit's snapshot"):
-            audit()
+            audit(rows=False)
         with patch.object(reading, "ISOLATION", "read committed"):
-            assert not audit().ok
+            assert not audit(rows=True).ok
 
 
 @pytest.mark.parametrize("fetchsize", [0, 100])
@@ -129,10 +130,10 @@ def end_exporter(db: Db) -> None:
 
 
 def test_an_audit_whose_exporter_is_lost_between_two_views_says_so(db: Db, audit: Audit) -> None:
-    def read(spark: "SparkSession", snapshot: Snapshot, view: str, partitions: int) -> View:
+    def read(spark: "SparkSession", snapshot: Snapshot, view: str, partitions: int, *more: Any) -> View:
         if view == "audit_messages":
             end_exporter(db)
-        return read_view(spark, snapshot, view, partitions)
+        return read_view(spark, snapshot, view, partitions, *more)
 
     with patch.object(job, "read_view", read), pytest.raises(AuditError, match="holds the audit's snapshot was lost"):
         audit()

@@ -545,6 +545,7 @@ def archives_and_audits(e: Engine) -> None:
     e.rows("select howdah.release_lock('archive', %s, 'test')", epoch)
     epoch = e.rows("select lock_epoch from howdah.hold_audit('test', 60)")[0][0]
     e.rows("select howdah.release_audit(%s)", epoch)
+    e.rows("select count(*) from howdah.audit_digests()")
 
 
 @feature

@@ -75,8 +75,8 @@ QUOTED: dict[str, list[tuple[str, ...]]] = {
     ],
     "counted in the server | {} to": [("stream", "batches of 10,000, counted in the server")],
     "rows in {} s, {} rows a second": [
-        ("audit", "10,000,000 rows of the journal", "seconds"),
-        ("audit", "10,000,000 rows of the journal"),
+        ("audit", "10,000,000 rows of the journal, all by row", "seconds"),
+        ("audit", "10,000,000 rows of the journal, all by row"),
     ],
     "Java's memory came to {} GB": [("audit", "10,000,000 rows of the journal, most memory of Java")],
     "eight connections made {} of what they make without one": [("audit-live", "8 connections", "no audit")],

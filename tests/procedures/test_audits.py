@@ -168,6 +168,15 @@ def test_nonsense_is_refused_before_anything_is_written(db: Db, queue: str) -> N
             ("HD005", "select howdah.list_audits(0)"),
             ("HD005", "select howdah.list_audits(0, true, 1)"),
             ("HD005", "select howdah.hold_audit(null)"),
+            ("HD005", "select howdah.audit_digests(-1)"),
+            ("HD005", "select howdah.audit_digests(null)"),
+            ("HD005", "select howdah.audit_digests(2, 1)"),
+            ("HD005", "select howdah.audit_digests(0, 4294967295)"),
+            ("HD005", "select howdah.audit_digests(since => 'now')"),
+            ("HD005", "select howdah.audit_digests(salt => null)"),
+            ("HD005", "select howdah.audit_digests(rest => 'NaN')"),
+            ("HD005", "select howdah.audit_digests(rest => -1)"),
+            ("HD005", "select howdah.audit_digests(rest => null)"),
             ("HD005", "select howdah.next_journal_offset('{}')"),
             ("HD005", "select howdah.next_journal_offset(howdah.journal_offset(), 0)"),
             ("HD005", "select howdah.journal_ranges(howdah.journal_offset(), howdah.journal_offset(), 0)"),
@@ -211,3 +220,58 @@ def test_an_auditor_cannot_record_a_snapshot_of_the_future(db: Db, queue: str) -
         record(db, snapshot=f"3:{future}:")
     assert error.value.sqlstate == "HD005"
     assert one(db, "select count(*) from howdah.audit_runs") == 0
+
+
+def test_digests_sum_up_what_the_journal_has(db: Db, connect: Connect) -> None:
+    queues: dict[str, dict[str, object]] = {
+        "plain": {},
+        "grouped": {"message_groups": "transaction"},
+        "dead": {},
+        "failing": {"max_failed_deliveries": 1, "exception_queue": "dead"},
+    }
+    for name, options in queues.items():
+        one(db, "select howdah.create_queue(%s, %s)", (name, Jsonb({"journal_level": "full"} | options)))
+    one(db, "select howdah.create_topic('news', '{\"journal_level\": \"full\"}')")
+    db.execute("select howdah.subscribe('news', 'reader')")
+    for name in ("plain", "failing", "news"):
+        one(db, "select howdah.send_batch(%s, array_fill('x'::text, array[150]))", (name,))
+    for body in range(3):
+        one(db, "select howdah.send('plain', %s::text, time_to_live => '1 hour')", (str(body),))
+        one(db, "select howdah.send('grouped', 'x', headers => '{\"JMSXGroupID\": \"g\"}')")
+    seen_by = one(db, "select pg_current_snapshot()::text")
+    for name, count in (("plain", 1), ("plain", 100), ("grouped", 1), ("news::reader", 150)):
+        assert len(db.execute("select * from howdah.receive(%s, %s)", (name, count)).fetchall()) == count
+    failed = one(db, "select message_id from howdah.browse('failing') limit 1")
+    assert one(db, "select outcome from howdah.record_failure('failing', %s, 'no')", (failed,)) == "moved"
+
+    auditor = connect("howdah_auditor")
+    in_view = (
+        "select word, case when d.kind = 'queue' and event in ('sent', 'consumed') and group_id is null then event end"
+        " as event, nonpersistent, count(*), bit_or(1::bigint << (message_id / 1000000 %% 64)::integer), min(at),"
+        " max(at), count(*) filter (where not pg_visible_in_snapshot(xid::text::xid8, %s)), min(j.expires_at)"
+        " from howdah.audit_journal j join howdah.audit_destinations d"
+        " on d.destination_id = message_id %% 1000000 and d.kind = 'queue' group by 1, 2, 3 order by 1, 2, 3"
+    )
+    in_digests = (
+        "select word, event, nonpersistent, sum(messages)::bigint, bit_or(numbers), min(first_at), max(last_at),"
+        " sum(newer)::bigint, min(first_expires_at) from howdah.audit_digests(since => %s)"
+        " join howdah.audit_destinations d on d.destination_id = word %% 1000000 and d.kind = 'queue'"
+        " group by 1, 2, 3 order by 1, 2, 3"
+    )
+    told = auditor.execute(in_digests, (seen_by,)).fetchall()
+    # What a group's message ended as is like any other end: its send tells that it is special.
+    assert told == auditor.execute(in_view.encode(), (seen_by,)).fetchall()
+    assert {row[1] for row in told} == {"sent", "consumed", None}
+    assert 0 < sum(row[7] for row in told) < sum(row[3] for row in told)
+    whole = (
+        "select coalesce(sum(messages), 0), count(*) filter (where xids is not null) > 0 from howdah.audit_digests({})"
+    )
+    rows = one(auditor, "select count(*) from howdah.audit_journal")
+    assert auditor.execute(whole.format("").encode()).fetchall() == [(rows, True)]
+    parts = [auditor.execute(whole.format(part).encode()).fetchall()[0][0] for part in ("0, 1", "1, 2, rest => 1", "2")]
+    assert sum(parts) == rows
+    salted = "select bit_xor(moments) from howdah.audit_digests(salt => {}) where event = 'sent'"
+    assert one(auditor, salted.format(1)) == one(auditor, salted.format(1)) != one(auditor, salted.format(2))
+    for role in ("howdah_consumer", "howdah_producer", "howdah_browser"):
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connect(role).execute("select * from howdah.audit_digests()")

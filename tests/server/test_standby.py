@@ -29,6 +29,7 @@ WHOLE = [
     "list_transactions()",
     "incidents()",
     "check_server()",
+    "audit_digests()",
     "audit_journal",
     "audit_incidents",
     "audit_acts",

@@ -241,7 +241,7 @@ def test_the_program_says_so_too_and_ends_with_1() -> None:
 
 def test_a_database_that_cannot_be_used_is_one_line(empty_dsn: str) -> None:
     for dsn in ("host=127.0.0.1 port=1", empty_dsn):
-        done = run_worker("workapp:app", "--dsn", dsn)
+        done = run_worker("workapp:app", "--no-wait", "--dsn", dsn)
         assert done.returncode == 3, done.stderr
         assert done.stderr.startswith("howdah: ")
         assert done.stderr.count("\n") == 1

@@ -1,0 +1,11 @@
+-- howdah._is_single(p_row): whether a row of the journal is of one message without expiry and group, and so need not be
+-- unfolded.
+--
+-- Role     internal
+create or replace function howdah._is_single(p_row howdah.journal) returns boolean
+language sql immutable
+as $$
+    select array_length(p_row.message_ids, 1) = 1 and p_row.last_id is null and p_row.expires_at is null
+        and p_row.group_ids is null and coalesce(array_length(p_row.priorities, 1), 1) = 1
+        and coalesce(array_length(p_row.digests, 1), 1) = 1
+$$;
