@@ -29,6 +29,7 @@ NUMBERS = {
         "1048576",
     ],
     "numeric": ["0", "-1", "NaN", "Infinity", "-Infinity", "1e-300", "1e300", "9223372036854775808", "9" * 1000],
+    "double precision": ["0", "-1", "1", "10", "10.5", "NaN", "Infinity", "-Infinity", "1e-300", "1e300"],
 }
 TEXTS = [
     "",
@@ -240,6 +241,7 @@ class World:
             "integer": "1",
             "bigint": "1",
             "numeric": "5",
+            "double precision": "0",
             "boolean": dice.choice(["true", "false"]),
             "interval": dice.choice(["0", "1 second"]),
             "timestamp with time zone": "2030-01-01 00:00:00+00",
