@@ -10,6 +10,8 @@ import pytest
 from support import Db, one, wait_until
 from workers_support import APPS, TABLES, Work, running
 
+from howdah.audit import pace, ranges
+
 from .conftest import Audit
 
 WORKERS = 8
@@ -36,6 +38,9 @@ def feed(dsn: str) -> int:
 def test_an_audit_beside_eight_workers_at_full_speed_balances_to_the_message(
     dsn: str, db: Db, audit: Audit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # What is to balance does not depend on how long the audit rests for the workers' sake.
+    monkeypatch.setattr(pace, "REST", 0.1)
+    monkeypatch.setattr(ranges, "REST", 0.1)
     monkeypatch.syspath_prepend(str(APPS))
     monkeypatch.setenv("PYTHONPATH", str(APPS), prepend=os.pathsep)
     db.execute(TABLES)
