@@ -9,7 +9,7 @@
 --          to.
 --
 --          Of a shared subscription howdah._receive_shared finds the place. Something of it may have failed, unless
---          failures count by conversation or group. It gets: usual; failing, something did fail; closed, the first
+--          failures count by conversation or group. It gets: usual; failing, the sequence that tells whether something did fail; closed, the first
 --          transaction whose messages are in the ring's open tables only, if generation is still the ring's (NULL: not
 --          known); and ring, the number of truncations.
 -- Raises   HD005 it is a topic; HD009, HD016 as howdah.receive; HD024 an unshared subscription is being read or leased
@@ -22,7 +22,7 @@ create or replace function howdah._begin_stream(
     out id integer, out journaled boolean, out slot integer,
     out nonpersistent boolean, out topic_id integer, out topic text, out ack_cursor howdah.ack_cursors,
     out done pg_snapshot, out late xid8, out upto pg_snapshot, out ring bigint, out moment timestamptz,
-    out shared boolean, out usual boolean, out failing boolean, out closed xid8, out generation bigint
+    out shared boolean, out usual boolean, out failing regclass, out closed xid8, out generation bigint
 ) returns record
 language plpgsql volatile
 as $$
@@ -39,7 +39,7 @@ begin
             not (s.prioritized or s.no_local or p_hold and not s.shared or howdah._has_old_snapshot())
                 and s.selector_sql is null
                 and (pg_sequence_last_value(d.failing) is null or s.shared and d.count_by = 'message') as plain,
-            pg_sequence_last_value(d.failing) is not null as failing,
+            d.failing,
             r.truncations = howdah._truncations() and r.generation = howdah._generation() as settled,
             r.truncations, r.generation, r.closed,
             pg_sequence_last_value('howdah.topic_checked'::regclass) = howdah._boot_ms() as checked,

@@ -9,7 +9,7 @@
 -- Role     internal
 --
 -- p_cursor and p_n: the cursor and its step, from which the part to read was found; p_after to p_want as in
--- howdah._persistent_N. p_failing: something of the subscription failed. With p_hold, nothing is recorded as done.
+-- howdah._persistent_N. p_failing: the sequence that tells whether something failed. With p_hold, nothing is recorded as done.
 --
 -- Whether a message is done is asked by its key, or for some positions together, so that few dead rows are met. Only
 -- what is not done is locked. Two messages may share a lock. The second is then skipped until the first one's
@@ -20,7 +20,7 @@
 create or replace function howdah._claim_free(
     p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_cursor integer, p_n bigint, p_after xid8,
     p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamptz, p_want integer,
-    p_failing boolean, p_hold boolean,
+    p_failing regclass, p_hold boolean,
     out xids xid8[], out seqs bigint[], out last_xid xid8, out last_seq bigint, out locked integer, out moved boolean,
     out blamed boolean
 ) returns record
@@ -75,7 +75,8 @@ begin
     if locked = 0 then
         return;
     end if;
-    if p_failing and exists (select from unnest(seqs) u(seq)
+    -- Asked after the locks: the first failure may have been recorded since the call began.
+    if pg_sequence_last_value(p_failing) is not null and exists (select from unnest(seqs) u(seq)
             join howdah.poison_details p on p.message_id = u.seq * 1000000 + p_topic_id) then
         blamed := true;
         return;

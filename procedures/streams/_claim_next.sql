@@ -9,7 +9,7 @@
 -- It is howdah._claim_free for one message, with the same arguments. The row comes with the claim.
 create or replace function howdah._claim_next(
     p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_cursor integer, p_n bigint, p_after xid8,
-    p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamptz, p_failing boolean,
+    p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamptz, p_failing regclass,
     p_hold boolean,
     out xid xid8, out seq bigint, out sent_at timestamptz, out expires_at timestamptz, out rank smallint,
     out is_text boolean, out content_type text, out body bytea, out headers jsonb, out correlation_id text,
@@ -49,7 +49,8 @@ begin
     if seq is null then
         return;
     end if;
-    if p_failing and exists (select from howdah.poison_details p
+    -- Asked after the locks: the first failure may have been recorded since the call began.
+    if pg_sequence_last_value(p_failing) is not null and exists (select from howdah.poison_details p
             where p.message_id = _claim_next.seq * 1000000 + p_topic_id) then
         blamed := true;
         return;

@@ -7,6 +7,8 @@
 -- p_place comes from howdah._place_shared, for which the ring had p_ring truncations. p_last is the position that the
 -- caller took last, or NULL. It does what howdah._advance_cursor does, for at most 10,000 messages of a usual
 -- subscription. If somebody else is doing it, or has done it since, it does nothing.
+--
+-- Expired messages are read too: some were consumed before, and their notes go with the others.
 create or replace function howdah._pass_done(p_place record, p_last bigint, p_ring bigint, p_now timestamptz)
 returns void
 language plpgsql volatile
@@ -28,6 +30,7 @@ declare
     v_keys record;
     v_xid xid8;
     v_seqs bigint[] := '{}';
+    v_delivered bigint;
 begin
     if not pg_try_advisory_xact_lock(howdah._lock_key('cursor', v_ack_id::text)) then
         return;
@@ -45,10 +48,10 @@ begin
             -- for N in 0, 1, 2:
             when v_slot = N and not p_place.nonpersistent then
                 select k.number into v_number
-                from (select t.seq, row_number() over () as number
+                from (select t.seq, t.expires_at, row_number() over () as number
                       from howdah._persistent_N(v_topic_id, v_after, v_after_seq, v_to, v_done,
-                          v_upto, p_now, 10000) t) k
-                where case when v_near
+                          v_upto, null, 10000) t) k
+                where (k.expires_at <= p_now) is not true and case when v_near
                     then k.seq not in (select a.seq from howdah.acked a where a.ack_id = v_ack_id
                         and a.seq > p_place.seq and a.seq <= p_last and a.lease_id is null)
                     else (select true from howdah.acked a
@@ -56,13 +59,13 @@ begin
                 limit 1;
                 select max(t.xid) as xid, array_agg(t.seq) as seqs into v_keys
                 from howdah._persistent_N(v_topic_id, v_after, v_after_seq, v_to, v_done, v_upto,
-                    p_now, coalesce(v_number - 1, 10000)) t;
+                    null, coalesce(v_number - 1, 10000)) t;
             when v_slot = N then
                 select k.number into v_number
-                from (select t.seq, row_number() over () as number
+                from (select t.seq, t.expires_at, row_number() over () as number
                       from howdah._nonpersistent_N(v_topic_id, v_after, v_after_seq, v_to, v_done,
-                          v_upto, p_now, 10000) t) k
-                where case when v_near
+                          v_upto, null, 10000) t) k
+                where (k.expires_at <= p_now) is not true and case when v_near
                     then k.seq not in (select a.seq from howdah.acked a where a.ack_id = v_ack_id
                         and a.seq > p_place.seq and a.seq <= p_last and a.lease_id is null)
                     else (select true from howdah.acked a
@@ -70,7 +73,7 @@ begin
                 limit 1;
                 select max(t.xid) as xid, array_agg(t.seq) as seqs into v_keys
                 from howdah._nonpersistent_N(v_topic_id, v_after, v_after_seq, v_to, v_done, v_upto,
-                    p_now, coalesce(v_number - 1, 10000)) t;
+                    null, coalesce(v_number - 1, 10000)) t;
             -- end for
         end case;
         if v_keys.xid is not null then
@@ -79,14 +82,15 @@ begin
         end if;
         exit when v_number is not null or cardinality(v_keys.seqs) = 10000;
     end loop;
+    delete from howdah.acked a where a.ack_id = v_ack_id and a.seq = any (v_seqs);
+    get diagnostics v_delivered = row_count;
     if v_number is not null or cardinality(v_keys.seqs) = 10000 then
         if v_xid is not null then
-            perform howdah._move_cursor(v_cursor, v_xid, v_seqs[cardinality(v_seqs)], cardinality(v_seqs),
+            perform howdah._move_cursor(v_cursor, v_xid, v_seqs[cardinality(v_seqs)], v_delivered,
                 howdah._cursor_after(v_cursor, v_upto, v_xid));
         end if;
     elsif v_xid is not null or v_cursor.seq >= 0 then
-        perform howdah._move_cursor(v_cursor, '3', -1, cardinality(v_seqs), v_upto);
+        perform howdah._move_cursor(v_cursor, '3', -1, v_delivered, v_upto);
     end if;
-    delete from howdah.acked a where a.ack_id = v_ack_id and a.seq = any (v_seqs);
 end
 $$;

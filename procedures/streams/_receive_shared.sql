@@ -26,6 +26,7 @@ declare
     v_after xid8;
     v_after_seq bigint;
     v_last bigint;
+    v_held bigint[] := '{}';
 begin
     <<walk>>
     loop
@@ -88,6 +89,9 @@ begin
                     end if;
                     v_last := v_claimed.last_seq;
                     v_left := v_left - cardinality(v_claimed.seqs);
+                    if p_hold then
+                        v_held := v_held || v_claimed.seqs;
+                    end if;
                     exit walk when v_left = 0;
                 elsif v_claimed.moved and v_left = v_want then
                     continue walk;
@@ -99,12 +103,13 @@ begin
         exit walk;
     end loop;
     if v_place.slot is null then
-        -- Something in the rest is not usual.
+        -- Something in the rest is not usual. What was only held is not recorded, and would come once more.
         return query
         select m.* from howdah.destinations d
         join howdah.subscriptions s on s.destination_id = d.id
-        cross join howdah._receive_published(d, s, p_name, v_left, p_hold) m
-        where d.id = p_stream.id;
+        cross join howdah._receive_published(d, s, p_name, case when p_hold then v_want else v_left end, p_hold) m
+        where d.id = p_stream.id and m.message_id / 1000000 <> all (v_held)
+        limit v_left;
         return;
     end if;
     -- The cursor can only pass what is done before the first message that others have in hand.
