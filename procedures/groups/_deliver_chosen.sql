@@ -23,12 +23,13 @@ begin
         where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
           and m.seq between p_seqs[1] and p_seqs[cardinality(p_seqs)] and m.seq = any (p_seqs)
           and (p_locked or m.xmax = 0)
-          and (select count(*) from (
-                   select from howdah.msgs b
-                   where b.destination_id = p_lane.destination_id and b.rank = p_lane.rank and b.seq > p_from
-                     and b.seq <= p_seqs[cardinality(p_seqs)]
-                     and p_mine ? howdah._group(b.headers, b.conversation_id)
-                   limit cardinality(p_seqs) + 1) o) = cardinality(array_remove(p_groups, null))
+          and array(
+                  select b.seq from howdah.msgs b
+                  where b.destination_id = p_lane.destination_id and b.rank = p_lane.rank and b.seq > p_from
+                    and b.seq <= p_seqs[cardinality(p_seqs)]
+                    and p_mine ? howdah._group(b.headers, b.conversation_id)
+                  order by b.seq limit cardinality(p_seqs) + 1)
+              = array(select u.seq from unnest(p_seqs, p_groups) u(seq, group_id) where u.group_id is not null)
           and not (exists (select from howdah.parked p
                            where p.destination_id = p_lane.destination_id and p.group_id is not null)
                    and exists (select from howdah.parked p

@@ -25,7 +25,9 @@ begin
         return;
     end if;
     v_keys := (select t.keys from howdah._take_listed(p_lane, v_walk, p_want, howdah._hides_nothing()) t);
-    if cardinality(v_keys) = p_want then
+    -- The first failure may have been recorded before these were locked.
+    if cardinality(v_keys) = p_want and (select pg_sequence_last_value(d.failing) is null from howdah.destinations d
+        where d.id = p_lane.destination_id) then
         return query select * from howdah._deliver_locked(p_lane, p_name, v_keys, p_now, 'selected', p_journaled);
     end if;
 end

@@ -13,7 +13,7 @@ create or replace function howdah._search_unlisted(
 language plpgsql volatile
 as $$
 declare
-    v_most constant integer := 200;  -- rows a step looks at, far more than are listed among 2,000 positions
+    v_most constant integer := 2000;  -- as many as a step has positions: what is listed must not hide what is behind
     v_begun timestamptz := clock_timestamp();
     v_head bigint := howdah._hint(p_lane.head);
     v_low bigint;

@@ -1,0 +1,119 @@
+"""Races found in a review of the short ways."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import psycopg
+import pytest
+from policy_support import Create
+from psycopg.types.json import Jsonb
+from support import Connect, Db, column, one, wait_until_blocked
+
+SELECTOR = "w * 1 = 7"
+
+
+def fill(db: Db, number: int, every: int = 100) -> None:
+    one(
+        db,
+        "select cardinality(howdah.send_batch('q', array_agg(i::text order by i), headers => array_agg("
+        "jsonb_build_object('w', case when i %% %s = 7 then 7 else 1 end) order by i))) from generate_series(1, %s) i",
+        (every, number),
+    )
+
+
+def take(db: Db, n: int = 1, selector: str | None = SELECTOR) -> list[int]:
+    return column(db, "select message_id from howdah.receive('q', %s, selector => %s)", (n, selector))
+
+
+def test_first_failure_while_a_listed_message_is_received(db: Db, create: Create, connect: Connect) -> None:
+    create(redelivery_delay_ms=60_000)
+    fill(db, 20_000, every=1_000_000)
+    fill(db, 40_000)
+    take(db, 3)
+    for _ in range(40):
+        take(db, 1)
+    assert one(db, "select coalesce(sum(cardinality(seqs)), 0)::integer from howdah.candidates") > 10
+    holder, receiver = connect(), connect()
+    holder.execute("begin")
+    db.execute("begin")
+    (first,) = take(db)
+    db.execute("rollback")
+    assert len(column(holder, "select message_id from howdah.receive_message('q', %s)", (first,))) == 1
+    db.execute("begin")
+    db.execute("lock table howdah.candidates in access exclusive mode")
+    got: list[Any] = []
+
+    def work() -> None:
+        got.extend(receiver.execute("select message_id, delivery_count from howdah.receive('q', 1, selector => %s)", (SELECTOR,)).fetchall())
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    wait_until_blocked(db, receiver)
+    outcome = one(db, "select outcome from howdah.record_failure('q', %s, 'bad')", (first,))
+    print(outcome)
+    holder.execute("rollback")
+    db.execute("commit")
+    thread.join()
+    print(first, got)
+    assert [g for g in got if g[0] == first] == [], "it must wait for its delay"
+
+
+def test_a_group_message_moved_away_while_returned_one_before(db: Db, create: Create, connect: Connect) -> None:
+    create(message_groups="transaction")
+    create("r")
+    bodies = ["b0", "m1"] + [f"m{i}" for i in range(2, 60)]
+    groups = [Jsonb({"JMSXGroupID": b[0]}) for b in bodies]
+    ids = one(db, "select howdah.send_batch('q', %s::text[], headers => %s)", (bodies, groups))
+    # m1 is held and given back
+    other, receiver = connect(), connect()
+    other.execute("begin")
+    other.execute("select from howdah.msgs where message_id = %s for update", (ids[1],))
+    other.execute("rollback")
+    db.execute("begin")
+    db.execute("lock table howdah.journal in access exclusive mode")
+    got: list[Any] = []
+
+    def work() -> None:
+        got.extend(column(receiver, "select body from howdah.receive('q', 40)"))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    wait_until_blocked(db, receiver)
+    one(db, "select howdah.move_messages('q', %s::bigint[], 'r')", ([ids[30]],))
+    db.execute("commit")
+    thread.join()
+    print(got)
+    assert "m2" not in got or "m1" in got
+
+
+def test_late_one_behind_many_in_use(db: Db, create: Create, connect: Connect) -> None:
+    create(redelivery_delay_ms=0)
+    fill(db, 20_000, every=1_000_000)
+    fill(db, 1_660, every=8)
+    late, holder = connect(), connect()
+    late.execute("begin")
+    ours = one(late, "select howdah.send('q', 'late', headers => %s)", (Jsonb({"w": 7}),))
+    fill(db, 200, every=8)
+    fill(db, 800, every=1_000_000)
+    holder.execute("set howdah.x = 1")
+    for _ in range(300):
+        db.execute("begin")
+        take(db, 4)
+        db.execute("rollback")
+        if one(db, "select count(*) from howdah.selections where head is not null"):
+            break
+        db.execute("select setval(head, 1) from howdah.selections where head is not null")
+    take(db, 4)
+    print(db.execute("select after, upto, cardinality(seqs) from howdah.candidates").fetchall())
+    db.execute("select setval(head, 1) from howdah.selections where head is not null")
+    take(db, 4)
+    print(db.execute("select after, upto, cardinality(seqs) from howdah.candidates").fetchall())
+    holder.execute("begin")
+    held = take(holder, 222)
+    print(len(held))
+    late.execute("commit")
+    found = [m for _ in range(25) for m in take(db)]
+    print(ours, found)
+    assert ours in found
