@@ -1479,7 +1479,7 @@ COMMENT ON COLUMN howdah.ack_cursors.at IS 'When the step was made.';
 
 COMMENT ON COLUMN howdah.ack_cursors.snapshot IS 'Messages of all transactions visible in it are passed.';
 
-CREATE FUNCTION howdah._begin_stream(p_name text, p_hold boolean, p_plain boolean, p_consumer bigint, OUT id integer, OUT journaled boolean, OUT slot integer, OUT nonpersistent boolean, OUT topic_id integer, OUT topic text, OUT ack_cursor howdah.ack_cursors, OUT done pg_snapshot, OUT late xid8, OUT upto pg_snapshot, OUT ring bigint, OUT moment timestamp with time zone, OUT shared boolean, OUT usual boolean, OUT failing boolean, OUT closed xid8, OUT generation bigint) RETURNS record
+CREATE FUNCTION howdah._begin_stream(p_name text, p_hold boolean, p_plain boolean, p_consumer bigint, OUT id integer, OUT journaled boolean, OUT slot integer, OUT nonpersistent boolean, OUT topic_id integer, OUT topic text, OUT ack_cursor howdah.ack_cursors, OUT done pg_snapshot, OUT late xid8, OUT upto pg_snapshot, OUT ring bigint, OUT moment timestamp with time zone, OUT shared boolean, OUT usual boolean, OUT failing regclass, OUT closed xid8, OUT generation bigint) RETURNS record
     LANGUAGE plpgsql
     AS $$
 declare
@@ -1495,7 +1495,7 @@ begin
             not (s.prioritized or s.no_local or p_hold and not s.shared or howdah._has_old_snapshot())
                 and s.selector_sql is null
                 and (pg_sequence_last_value(d.failing) is null or s.shared and d.count_by = 'message') as plain,
-            pg_sequence_last_value(d.failing) is not null as failing,
+            d.failing,
             r.truncations = howdah._truncations() and r.generation = howdah._generation() as settled,
             r.truncations, r.generation, r.closed,
             pg_sequence_last_value('howdah.topic_checked'::regclass) = howdah._boot_ms() as checked,
@@ -1594,7 +1594,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._begin_stream(p_name text, p_hold boolean, p_plain boolean, p_consumer bigint, OUT id integer, OUT journaled boolean, OUT slot integer, OUT nonpersistent boolean, OUT topic_id integer, OUT topic text, OUT ack_cursor howdah.ack_cursors, OUT done pg_snapshot, OUT late xid8, OUT upto pg_snapshot, OUT ring bigint, OUT moment timestamp with time zone, OUT shared boolean, OUT usual boolean, OUT failing boolean, OUT closed xid8, OUT generation bigint) IS 'check that the caller may receive from a subscription, lock it, and find where it continues.';
+COMMENT ON FUNCTION howdah._begin_stream(p_name text, p_hold boolean, p_plain boolean, p_consumer bigint, OUT id integer, OUT journaled boolean, OUT slot integer, OUT nonpersistent boolean, OUT topic_id integer, OUT topic text, OUT ack_cursor howdah.ack_cursors, OUT done pg_snapshot, OUT late xid8, OUT upto pg_snapshot, OUT ring bigint, OUT moment timestamp with time zone, OUT shared boolean, OUT usual boolean, OUT failing regclass, OUT closed xid8, OUT generation bigint) IS 'check that the caller may receive from a subscription, lock it, and find where it continues.';
 
 CREATE FUNCTION howdah._blame_leases(p_destination_id integer, p_rows howdah.parked[]) RETURNS void
     LANGUAGE plpgsql
@@ -2642,7 +2642,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._chosen_messages(p_source howdah.destinations, p_message_ids bigint[], p_max bigint, p_origin text, p_error_class text, p_fingerprint text, p_older_than timestamp with time zone, p_newer_than timestamp with time zone, p_selector text) IS 'the messages that an operator''s act concerns.';
 
-CREATE FUNCTION howdah._claim_free(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_cursor integer, p_n bigint, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_want integer, p_failing boolean, p_hold boolean, OUT xids xid8[], OUT seqs bigint[], OUT last_xid xid8, OUT last_seq bigint, OUT locked integer, OUT moved boolean, OUT blamed boolean) RETURNS record
+CREATE FUNCTION howdah._claim_free(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_cursor integer, p_n bigint, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_want integer, p_failing regclass, p_hold boolean, OUT xids xid8[], OUT seqs bigint[], OUT last_xid xid8, OUT last_seq bigint, OUT locked integer, OUT moved boolean, OUT blamed boolean) RETURNS record
     LANGUAGE plpgsql
     AS $$
 declare
@@ -2748,7 +2748,8 @@ begin
     if locked = 0 then
         return;
     end if;
-    if p_failing and exists (select from unnest(seqs) u(seq)
+    -- Asked after the locks: the first failure may have been recorded since the call began.
+    if pg_sequence_last_value(p_failing) is not null and exists (select from unnest(seqs) u(seq)
             join howdah.poison_details p on p.message_id = u.seq * 1000000 + p_topic_id) then
         blamed := true;
         return;
@@ -2793,7 +2794,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._claim_free(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_cursor integer, p_n bigint, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_want integer, p_failing boolean, p_hold boolean, OUT xids xid8[], OUT seqs bigint[], OUT last_xid xid8, OUT last_seq bigint, OUT locked integer, OUT moved boolean, OUT blamed boolean) IS 'take the next messages of a shared subscription that are not done and that nobody else has.';
+COMMENT ON FUNCTION howdah._claim_free(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_cursor integer, p_n bigint, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_want integer, p_failing regclass, p_hold boolean, OUT xids xid8[], OUT seqs bigint[], OUT last_xid xid8, OUT last_seq bigint, OUT locked integer, OUT moved boolean, OUT blamed boolean) IS 'take the next messages of a shared subscription that are not done and that nobody else has.';
 
 CREATE FUNCTION howdah._claim_groups(p_lane howdah.lanes, p_walk howdah.walk, p_keys bigint[], p_groups text[], p_seqs integer[], p_want integer, p_now timestamp with time zone, p_more boolean, INOUT mine text[], INOUT refused text[], OUT taken bigint[], OUT firsts bigint[], OUT full_up boolean, OUT through boolean) RETURNS record
     LANGUAGE plpgsql
@@ -2890,7 +2891,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._claim_groups(p_lane howdah.lanes, p_walk howdah.walk, p_keys bigint[], p_groups text[], p_seqs integer[], p_want integer, p_now timestamp with time zone, p_more boolean, INOUT mine text[], INOUT refused text[], OUT taken bigint[], OUT firsts bigint[], OUT full_up boolean, OUT through boolean) IS 'take what may be taken from a page of a queue with message groups.';
 
-CREATE FUNCTION howdah._claim_next(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_cursor integer, p_n bigint, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_failing boolean, p_hold boolean, OUT xid xid8, OUT seq bigint, OUT sent_at timestamp with time zone, OUT expires_at timestamp with time zone, OUT rank smallint, OUT is_text boolean, OUT content_type text, OUT body bytea, OUT headers jsonb, OUT correlation_id text, OUT reply_to text, OUT message_type text, OUT conversation_id uuid, OUT kept boolean, OUT moved boolean, OUT blamed boolean) RETURNS record
+CREATE FUNCTION howdah._claim_next(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_cursor integer, p_n bigint, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_failing regclass, p_hold boolean, OUT xid xid8, OUT seq bigint, OUT sent_at timestamp with time zone, OUT expires_at timestamp with time zone, OUT rank smallint, OUT is_text boolean, OUT content_type text, OUT body bytea, OUT headers jsonb, OUT correlation_id text, OUT reply_to text, OUT message_type text, OUT conversation_id uuid, OUT kept boolean, OUT moved boolean, OUT blamed boolean) RETURNS record
     LANGUAGE plpgsql
     AS $$
 declare
@@ -2962,7 +2963,8 @@ begin
     if seq is null then
         return;
     end if;
-    if p_failing and exists (select from howdah.poison_details p
+    -- Asked after the locks: the first failure may have been recorded since the call began.
+    if pg_sequence_last_value(p_failing) is not null and exists (select from howdah.poison_details p
             where p.message_id = _claim_next.seq * 1000000 + p_topic_id) then
         blamed := true;
         return;
@@ -2987,7 +2989,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._claim_next(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_cursor integer, p_n bigint, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_failing boolean, p_hold boolean, OUT xid xid8, OUT seq bigint, OUT sent_at timestamp with time zone, OUT expires_at timestamp with time zone, OUT rank smallint, OUT is_text boolean, OUT content_type text, OUT body bytea, OUT headers jsonb, OUT correlation_id text, OUT reply_to text, OUT message_type text, OUT conversation_id uuid, OUT kept boolean, OUT moved boolean, OUT blamed boolean) IS 'take the next message of a shared subscription that is not done and that nobody else has.';
+COMMENT ON FUNCTION howdah._claim_next(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_cursor integer, p_n bigint, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_failing regclass, p_hold boolean, OUT xid xid8, OUT seq bigint, OUT sent_at timestamp with time zone, OUT expires_at timestamp with time zone, OUT rank smallint, OUT is_text boolean, OUT content_type text, OUT body bytea, OUT headers jsonb, OUT correlation_id text, OUT reply_to text, OUT message_type text, OUT conversation_id uuid, OUT kept boolean, OUT moved boolean, OUT blamed boolean) IS 'take the next message of a shared subscription that is not done and that nobody else has.';
 
 CREATE FUNCTION howdah._claim_of_groups(p_lane howdah.lanes, p_walk howdah.walk, p_from bigint, p_want integer, p_all boolean) RETURNS bigint[]
     LANGUAGE plpgsql
@@ -3061,7 +3063,6 @@ CREATE FUNCTION howdah._claim_published(p_destination howdah.destinations, p_sub
 declare
     v_cursor howdah.ack_cursors := howdah._cursor(p_ack.id);
     v_upto pg_snapshot := howdah._snapshot();
-    v_failing boolean := pg_sequence_last_value(p_destination.failing) is not null;
     v_now timestamptz := howdah.now();
     v_size integer := greatest(p_want * 2, 32);
     v_left integer := p_want;
@@ -3111,7 +3112,7 @@ begin
                             continue walk;
                         end if;
                     end if;
-                    if v_failing then
+                    if pg_sequence_last_value(p_destination.failing) is not null then
                         select array_agg(f.message_id), array_agg(f.failures),
                             coalesce(array_agg(f.message_id / 1000000)
                                 filter (where f.weight >= p_destination.dispose_at), '{}')
@@ -3819,12 +3820,13 @@ begin
         where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
           and m.seq between p_seqs[1] and p_seqs[cardinality(p_seqs)] and m.seq = any (p_seqs)
           and (p_locked or m.xmax = 0)
-          and (select count(*) from (
-                   select from howdah.msgs b
-                   where b.destination_id = p_lane.destination_id and b.rank = p_lane.rank and b.seq > p_from
-                     and b.seq <= p_seqs[cardinality(p_seqs)]
-                     and p_mine ? howdah._group(b.headers, b.conversation_id)
-                   limit cardinality(p_seqs) + 1) o) = cardinality(array_remove(p_groups, null))
+          and array(
+                  select b.seq from howdah.msgs b
+                  where b.destination_id = p_lane.destination_id and b.rank = p_lane.rank and b.seq > p_from
+                    and b.seq <= p_seqs[cardinality(p_seqs)]
+                    and p_mine ? howdah._group(b.headers, b.conversation_id)
+                  order by b.seq limit cardinality(p_seqs) + 1)
+              = array(select u.seq from unnest(p_seqs, p_groups) u(seq, group_id) where u.group_id is not null)
           and not (exists (select from howdah.parked p
                            where p.destination_id = p_lane.destination_id and p.group_id is not null)
                    and exists (select from howdah.parked p
@@ -8219,34 +8221,39 @@ declare
     v_from bigint := p_hint >> 21;
     v_back bigint := v_from;
     v_wrapped boolean := false;
-    v_met boolean;
+    v_met boolean := false;
 begin
     if p_hint & 1048576 > 0 then
         return false;
     end if;
-    perform from howdah.msgs m
-    where m.destination_id = p_id and m.rank = p_rank and m.seq > v_low and m.seq <= p_head
-      and (m.xmax <> 0 or m.seq <= p_head - 256 or not p_backlog
-           or howdah._is_overdue(p_hint, v_begun))
-    order by m.seq limit 1 for update skip locked;
-    if found then
-        return false;
-    end if;
-    while v_low > 0 loop
-        if v_back >= v_low then
-            exit when v_wrapped;
-            v_wrapped := true;
-            v_back := 0;
-        end if;
+    begin
         perform from howdah.msgs m
-        where m.destination_id = p_id and m.rank = p_rank and m.seq > v_back and m.seq <= v_back + 4096
-          and m.seq <= v_low
+        where m.destination_id = p_id and m.rank = p_rank and m.seq > v_low and m.seq <= p_head
+          and (m.xmax <> 0 or m.seq <= p_head - 256 or not p_backlog
+               or howdah._is_overdue(p_hint, v_begun))
         order by m.seq limit 1 for update skip locked;
-        exit when found;
-        v_back := case when v_back + 4096 < v_low then v_back + 4096 else v_low end;
-        exit when v_wrapped and v_back >= v_from or howdah._pace(clock_timestamp()) > v_begun;
-    end loop;
-    v_met := found;
+        if found then
+            raise exception 'the lock goes with this';
+        end if;
+        while v_low > 0 loop
+            if v_back >= v_low then
+                exit when v_wrapped;
+                v_wrapped := true;
+                v_back := 0;
+            end if;
+            perform from howdah.msgs m
+            where m.destination_id = p_id and m.rank = p_rank and m.seq > v_back and m.seq <= v_back + 4096
+              and m.seq <= v_low
+            order by m.seq limit 1 for update skip locked;
+            if found then
+                raise exception 'the lock goes with this';
+            end if;
+            v_back := case when v_back + 4096 < v_low then v_back + 4096 else v_low end;
+            exit when v_wrapped and v_back >= v_from or howdah._pace(clock_timestamp()) > v_begun;
+        end loop;
+    exception when raise_exception then
+        v_met := true;
+    end;
     perform howdah._remember(p_search, v_back * 2, v_begun, v_met);
     return not v_met;
 end
@@ -8710,6 +8717,7 @@ declare
     v_keys record;
     v_xid xid8;
     v_seqs bigint[] := '{}';
+    v_delivered bigint;
 begin
     if not pg_try_advisory_xact_lock(howdah._lock_key('cursor', v_ack_id::text)) then
         return;
@@ -8726,10 +8734,10 @@ begin
         case
             when v_slot = 0 and not p_place.nonpersistent then
                 select k.number into v_number
-                from (select t.seq, row_number() over () as number
+                from (select t.seq, t.expires_at, row_number() over () as number
                       from howdah._persistent_0(v_topic_id, v_after, v_after_seq, v_to, v_done,
-                          v_upto, p_now, 10000) t) k
-                where case when v_near
+                          v_upto, null, 10000) t) k
+                where (k.expires_at <= p_now) is not true and case when v_near
                     then k.seq not in (select a.seq from howdah.acked a where a.ack_id = v_ack_id
                         and a.seq > p_place.seq and a.seq <= p_last and a.lease_id is null)
                     else (select true from howdah.acked a
@@ -8737,13 +8745,13 @@ begin
                 limit 1;
                 select max(t.xid) as xid, array_agg(t.seq) as seqs into v_keys
                 from howdah._persistent_0(v_topic_id, v_after, v_after_seq, v_to, v_done, v_upto,
-                    p_now, coalesce(v_number - 1, 10000)) t;
+                    null, coalesce(v_number - 1, 10000)) t;
             when v_slot = 0 then
                 select k.number into v_number
-                from (select t.seq, row_number() over () as number
+                from (select t.seq, t.expires_at, row_number() over () as number
                       from howdah._nonpersistent_0(v_topic_id, v_after, v_after_seq, v_to, v_done,
-                          v_upto, p_now, 10000) t) k
-                where case when v_near
+                          v_upto, null, 10000) t) k
+                where (k.expires_at <= p_now) is not true and case when v_near
                     then k.seq not in (select a.seq from howdah.acked a where a.ack_id = v_ack_id
                         and a.seq > p_place.seq and a.seq <= p_last and a.lease_id is null)
                     else (select true from howdah.acked a
@@ -8751,13 +8759,13 @@ begin
                 limit 1;
                 select max(t.xid) as xid, array_agg(t.seq) as seqs into v_keys
                 from howdah._nonpersistent_0(v_topic_id, v_after, v_after_seq, v_to, v_done, v_upto,
-                    p_now, coalesce(v_number - 1, 10000)) t;
+                    null, coalesce(v_number - 1, 10000)) t;
             when v_slot = 1 and not p_place.nonpersistent then
                 select k.number into v_number
-                from (select t.seq, row_number() over () as number
+                from (select t.seq, t.expires_at, row_number() over () as number
                       from howdah._persistent_1(v_topic_id, v_after, v_after_seq, v_to, v_done,
-                          v_upto, p_now, 10000) t) k
-                where case when v_near
+                          v_upto, null, 10000) t) k
+                where (k.expires_at <= p_now) is not true and case when v_near
                     then k.seq not in (select a.seq from howdah.acked a where a.ack_id = v_ack_id
                         and a.seq > p_place.seq and a.seq <= p_last and a.lease_id is null)
                     else (select true from howdah.acked a
@@ -8765,13 +8773,13 @@ begin
                 limit 1;
                 select max(t.xid) as xid, array_agg(t.seq) as seqs into v_keys
                 from howdah._persistent_1(v_topic_id, v_after, v_after_seq, v_to, v_done, v_upto,
-                    p_now, coalesce(v_number - 1, 10000)) t;
+                    null, coalesce(v_number - 1, 10000)) t;
             when v_slot = 1 then
                 select k.number into v_number
-                from (select t.seq, row_number() over () as number
+                from (select t.seq, t.expires_at, row_number() over () as number
                       from howdah._nonpersistent_1(v_topic_id, v_after, v_after_seq, v_to, v_done,
-                          v_upto, p_now, 10000) t) k
-                where case when v_near
+                          v_upto, null, 10000) t) k
+                where (k.expires_at <= p_now) is not true and case when v_near
                     then k.seq not in (select a.seq from howdah.acked a where a.ack_id = v_ack_id
                         and a.seq > p_place.seq and a.seq <= p_last and a.lease_id is null)
                     else (select true from howdah.acked a
@@ -8779,13 +8787,13 @@ begin
                 limit 1;
                 select max(t.xid) as xid, array_agg(t.seq) as seqs into v_keys
                 from howdah._nonpersistent_1(v_topic_id, v_after, v_after_seq, v_to, v_done, v_upto,
-                    p_now, coalesce(v_number - 1, 10000)) t;
+                    null, coalesce(v_number - 1, 10000)) t;
             when v_slot = 2 and not p_place.nonpersistent then
                 select k.number into v_number
-                from (select t.seq, row_number() over () as number
+                from (select t.seq, t.expires_at, row_number() over () as number
                       from howdah._persistent_2(v_topic_id, v_after, v_after_seq, v_to, v_done,
-                          v_upto, p_now, 10000) t) k
-                where case when v_near
+                          v_upto, null, 10000) t) k
+                where (k.expires_at <= p_now) is not true and case when v_near
                     then k.seq not in (select a.seq from howdah.acked a where a.ack_id = v_ack_id
                         and a.seq > p_place.seq and a.seq <= p_last and a.lease_id is null)
                     else (select true from howdah.acked a
@@ -8793,13 +8801,13 @@ begin
                 limit 1;
                 select max(t.xid) as xid, array_agg(t.seq) as seqs into v_keys
                 from howdah._persistent_2(v_topic_id, v_after, v_after_seq, v_to, v_done, v_upto,
-                    p_now, coalesce(v_number - 1, 10000)) t;
+                    null, coalesce(v_number - 1, 10000)) t;
             when v_slot = 2 then
                 select k.number into v_number
-                from (select t.seq, row_number() over () as number
+                from (select t.seq, t.expires_at, row_number() over () as number
                       from howdah._nonpersistent_2(v_topic_id, v_after, v_after_seq, v_to, v_done,
-                          v_upto, p_now, 10000) t) k
-                where case when v_near
+                          v_upto, null, 10000) t) k
+                where (k.expires_at <= p_now) is not true and case when v_near
                     then k.seq not in (select a.seq from howdah.acked a where a.ack_id = v_ack_id
                         and a.seq > p_place.seq and a.seq <= p_last and a.lease_id is null)
                     else (select true from howdah.acked a
@@ -8807,7 +8815,7 @@ begin
                 limit 1;
                 select max(t.xid) as xid, array_agg(t.seq) as seqs into v_keys
                 from howdah._nonpersistent_2(v_topic_id, v_after, v_after_seq, v_to, v_done, v_upto,
-                    p_now, coalesce(v_number - 1, 10000)) t;
+                    null, coalesce(v_number - 1, 10000)) t;
         end case;
         if v_keys.xid is not null then
             v_xid := v_keys.xid;
@@ -8815,15 +8823,16 @@ begin
         end if;
         exit when v_number is not null or cardinality(v_keys.seqs) = 10000;
     end loop;
+    delete from howdah.acked a where a.ack_id = v_ack_id and a.seq = any (v_seqs);
+    get diagnostics v_delivered = row_count;
     if v_number is not null or cardinality(v_keys.seqs) = 10000 then
         if v_xid is not null then
-            perform howdah._move_cursor(v_cursor, v_xid, v_seqs[cardinality(v_seqs)], cardinality(v_seqs),
+            perform howdah._move_cursor(v_cursor, v_xid, v_seqs[cardinality(v_seqs)], v_delivered,
                 howdah._cursor_after(v_cursor, v_upto, v_xid));
         end if;
     elsif v_xid is not null or v_cursor.seq >= 0 then
-        perform howdah._move_cursor(v_cursor, '3', -1, cardinality(v_seqs), v_upto);
+        perform howdah._move_cursor(v_cursor, '3', -1, v_delivered, v_upto);
     end if;
-    delete from howdah.acked a where a.ack_id = v_ack_id and a.seq = any (v_seqs);
 end
 $$;
 
@@ -9897,6 +9906,7 @@ declare
     v_back boolean := random() >= 0.97;
     v_seqs bigint[];
     v_chosen record;
+    v_failing regclass := (select d.failing from howdah.destinations d where d.id = p_lane.destination_id);
 begin
     if not howdah._is_plain(p_lane.destination_id, 'transaction') then
         return;
@@ -9904,7 +9914,8 @@ begin
     v_from := howdah._walk_from(p_lane, null, false);
     if p_want <= 32 then
         v_seqs := howdah._claim_of_groups(p_lane, null, v_from, p_want, v_back);
-        if v_seqs is not null then
+        -- the first failure may have been recorded before these were locked
+        if v_seqs is not null and pg_sequence_last_value(v_failing) is null then
             return query select * from howdah._deliver_locked(p_lane, p_name, v_seqs, p_now, null, p_journaled);
         end if;
         return;
@@ -9912,7 +9923,7 @@ begin
         perform howdah._note_first(p_lane, null, v_from);
     end if;
     v_chosen := howdah._choose_of_groups(p_lane, v_from, p_want, v_back);
-    if v_chosen.seqs is not null then
+    if v_chosen.seqs is not null and pg_sequence_last_value(v_failing) is null then
         return query select * from howdah._deliver_chosen(p_lane, p_name, v_chosen.seqs, v_chosen.groups, v_chosen.mine,
             v_from, v_chosen.locked, p_now, p_journaled);
     end if;
@@ -9983,7 +9994,9 @@ begin
         return;
     end if;
     v_keys := (select t.keys from howdah._take_listed(p_lane, v_walk, p_want, howdah._hides_nothing()) t);
-    if cardinality(v_keys) = p_want then
+    -- The first failure may have been recorded before these were locked.
+    if cardinality(v_keys) = p_want and (select pg_sequence_last_value(d.failing) is null from howdah.destinations d
+        where d.id = p_lane.destination_id) then
         return query select * from howdah._deliver_locked(p_lane, p_name, v_keys, p_now, 'selected', p_journaled);
     end if;
 end
@@ -10057,6 +10070,7 @@ declare
     v_after xid8;
     v_after_seq bigint;
     v_last bigint;
+    v_held bigint[] := '{}';
 begin
     <<walk>>
     loop
@@ -10119,6 +10133,9 @@ begin
                     end if;
                     v_last := v_claimed.last_seq;
                     v_left := v_left - cardinality(v_claimed.seqs);
+                    if p_hold then
+                        v_held := v_held || v_claimed.seqs;
+                    end if;
                     exit walk when v_left = 0;
                 elsif v_claimed.moved and v_left = v_want then
                     continue walk;
@@ -10130,12 +10147,13 @@ begin
         exit walk;
     end loop;
     if v_place.slot is null then
-        -- Something in the rest is not usual.
+        -- Something in the rest is not usual. What was only held is not recorded, and would come once more.
         return query
         select m.* from howdah.destinations d
         join howdah.subscriptions s on s.destination_id = d.id
-        cross join howdah._receive_published(d, s, p_name, v_left, p_hold) m
-        where d.id = p_stream.id;
+        cross join howdah._receive_published(d, s, p_name, case when p_hold then v_want else v_left end, p_hold) m
+        where d.id = p_stream.id and m.message_id / 1000000 <> all (v_held)
+        limit v_left;
         return;
     end if;
     -- The cursor can only pass what is done before the first message that others have in hand.
@@ -11505,7 +11523,7 @@ CREATE FUNCTION howdah._search_unlisted(p_lane howdah.lanes, p_walk howdah.walk,
     LANGUAGE plpgsql
     AS $$
 declare
-    v_most constant integer := 200;  -- rows a step looks at, far more than are listed among 2,000 positions
+    v_most constant integer := 2000;  -- as many as a step has positions: what is listed must not hide what is behind
     v_begun timestamptz := clock_timestamp();
     v_head bigint := howdah._hint(p_lane.head);
     v_low bigint;
@@ -22767,7 +22785,7 @@ REVOKE ALL ON FUNCTION howdah._backlog_share(p_topic howdah.topics, p_behind big
 
 REVOKE ALL ON FUNCTION howdah._begin_since(p_subscription howdah.subscriptions, p_since timestamp with time zone) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._begin_stream(p_name text, p_hold boolean, p_plain boolean, p_consumer bigint, OUT id integer, OUT journaled boolean, OUT slot integer, OUT nonpersistent boolean, OUT topic_id integer, OUT topic text, OUT ack_cursor howdah.ack_cursors, OUT done pg_snapshot, OUT late xid8, OUT upto pg_snapshot, OUT ring bigint, OUT moment timestamp with time zone, OUT shared boolean, OUT usual boolean, OUT failing boolean, OUT closed xid8, OUT generation bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._begin_stream(p_name text, p_hold boolean, p_plain boolean, p_consumer bigint, OUT id integer, OUT journaled boolean, OUT slot integer, OUT nonpersistent boolean, OUT topic_id integer, OUT topic text, OUT ack_cursor howdah.ack_cursors, OUT done pg_snapshot, OUT late xid8, OUT upto pg_snapshot, OUT ring bigint, OUT moment timestamp with time zone, OUT shared boolean, OUT usual boolean, OUT failing regclass, OUT closed xid8, OUT generation bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._blame_leases(p_destination_id integer, p_rows howdah.parked[]) FROM PUBLIC;
 
@@ -22859,11 +22877,11 @@ REVOKE ALL ON FUNCTION howdah._choose_of_groups(p_lane howdah.lanes, p_from bigi
 
 REVOKE ALL ON FUNCTION howdah._chosen_messages(p_source howdah.destinations, p_message_ids bigint[], p_max bigint, p_origin text, p_error_class text, p_fingerprint text, p_older_than timestamp with time zone, p_newer_than timestamp with time zone, p_selector text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._claim_free(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_cursor integer, p_n bigint, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_want integer, p_failing boolean, p_hold boolean, OUT xids xid8[], OUT seqs bigint[], OUT last_xid xid8, OUT last_seq bigint, OUT locked integer, OUT moved boolean, OUT blamed boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._claim_free(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_cursor integer, p_n bigint, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_want integer, p_failing regclass, p_hold boolean, OUT xids xid8[], OUT seqs bigint[], OUT last_xid xid8, OUT last_seq bigint, OUT locked integer, OUT moved boolean, OUT blamed boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._claim_groups(p_lane howdah.lanes, p_walk howdah.walk, p_keys bigint[], p_groups text[], p_seqs integer[], p_want integer, p_now timestamp with time zone, p_more boolean, INOUT mine text[], INOUT refused text[], OUT taken bigint[], OUT firsts bigint[], OUT full_up boolean, OUT through boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._claim_next(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_cursor integer, p_n bigint, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_failing boolean, p_hold boolean, OUT xid xid8, OUT seq bigint, OUT sent_at timestamp with time zone, OUT expires_at timestamp with time zone, OUT rank smallint, OUT is_text boolean, OUT content_type text, OUT body bytea, OUT headers jsonb, OUT correlation_id text, OUT reply_to text, OUT message_type text, OUT conversation_id uuid, OUT kept boolean, OUT moved boolean, OUT blamed boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._claim_next(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_cursor integer, p_n bigint, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_failing regclass, p_hold boolean, OUT xid xid8, OUT seq bigint, OUT sent_at timestamp with time zone, OUT expires_at timestamp with time zone, OUT rank smallint, OUT is_text boolean, OUT content_type text, OUT body bytea, OUT headers jsonb, OUT correlation_id text, OUT reply_to text, OUT message_type text, OUT conversation_id uuid, OUT kept boolean, OUT moved boolean, OUT blamed boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._claim_of_groups(p_lane howdah.lanes, p_walk howdah.walk, p_from bigint, p_want integer, p_all boolean) FROM PUBLIC;
 

@@ -8,8 +8,8 @@
 --          passed, as a snapshot; late, the first transaction that committed late; and upto, the snapshot to read up
 --          to.
 --
---          Of a shared subscription howdah._receive_shared finds the place. Something of it may have failed, unless
---          failures count by conversation or group. It gets: usual; failing, the sequence that tells whether something did fail; closed, the first
+--          Of a shared subscription howdah._receive_shared finds the place. It gets: usual; failing, the sequence that
+--          tells whether something failed, unless failures count by conversation or group; closed, the first
 --          transaction whose messages are in the ring's open tables only, if generation is still the ring's (NULL: not
 --          known); and ring, the number of truncations.
 -- Raises   HD005 it is a topic; HD009, HD016 as howdah.receive; HD024 an unshared subscription is being read or leased

@@ -9,7 +9,8 @@
 -- Role     internal
 --
 -- p_cursor and p_n: the cursor and its step, from which the part to read was found; p_after to p_want as in
--- howdah._persistent_N. p_failing: the sequence that tells whether something failed. With p_hold, nothing is recorded as done.
+-- howdah._persistent_N. p_failing: the sequence that tells whether something failed. With p_hold, nothing is recorded
+-- as done.
 --
 -- Whether a message is done is asked by its key, or for some positions together, so that few dead rows are met. Only
 -- what is not done is locked. Two messages may share a lock. The second is then skipped until the first one's

@@ -18,7 +18,6 @@ as $$
 declare
     v_cursor howdah.ack_cursors := howdah._cursor(p_ack.id);
     v_upto pg_snapshot := howdah._snapshot();
-    v_failing boolean := pg_sequence_last_value(p_destination.failing) is not null;
     v_now timestamptz := howdah.now();
     v_size integer := greatest(p_want * 2, 32);
     v_left integer := p_want;
@@ -68,7 +67,7 @@ begin
                             continue walk;
                         end if;
                     end if;
-                    if v_failing then
+                    if pg_sequence_last_value(p_destination.failing) is not null then
                         select array_agg(f.message_id), array_agg(f.failures),
                             coalesce(array_agg(f.message_id / 1000000)
                                 filter (where f.weight >= p_destination.dispose_at), '{}')
