@@ -61,8 +61,8 @@ def test_every_fate_of_a_message_is_accounted_for_at_every_journal_level(
     kept = spark.read.parquet(str(tmp_path / "out" / "journal"))
     assert kept.count() == result.rows["journal"] == 68
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
-        "destinations", "messages", "journal", "incidents", "acts", "locks", "cursors", "workers", "identity",
-        "hours", "rules", "reports", "index.html",
+        "destinations", "messages", "journal", "digests", "incidents", "acts", "locks", "cursors", "workers",
+        "identity", "hours", "rules", "reports", "index.html",
     }  # fmt: skip
 
     json.dumps(to_dict(result))
