@@ -143,7 +143,7 @@ def test_an_audit_of_the_demo_has_a_page_and_code_0_and_code_1_once_a_message_is
     assert code == 0, said
     assert "Every message is accounted for." in said
     assert re.search(r"^│ flights .*\n│ proved ", said, re.MULTILINE)
-    assert re.search(r"Top cause of failure: Cancelled", said)
+    assert re.search(r"Top cause of failure: ValueError", said)
     assert "</html>" in page.read_text()
 
     with psycopg.connect(dsn, autocommit=True) as db:
