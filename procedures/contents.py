@@ -83,6 +83,12 @@ BODIES = (
 )
 """The types of a body that can be sent: its text or bytes, whether it is text, and its content type by default."""
 
+MODES = ({"MODE": "persistent", "OF_MODE ": "not "}, {"MODE": "nonpersistent", "OF_MODE ": ""})
+"""The delivery modes of topic messages, which have tables of their own. "OF_MODE p" tells by p: nonpersistent."""
+
+_EACH_TABLE = re.compile(
+    r"^ *-- for N in 0, 1, 2, MODE in persistent, nonpersistent:\n(.*?)^ *-- end for\n", re.MULTILINE | re.DOTALL
+)
 _EACH_SLOT = re.compile(r"^ *-- for N in 0, 1, 2:\n(.*?)^ *-- end for\n", re.MULTILINE | re.DOTALL)
 _EACH_BODY = re.compile(r"^-- for BODY_TYPE in text, jsonb, bytea:\n(.*?)^-- end for\n", re.MULTILINE | re.DOTALL)
 
@@ -90,14 +96,23 @@ _EACH_BODY = re.compile(r"^-- for BODY_TYPE in text, jsonb, bytea:\n(.*?)^-- end
 def render(text: str) -> str:
     """The text with its loops unrolled: for each table of the ring (its number in place of N), or each type of a body.
 
+    A loop over MODE too has each table of either delivery mode.
+
     A statement locks each table that it names, and a locked table cannot be emptied, so there is one for each table.
     """
     text = _EACH_BODY.sub(lambda loop: "".join(_with_body(loop[1], body) for body in BODIES), text)
+    text = _EACH_TABLE.sub(lambda loop: "".join(_with_table(loop[1], slot) for slot in SLOTS), text)
     return _EACH_SLOT.sub(lambda loop: "".join(_with_slot(loop[1], slot) for slot in SLOTS), text)
 
 
 def _with_slot(text: str, slot: int) -> str:
     return re.sub(r"(?<![A-Za-z0-9])N\b", str(slot), text)
+
+
+def _with_table(text: str, slot: int) -> str:
+    return "".join(
+        _with_slot(text.replace("OF_MODE ", mode["OF_MODE "]).replace("MODE", mode["MODE"]), slot) for mode in MODES
+    )
 
 
 def _with_body(text: str, body: dict[str, str]) -> str:

@@ -776,8 +776,8 @@ begin
                 (array_agg(p.seq order by p.xid desc, p.seq desc) filter (where not p.open))[1] as seq
             into v_page
             from (
-                select t.xid, t.seq, t.done, bool_or(t.wanted
-                    and (not t.done or t.seq = any (v_leased))) over (order by t.xid, t.seq) as open
+                select t.xid, t.seq, t.done, bool_or(t.wanted and not t.done or t.seq = any (v_leased))
+                    over (order by t.xid, t.seq) as open
                 from howdah._page(p_subscription, p_ack, v_segment.slots, coalesce(v_xid, v_segment.from_xid),
                     coalesce(v_seq, v_segment.from_seq), v_segment.to_xid, v_upto, v_size) t
             ) p;
@@ -2673,7 +2673,7 @@ begin
                         then false
                     else pg_try_advisory_xact_lock(hashint8extended(t.seq, v_secret)) end
                 limit p_want) k;
-        when p_slot = 0 then
+        when p_slot = 0 and p_nonpersistent then
             select array_agg(k.xid), array_agg(k.seq) into xids, seqs
             from (
                 select t.xid, t.seq
@@ -2701,7 +2701,7 @@ begin
                         then false
                     else pg_try_advisory_xact_lock(hashint8extended(t.seq, v_secret)) end
                 limit p_want) k;
-        when p_slot = 1 then
+        when p_slot = 1 and p_nonpersistent then
             select array_agg(k.xid), array_agg(k.seq) into xids, seqs
             from (
                 select t.xid, t.seq
@@ -2729,7 +2729,7 @@ begin
                         then false
                     else pg_try_advisory_xact_lock(hashint8extended(t.seq, v_secret)) end
                 limit p_want) k;
-        when p_slot = 2 then
+        when p_slot = 2 and p_nonpersistent then
             select array_agg(k.xid), array_agg(k.seq) into xids, seqs
             from (
                 select t.xid, t.seq
@@ -2909,7 +2909,7 @@ begin
                 when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1) then false
                 else pg_try_advisory_xact_lock(hashint8extended(t.seq, v_secret)) end
             limit 1;
-        when p_slot = 0 then
+        when p_slot = 0 and p_nonpersistent then
             select t.xid, t.seq, t.sent_at, t.expires_at, t.rank, t.is_text, t.content_type, t.body, t.headers,
                 t.correlation_id, t.reply_to, t.message_type, t.conversation_id
             into xid, seq, sent_at, expires_at, rank, is_text, content_type, body, headers, correlation_id, reply_to,
@@ -2929,7 +2929,7 @@ begin
                 when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1) then false
                 else pg_try_advisory_xact_lock(hashint8extended(t.seq, v_secret)) end
             limit 1;
-        when p_slot = 1 then
+        when p_slot = 1 and p_nonpersistent then
             select t.xid, t.seq, t.sent_at, t.expires_at, t.rank, t.is_text, t.content_type, t.body, t.headers,
                 t.correlation_id, t.reply_to, t.message_type, t.conversation_id
             into xid, seq, sent_at, expires_at, rank, is_text, content_type, body, headers, correlation_id, reply_to,
@@ -2949,7 +2949,7 @@ begin
                 when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1) then false
                 else pg_try_advisory_xact_lock(hashint8extended(t.seq, v_secret)) end
             limit 1;
-        when p_slot = 2 then
+        when p_slot = 2 and p_nonpersistent then
             select t.xid, t.seq, t.sent_at, t.expires_at, t.rank, t.is_text, t.content_type, t.body, t.headers,
                 t.correlation_id, t.reply_to, t.message_type, t.conversation_id
             into xid, seq, sent_at, expires_at, rank, is_text, content_type, body, headers, correlation_id, reply_to,
@@ -8737,25 +8737,29 @@ begin
                 from (select t.seq, t.expires_at, row_number() over () as number
                       from howdah._persistent_0(v_topic_id, v_after, v_after_seq, v_to, v_done,
                           v_upto, null, 10000) t) k
-                where (k.expires_at <= p_now) is not true and case when v_near
+                where case when v_near
                     then k.seq not in (select a.seq from howdah.acked a where a.ack_id = v_ack_id
                         and a.seq > p_place.seq and a.seq <= p_last and a.lease_id is null)
                     else (select true from howdah.acked a
                         where a.ack_id = v_ack_id and a.seq = k.seq and a.lease_id is null limit 1) is null end
+                  and ((k.expires_at <= p_now) is not true or exists (
+                      select from howdah.acked a where a.ack_id = v_ack_id and a.seq = k.seq))
                 limit 1;
                 select max(t.xid) as xid, array_agg(t.seq) as seqs into v_keys
                 from howdah._persistent_0(v_topic_id, v_after, v_after_seq, v_to, v_done, v_upto,
                     null, coalesce(v_number - 1, 10000)) t;
-            when v_slot = 0 then
+            when v_slot = 0 and p_place.nonpersistent then
                 select k.number into v_number
                 from (select t.seq, t.expires_at, row_number() over () as number
                       from howdah._nonpersistent_0(v_topic_id, v_after, v_after_seq, v_to, v_done,
                           v_upto, null, 10000) t) k
-                where (k.expires_at <= p_now) is not true and case when v_near
+                where case when v_near
                     then k.seq not in (select a.seq from howdah.acked a where a.ack_id = v_ack_id
                         and a.seq > p_place.seq and a.seq <= p_last and a.lease_id is null)
                     else (select true from howdah.acked a
                         where a.ack_id = v_ack_id and a.seq = k.seq and a.lease_id is null limit 1) is null end
+                  and ((k.expires_at <= p_now) is not true or exists (
+                      select from howdah.acked a where a.ack_id = v_ack_id and a.seq = k.seq))
                 limit 1;
                 select max(t.xid) as xid, array_agg(t.seq) as seqs into v_keys
                 from howdah._nonpersistent_0(v_topic_id, v_after, v_after_seq, v_to, v_done, v_upto,
@@ -8765,25 +8769,29 @@ begin
                 from (select t.seq, t.expires_at, row_number() over () as number
                       from howdah._persistent_1(v_topic_id, v_after, v_after_seq, v_to, v_done,
                           v_upto, null, 10000) t) k
-                where (k.expires_at <= p_now) is not true and case when v_near
+                where case when v_near
                     then k.seq not in (select a.seq from howdah.acked a where a.ack_id = v_ack_id
                         and a.seq > p_place.seq and a.seq <= p_last and a.lease_id is null)
                     else (select true from howdah.acked a
                         where a.ack_id = v_ack_id and a.seq = k.seq and a.lease_id is null limit 1) is null end
+                  and ((k.expires_at <= p_now) is not true or exists (
+                      select from howdah.acked a where a.ack_id = v_ack_id and a.seq = k.seq))
                 limit 1;
                 select max(t.xid) as xid, array_agg(t.seq) as seqs into v_keys
                 from howdah._persistent_1(v_topic_id, v_after, v_after_seq, v_to, v_done, v_upto,
                     null, coalesce(v_number - 1, 10000)) t;
-            when v_slot = 1 then
+            when v_slot = 1 and p_place.nonpersistent then
                 select k.number into v_number
                 from (select t.seq, t.expires_at, row_number() over () as number
                       from howdah._nonpersistent_1(v_topic_id, v_after, v_after_seq, v_to, v_done,
                           v_upto, null, 10000) t) k
-                where (k.expires_at <= p_now) is not true and case when v_near
+                where case when v_near
                     then k.seq not in (select a.seq from howdah.acked a where a.ack_id = v_ack_id
                         and a.seq > p_place.seq and a.seq <= p_last and a.lease_id is null)
                     else (select true from howdah.acked a
                         where a.ack_id = v_ack_id and a.seq = k.seq and a.lease_id is null limit 1) is null end
+                  and ((k.expires_at <= p_now) is not true or exists (
+                      select from howdah.acked a where a.ack_id = v_ack_id and a.seq = k.seq))
                 limit 1;
                 select max(t.xid) as xid, array_agg(t.seq) as seqs into v_keys
                 from howdah._nonpersistent_1(v_topic_id, v_after, v_after_seq, v_to, v_done, v_upto,
@@ -8793,25 +8801,29 @@ begin
                 from (select t.seq, t.expires_at, row_number() over () as number
                       from howdah._persistent_2(v_topic_id, v_after, v_after_seq, v_to, v_done,
                           v_upto, null, 10000) t) k
-                where (k.expires_at <= p_now) is not true and case when v_near
+                where case when v_near
                     then k.seq not in (select a.seq from howdah.acked a where a.ack_id = v_ack_id
                         and a.seq > p_place.seq and a.seq <= p_last and a.lease_id is null)
                     else (select true from howdah.acked a
                         where a.ack_id = v_ack_id and a.seq = k.seq and a.lease_id is null limit 1) is null end
+                  and ((k.expires_at <= p_now) is not true or exists (
+                      select from howdah.acked a where a.ack_id = v_ack_id and a.seq = k.seq))
                 limit 1;
                 select max(t.xid) as xid, array_agg(t.seq) as seqs into v_keys
                 from howdah._persistent_2(v_topic_id, v_after, v_after_seq, v_to, v_done, v_upto,
                     null, coalesce(v_number - 1, 10000)) t;
-            when v_slot = 2 then
+            when v_slot = 2 and p_place.nonpersistent then
                 select k.number into v_number
                 from (select t.seq, t.expires_at, row_number() over () as number
                       from howdah._nonpersistent_2(v_topic_id, v_after, v_after_seq, v_to, v_done,
                           v_upto, null, 10000) t) k
-                where (k.expires_at <= p_now) is not true and case when v_near
+                where case when v_near
                     then k.seq not in (select a.seq from howdah.acked a where a.ack_id = v_ack_id
                         and a.seq > p_place.seq and a.seq <= p_last and a.lease_id is null)
                     else (select true from howdah.acked a
                         where a.ack_id = v_ack_id and a.seq = k.seq and a.lease_id is null limit 1) is null end
+                  and ((k.expires_at <= p_now) is not true or exists (
+                      select from howdah.acked a where a.ack_id = v_ack_id and a.seq = k.seq))
                 limit 1;
                 select max(t.xid) as xid, array_agg(t.seq) as seqs into v_keys
                 from howdah._nonpersistent_2(v_topic_id, v_after, v_after_seq, v_to, v_done, v_upto,
@@ -9583,10 +9595,10 @@ begin
             select m.* from howdah._stream_persistent_0(p_name, p_topic, p_topic_id, v_from, v_first, v_to, null,
                 p_upto, p_now, null) m
             where m."position" = any (p_seqs) limit v_number;
-        when p_slot = 0 and v_run then
+        when p_slot = 0 and p_nonpersistent and v_run then
             return query
             select * from howdah._run_nonpersistent_0(p_name, p_topic, p_topic_id, v_from, v_first, v_last, p_now);
-        when p_slot = 0 then
+        when p_slot = 0 and p_nonpersistent then
             return query
             select m.* from howdah._stream_nonpersistent_0(p_name, p_topic, p_topic_id, v_from, v_first, v_to, null,
                 p_upto, p_now, null) m
@@ -9599,10 +9611,10 @@ begin
             select m.* from howdah._stream_persistent_1(p_name, p_topic, p_topic_id, v_from, v_first, v_to, null,
                 p_upto, p_now, null) m
             where m."position" = any (p_seqs) limit v_number;
-        when p_slot = 1 and v_run then
+        when p_slot = 1 and p_nonpersistent and v_run then
             return query
             select * from howdah._run_nonpersistent_1(p_name, p_topic, p_topic_id, v_from, v_first, v_last, p_now);
-        when p_slot = 1 then
+        when p_slot = 1 and p_nonpersistent then
             return query
             select m.* from howdah._stream_nonpersistent_1(p_name, p_topic, p_topic_id, v_from, v_first, v_to, null,
                 p_upto, p_now, null) m
@@ -9615,10 +9627,10 @@ begin
             select m.* from howdah._stream_persistent_2(p_name, p_topic, p_topic_id, v_from, v_first, v_to, null,
                 p_upto, p_now, null) m
             where m."position" = any (p_seqs) limit v_number;
-        when p_slot = 2 and v_run then
+        when p_slot = 2 and p_nonpersistent and v_run then
             return query
             select * from howdah._run_nonpersistent_2(p_name, p_topic, p_topic_id, v_from, v_first, v_last, p_now);
-        when p_slot = 2 then
+        when p_slot = 2 and p_nonpersistent then
             return query
             select m.* from howdah._stream_nonpersistent_2(p_name, p_topic, p_topic_id, v_from, v_first, v_to, null,
                 p_upto, p_now, null) m
@@ -10231,44 +10243,58 @@ begin
             if v_run_upto is not null then
                 v_from_xid := v_run_xid;
                 v_from := v_run_after;
-                if v_stream.slot = 0 and not v_stream.nonpersistent then
-                    return query select * from howdah._run_persistent_0(p_name, v_topic, v_topic_id, v_run_xid,
-                        v_run_after, v_run_upto, v_now);
-                elsif v_stream.slot = 0 and v_stream.nonpersistent then
-                    return query select * from howdah._run_nonpersistent_0(p_name, v_topic, v_topic_id, v_run_xid,
-                        v_run_after, v_run_upto, v_now);
-                elsif v_stream.slot = 1 and not v_stream.nonpersistent then
-                    return query select * from howdah._run_persistent_1(p_name, v_topic, v_topic_id, v_run_xid,
-                        v_run_after, v_run_upto, v_now);
-                elsif v_stream.slot = 1 and v_stream.nonpersistent then
-                    return query select * from howdah._run_nonpersistent_1(p_name, v_topic, v_topic_id, v_run_xid,
-                        v_run_after, v_run_upto, v_now);
-                elsif v_stream.slot = 2 and not v_stream.nonpersistent then
-                    return query select * from howdah._run_persistent_2(p_name, v_topic, v_topic_id, v_run_xid,
-                        v_run_after, v_run_upto, v_now);
-                elsif v_stream.slot = 2 and v_stream.nonpersistent then
-                    return query select * from howdah._run_nonpersistent_2(p_name, v_topic, v_topic_id, v_run_xid,
-                        v_run_after, v_run_upto, v_now);
-                end if;
-            elsif v_stream.slot = 0 and not v_stream.nonpersistent then
-                return query select * from howdah._stream_persistent_0(
-                    p_name, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
-            elsif v_stream.slot = 0 and v_stream.nonpersistent then
-                return query select * from howdah._stream_nonpersistent_0(
-                    p_name, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
-            elsif v_stream.slot = 1 and not v_stream.nonpersistent then
-                return query select * from howdah._stream_persistent_1(
-                    p_name, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
-            elsif v_stream.slot = 1 and v_stream.nonpersistent then
-                return query select * from howdah._stream_nonpersistent_1(
-                    p_name, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
-            elsif v_stream.slot = 2 and not v_stream.nonpersistent then
-                return query select * from howdah._stream_persistent_2(
-                    p_name, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
-            elsif v_stream.slot = 2 and v_stream.nonpersistent then
-                return query select * from howdah._stream_nonpersistent_2(
-                    p_name, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
             end if;
+            case
+                when v_stream.slot = 0 and not v_stream.nonpersistent then
+                    if v_run_upto is not null then
+                        return query select * from howdah._run_persistent_0(p_name, v_topic, v_topic_id, v_run_xid,
+                            v_run_after, v_run_upto, v_now);
+                    else
+                        return query select * from howdah._stream_persistent_0(
+                            p_name, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
+                    end if;
+                when v_stream.slot = 0 and v_stream.nonpersistent then
+                    if v_run_upto is not null then
+                        return query select * from howdah._run_nonpersistent_0(p_name, v_topic, v_topic_id, v_run_xid,
+                            v_run_after, v_run_upto, v_now);
+                    else
+                        return query select * from howdah._stream_nonpersistent_0(
+                            p_name, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
+                    end if;
+                when v_stream.slot = 1 and not v_stream.nonpersistent then
+                    if v_run_upto is not null then
+                        return query select * from howdah._run_persistent_1(p_name, v_topic, v_topic_id, v_run_xid,
+                            v_run_after, v_run_upto, v_now);
+                    else
+                        return query select * from howdah._stream_persistent_1(
+                            p_name, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
+                    end if;
+                when v_stream.slot = 1 and v_stream.nonpersistent then
+                    if v_run_upto is not null then
+                        return query select * from howdah._run_nonpersistent_1(p_name, v_topic, v_topic_id, v_run_xid,
+                            v_run_after, v_run_upto, v_now);
+                    else
+                        return query select * from howdah._stream_nonpersistent_1(
+                            p_name, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
+                    end if;
+                when v_stream.slot = 2 and not v_stream.nonpersistent then
+                    if v_run_upto is not null then
+                        return query select * from howdah._run_persistent_2(p_name, v_topic, v_topic_id, v_run_xid,
+                            v_run_after, v_run_upto, v_now);
+                    else
+                        return query select * from howdah._stream_persistent_2(
+                            p_name, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
+                    end if;
+                when v_stream.slot = 2 and v_stream.nonpersistent then
+                    if v_run_upto is not null then
+                        return query select * from howdah._run_nonpersistent_2(p_name, v_topic, v_topic_id, v_run_xid,
+                            v_run_after, v_run_upto, v_now);
+                    else
+                        return query select * from howdah._stream_nonpersistent_2(
+                            p_name, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
+                    end if;
+                else null;
+            end case;
             get diagnostics v_taken = row_count;
             v_left := v_left - v_taken;
             perform howdah._pass_stream(v_stream, v_way = 1, v_from_xid, v_from,

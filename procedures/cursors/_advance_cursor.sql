@@ -3,6 +3,8 @@
 --
 -- Role     internal
 --
+-- A leased message stops it even after it has expired: its holder may still acknowledge it.
+--
 -- It works page by page, at most 10,000 messages at a time. The first pages are small, because the way is usually
 -- short. If somebody else is doing it, it does nothing.
 create or replace function howdah._advance_cursor(p_subscription howdah.subscriptions, p_ack howdah.acks) returns void
@@ -38,8 +40,8 @@ begin
                 (array_agg(p.seq order by p.xid desc, p.seq desc) filter (where not p.open))[1] as seq
             into v_page
             from (
-                select t.xid, t.seq, t.done, bool_or(t.wanted
-                    and (not t.done or t.seq = any (v_leased))) over (order by t.xid, t.seq) as open
+                select t.xid, t.seq, t.done, bool_or(t.wanted and not t.done or t.seq = any (v_leased))
+                    over (order by t.xid, t.seq) as open
                 from howdah._page(p_subscription, p_ack, v_segment.slots, coalesce(v_xid, v_segment.from_xid),
                     coalesce(v_seq, v_segment.from_seq), v_segment.to_xid, v_upto, v_size) t
             ) p;

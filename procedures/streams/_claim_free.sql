@@ -41,26 +41,12 @@ declare
     v_now howdah.ack_cursors;
 begin
     case
-        -- for N in 0, 1, 2:
-        when p_slot = N and not p_nonpersistent then
+        -- for N in 0, 1, 2, MODE in persistent, nonpersistent:
+        when p_slot = N and OF_MODE p_nonpersistent then
             select array_agg(k.xid), array_agg(k.seq) into xids, seqs
             from (
                 select t.xid, t.seq
-                from howdah._persistent_N(p_topic_id, p_after, p_after_seq, p_to, v_done, v_upto, p_now, null) t
-                where case
-                    when case when t.seq between p_after_seq and v_near
-                        then t.seq in (select a.seq from howdah.acked a
-                            where a.ack_id = p_cursor and a.seq between p_after_seq and v_near)
-                        else (select true from howdah.acked a
-                            where a.ack_id = p_cursor and a.seq = t.seq limit 1) end
-                        then false
-                    else pg_try_advisory_xact_lock(hashint8extended(t.seq, v_secret)) end
-                limit p_want) k;
-        when p_slot = N then
-            select array_agg(k.xid), array_agg(k.seq) into xids, seqs
-            from (
-                select t.xid, t.seq
-                from howdah._nonpersistent_N(p_topic_id, p_after, p_after_seq, p_to, v_done, v_upto, p_now, null) t
+                from howdah._MODE_N(p_topic_id, p_after, p_after_seq, p_to, v_done, v_upto, p_now, null) t
                 where case
                     when case when t.seq between p_after_seq and v_near
                         then t.seq in (select a.seq from howdah.acked a

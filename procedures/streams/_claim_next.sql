@@ -23,23 +23,13 @@ declare
     v_now howdah.ack_cursors;
 begin
     case
-        -- for N in 0, 1, 2:
-        when p_slot = N and not p_nonpersistent then
+        -- for N in 0, 1, 2, MODE in persistent, nonpersistent:
+        when p_slot = N and OF_MODE p_nonpersistent then
             select t.xid, t.seq, t.sent_at, t.expires_at, t.rank, t.is_text, t.content_type, t.body, t.headers,
                 t.correlation_id, t.reply_to, t.message_type, t.conversation_id
             into xid, seq, sent_at, expires_at, rank, is_text, content_type, body, headers, correlation_id, reply_to,
                 message_type, conversation_id
-            from howdah._persistent_N(p_topic_id, p_after, p_after_seq, p_to, p_done, p_upto, p_now, null) t
-            where case
-                when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1) then false
-                else pg_try_advisory_xact_lock(hashint8extended(t.seq, v_secret)) end
-            limit 1;
-        when p_slot = N then
-            select t.xid, t.seq, t.sent_at, t.expires_at, t.rank, t.is_text, t.content_type, t.body, t.headers,
-                t.correlation_id, t.reply_to, t.message_type, t.conversation_id
-            into xid, seq, sent_at, expires_at, rank, is_text, content_type, body, headers, correlation_id, reply_to,
-                message_type, conversation_id
-            from howdah._nonpersistent_N(p_topic_id, p_after, p_after_seq, p_to, p_done, p_upto, p_now, null) t
+            from howdah._MODE_N(p_topic_id, p_after, p_after_seq, p_to, p_done, p_upto, p_now, null) t
             where case
                 when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1) then false
                 else pg_try_advisory_xact_lock(hashint8extended(t.seq, v_secret)) end

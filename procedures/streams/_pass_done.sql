@@ -8,7 +8,8 @@
 -- caller took last, or NULL. It does what howdah._advance_cursor does, for at most 10,000 messages of a usual
 -- subscription. If somebody else is doing it, or has done it since, it does nothing.
 --
--- Expired messages are read too: some were consumed before, and their notes go with the others.
+-- Expired messages are read too. Some were consumed before, and their notes go with the others. One that is leased is
+-- not passed: its holder may still acknowledge it.
 create or replace function howdah._pass_done(p_place record, p_last bigint, p_ring bigint, p_now timestamptz)
 returns void
 language plpgsql volatile
@@ -45,34 +46,22 @@ begin
         v_to := case when v_way = 1 then v_after else pg_snapshot_xmax(v_upto) end;
         v_done := case when v_way = 2 then p_place.done::text::pg_snapshot end;
         case
-            -- for N in 0, 1, 2:
-            when v_slot = N and not p_place.nonpersistent then
+            -- for N in 0, 1, 2, MODE in persistent, nonpersistent:
+            when v_slot = N and OF_MODE p_place.nonpersistent then
                 select k.number into v_number
                 from (select t.seq, t.expires_at, row_number() over () as number
-                      from howdah._persistent_N(v_topic_id, v_after, v_after_seq, v_to, v_done,
+                      from howdah._MODE_N(v_topic_id, v_after, v_after_seq, v_to, v_done,
                           v_upto, null, 10000) t) k
-                where (k.expires_at <= p_now) is not true and case when v_near
+                where case when v_near
                     then k.seq not in (select a.seq from howdah.acked a where a.ack_id = v_ack_id
                         and a.seq > p_place.seq and a.seq <= p_last and a.lease_id is null)
                     else (select true from howdah.acked a
                         where a.ack_id = v_ack_id and a.seq = k.seq and a.lease_id is null limit 1) is null end
+                  and ((k.expires_at <= p_now) is not true or exists (
+                      select from howdah.acked a where a.ack_id = v_ack_id and a.seq = k.seq))
                 limit 1;
                 select max(t.xid) as xid, array_agg(t.seq) as seqs into v_keys
-                from howdah._persistent_N(v_topic_id, v_after, v_after_seq, v_to, v_done, v_upto,
-                    null, coalesce(v_number - 1, 10000)) t;
-            when v_slot = N then
-                select k.number into v_number
-                from (select t.seq, t.expires_at, row_number() over () as number
-                      from howdah._nonpersistent_N(v_topic_id, v_after, v_after_seq, v_to, v_done,
-                          v_upto, null, 10000) t) k
-                where (k.expires_at <= p_now) is not true and case when v_near
-                    then k.seq not in (select a.seq from howdah.acked a where a.ack_id = v_ack_id
-                        and a.seq > p_place.seq and a.seq <= p_last and a.lease_id is null)
-                    else (select true from howdah.acked a
-                        where a.ack_id = v_ack_id and a.seq = k.seq and a.lease_id is null limit 1) is null end
-                limit 1;
-                select max(t.xid) as xid, array_agg(t.seq) as seqs into v_keys
-                from howdah._nonpersistent_N(v_topic_id, v_after, v_after_seq, v_to, v_done, v_upto,
+                from howdah._MODE_N(v_topic_id, v_after, v_after_seq, v_to, v_done, v_upto,
                     null, coalesce(v_number - 1, 10000)) t;
             -- end for
         end case;

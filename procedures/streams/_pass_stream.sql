@@ -50,18 +50,12 @@ begin
     else
         loop
             case
-                -- for N in 0, 1, 2:
-                when p_stream.slot = N and not p_stream.nonpersistent then
+                -- for N in 0, 1, 2, MODE in persistent, nonpersistent:
+                when p_stream.slot = N and OF_MODE p_stream.nonpersistent then
                     select max(k.xid), min(k.seq), max(k.seq),
                         array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
                     into v_last, v_least, v_greatest, v_ids
-                    from howdah._persistent_N(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment,
-                        p_taken) k;
-                when p_stream.slot = N and p_stream.nonpersistent then
-                    select max(k.xid), min(k.seq), max(k.seq),
-                        array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
-                    into v_last, v_least, v_greatest, v_ids
-                    from howdah._nonpersistent_N(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment,
+                    from howdah._MODE_N(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment,
                         p_taken) k;
                 -- end for
                 else null;

@@ -22,21 +22,13 @@ declare
     v_run boolean := v_from = v_to and v_last - v_first = v_number;
 begin
     case
-        -- for N in 0, 1, 2:
-        when p_slot = N and not p_nonpersistent and v_run then
+        -- for N in 0, 1, 2, MODE in persistent, nonpersistent:
+        when p_slot = N and OF_MODE p_nonpersistent and v_run then
             return query
-            select * from howdah._run_persistent_N(p_name, p_topic, p_topic_id, v_from, v_first, v_last, p_now);
-        when p_slot = N and not p_nonpersistent then
+            select * from howdah._run_MODE_N(p_name, p_topic, p_topic_id, v_from, v_first, v_last, p_now);
+        when p_slot = N and OF_MODE p_nonpersistent then
             return query
-            select m.* from howdah._stream_persistent_N(p_name, p_topic, p_topic_id, v_from, v_first, v_to, null,
-                p_upto, p_now, null) m
-            where m."position" = any (p_seqs) limit v_number;
-        when p_slot = N and v_run then
-            return query
-            select * from howdah._run_nonpersistent_N(p_name, p_topic, p_topic_id, v_from, v_first, v_last, p_now);
-        when p_slot = N then
-            return query
-            select m.* from howdah._stream_nonpersistent_N(p_name, p_topic, p_topic_id, v_from, v_first, v_to, null,
+            select m.* from howdah._stream_MODE_N(p_name, p_topic, p_topic_id, v_from, v_first, v_to, null,
                 p_upto, p_now, null) m
             where m."position" = any (p_seqs) limit v_number;
         -- end for

@@ -80,44 +80,20 @@ begin
             if v_run_upto is not null then
                 v_from_xid := v_run_xid;
                 v_from := v_run_after;
-                if v_stream.slot = 0 and not v_stream.nonpersistent then
-                    return query select * from howdah._run_persistent_0(p_name, v_topic, v_topic_id, v_run_xid,
-                        v_run_after, v_run_upto, v_now);
-                elsif v_stream.slot = 0 and v_stream.nonpersistent then
-                    return query select * from howdah._run_nonpersistent_0(p_name, v_topic, v_topic_id, v_run_xid,
-                        v_run_after, v_run_upto, v_now);
-                elsif v_stream.slot = 1 and not v_stream.nonpersistent then
-                    return query select * from howdah._run_persistent_1(p_name, v_topic, v_topic_id, v_run_xid,
-                        v_run_after, v_run_upto, v_now);
-                elsif v_stream.slot = 1 and v_stream.nonpersistent then
-                    return query select * from howdah._run_nonpersistent_1(p_name, v_topic, v_topic_id, v_run_xid,
-                        v_run_after, v_run_upto, v_now);
-                elsif v_stream.slot = 2 and not v_stream.nonpersistent then
-                    return query select * from howdah._run_persistent_2(p_name, v_topic, v_topic_id, v_run_xid,
-                        v_run_after, v_run_upto, v_now);
-                elsif v_stream.slot = 2 and v_stream.nonpersistent then
-                    return query select * from howdah._run_nonpersistent_2(p_name, v_topic, v_topic_id, v_run_xid,
-                        v_run_after, v_run_upto, v_now);
-                end if;
-            elsif v_stream.slot = 0 and not v_stream.nonpersistent then
-                return query select * from howdah._stream_persistent_0(
-                    p_name, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
-            elsif v_stream.slot = 0 and v_stream.nonpersistent then
-                return query select * from howdah._stream_nonpersistent_0(
-                    p_name, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
-            elsif v_stream.slot = 1 and not v_stream.nonpersistent then
-                return query select * from howdah._stream_persistent_1(
-                    p_name, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
-            elsif v_stream.slot = 1 and v_stream.nonpersistent then
-                return query select * from howdah._stream_nonpersistent_1(
-                    p_name, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
-            elsif v_stream.slot = 2 and not v_stream.nonpersistent then
-                return query select * from howdah._stream_persistent_2(
-                    p_name, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
-            elsif v_stream.slot = 2 and v_stream.nonpersistent then
-                return query select * from howdah._stream_nonpersistent_2(
-                    p_name, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
             end if;
+            case
+                -- for N in 0, 1, 2, MODE in persistent, nonpersistent:
+                when v_stream.slot = N and OF_MODE v_stream.nonpersistent then
+                    if v_run_upto is not null then
+                        return query select * from howdah._run_MODE_N(p_name, v_topic, v_topic_id, v_run_xid,
+                            v_run_after, v_run_upto, v_now);
+                    else
+                        return query select * from howdah._stream_MODE_N(
+                            p_name, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
+                    end if;
+                -- end for
+                else null;
+            end case;
             get diagnostics v_taken = row_count;
             v_left := v_left - v_taken;
             perform howdah._pass_stream(v_stream, v_way = 1, v_from_xid, v_from,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 
+import pytest
 from support import Clock, Connect, Db, Message, fail, one, receive, wait_until_blocked
 from topics_support import bodies, listed, publish, subscribe, topic
 
@@ -64,3 +65,21 @@ def test_the_first_failure_counts_for_a_receive_that_had_begun(db: Db, connect: 
     holds.execute("rollback")
     thread.join(60)
     assert got == []
+
+
+@pytest.mark.parametrize("leased", [False, True])
+def test_a_message_that_expires_under_its_lease_can_be_acknowledged(db: Db, clock: Clock, *, leased: bool) -> None:
+    topic(db)
+    subscribe(db, shared=True)
+    one(db, "select howdah.send('t', 'short', time_to_live => interval '10 seconds')")
+    lease = one(db, "select lease from howdah.lease('t::s', 1, interval '1 minute')")
+    clock.advance(11)
+    publish(db, "long")
+    if leased:
+        other = one(db, "select lease from howdah.lease('t::s')")
+        assert one(db, "select howdah.ack('t::s', %s)", (other,)) == 1
+    else:
+        assert bodies(db) == ["long"]
+    assert one(db, "select howdah.ack('t::s', %s)", (lease,)) == 1
+    assert bodies(db) == []
+    assert one(db, "select count(*) from howdah.acked") == 0
