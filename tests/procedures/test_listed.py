@@ -12,29 +12,15 @@ import pytest
 from chance import seeds, use
 from policy_support import Create
 from psycopg.types.json import Jsonb
+from selected import SELECTOR, fill, take
 from support import Connect, Db, column, measured, one
 
-SELECTOR = "w * 1 = 7"
 CANDIDATES = "select coalesce(sum(cardinality(seqs)), 0)::integer from howdah.candidates"
 
 
 @pytest.fixture(autouse=True)
 def queue(create: Create) -> None:
     create(redelivery_delay_ms=0)
-
-
-def fill(db: Db, number: int, every: int = 100) -> None:
-    """One message in so many is selected."""
-    one(
-        db,
-        "select cardinality(howdah.send_batch('q', array_agg(i::text order by i), headers => array_agg("
-        "jsonb_build_object('w', case when i %% %s = 7 then 7 else 1 end) order by i))) from generate_series(1, %s) i",
-        (every, number),
-    )
-
-
-def take(db: Db, n: int = 1, selector: str | None = SELECTOR) -> list[int]:
-    return column(db, "select message_id from howdah.receive('q', %s, selector => %s)", (n, selector))
 
 
 @pytest.fixture

@@ -7,22 +7,8 @@ from typing import Any
 
 from policy_support import Create
 from psycopg.types.json import Jsonb
+from selected import SELECTOR, fill, take
 from support import Connect, Db, column, one, wait_until_blocked
-
-SELECTOR = "w * 1 = 7"
-
-
-def fill(db: Db, number: int, every: int = 100) -> None:
-    one(
-        db,
-        "select cardinality(howdah.send_batch('q', array_agg(i::text order by i), headers => array_agg("
-        "jsonb_build_object('w', case when i %% %s = 7 then 7 else 1 end) order by i))) from generate_series(1, %s) i",
-        (every, number),
-    )
-
-
-def take(db: Db, n: int = 1, selector: str | None = SELECTOR) -> list[int]:
-    return column(db, "select message_id from howdah.receive('q', %s, selector => %s)", (n, selector))
 
 
 def test_a_first_failure_recorded_while_a_selective_receive_locks_is_honoured(
