@@ -19,6 +19,7 @@ from typing import Self
 import psycopg
 
 SAMPLE_SECONDS = 0.1
+_TRIES = 50
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -72,14 +73,18 @@ def process_seconds(pid: int) -> float:
 
 
 def server_seconds(pid: int) -> float:
-    """CPU of the postmaster, of its processes, and of those that have ended."""
-    seconds = process_seconds(pid) + _ended(pid)
-    for child in _children(pid):
+    """CPU of the postmaster, of its processes, and of those that have ended. Raises OSError where it cannot be read."""
+    for _ in range(_TRIES):
+        processes = set(_children(pid))
         try:
-            seconds += process_seconds(child)
+            seconds = sum(map(process_seconds, processes))
         except OSError:
-            continue  # it ended meanwhile: the next look has it among those
-    return seconds
+            continue
+        seconds += process_seconds(pid) + _ended(pid)
+        # One that ends between the two readings would count twice, or not at all.
+        if processes <= set(_children(pid)):
+            return seconds
+    raise OSError("the server's processes end faster than they can be read")
 
 
 def client_seconds() -> float:
