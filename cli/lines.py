@@ -29,6 +29,7 @@ LEFT_ASIDE = {
     "message_id",
     "queue",
     "delivery_mode",
+    "reliability",
     "sent_at",
     "expires_at",
     "delivery_count",

@@ -61,6 +61,10 @@ def send(
     non_persistent: Annotated[
         bool, typer.Option("--non-persistent", help="Cheaper; a server restart loses the message.")
     ] = False,
+    reliability: Annotated[
+        str | None,
+        typer.Option("--reliability", metavar="LEVEL", help="BEST_EFFORT_NONPERSISTENT to ASSURED_PERSISTENT."),
+    ] = None,
     content_type: Annotated[
         str | None, typer.Option("--content-type", help="[default: text/plain; application/json with --json-body]")
     ] = None,
@@ -102,6 +106,7 @@ def send(
         "time_to_live": ttl,
         "delay": delay,
         "delivery_mode": "non-persistent" if non_persistent else None,
+        "reliability": reliability,
     }
     if file is not None:
         outcome = _send_file(

@@ -38,6 +38,18 @@ def after_create(target: MetaData | Table, statement: str) -> None:
     event.listen(target, "after_create", ddl)
 
 
+def reliability_column() -> Column[object]:
+    """The level of a stored message; NULL, the usual one, takes no room."""
+    return Column(
+        "reliability",
+        SmallInteger,
+        comment=(
+            "Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, "
+            "4 assured. NULL: assured, or express in a table of non-persistent messages."
+        ),
+    )
+
+
 def message_columns(*, large_apart: bool = False) -> list[Column[object]]:
     """The columns of a stored message, the same in every table that holds messages.
 
@@ -108,4 +120,5 @@ def message_columns(*, large_apart: bool = False) -> list[Column[object]]:
         Column("message_type", Text, comment="JMSType; workers choose the handler by it."),
         Column("conversation_id", UUID(), comment="The conversation (dialog) that the message belongs to."),
         Column("dead_reason", Text, comment="Why the message was moved to an exception destination."),
+        reliability_column(),
     ]

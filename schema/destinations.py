@@ -25,6 +25,15 @@ from .policies import limit_columns, policy_checks, policy_columns
 FAILING = 16
 """Number of the sequences failing_0, … and of special_0, …"""
 
+LEVELS = (
+    "BEST_EFFORT_NONPERSISTENT",
+    "EXPRESS_NONPERSISTENT",
+    "RELIABLE_NONPERSISTENT",
+    "RELIABLE_PERSISTENT",
+    "ASSURED_PERSISTENT",
+)
+"""The levels of reliability, from the lowest: level 0 to 4."""
+
 NAME_LENGTH_MAX = 242
 """Characters; with ActiveMQ's prefix ``queue://`` a name fits its VARCHAR(250)."""
 
@@ -225,6 +234,27 @@ destinations = Table(
         server_default=text("true"),
         comment="The option persistent as given; the column persistent is what applies, including the engine's false.",
     ),
+    Column(
+        "default_reliability",
+        Text,
+        nullable=False,
+        server_default="ASSURED_PERSISTENT",
+        comment="Level of reliability of a message that is sent without a level or delivery mode.",
+    ),
+    Column(
+        "max_reliability",
+        Text,
+        nullable=False,
+        server_default="ASSURED_PERSISTENT",
+        comment="Highest level of reliability that is taken here.",
+    ),
+    Column(
+        "producer_may_override",
+        Boolean,
+        nullable=False,
+        server_default=text("true"),
+        comment="False: every message gets default_reliability, whatever its sender asks for.",
+    ),
     *limit_columns(),
     Column(
         "process_expired",
@@ -290,6 +320,11 @@ destinations = Table(
     CheckConstraint("own_max_message_bytes > 0", name="own_max_message_bytes"),
     CheckConstraint("default_priority BETWEEN 0 AND 9", name="default_priority"),
     CheckConstraint("default_time_to_live_ms > 0", name="default_time_to_live_ms"),
+    CheckConstraint(
+        f"array_position(ARRAY{list(LEVELS)}, default_reliability)"
+        f" <= array_position(ARRAY{list(LEVELS)}, max_reliability)",
+        name="reliability",
+    ),
     CheckConstraint("journal_level IN ('off', 'exits', 'full')", name="journal_level"),
     *policy_checks(),
     Index("uq_destinations_name", "name", unique=True, postgresql_where=text("dropped_at IS NULL")),

@@ -111,6 +111,14 @@ journal = Table(
             "For sent: 16 bytes for the content of each message (howdah._digest), so that an audit sees changes to it."
         ),
     ),
+    Column(
+        "reliability",
+        SmallInteger,
+        comment=(
+            "For sent, discarded and lost: the level of the messages, as in msgs. NULL: the usual one of their mode, "
+            "or several levels."
+        ),
+    ),
     Index("ix_journal_xid", "xid", postgresql_using="brin", postgresql_with={"pages_per_range": 32}),
     postgresql_partition_by="RANGE (at)",
     comment="What became of the messages: one row per call. INSERT-only, partitioned by week.",

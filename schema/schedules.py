@@ -76,7 +76,11 @@ schedules = Table(
         comment=("True: each missed firing is made up for. False: one firing stands for all."),
     ),
     Column("is_text", Boolean, nullable=False, comment="True: body is UTF-8 text or JSON. False: bytes."),
-    Column("nonpersistent", Boolean, nullable=False, comment="True: its messages are non-persistent."),
+    Column(
+        "reliability",
+        Text,
+        comment="The level or delivery mode that its messages ask for. NULL: the default of the queue or topic.",
+    ),
     Column(
         "state", Text, nullable=False, server_default="active", comment="active, paused, ended, cancelled or failed."
     ),

@@ -24,7 +24,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB, REGCLASS, UUID
 from sqlalchemy.types import UserDefinedType
 
-from .base import TIMESTAMPTZ, metadata
+from .base import TIMESTAMPTZ, metadata, reliability_column
 from .destinations import destinations
 from .journal import PgSnapshot
 
@@ -71,6 +71,7 @@ def _published_columns() -> list[Column[object]]:
         Column("message_type", Text, comment="JMSType."),
         Column("conversation_id", UUID(), comment="The conversation (dialog) the message belongs to."),
         Column("client_id", Text, comment="Client id of the publisher's session (howdah.set_client_id), for no_local."),
+        reliability_column(),
     ]
 
 

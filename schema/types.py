@@ -26,7 +26,8 @@ CREATE TYPE howdah.message AS (
     stage integer,
     origin_queue text,
     dead_reason text,
-    dead_at timestamptz
+    dead_at timestamptz,
+    reliability text
 )
 """
 
@@ -40,7 +41,7 @@ CREATE TYPE howdah.claimed AS (
     seq bigint, message_id bigint, sent_at timestamptz, expires_at timestamptz, dead_at timestamptz,
     destination_id integer, origin_id integer, rank smallint, stage smallint, is_text boolean, content_type text,
     body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid,
-    dead_reason text, place text, nonpersistent boolean
+    dead_reason text, reliability smallint, place text, nonpersistent boolean
 )
 """
 

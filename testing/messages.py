@@ -28,6 +28,7 @@ def make_message(
     reply_to: str | None = None,
     conversation_id: UUID | None = None,
     delivery_mode: str = "persistent",
+    reliability: str | None = None,
     sent_at: datetime | None = None,
     expires_at: datetime | None = None,
     delivery_count: int = 1,
@@ -69,6 +70,7 @@ def make_message(
             origin_queue,
             dead_reason,
             _micros(dead_at),
+            reliability or ("ASSURED_PERSISTENT" if delivery_mode == "persistent" else "EXPRESS_NONPERSISTENT"),
         )
     )
 

@@ -24,6 +24,7 @@ CREATE TYPE howdah.claimed AS (
 	message_type text,
 	conversation_id uuid,
 	dead_reason text,
+	reliability smallint,
 	place text,
 	nonpersistent boolean
 );
@@ -51,7 +52,8 @@ CREATE TYPE howdah.message AS (
 	stage integer,
 	origin_queue text,
 	dead_reason text,
-	dead_at timestamp with time zone
+	dead_at timestamp with time zone,
+	reliability text
 );
 
 COMMENT ON TYPE howdah.message IS 'A message as receive and browse return it. body holds text and JSON, bytes any other body; the other one is NULL.';
@@ -150,6 +152,9 @@ CREATE TABLE howdah.destinations (
     poison_procedure_owner text,
     persistent boolean DEFAULT true NOT NULL,
     own_persistent boolean DEFAULT true NOT NULL,
+    default_reliability text DEFAULT 'ASSURED_PERSISTENT'::text NOT NULL,
+    max_reliability text DEFAULT 'ASSURED_PERSISTENT'::text NOT NULL,
+    producer_may_override boolean DEFAULT true NOT NULL,
     limit_behaviour text DEFAULT 'reject'::text NOT NULL,
     send_timeout_ms bigint DEFAULT 30000 NOT NULL,
     deduplication_window_ms bigint DEFAULT 300000 NOT NULL,
@@ -183,6 +188,7 @@ CREATE TABLE howdah.destinations (
     CONSTRAINT ck_destinations_own_max_message_bytes CHECK ((own_max_message_bytes > 0)),
     CONSTRAINT ck_destinations_preset CHECK ((preset = ANY (ARRAY['howdah'::text, 'websphere'::text, 'websphere_mq'::text, 'service_broker'::text, 'activemq'::text]))),
     CONSTRAINT ck_destinations_quarantine CHECK (((quarantine_ms >= 0) AND (quarantine_times >= 0) AND (disable_after >= 0))),
+    CONSTRAINT ck_destinations_reliability CHECK ((array_position(ARRAY['BEST_EFFORT_NONPERSISTENT'::text, 'EXPRESS_NONPERSISTENT'::text, 'RELIABLE_NONPERSISTENT'::text, 'RELIABLE_PERSISTENT'::text, 'ASSURED_PERSISTENT'::text], default_reliability) <= array_position(ARRAY['BEST_EFFORT_NONPERSISTENT'::text, 'EXPRESS_NONPERSISTENT'::text, 'RELIABLE_NONPERSISTENT'::text, 'RELIABLE_PERSISTENT'::text, 'ASSURED_PERSISTENT'::text], max_reliability))),
     CONSTRAINT ck_destinations_room CHECK (((message_limit > 0) AND (byte_limit > 0)))
 );
 
@@ -317,6 +323,12 @@ COMMENT ON COLUMN howdah.destinations.poison_procedure_owner IS 'The role that o
 COMMENT ON COLUMN howdah.destinations.persistent IS 'False: memory mode, in which every message sent here is non-persistent.';
 
 COMMENT ON COLUMN howdah.destinations.own_persistent IS 'The option persistent as given; the column persistent is what applies, including the engine''s false.';
+
+COMMENT ON COLUMN howdah.destinations.default_reliability IS 'Level of reliability of a message that is sent without a level or delivery mode.';
+
+COMMENT ON COLUMN howdah.destinations.max_reliability IS 'Highest level of reliability that is taken here.';
+
+COMMENT ON COLUMN howdah.destinations.producer_may_override IS 'False: every message gets default_reliability, whatever its sender asks for.';
 
 COMMENT ON COLUMN howdah.destinations.limit_behaviour IS 'What a send to a full queue does: reject, remove_oldest, remove_lowest_priority or block (up to send_timeout_ms).';
 
@@ -852,6 +864,7 @@ begin
     select d.* into v_destination from howdah.destinations d where d.id = p_topic_id;
     v_destination.persistent := v_destination.own_persistent;
     v_destination := jsonb_populate_record(v_destination, p_options);
+    perform howdah._check_levels(v_destination);
     select t.* into v_old from howdah.topics t where t.destination_id = p_topic_id;
     v_new := jsonb_populate_record(v_old, p_options);
     if v_new.recovery in ('fixed_count', 'fixed_size', 'timed') and v_new.recovery_amount is null then
@@ -867,7 +880,8 @@ begin
         else d.own_max_message_bytes end, default_priority = v_destination.default_priority,
         default_time_to_live_ms = v_destination.default_time_to_live_ms,
         deduplication_window_ms = v_destination.deduplication_window_ms, own_persistent = v_destination.persistent,
-        stamp_user = v_destination.stamp_user, persistent = v_destination.persistent
+        default_reliability = v_destination.default_reliability, max_reliability = v_destination.max_reliability,
+        producer_may_override = v_destination.producer_may_override, stamp_user = v_destination.stamp_user, persistent = v_destination.persistent
         and (select e.persistent from howdah.engine e),
         journal_level = v_destination.journal_level,
         journal_level_at = case when d.journal_level <> v_destination.journal_level then howdah.now()
@@ -948,7 +962,8 @@ CREATE TABLE howdah.msgs (
     reply_to text,
     message_type text,
     conversation_id uuid,
-    dead_reason text
+    dead_reason text,
+    reliability smallint
 );
 
 COMMENT ON TABLE howdah.msgs IS 'Messages ready for delivery. A receive deletes the row in the consumer''s transaction; no row is ever updated.';
@@ -988,6 +1003,8 @@ COMMENT ON COLUMN howdah.msgs.message_type IS 'JMSType; workers choose the handl
 COMMENT ON COLUMN howdah.msgs.conversation_id IS 'The conversation (dialog) that the message belongs to.';
 
 COMMENT ON COLUMN howdah.msgs.dead_reason IS 'Why the message was moved to an exception destination.';
+
+COMMENT ON COLUMN howdah.msgs.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
 
 CREATE FUNCTION howdah._apply_limit_policy(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text) RETURNS text
     LANGUAGE plpgsql
@@ -1100,7 +1117,7 @@ CREATE FUNCTION howdah._as_ready(p_row howdah.claimed) RETURNS howdah.msgs
     AS $$
     select row(p_row.seq, p_row.message_id, p_row.sent_at, p_row.expires_at, p_row.dead_at, p_row.destination_id,
         p_row.origin_id, p_row.rank, p_row.stage, p_row.is_text, p_row.content_type, p_row.body, p_row.headers,
-        p_row.correlation_id, p_row.reply_to, p_row.message_type, p_row.conversation_id, p_row.dead_reason)::howdah.msgs
+        p_row.correlation_id, p_row.reply_to, p_row.message_type, p_row.conversation_id, p_row.dead_reason, p_row.reliability)::howdah.msgs
 $$;
 
 COMMENT ON FUNCTION howdah._as_ready(p_row howdah.claimed) IS 'a claimed message as a row of msgs.';
@@ -1124,6 +1141,7 @@ CREATE UNLOGGED TABLE howdah.msgs_nonpersistent (
     message_type text,
     conversation_id uuid,
     dead_reason text,
+    reliability smallint,
     boot timestamp with time zone NOT NULL
 );
 
@@ -1165,6 +1183,8 @@ COMMENT ON COLUMN howdah.msgs_nonpersistent.conversation_id IS 'The conversation
 
 COMMENT ON COLUMN howdah.msgs_nonpersistent.dead_reason IS 'Why the message was moved to an exception destination.';
 
+COMMENT ON COLUMN howdah.msgs_nonpersistent.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
+
 COMMENT ON COLUMN howdah.msgs_nonpersistent.boot IS 'Start of the server that took the message. After any other start it is lost.';
 
 CREATE FUNCTION howdah._as_ready(p_row howdah.msgs_nonpersistent) RETURNS howdah.msgs
@@ -1172,7 +1192,7 @@ CREATE FUNCTION howdah._as_ready(p_row howdah.msgs_nonpersistent) RETURNS howdah
     AS $$
     select row(p_row.seq, p_row.message_id, p_row.sent_at, p_row.expires_at, p_row.dead_at, p_row.destination_id,
         p_row.origin_id, p_row.rank, p_row.stage, p_row.is_text, p_row.content_type, p_row.body, p_row.headers,
-        p_row.correlation_id, p_row.reply_to, p_row.message_type, p_row.conversation_id, p_row.dead_reason)::howdah.msgs
+        p_row.correlation_id, p_row.reply_to, p_row.message_type, p_row.conversation_id, p_row.dead_reason, p_row.reliability)::howdah.msgs
 $$;
 
 COMMENT ON FUNCTION howdah._as_ready(p_row howdah.msgs_nonpersistent) IS 'a claimed message as a row of msgs.';
@@ -1196,6 +1216,7 @@ CREATE TABLE howdah.parked (
     message_type text,
     conversation_id uuid,
     dead_reason text,
+    reliability smallint,
     due_at timestamp with time zone NOT NULL,
     parked_reason text NOT NULL,
     boot timestamp with time zone,
@@ -1242,6 +1263,8 @@ COMMENT ON COLUMN howdah.parked.conversation_id IS 'The conversation (dialog) th
 
 COMMENT ON COLUMN howdah.parked.dead_reason IS 'Why the message was moved to an exception destination.';
 
+COMMENT ON COLUMN howdah.parked.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
+
 COMMENT ON COLUMN howdah.parked.due_at IS 'From this time on a receive may claim the message.';
 
 COMMENT ON COLUMN howdah.parked.parked_reason IS 'delay (sent with one), redelivery (after a failure), blocked (past its limit), quarantine, operator (park_messages) or lease.';
@@ -1257,7 +1280,7 @@ CREATE FUNCTION howdah._as_ready(p_row howdah.parked) RETURNS howdah.msgs
     AS $$
     select row(p_row.seq, p_row.message_id, p_row.sent_at, p_row.expires_at, p_row.dead_at, p_row.destination_id,
         p_row.origin_id, p_row.rank, p_row.stage, p_row.is_text, p_row.content_type, p_row.body, p_row.headers,
-        p_row.correlation_id, p_row.reply_to, p_row.message_type, p_row.conversation_id, p_row.dead_reason)::howdah.msgs
+        p_row.correlation_id, p_row.reply_to, p_row.message_type, p_row.conversation_id, p_row.dead_reason, p_row.reliability)::howdah.msgs
 $$;
 
 COMMENT ON FUNCTION howdah._as_ready(p_row howdah.parked) IS 'a claimed message as a row of msgs.';
@@ -2002,7 +2025,22 @@ $$;
 
 COMMENT ON FUNCTION howdah._check_lease(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[], p_done bigint) IS 'refuse a call for messages that a lease no longer has.';
 
-CREATE FUNCTION howdah._check_message(p_destination howdah.destinations, p_body_bytes bigint, p_headers jsonb, p_priority integer, p_content_type text, p_time_to_live interval, p_delay interval, p_delivery_mode text) RETURNS void
+CREATE FUNCTION howdah._check_levels(p_destination howdah.destinations) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+begin
+    if howdah._level(p_destination.default_reliability) > howdah._level(p_destination.max_reliability) then
+        raise exception using errcode = 'HD004',
+            message = format('default_reliability %s is above max_reliability %s', p_destination.default_reliability,
+                p_destination.max_reliability),
+            hint = 'Give both options.';
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._check_levels(p_destination howdah.destinations) IS 'refuse a default level of reliability that is above the highest one.';
+
+CREATE FUNCTION howdah._check_message(p_destination howdah.destinations, p_body_bytes bigint, p_headers jsonb, p_priority integer, p_content_type text, p_time_to_live interval, p_delay interval) RETURNS void
     LANGUAGE plpgsql STABLE
     AS $$
 begin
@@ -2049,15 +2087,10 @@ begin
     if p_delay < interval '0' or p_delay > interval '100 years' or extract(epoch from p_delay) < 0 then
         raise exception using errcode = 'HD005', message = format('delay %s is negative or over 100 years', p_delay);
     end if;
-    if p_delivery_mode is null or p_delivery_mode not in ('persistent', 'non-persistent') then
-        raise exception using errcode = 'HD005',
-            message = format('there is no delivery mode %s', coalesce(quote_literal(p_delivery_mode), 'NULL')),
-            hint = 'It is persistent or non-persistent.';
-    end if;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_message(p_destination howdah.destinations, p_body_bytes bigint, p_headers jsonb, p_priority integer, p_content_type text, p_time_to_live interval, p_delay interval, p_delivery_mode text) IS 'refuse a message that cannot be sent to a destination, before anything is written.';
+COMMENT ON FUNCTION howdah._check_message(p_destination howdah.destinations, p_body_bytes bigint, p_headers jsonb, p_priority integer, p_content_type text, p_time_to_live interval, p_delay interval) IS 'refuse a message that cannot be sent to a destination, before anything is written.';
 
 CREATE FUNCTION howdah._check_name(p_name text) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
@@ -2891,7 +2924,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._claim_groups(p_lane howdah.lanes, p_walk howdah.walk, p_keys bigint[], p_groups text[], p_seqs integer[], p_want integer, p_now timestamp with time zone, p_more boolean, INOUT mine text[], INOUT refused text[], OUT taken bigint[], OUT firsts bigint[], OUT full_up boolean, OUT through boolean) IS 'take what may be taken from a page of a queue with message groups.';
 
-CREATE FUNCTION howdah._claim_next(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_cursor integer, p_n bigint, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_failing regclass, p_hold boolean, OUT xid xid8, OUT seq bigint, OUT sent_at timestamp with time zone, OUT expires_at timestamp with time zone, OUT rank smallint, OUT is_text boolean, OUT content_type text, OUT body bytea, OUT headers jsonb, OUT correlation_id text, OUT reply_to text, OUT message_type text, OUT conversation_id uuid, OUT kept boolean, OUT moved boolean, OUT blamed boolean) RETURNS record
+CREATE FUNCTION howdah._claim_next(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_cursor integer, p_n bigint, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_failing regclass, p_hold boolean, OUT xid xid8, OUT seq bigint, OUT sent_at timestamp with time zone, OUT expires_at timestamp with time zone, OUT rank smallint, OUT is_text boolean, OUT content_type text, OUT body bytea, OUT headers jsonb, OUT correlation_id text, OUT reply_to text, OUT message_type text, OUT conversation_id uuid, OUT reliability smallint, OUT kept boolean, OUT moved boolean, OUT blamed boolean) RETURNS record
     LANGUAGE plpgsql
     AS $$
 declare
@@ -2901,9 +2934,9 @@ begin
     case
         when p_slot = 0 and not p_nonpersistent then
             select t.xid, t.seq, t.sent_at, t.expires_at, t.rank, t.is_text, t.content_type, t.body, t.headers,
-                t.correlation_id, t.reply_to, t.message_type, t.conversation_id
+                t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.reliability
             into xid, seq, sent_at, expires_at, rank, is_text, content_type, body, headers, correlation_id, reply_to,
-                message_type, conversation_id
+                message_type, conversation_id, reliability
             from howdah._persistent_0(p_topic_id, p_after, p_after_seq, p_to, p_done, p_upto, p_now, null) t
             where case
                 when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1) then false
@@ -2911,9 +2944,9 @@ begin
             limit 1;
         when p_slot = 0 and p_nonpersistent then
             select t.xid, t.seq, t.sent_at, t.expires_at, t.rank, t.is_text, t.content_type, t.body, t.headers,
-                t.correlation_id, t.reply_to, t.message_type, t.conversation_id
+                t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.reliability
             into xid, seq, sent_at, expires_at, rank, is_text, content_type, body, headers, correlation_id, reply_to,
-                message_type, conversation_id
+                message_type, conversation_id, reliability
             from howdah._nonpersistent_0(p_topic_id, p_after, p_after_seq, p_to, p_done, p_upto, p_now, null) t
             where case
                 when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1) then false
@@ -2921,9 +2954,9 @@ begin
             limit 1;
         when p_slot = 1 and not p_nonpersistent then
             select t.xid, t.seq, t.sent_at, t.expires_at, t.rank, t.is_text, t.content_type, t.body, t.headers,
-                t.correlation_id, t.reply_to, t.message_type, t.conversation_id
+                t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.reliability
             into xid, seq, sent_at, expires_at, rank, is_text, content_type, body, headers, correlation_id, reply_to,
-                message_type, conversation_id
+                message_type, conversation_id, reliability
             from howdah._persistent_1(p_topic_id, p_after, p_after_seq, p_to, p_done, p_upto, p_now, null) t
             where case
                 when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1) then false
@@ -2931,9 +2964,9 @@ begin
             limit 1;
         when p_slot = 1 and p_nonpersistent then
             select t.xid, t.seq, t.sent_at, t.expires_at, t.rank, t.is_text, t.content_type, t.body, t.headers,
-                t.correlation_id, t.reply_to, t.message_type, t.conversation_id
+                t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.reliability
             into xid, seq, sent_at, expires_at, rank, is_text, content_type, body, headers, correlation_id, reply_to,
-                message_type, conversation_id
+                message_type, conversation_id, reliability
             from howdah._nonpersistent_1(p_topic_id, p_after, p_after_seq, p_to, p_done, p_upto, p_now, null) t
             where case
                 when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1) then false
@@ -2941,9 +2974,9 @@ begin
             limit 1;
         when p_slot = 2 and not p_nonpersistent then
             select t.xid, t.seq, t.sent_at, t.expires_at, t.rank, t.is_text, t.content_type, t.body, t.headers,
-                t.correlation_id, t.reply_to, t.message_type, t.conversation_id
+                t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.reliability
             into xid, seq, sent_at, expires_at, rank, is_text, content_type, body, headers, correlation_id, reply_to,
-                message_type, conversation_id
+                message_type, conversation_id, reliability
             from howdah._persistent_2(p_topic_id, p_after, p_after_seq, p_to, p_done, p_upto, p_now, null) t
             where case
                 when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1) then false
@@ -2951,9 +2984,9 @@ begin
             limit 1;
         when p_slot = 2 and p_nonpersistent then
             select t.xid, t.seq, t.sent_at, t.expires_at, t.rank, t.is_text, t.content_type, t.body, t.headers,
-                t.correlation_id, t.reply_to, t.message_type, t.conversation_id
+                t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.reliability
             into xid, seq, sent_at, expires_at, rank, is_text, content_type, body, headers, correlation_id, reply_to,
-                message_type, conversation_id
+                message_type, conversation_id, reliability
             from howdah._nonpersistent_2(p_topic_id, p_after, p_after_seq, p_to, p_done, p_upto, p_now, null) t
             where case
                 when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1) then false
@@ -2989,7 +3022,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._claim_next(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_cursor integer, p_n bigint, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_failing regclass, p_hold boolean, OUT xid xid8, OUT seq bigint, OUT sent_at timestamp with time zone, OUT expires_at timestamp with time zone, OUT rank smallint, OUT is_text boolean, OUT content_type text, OUT body bytea, OUT headers jsonb, OUT correlation_id text, OUT reply_to text, OUT message_type text, OUT conversation_id uuid, OUT kept boolean, OUT moved boolean, OUT blamed boolean) IS 'take the next message of a shared subscription that is not done and that nobody else has.';
+COMMENT ON FUNCTION howdah._claim_next(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_cursor integer, p_n bigint, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_failing regclass, p_hold boolean, OUT xid xid8, OUT seq bigint, OUT sent_at timestamp with time zone, OUT expires_at timestamp with time zone, OUT rank smallint, OUT is_text boolean, OUT content_type text, OUT body bytea, OUT headers jsonb, OUT correlation_id text, OUT reply_to text, OUT message_type text, OUT conversation_id uuid, OUT reliability smallint, OUT kept boolean, OUT moved boolean, OUT blamed boolean) IS 'take the next message of a shared subscription that is not done and that nobody else has.';
 
 CREATE FUNCTION howdah._claim_of_groups(p_lane howdah.lanes, p_walk howdah.walk, p_from bigint, p_want integer, p_all boolean) RETURNS bigint[]
     LANGUAGE plpgsql
@@ -3131,7 +3164,7 @@ begin
                                 (9 - m.priority)::smallint, m.body is not null, m.content_type,
                                 coalesce(m.bytes, convert_to(m.body, 'UTF8')), m.headers, m.correlation_id, m.reply_to,
                                 m.message_type, m.conversation_id,
-                                m.delivery_mode = 'non-persistent', v_now)
+                                m.delivery_mode = 'non-persistent', howdah._level(m.reliability), v_now)
                             from unnest(v_page.messages) m where m."position" = any (v_ended);
                             v_gone := v_gone || v_ended;
                         end if;
@@ -3140,7 +3173,7 @@ begin
                             m.correlation_id, m.reply_to, m.message_type, m.conversation_id, m.delivery_mode, m.sent_at,
                             m.expires_at, 1 + coalesce(v_failures[array_position(v_failed, m.message_id)], 0),
                             array_position(v_failed, m.message_id) is not null, m."position", m.stage, m.origin_queue,
-                            m.dead_reason, m.dead_at
+                            m.dead_reason, m.dead_at, m.reliability
                         from unnest(v_page.messages) m where m."position" <> all (v_gone);
                     else
                         return query select m.* from unnest(v_page.messages) m where m."position" <> all (v_gone);
@@ -3852,19 +3885,20 @@ begin
         9 - c.rank, c.correlation_id, c.reply_to, c.message_type, c.conversation_id, 'persistent', c.sent_at,
         c.expires_at, 1, false, c.seq, c.stage::integer,
         case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
-        c.dead_reason, c.dead_at
+        c.dead_reason, c.dead_at,
+        case when c.reliability is null then 'ASSURED_PERSISTENT' else 'RELIABLE_PERSISTENT' end
     from taken c
     where case when (select count(*) from taken) < cardinality(p_seqs) then not exists (
             select from missing n where n.group_id = howdah._group(c.headers, c.conversation_id) and n.seq < c.seq)
             or howdah._put_back(
             row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at, c.destination_id, c.origin_id,
             c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers, c.correlation_id, c.reply_to, c.message_type,
-            c.conversation_id, c.dead_reason)::howdah.msgs, false, false) else true end
+            c.conversation_id, c.dead_reason, c.reliability)::howdah.msgs, false, false) else true end
       and ((c.expires_at > p_now) is not false
            or howdah._dispose(p_lane.destination_id,
             row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at, c.destination_id, c.origin_id,
             c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers, c.correlation_id, c.reply_to, c.message_type,
-            c.conversation_id, c.dead_reason)::howdah.msgs, false, null, p_now))
+            c.conversation_id, c.dead_reason, c.reliability)::howdah.msgs, false, null, p_now))
     order by c.seq;
 end
 $$;
@@ -3912,7 +3946,8 @@ begin
         c.content_type, c.headers, 9 - c.rank, c.correlation_id, c.reply_to, c.message_type, c.conversation_id,
         case when c.nonpersistent then 'non-persistent' else 'persistent' end, c.sent_at, c.expires_at,
         c.failures + 1, c.failures > 0, c.seq, c.stage::integer,
-        case when c.origin_id is not null then howdah._destination_name(c.origin_id) end, c.dead_reason, c.dead_at
+        case when c.origin_id is not null then howdah._destination_name(c.origin_id) end, c.dead_reason, c.dead_at,
+        howdah._level_name(c.reliability, c.nonpersistent)
     from claimed c
     where case when c.held_up then howdah._put_back(howdah._as_ready(c.claim), c.nonpersistent, p_hold)
         else not c.ended or howdah._dispose(p_lane.destination_id, howdah._as_ready(c.claim), c.nonpersistent,
@@ -3945,12 +3980,13 @@ begin
         9 - c.rank, c.correlation_id, c.reply_to, c.message_type, c.conversation_id, 'persistent', c.sent_at,
         c.expires_at, 1, false, c.seq, c.stage::integer,
         case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
-        c.dead_reason, c.dead_at
+        c.dead_reason, c.dead_at,
+        case when c.reliability is null then 'ASSURED_PERSISTENT' else 'RELIABLE_PERSISTENT' end
     from taken c
     where (c.expires_at > p_now) is not false or howdah._dispose(p_lane.destination_id,
         row(c.seq, c.message_id, c.sent_at, c.expires_at,
         c.dead_at, c.destination_id, c.origin_id, c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers,
-        c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.dead_reason)::howdah.msgs, false, null,
+        c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.dead_reason, c.reliability)::howdah.msgs, false, null,
         p_now)
     order by c.seq;
 end
@@ -4104,12 +4140,12 @@ $$;
 
 COMMENT ON FUNCTION howdah._dispose_evicted(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text) IS 'dispose of a message that was removed to make room.';
 
-CREATE FUNCTION howdah._dispose_published(p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_rank smallint, p_is_text boolean, p_content_type text, p_body bytea, p_headers jsonb, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_nonpersistent boolean, p_now timestamp with time zone) RETURNS boolean
+CREATE FUNCTION howdah._dispose_published(p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_rank smallint, p_is_text boolean, p_content_type text, p_body bytea, p_headers jsonb, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_nonpersistent boolean, p_reliability smallint, p_now timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
 declare
     v_copy howdah.msgs := howdah._own_copy(p_destination, p_message_id, p_sent_at, p_expires_at, p_rank, p_is_text,
-        p_content_type, p_body, p_headers, p_correlation_id, p_reply_to, p_message_type, p_conversation_id);
+        p_content_type, p_body, p_headers, p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_reliability);
     v_weight integer := (select s.weight from howdah._standing(p_destination.id, p_message_id, 0::smallint,
         p_conversation_id, howdah._group(p_headers, p_conversation_id), null) s);
 begin
@@ -4120,7 +4156,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._dispose_published(p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_rank smallint, p_is_text boolean, p_content_type text, p_body bytea, p_headers jsonb, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_nonpersistent boolean, p_now timestamp with time zone) IS 'dispose of a topic message that reached its limit, for one subscription.';
+COMMENT ON FUNCTION howdah._dispose_published(p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_rank smallint, p_is_text boolean, p_content_type text, p_body bytea, p_headers jsonb, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_nonpersistent boolean, p_reliability smallint, p_now timestamp with time zone) IS 'dispose of a topic message that reached its limit, for one subscription.';
 
 CREATE FUNCTION howdah._draw_tickets(p_id integer, p_tickets regclass, p_shift integer, p_needed bigint) RETURNS bigint
     LANGUAGE plpgsql
@@ -4374,7 +4410,7 @@ CREATE TABLE howdah.schedules (
     priority smallint,
     catch_up boolean NOT NULL,
     is_text boolean NOT NULL,
-    nonpersistent boolean NOT NULL,
+    reliability text,
     state text DEFAULT 'active'::text NOT NULL,
     name text,
     cron text,
@@ -4437,7 +4473,7 @@ COMMENT ON COLUMN howdah.schedules.catch_up IS 'True: each missed firing is made
 
 COMMENT ON COLUMN howdah.schedules.is_text IS 'True: body is UTF-8 text or JSON. False: bytes.';
 
-COMMENT ON COLUMN howdah.schedules.nonpersistent IS 'True: its messages are non-persistent.';
+COMMENT ON COLUMN howdah.schedules.reliability IS 'The level or delivery mode that its messages ask for. NULL: the default of the queue or topic.';
 
 COMMENT ON COLUMN howdah.schedules.state IS 'active, paused, ended, cancelled or failed.';
 
@@ -5021,7 +5057,7 @@ begin
         continue when not found;
         message := howdah._own_copy(v_destination, p_message_id, v_row.sent_at, v_row.expires_at, v_row.rank,
             v_row.is_text, v_row.content_type, v_row.body, v_row.headers, v_row.correlation_id, v_row.reply_to,
-            v_row.message_type, v_row.conversation_id);
+            v_row.message_type, v_row.conversation_id, v_row.reliability);
         place := 'topic';
         nonpersistent := v_row.nonpersistent;
         free := howdah._lock_published(v_subscription, v_ack, v_row.xid, v_row.seq);
@@ -5147,7 +5183,7 @@ begin
                 || case when v_destination.stamp_user then howdah._stamped(null, p_schedule.created_by) else '{}' end,
             p_schedule.priority, p_schedule.correlation_id, p_schedule.reply_to, p_schedule.message_type,
             p_schedule.conversation_id, p_schedule.time_to_live_ms * interval '1 millisecond', null,
-            case when p_schedule.nonpersistent then 'non-persistent' else 'persistent' end, true, null,
+            p_schedule.reliability, true, null,
             p_schedule.created_by);
     end if;
     insert into howdah.schedule_runs (schedule_id, planned_at, fired_at, message_id, series_id)
@@ -5402,7 +5438,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._forget_selections() IS 'delete selectors that nobody used for a day, with their hints and what their looks found ahead.';
 
-CREATE FUNCTION howdah._forward_to_bridges(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_nonpersistent boolean, p_notify boolean, p_user text) RETURNS void
+CREATE FUNCTION howdah._forward_to_bridges(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_level smallint, p_notify boolean, p_user text) RETURNS void
     LANGUAGE plpgsql
     AS $_$
 declare
@@ -5422,13 +5458,13 @@ begin
             execute format('select coalesce(array_agg(m.n), ''{}'')
                 from (select u.n, u.headers, 9 - coalesce(u.priority, $2) as rank, u.correlation_id, u.message_type,
                     $6 as message_id,
-                          howdah.now() as sent_at, $7 as nonpersistent
+                          howdah.now() as sent_at, $7 <= 2 as nonpersistent, $7 as reliability
                       from unnest($1, $3, $4, $5) with ordinality u(headers, priority, correlation_id, message_type,
                           n)) m
                 where (%s) is true', v_bridge.selector_sql)
             into v_selected
             using v_headers, p_topic.default_priority, p_priorities, p_correlation_ids, p_message_types, null::bigint,
-                p_nonpersistent;
+                p_level;
         end if;
         select array_agg(u.body order by u.n) as bodies, array_agg(u.headers order by u.n) as headers,
             array_agg(u.priority order by u.n) as priorities,
@@ -5448,13 +5484,13 @@ begin
             perform howdah._send_batch(v_bridge.queue, v_wanted.bodies, p_is_text, p_content_type, v_wanted.headers,
                 v_wanted.priorities, v_wanted.correlation_ids, v_wanted.message_types, v_wanted.conversation_ids,
                 p_reply_to, p_time_to_live,
-                null, case when p_nonpersistent then 'non-persistent' else 'persistent' end, p_notify);
+                null, howdah._level_name(p_level, null), p_notify);
         end if;
     end loop;
 end
 $_$;
 
-COMMENT ON FUNCTION howdah._forward_to_bridges(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_nonpersistent boolean, p_notify boolean, p_user text) IS 'send published messages on to the queues that the topic is bridged to.';
+COMMENT ON FUNCTION howdah._forward_to_bridges(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_level smallint, p_notify boolean, p_user text) IS 'send published messages on to the queues that the topic is bridged to.';
 
 CREATE FUNCTION howdah._free_between(p_lane howdah.lanes, p_after bigint, p_upto bigint, p_want integer) RETURNS bigint[]
     LANGUAGE plpgsql
@@ -5712,7 +5748,7 @@ CREATE FUNCTION howdah._hint(p_sequence regclass) RETURNS bigint
 
 COMMENT ON FUNCTION howdah._hint(p_sequence regclass) IS 'the value of a hint.';
 
-CREATE FUNCTION howdah._history(p_topic_id integer, p_since timestamp with time zone, p_upto pg_snapshot DEFAULT NULL::pg_snapshot) RETURNS TABLE(xid xid8, seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text, nonpersistent boolean)
+CREATE FUNCTION howdah._history(p_topic_id integer, p_since timestamp with time zone, p_upto pg_snapshot DEFAULT NULL::pg_snapshot) RETURNS TABLE(xid xid8, seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text, reliability smallint, nonpersistent boolean)
     LANGUAGE sql
     AS $$
     select p.*
@@ -5803,7 +5839,8 @@ CREATE TABLE howdah.leased (
     reply_to text,
     message_type text,
     conversation_id uuid,
-    dead_reason text
+    dead_reason text,
+    reliability smallint
 );
 
 COMMENT ON TABLE howdah.leased IS 'Leased messages of the main lanes. A lease inserts the rows, and what ends it deletes them; no row is ever updated.';
@@ -5843,6 +5880,8 @@ COMMENT ON COLUMN howdah.leased.message_type IS 'JMSType; workers choose the han
 COMMENT ON COLUMN howdah.leased.conversation_id IS 'The conversation (dialog) that the message belongs to.';
 
 COMMENT ON COLUMN howdah.leased.dead_reason IS 'Why the message was moved to an exception destination.';
+
+COMMENT ON COLUMN howdah.leased.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
 
 CREATE FUNCTION howdah._in_lease(p_destination_id integer, p_lease bigint, p_message_ids bigint[] DEFAULT NULL::bigint[]) RETURNS SETOF howdah.leased
     LANGUAGE sql STABLE
@@ -6178,7 +6217,8 @@ CREATE TABLE howdah.journal (
     priorities smallint[],
     settled_xid bigint,
     last_id bigint,
-    digests bytea[]
+    digests bytea[],
+    reliability smallint
 )
 PARTITION BY RANGE (at);
 ALTER TABLE ONLY howdah.journal ALTER COLUMN message_ids SET STORAGE EXTERNAL;
@@ -6214,6 +6254,8 @@ COMMENT ON COLUMN howdah.journal.settled_xid IS 'With group_ids: every transacti
 COMMENT ON COLUMN howdah.journal.last_id IS 'For messages read from a topic whose numbers have no gap: the greatest. NULL: message_ids has them all.';
 
 COMMENT ON COLUMN howdah.journal.digests IS 'For sent: 16 bytes for the content of each message (howdah._digest), so that an audit sees changes to it.';
+
+COMMENT ON COLUMN howdah.journal.reliability IS 'For sent, discarded and lost: the level of the messages, as in msgs. NULL: the usual one of their mode, or several levels.';
 
 CREATE FUNCTION howdah._is_single(p_row howdah.journal) RETURNS boolean
     LANGUAGE sql IMMUTABLE
@@ -6331,20 +6373,20 @@ declare
         then howdah._group(p_message.headers, p_message.conversation_id) end;
 begin
     insert into howdah.journal (at, destination_id, nonpersistent, event, message_ids, oldest_sent_at, expires_at,
-        group_ids, priorities, settled_xid, digests)
+        group_ids, priorities, settled_xid, digests, reliability)
     select howdah.now(), p_destination.id, p_nonpersistent, 'sent', array[p_message.message_id], p_message.sent_at,
         case when p_message.expires_at is not null then array[p_message.expires_at] end,
         case when v_group is not null then array[v_group] end, array[9 - p_message.rank],
         case when v_group is not null then pg_snapshot_xmin(pg_current_snapshot())::text::bigint end,
         array[howdah._digest(e.digest_secret, p_body, p_message.headers, p_message.is_text, p_message.content_type,
-            p_message.correlation_id, p_message.reply_to, p_message.message_type, p_message.conversation_id)]
+            p_message.correlation_id, p_message.reply_to, p_message.message_type, p_message.conversation_id)], p_message.reliability
     from howdah.engine e;
 end
 $$;
 
 COMMENT ON FUNCTION howdah._journal_one_sent(p_destination howdah.destinations, p_message howdah.msgs, p_body bytea, p_nonpersistent boolean, p_delayed boolean) IS 'record one message of any sort as sent, as howdah._journal_sent does for many.';
 
-CREATE FUNCTION howdah._journal_sent(p_destination howdah.destinations, p_message_ids bigint[], p_nonpersistent boolean, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_headers jsonb[], p_conversation_ids uuid[], p_priorities integer[], p_delayed boolean, p_digests bytea[]) RETURNS void
+CREATE FUNCTION howdah._journal_sent(p_destination howdah.destinations, p_message_ids bigint[], p_nonpersistent boolean, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_headers jsonb[], p_conversation_ids uuid[], p_priorities integer[], p_delayed boolean, p_digests bytea[], p_reliability smallint) RETURNS void
     LANGUAGE plpgsql
     AS $$
 declare
@@ -6369,14 +6411,14 @@ begin
         having count(howdah._group(u.headers, u.conversation_id)) > 0;
     end if;
     insert into howdah.journal (at, destination_id, nonpersistent, event, message_ids, oldest_sent_at, expires_at,
-        group_ids, priorities, settled_xid, digests)
+        group_ids, priorities, settled_xid, digests, reliability)
     values (howdah.now(), p_destination.id, p_nonpersistent, 'sent', p_message_ids, p_sent_at,
         case when p_expires_at is not null then array_fill(p_expires_at, array[v_count]) end, v_groups, v_priorities,
-        v_settled, p_digests);
+        v_settled, p_digests, p_reliability);
 end
 $$;
 
-COMMENT ON FUNCTION howdah._journal_sent(p_destination howdah.destinations, p_message_ids bigint[], p_nonpersistent boolean, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_headers jsonb[], p_conversation_ids uuid[], p_priorities integer[], p_delayed boolean, p_digests bytea[]) IS 'record messages that came into a destination, with what an audit needs to judge their end.';
+COMMENT ON FUNCTION howdah._journal_sent(p_destination howdah.destinations, p_message_ids bigint[], p_nonpersistent boolean, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_headers jsonb[], p_conversation_ids uuid[], p_priorities integer[], p_delayed boolean, p_digests bytea[], p_reliability smallint) IS 'record messages that came into a destination, with what an audit needs to judge their end.';
 
 CREATE FUNCTION howdah._journal_since(p_since pg_snapshot, p_until pg_snapshot, p_id integer) RETURNS TABLE(destination_id integer, event text, messages bigint)
     LANGUAGE plpgsql STABLE
@@ -6574,7 +6616,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._lay_down(p_destination_id integer, p_lease bigint, p_message_ids bigint[], p_until timestamp with time zone) IS 'move messages of a lease to parked, each with its own end.';
 
-CREATE FUNCTION howdah._lease_otherwise(p_queue text, p_max_messages integer, p_duration interval, p_selector text, p_consumer bigint, p_until timestamp with time zone, p_unknown boolean) RETURNS TABLE(lease bigint, leased_until timestamp with time zone, message_id bigint, queue_name text, body text, bytes bytea, content_type text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, delivery_mode text, sent_at timestamp with time zone, expires_at timestamp with time zone, delivery_count integer, redelivered boolean, "position" bigint, stage integer, origin_queue text, dead_reason text, dead_at timestamp with time zone)
+CREATE FUNCTION howdah._lease_otherwise(p_queue text, p_max_messages integer, p_duration interval, p_selector text, p_consumer bigint, p_until timestamp with time zone, p_unknown boolean) RETURNS TABLE(lease bigint, leased_until timestamp with time zone, message_id bigint, queue_name text, body text, bytes bytea, content_type text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, delivery_mode text, sent_at timestamp with time zone, expires_at timestamp with time zone, delivery_count integer, redelivered boolean, "position" bigint, stage integer, origin_queue text, dead_reason text, dead_at timestamp with time zone, reliability text)
     LANGUAGE plpgsql
     AS $$
 declare
@@ -6702,6 +6744,61 @@ $$;
 
 COMMENT ON FUNCTION howdah._left_in_session() IS 'the session''s prepared statements and cursors WITH HOLD, which outlive its transaction.';
 
+CREATE FUNCTION howdah._level(p_asked text) RETURNS smallint
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+declare
+    v_level smallint := case p_asked
+        when 'persistent' then 4 when 'non-persistent' then 1
+        when 'BEST_EFFORT_NONPERSISTENT' then 0 when 'EXPRESS_NONPERSISTENT' then 1
+        when 'RELIABLE_NONPERSISTENT' then 2 when 'RELIABLE_PERSISTENT' then 3 when 'ASSURED_PERSISTENT' then 4 end;
+begin
+    if v_level is null and p_asked is not null then
+        raise exception using errcode = 'HD005',
+            message = format('there is no delivery mode or level of reliability %s', quote_literal(left(p_asked, 60))),
+            hint =
+                'The modes are persistent and non-persistent. The levels are BEST_EFFORT_NONPERSISTENT, '
+                'EXPRESS_NONPERSISTENT, RELIABLE_NONPERSISTENT, RELIABLE_PERSISTENT and ASSURED_PERSISTENT.';
+    end if;
+    return v_level;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._level(p_asked text) IS 'the number of a level of reliability, or of the one that a delivery mode stands for.';
+
+CREATE FUNCTION howdah._level_for(p_destination howdah.destinations, p_asked text) RETURNS smallint
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+declare
+    v_level smallint := howdah._level(p_asked);
+begin
+    if v_level is null or not p_destination.producer_may_override then
+        v_level := howdah._level(p_destination.default_reliability);
+    elsif v_level > howdah._level(p_destination.max_reliability) and p_destination.persistent then
+        raise exception using errcode = 'HD039',
+            message = format('%s takes messages up to the level %s, not %s', quote_literal(p_destination.name),
+                p_destination.max_reliability, howdah._level_name(v_level, null)),
+            hint = 'Send it with a lower level, or raise the option max_reliability.';
+    end if;
+    if v_level > 2 and not p_destination.persistent then
+        v_level := least(1, howdah._level(p_destination.max_reliability));
+    end if;
+    return v_level;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._level_for(p_destination howdah.destinations, p_asked text) IS 'the level of reliability of a message that is sent to a destination.';
+
+CREATE FUNCTION howdah._level_name(p_reliability smallint, p_nonpersistent boolean) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select case coalesce(p_reliability, case when p_nonpersistent then 1 else 4 end)
+        when 0 then 'BEST_EFFORT_NONPERSISTENT' when 1 then 'EXPRESS_NONPERSISTENT'
+        when 2 then 'RELIABLE_NONPERSISTENT' when 3 then 'RELIABLE_PERSISTENT' else 'ASSURED_PERSISTENT' end
+$$;
+
+COMMENT ON FUNCTION howdah._level_name(p_reliability smallint, p_nonpersistent boolean) IS 'the name of a stored message''s level of reliability.';
+
 CREATE FUNCTION howdah._listener(p_name text, p_verb text) RETURNS howdah.listeners
     LANGUAGE plpgsql
     AS $$
@@ -6802,7 +6899,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._listener_warning(p_listener howdah.listeners) IS 'what is wrong with a listener''s limit compared with its queue''s.';
 
-CREATE FUNCTION howdah._locate(p_subscription howdah.subscriptions, p_ack howdah.acks, p_seqs bigint[]) RETURNS TABLE(xid xid8, seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text, nonpersistent boolean, message_id bigint, done boolean, wanted boolean)
+CREATE FUNCTION howdah._locate(p_subscription howdah.subscriptions, p_ack howdah.acks, p_seqs bigint[]) RETURNS TABLE(xid xid8, seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text, reliability smallint, nonpersistent boolean, message_id bigint, done boolean, wanted boolean)
     LANGUAGE sql
     AS $$ select * from howdah._messages_ahead(p_subscription, p_ack, howdah._snapshot(), cardinality(p_seqs), p_seqs) $$;
 
@@ -6920,7 +7017,8 @@ begin
                 case when not u.is_text then u.body end, u.content_type, u.headers, 9 - u.rank, u.correlation_id,
                 u.reply_to, u.message_type, u.conversation_id,
                 case when u.nonpersistent then 'non-persistent' else 'persistent' end, u.sent_at, u.expires_at, 1,
-                false, u.seq, 0, v_topic, null, null)::howdah.message) as messages
+                false, u.seq, 0, v_topic, null, null,
+                howdah._level_name(u.reliability, u.nonpersistent))::howdah.message) as messages
         from chosen u
     ) t;
 end
@@ -7433,13 +7531,14 @@ CREATE FUNCTION howdah._message(p_message howdah.msgs, p_queue text, p_nonpersis
         case when p_nonpersistent then 'non-persistent' else 'persistent' end,
         p_message.sent_at, p_message.expires_at, p_failures + 1, p_failures > 0, p_message.seq,
         p_message.stage::integer, (select d.name from howdah.destinations d where d.id = p_message.origin_id),
-        p_message.dead_reason, p_message.dead_at
+        p_message.dead_reason, p_message.dead_at,
+        howdah._level_name(p_message.reliability, p_nonpersistent)
     )::howdah.message
 $$;
 
 COMMENT ON FUNCTION howdah._message(p_message howdah.msgs, p_queue text, p_nonpersistent boolean, p_failures integer) IS 'a stored message as callers see it.';
 
-CREATE FUNCTION howdah._messages_ahead(p_subscription howdah.subscriptions, p_ack howdah.acks, p_upto pg_snapshot, p_limit integer, p_seqs bigint[]) RETURNS TABLE(xid xid8, seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text, nonpersistent boolean, message_id bigint, done boolean, wanted boolean)
+CREATE FUNCTION howdah._messages_ahead(p_subscription howdah.subscriptions, p_ack howdah.acks, p_upto pg_snapshot, p_limit integer, p_seqs bigint[]) RETURNS TABLE(xid xid8, seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text, reliability smallint, nonpersistent boolean, message_id bigint, done boolean, wanted boolean)
     LANGUAGE plpgsql
     AS $$
 declare
@@ -7451,7 +7550,7 @@ begin
         loop
             v_rows := 0;
             for xid, seq, sent_at, expires_at, destination_id, rank, is_text, content_type, body, headers,
-                correlation_id, reply_to, message_type, conversation_id, client_id, nonpersistent, message_id, done,
+                correlation_id, reply_to, message_type, conversation_id, client_id, reliability, nonpersistent, message_id, done,
                 wanted in
                 select p.* from howdah._page(p_subscription, p_ack, v_segment.slots, v_segment.from_xid,
                     v_segment.from_seq, v_segment.to_xid, p_upto, 1000) p
@@ -7610,6 +7709,9 @@ begin
     p_message.dead_at := howdah.now();
     p_message.dead_reason := p_reason;
     delete from howdah.quarantines q where q.message_id = p_message.message_id and q.destination_id = p_destination.id;
+    if v_activemq and v_target.persistent and p_nonpersistent then
+        p_message.reliability := null;
+    end if;
     perform howdah._put(p_message, p_nonpersistent and not (v_activemq and v_target.persistent), false);
     perform howdah._journal(p_destination, 'moved', array[p_message.message_id], p_nonpersistent, v_target.id,
         p_reason);
@@ -7653,7 +7755,8 @@ CREATE FUNCTION howdah._new_destination(p_name text) RETURNS howdah.destinations
         'journal_level_at', howdah.now())
         || jsonb '{"max_message_bytes": 73400320, "own_max_message_bytes": 73400320, "default_priority": 4,
             "default_time_to_live_ms": null, "journal_level": "exits",
-            "message_limit": null, "byte_limit": null, "persistent": true, "limit_behaviour": "reject",
+            "message_limit": null, "byte_limit": null, "persistent": true, "default_reliability": "ASSURED_PERSISTENT",
+            "max_reliability": "ASSURED_PERSISTENT", "producer_may_override": true, "limit_behaviour": "reject",
             "send_timeout_ms": 30000,
             "deduplication_window_ms": 300000, "stamp_user": false, "message_groups": "none",
             "delivery_policy": "shared"}' || howdah._preset('howdah'))
@@ -7907,6 +8010,7 @@ CREATE UNLOGGED TABLE howdah.topic_nonpersistent_0 (
     message_type text,
     conversation_id uuid,
     client_id text,
+    reliability smallint,
     boot timestamp with time zone DEFAULT pg_postmaster_start_time() NOT NULL
 );
 
@@ -7942,6 +8046,8 @@ COMMENT ON COLUMN howdah.topic_nonpersistent_0.conversation_id IS 'The conversat
 
 COMMENT ON COLUMN howdah.topic_nonpersistent_0.client_id IS 'Client id of the publisher''s session (howdah.set_client_id), for no_local.';
 
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
+
 COMMENT ON COLUMN howdah.topic_nonpersistent_0.boot IS 'Start of the server that took the message. After any other start it is lost.';
 
 CREATE FUNCTION howdah._nonpersistent_0(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) RETURNS SETOF howdah.topic_nonpersistent_0
@@ -7974,6 +8080,7 @@ CREATE UNLOGGED TABLE howdah.topic_nonpersistent_1 (
     message_type text,
     conversation_id uuid,
     client_id text,
+    reliability smallint,
     boot timestamp with time zone DEFAULT pg_postmaster_start_time() NOT NULL
 );
 
@@ -8009,6 +8116,8 @@ COMMENT ON COLUMN howdah.topic_nonpersistent_1.conversation_id IS 'The conversat
 
 COMMENT ON COLUMN howdah.topic_nonpersistent_1.client_id IS 'Client id of the publisher''s session (howdah.set_client_id), for no_local.';
 
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
+
 COMMENT ON COLUMN howdah.topic_nonpersistent_1.boot IS 'Start of the server that took the message. After any other start it is lost.';
 
 CREATE FUNCTION howdah._nonpersistent_1(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) RETURNS SETOF howdah.topic_nonpersistent_1
@@ -8041,6 +8150,7 @@ CREATE UNLOGGED TABLE howdah.topic_nonpersistent_2 (
     message_type text,
     conversation_id uuid,
     client_id text,
+    reliability smallint,
     boot timestamp with time zone DEFAULT pg_postmaster_start_time() NOT NULL
 );
 
@@ -8075,6 +8185,8 @@ COMMENT ON COLUMN howdah.topic_nonpersistent_2.message_type IS 'JMSType.';
 COMMENT ON COLUMN howdah.topic_nonpersistent_2.conversation_id IS 'The conversation (dialog) the message belongs to.';
 
 COMMENT ON COLUMN howdah.topic_nonpersistent_2.client_id IS 'Client id of the publisher''s session (howdah.set_client_id), for no_local.';
+
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
 
 COMMENT ON COLUMN howdah.topic_nonpersistent_2.boot IS 'Start of the server that took the message. After any other start it is lost.';
 
@@ -8361,10 +8473,20 @@ CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind 
         ('queue', 'default_time_to_live_ms', 'integer', 1, 3155760000000, null, true),
         ('queue', 'journal_level', 'choice', 0, 0, array['off', 'exits', 'full'], false),
         ('queue', 'persistent', 'boolean', 0, 0, null, false),
+        ('queue', 'default_reliability', 'choice', 0, 0, array['BEST_EFFORT_NONPERSISTENT', 'EXPRESS_NONPERSISTENT',
+            'RELIABLE_NONPERSISTENT', 'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], false),
+        ('queue', 'max_reliability', 'choice', 0, 0, array['BEST_EFFORT_NONPERSISTENT', 'EXPRESS_NONPERSISTENT',
+            'RELIABLE_NONPERSISTENT', 'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], false),
+        ('queue', 'producer_may_override', 'boolean', 0, 0, null, false),
         ('queue', 'stamp_user', 'boolean', 0, 0, null, false),
         ('queue', 'message_groups', 'choice', 0, 0, array['none', 'transaction', 'sticky'], false),
         ('queue', 'delivery_policy', 'choice', 0, 0, array['shared', 'single', 'failover', 'round_robin'], false),
         ('topic', 'persistent', 'boolean', 0, 0, null, false),
+        ('topic', 'default_reliability', 'choice', 0, 0, array['BEST_EFFORT_NONPERSISTENT', 'EXPRESS_NONPERSISTENT',
+            'RELIABLE_NONPERSISTENT', 'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], false),
+        ('topic', 'max_reliability', 'choice', 0, 0, array['BEST_EFFORT_NONPERSISTENT', 'EXPRESS_NONPERSISTENT',
+            'RELIABLE_NONPERSISTENT', 'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], false),
+        ('topic', 'producer_may_override', 'boolean', 0, 0, null, false),
         ('topic', 'stamp_user', 'boolean', 0, 0, null, false),
         ('topic', 'max_message_bytes', 'integer', 1, 1073741823, null, false),
         ('topic', 'default_priority', 'integer', 0, 9, null, false),
@@ -8425,7 +8547,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._origin_id(p_name text) IS 'the number of the queue by which dead messages are chosen.';
 
-CREATE FUNCTION howdah._own_copy(p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_rank smallint, p_is_text boolean, p_content_type text, p_body bytea, p_headers jsonb, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid) RETURNS howdah.msgs
+CREATE FUNCTION howdah._own_copy(p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_rank smallint, p_is_text boolean, p_content_type text, p_body bytea, p_headers jsonb, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_reliability smallint) RETURNS howdah.msgs
     LANGUAGE plpgsql
     AS $$
 declare
@@ -8446,11 +8568,12 @@ begin
     v_message.reply_to := p_reply_to;
     v_message.message_type := p_message_type;
     v_message.conversation_id := p_conversation_id;
+    v_message.reliability := p_reliability;
     return v_message;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._own_copy(p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_rank smallint, p_is_text boolean, p_content_type text, p_body bytea, p_headers jsonb, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid) IS 'a topic message as one of a subscription''s own messages.';
+COMMENT ON FUNCTION howdah._own_copy(p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_rank smallint, p_is_text boolean, p_content_type text, p_body bytea, p_headers jsonb, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_reliability smallint) IS 'a topic message as one of a subscription''s own messages.';
 
 CREATE FUNCTION howdah._own_cursor(p_ack_id integer) RETURNS howdah.ack_cursors
     LANGUAGE plpgsql
@@ -8551,7 +8674,7 @@ CREATE FUNCTION howdah._pace(p_clock timestamp with time zone) RETURNS bigint
 
 COMMENT ON FUNCTION howdah._pace(p_clock timestamp with time zone) IS 'the clock by which the steps of a search are timed.';
 
-CREATE FUNCTION howdah._page(p_subscription howdah.subscriptions, p_ack howdah.acks, p_slots integer[], p_after xid8, p_after_seq bigint, p_to xid8, p_upto pg_snapshot, p_limit integer) RETURNS TABLE(xid xid8, seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text, nonpersistent boolean, message_id bigint, done boolean, wanted boolean)
+CREATE FUNCTION howdah._page(p_subscription howdah.subscriptions, p_ack howdah.acks, p_slots integer[], p_after xid8, p_after_seq bigint, p_to xid8, p_upto pg_snapshot, p_limit integer) RETURNS TABLE(xid xid8, seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text, reliability smallint, nonpersistent boolean, message_id bigint, done boolean, wanted boolean)
     LANGUAGE plpgsql ROWS 100
     AS $_$
 declare
@@ -8959,7 +9082,8 @@ CREATE TABLE howdah.topic_msgs_0 (
     reply_to text,
     message_type text,
     conversation_id uuid,
-    client_id text
+    client_id text,
+    reliability smallint
 );
 
 COMMENT ON TABLE howdah.topic_msgs_0 IS 'Topic messages, one stored copy each. INSERT-only, emptied by TRUNCATE once nobody needs them.';
@@ -8994,6 +9118,8 @@ COMMENT ON COLUMN howdah.topic_msgs_0.conversation_id IS 'The conversation (dial
 
 COMMENT ON COLUMN howdah.topic_msgs_0.client_id IS 'Client id of the publisher''s session (howdah.set_client_id), for no_local.';
 
+COMMENT ON COLUMN howdah.topic_msgs_0.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
+
 CREATE FUNCTION howdah._persistent_0(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) RETURNS SETOF howdah.topic_msgs_0
     LANGUAGE sql STABLE
     AS $$
@@ -9022,7 +9148,8 @@ CREATE TABLE howdah.topic_msgs_1 (
     reply_to text,
     message_type text,
     conversation_id uuid,
-    client_id text
+    client_id text,
+    reliability smallint
 );
 
 COMMENT ON TABLE howdah.topic_msgs_1 IS 'Topic messages, one stored copy each. INSERT-only, emptied by TRUNCATE once nobody needs them.';
@@ -9057,6 +9184,8 @@ COMMENT ON COLUMN howdah.topic_msgs_1.conversation_id IS 'The conversation (dial
 
 COMMENT ON COLUMN howdah.topic_msgs_1.client_id IS 'Client id of the publisher''s session (howdah.set_client_id), for no_local.';
 
+COMMENT ON COLUMN howdah.topic_msgs_1.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
+
 CREATE FUNCTION howdah._persistent_1(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) RETURNS SETOF howdah.topic_msgs_1
     LANGUAGE sql STABLE
     AS $$
@@ -9085,7 +9214,8 @@ CREATE TABLE howdah.topic_msgs_2 (
     reply_to text,
     message_type text,
     conversation_id uuid,
-    client_id text
+    client_id text,
+    reliability smallint
 );
 
 COMMENT ON TABLE howdah.topic_msgs_2 IS 'Topic messages, one stored copy each. INSERT-only, emptied by TRUNCATE once nobody needs them.';
@@ -9119,6 +9249,8 @@ COMMENT ON COLUMN howdah.topic_msgs_2.message_type IS 'JMSType.';
 COMMENT ON COLUMN howdah.topic_msgs_2.conversation_id IS 'The conversation (dialog) the message belongs to.';
 
 COMMENT ON COLUMN howdah.topic_msgs_2.client_id IS 'Client id of the publisher''s session (howdah.set_client_id), for no_local.';
+
+COMMENT ON COLUMN howdah.topic_msgs_2.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
 
 CREATE FUNCTION howdah._persistent_2(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) RETURNS SETOF howdah.topic_msgs_2
     LANGUAGE sql STABLE
@@ -9349,7 +9481,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._preset(p_name text) IS 'the policy of one of the four systems, or Howdah''s own, as options.';
 
-CREATE FUNCTION howdah._publish(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_nonpersistent boolean, p_notify boolean, p_seqs bigint[] DEFAULT NULL::bigint[], p_user text DEFAULT NULL::text) RETURNS bigint[]
+CREATE FUNCTION howdah._publish(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_level smallint, p_notify boolean, p_seqs bigint[] DEFAULT NULL::bigint[], p_user text DEFAULT NULL::text) RETURNS bigint[]
     LANGUAGE plpgsql
     AS $$
 declare
@@ -9360,10 +9492,10 @@ declare
     v_now timestamptz := howdah.now();
     v_expires_at timestamptz := v_now + coalesce(howdah._span(p_time_to_live),
         p_topic.default_time_to_live_ms * interval '1 millisecond');
+    v_nonpersistent boolean := p_level <= 2;
     v_generation bigint;
 begin
     select t.* into v_topic from howdah.topics t where t.destination_id = p_topic.id;
-    p_nonpersistent := p_nonpersistent or not p_topic.persistent;
     perform howdah._check_cluster();
     if p_delay > interval '0' then
         raise exception using errcode = 'HD005', message = 'a message to a topic cannot be delayed',
@@ -9376,10 +9508,10 @@ begin
     end if;
     while v_topic.stored and cardinality(p_bodies) > 0 loop
         v_generation := howdah._generation();
-        perform howdah._store_published(v_generation % 3 + case when p_nonpersistent then 3 else 0 end, p_topic, v_seqs,
+        perform howdah._store_published(v_generation % 3 + case when v_nonpersistent then 3 else 0 end, p_topic, v_seqs,
             v_now, v_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities, p_correlation_ids,
             p_reply_to, p_message_types,
-            p_conversation_ids);
+            p_conversation_ids, howdah._stored_level(p_level));
         exit when v_generation = howdah._generation();
         perform howdah._unpublish(v_generation, p_topic.id, v_seqs);
     end loop;
@@ -9387,21 +9519,21 @@ begin
         perform howdah._wake(p_topic.id, p_topic.waiting, 'topic:');
     end if;
     if p_topic.journal_level = 'full' then
-        perform howdah._journal_sent(p_topic, v_ids, p_nonpersistent, v_now, v_expires_at, null, null, p_priorities,
+        perform howdah._journal_sent(p_topic, v_ids, v_nonpersistent, v_now, v_expires_at, null, null, p_priorities,
             false,
             howdah._digests(p_bodies, p_headers, p_is_text, p_content_type, p_correlation_ids, p_reply_to,
-                p_message_types, p_conversation_ids));
+                p_message_types, p_conversation_ids), howdah._stored_level(p_level));
     end if;
     if v_topic.bridged then
         perform howdah._forward_to_bridges(p_topic, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
-            p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_nonpersistent,
+            p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_level,
             p_notify, coalesce(p_user, howdah._caller()));
     end if;
     return v_ids;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._publish(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_nonpersistent boolean, p_notify boolean, p_seqs bigint[], p_user text) IS 'store messages of a topic, all or nothing, and send them on to its bridges.';
+COMMENT ON FUNCTION howdah._publish(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_level smallint, p_notify boolean, p_seqs bigint[], p_user text) IS 'store messages of a topic, all or nothing, and send them on to its bridges.';
 
 CREATE FUNCTION howdah._publish_usual(p_topic text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_notify boolean) RETURNS bigint
     LANGUAGE plpgsql
@@ -9432,7 +9564,7 @@ begin
                 from howdah.destinations d join howdah.topics t on t.destination_id = d.id
                 where d.name = p_topic and d.dropped_at is null and not d.sending_paused
                   and octet_length(p_body) <= d.max_message_bytes
-                  and d.journal_level <> 'full' and d.persistent and d.room is null and t.stored and not t.bridged
+                  and d.journal_level <> 'full' and d.persistent and d.default_reliability = 'ASSURED_PERSISTENT' and d.room is null and t.stored and not t.bridged
                   and t.refused_for is null
                   and howdah._has_role(d.senders[1])
                   and (pg_sequence_last_value(d.waiting) is null or p_notify is not true
@@ -9449,7 +9581,7 @@ begin
                 from howdah.destinations d join howdah.topics t on t.destination_id = d.id
                 where d.name = p_topic and d.dropped_at is null and not d.sending_paused
                   and octet_length(p_body) <= d.max_message_bytes
-                  and d.journal_level <> 'full' and d.persistent and d.room is null and t.stored and not t.bridged
+                  and d.journal_level <> 'full' and d.persistent and d.default_reliability = 'ASSURED_PERSISTENT' and d.room is null and t.stored and not t.bridged
                   and t.refused_for is null
                   and howdah._has_role(d.senders[1])
                   and (pg_sequence_last_value(d.waiting) is null or p_notify is not true
@@ -9466,7 +9598,7 @@ begin
                 from howdah.destinations d join howdah.topics t on t.destination_id = d.id
                 where d.name = p_topic and d.dropped_at is null and not d.sending_paused
                   and octet_length(p_body) <= d.max_message_bytes
-                  and d.journal_level <> 'full' and d.persistent and d.room is null and t.stored and not t.bridged
+                  and d.journal_level <> 'full' and d.persistent and d.default_reliability = 'ASSURED_PERSISTENT' and d.room is null and t.stored and not t.bridged
                   and t.refused_for is null
                   and howdah._has_role(d.senders[1])
                   and (pg_sequence_last_value(d.waiting) is null or p_notify is not true
@@ -9486,17 +9618,17 @@ $$;
 
 COMMENT ON FUNCTION howdah._publish_usual(p_topic text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_notify boolean) IS 'store one usual, persistent message of a topic.';
 
-CREATE FUNCTION howdah._published_rows(p_topic howdah.destinations, p_seqs bigint[], p_now timestamp with time zone, p_expires_at timestamp with time zone, p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[]) RETURNS TABLE(seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text)
+CREATE FUNCTION howdah._published_rows(p_topic howdah.destinations, p_seqs bigint[], p_now timestamp with time zone, p_expires_at timestamp with time zone, p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[], p_reliability smallint) RETURNS TABLE(seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text, reliability smallint)
     LANGUAGE sql STABLE
     AS $$
     select b.seq, p_now, p_expires_at, p_topic.id, (9 - coalesce(b.priority, p_topic.default_priority))::smallint,
         p_is_text, p_content_type, b.body, b.headers, b.correlation_id, p_reply_to, b.message_type, b.conversation_id,
-        nullif(current_setting('howdah.client_id', true), '')
+        nullif(current_setting('howdah.client_id', true), ''), p_reliability
     from unnest(p_seqs, p_bodies, p_headers, p_priorities, p_correlation_ids, p_message_types, p_conversation_ids)
         b(seq, body, headers, priority, correlation_id, message_type, conversation_id)
 $$;
 
-COMMENT ON FUNCTION howdah._published_rows(p_topic howdah.destinations, p_seqs bigint[], p_now timestamp with time zone, p_expires_at timestamp with time zone, p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[]) IS 'the rows to store for a batch of a topic''s messages.';
+COMMENT ON FUNCTION howdah._published_rows(p_topic howdah.destinations, p_seqs bigint[], p_now timestamp with time zone, p_expires_at timestamp with time zone, p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[], p_reliability smallint) IS 'the rows to store for a batch of a topic''s messages.';
 
 CREATE FUNCTION howdah._put(p_message howdah.msgs, p_nonpersistent boolean, p_notify boolean) RETURNS void
     LANGUAGE plpgsql
@@ -9741,12 +9873,13 @@ begin
                 case when not c.is_text then c.body end, c.content_type, c.headers, 9 - c.rank, c.correlation_id,
                 c.reply_to, c.message_type, c.conversation_id,
                 case when c.nonpersistent then 'non-persistent' else 'persistent' end, c.sent_at, c.expires_at,
-                c.failures + 1, c.failures > 0, c.seq, 0, v_topic, null::text, null::timestamptz
+                c.failures + 1, c.failures > 0, c.seq, 0, v_topic, null::text, null::timestamptz,
+                howdah._level_name(c.reliability, c.nonpersistent)
             from counted c
             where not c.ended or howdah._dispose_published(p_destination, c.message_id, c.sent_at, c.expires_at, c.rank,
                 c.is_text, c.content_type, c.body, c.headers, c.correlation_id, c.reply_to, c.message_type,
                 c.conversation_id,
-                c.nonpersistent, v_now);
+                c.nonpersistent, c.reliability, v_now);
             get diagnostics v_taken = row_count;
             p_want := p_want - v_taken;
             v_last := howdah._cursor(p_ack.id);
@@ -10110,7 +10243,8 @@ begin
                             9 - v_one.rank, v_one.correlation_id, v_one.reply_to, v_one.message_type,
                             v_one.conversation_id,
                             case when v_place.nonpersistent then 'non-persistent' else 'persistent' end, v_one.sent_at,
-                            v_one.expires_at, 1, false, v_one.seq, 0, p_stream.topic, null, null)::howdah.message;
+                            v_one.expires_at, 1, false, v_one.seq, 0, p_stream.topic, null, null,
+                            howdah._level_name(v_one.reliability, v_place.nonpersistent))::howdah.message;
                         if not p_hold and p_stream.journaled then
                             insert into howdah.journal (at, destination_id, nonpersistent, event, message_ids)
                             values (p_stream.moment, p_stream.id, v_place.nonpersistent, 'consumed',
@@ -10696,7 +10830,7 @@ begin
         perform howdah._put(howdah._own_copy(v_destination, v_row.message_id, v_row.sent_at, v_row.expires_at,
             v_row.rank, v_row.is_text, v_row.content_type, v_row.body, v_row.headers, v_row.correlation_id,
             v_row.reply_to, v_row.message_type,
-            v_row.conversation_id),
+            v_row.conversation_id, v_row.reliability),
             v_row.nonpersistent, false);
     end loop;
 end
@@ -10836,10 +10970,11 @@ begin
     if p_destination.log_table then
         insert into howdah.poison_log (logged_at, outcome, seq, message_id, sent_at, expires_at, dead_at,
             destination_id, origin_id, rank, stage, is_text, content_type, body, headers, correlation_id, reply_to,
-            message_type, conversation_id, dead_reason)
+            message_type, conversation_id, dead_reason, reliability)
         select howdah.now(), p_outcome, m.seq, m.message_id, m.sent_at, m.expires_at, howdah.now(), m.destination_id,
             m.origin_id, m.rank, m.stage, m.is_text, m.content_type, coalesce(m.body, howdah._body(m.message_id)),
-            m.headers, m.correlation_id, m.reply_to, m.message_type, m.conversation_id, p_reason
+            m.headers, m.correlation_id, m.reply_to, m.message_type, m.conversation_id, p_reason,
+            m.reliability
         from (select (p_message).*) m;
     end if;
     if p_destination.log_queue is not null and (p_message.headers ? 'logged_queue') is not true then
@@ -10855,6 +10990,7 @@ begin
             v_copy.stage := 0;
             v_copy.expires_at := null;
             v_copy.reply_to := null;
+            v_copy.reliability := null;
             v_copy.headers := coalesce(v_copy.headers, '{}')
                 || jsonb_build_object('logged_message_id', p_message.message_id,
                 'logged_queue', p_destination.name, 'logged_outcome', p_outcome, 'logged_reason', p_reason);
@@ -11031,45 +11167,45 @@ $$;
 
 COMMENT ON FUNCTION howdah._returned_messages(p_destination_id integer, p_message_ids bigint[]) IS 'messages that the caller''s transaction has just given back, as callers see them.';
 
-CREATE FUNCTION howdah._rows_0(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) RETURNS TABLE(xid xid8, seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text, nonpersistent boolean)
+CREATE FUNCTION howdah._rows_0(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) RETURNS TABLE(xid xid8, seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text, reliability smallint, nonpersistent boolean)
     LANGUAGE sql STABLE
     AS $$
     select t.xid, t.seq, t.sent_at, t.expires_at, t.destination_id, t.rank, t.is_text, t.content_type, t.body,
-        t.headers, t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.client_id, false
+        t.headers, t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.client_id, t.reliability, false
     from howdah._persistent_0(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) t
     union all
     select t.xid, t.seq, t.sent_at, t.expires_at, t.destination_id, t.rank, t.is_text, t.content_type, t.body,
-        t.headers, t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.client_id, true
+        t.headers, t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.client_id, t.reliability, true
     from howdah._nonpersistent_0(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) t
     order by 1, 2 limit p_limit
 $$;
 
 COMMENT ON FUNCTION howdah._rows_0(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'the messages of a topic in reading order, from both tables number 0.';
 
-CREATE FUNCTION howdah._rows_1(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) RETURNS TABLE(xid xid8, seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text, nonpersistent boolean)
+CREATE FUNCTION howdah._rows_1(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) RETURNS TABLE(xid xid8, seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text, reliability smallint, nonpersistent boolean)
     LANGUAGE sql STABLE
     AS $$
     select t.xid, t.seq, t.sent_at, t.expires_at, t.destination_id, t.rank, t.is_text, t.content_type, t.body,
-        t.headers, t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.client_id, false
+        t.headers, t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.client_id, t.reliability, false
     from howdah._persistent_1(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) t
     union all
     select t.xid, t.seq, t.sent_at, t.expires_at, t.destination_id, t.rank, t.is_text, t.content_type, t.body,
-        t.headers, t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.client_id, true
+        t.headers, t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.client_id, t.reliability, true
     from howdah._nonpersistent_1(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) t
     order by 1, 2 limit p_limit
 $$;
 
 COMMENT ON FUNCTION howdah._rows_1(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'the messages of a topic in reading order, from both tables number 1.';
 
-CREATE FUNCTION howdah._rows_2(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) RETURNS TABLE(xid xid8, seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text, nonpersistent boolean)
+CREATE FUNCTION howdah._rows_2(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) RETURNS TABLE(xid xid8, seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text, reliability smallint, nonpersistent boolean)
     LANGUAGE sql STABLE
     AS $$
     select t.xid, t.seq, t.sent_at, t.expires_at, t.destination_id, t.rank, t.is_text, t.content_type, t.body,
-        t.headers, t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.client_id, false
+        t.headers, t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.client_id, t.reliability, false
     from howdah._persistent_2(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) t
     union all
     select t.xid, t.seq, t.sent_at, t.expires_at, t.destination_id, t.rank, t.is_text, t.content_type, t.body,
-        t.headers, t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.client_id, true
+        t.headers, t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.client_id, t.reliability, true
     from howdah._nonpersistent_2(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) t
     order by 1, 2 limit p_limit
 $$;
@@ -11082,7 +11218,7 @@ CREATE FUNCTION howdah._run_nonpersistent_0(p_name text, p_topic_name text, p_to
     select t.seq * 1000000 + t.destination_id, p_name, case when t.is_text then convert_from(t.body, 'UTF8') end,
         case when not t.is_text then t.body end, t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to,
         t.message_type, t.conversation_id, 'non-persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0,
-        p_topic_name, null::text, null::timestamptz
+        p_topic_name, null::text, null::timestamptz, howdah._level_name(t.reliability, true)
     from howdah.topic_nonpersistent_0 t
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
       and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto
@@ -11099,7 +11235,7 @@ CREATE FUNCTION howdah._run_nonpersistent_1(p_name text, p_topic_name text, p_to
     select t.seq * 1000000 + t.destination_id, p_name, case when t.is_text then convert_from(t.body, 'UTF8') end,
         case when not t.is_text then t.body end, t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to,
         t.message_type, t.conversation_id, 'non-persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0,
-        p_topic_name, null::text, null::timestamptz
+        p_topic_name, null::text, null::timestamptz, howdah._level_name(t.reliability, true)
     from howdah.topic_nonpersistent_1 t
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
       and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto
@@ -11116,7 +11252,7 @@ CREATE FUNCTION howdah._run_nonpersistent_2(p_name text, p_topic_name text, p_to
     select t.seq * 1000000 + t.destination_id, p_name, case when t.is_text then convert_from(t.body, 'UTF8') end,
         case when not t.is_text then t.body end, t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to,
         t.message_type, t.conversation_id, 'non-persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0,
-        p_topic_name, null::text, null::timestamptz
+        p_topic_name, null::text, null::timestamptz, howdah._level_name(t.reliability, true)
     from howdah.topic_nonpersistent_2 t
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
       and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto
@@ -11133,7 +11269,7 @@ CREATE FUNCTION howdah._run_persistent_0(p_name text, p_topic_name text, p_topic
     select t.seq * 1000000 + t.destination_id, p_name, case when t.is_text then convert_from(t.body, 'UTF8') end,
         case when not t.is_text then t.body end, t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to,
         t.message_type, t.conversation_id, 'persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0,
-        p_topic_name, null::text, null::timestamptz
+        p_topic_name, null::text, null::timestamptz, howdah._level_name(t.reliability, false)
     from howdah.topic_msgs_0 t
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
       and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto
@@ -11149,7 +11285,7 @@ CREATE FUNCTION howdah._run_persistent_1(p_name text, p_topic_name text, p_topic
     select t.seq * 1000000 + t.destination_id, p_name, case when t.is_text then convert_from(t.body, 'UTF8') end,
         case when not t.is_text then t.body end, t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to,
         t.message_type, t.conversation_id, 'persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0,
-        p_topic_name, null::text, null::timestamptz
+        p_topic_name, null::text, null::timestamptz, howdah._level_name(t.reliability, false)
     from howdah.topic_msgs_1 t
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
       and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto
@@ -11165,7 +11301,7 @@ CREATE FUNCTION howdah._run_persistent_2(p_name text, p_topic_name text, p_topic
     select t.seq * 1000000 + t.destination_id, p_name, case when t.is_text then convert_from(t.body, 'UTF8') end,
         case when not t.is_text then t.body end, t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to,
         t.message_type, t.conversation_id, 'persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0,
-        p_topic_name, null::text, null::timestamptz
+        p_topic_name, null::text, null::timestamptz, howdah._level_name(t.reliability, false)
     from howdah.topic_msgs_2 t
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
       and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto
@@ -11304,7 +11440,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._sample_weight(p_found bigint, p_from bigint, p_at bigint, p_last bigint, p_length bigint) IS 'how many messages each one found stands for.';
 
-CREATE FUNCTION howdah._schedule(p_queue text, p_body bytea, p_is_text boolean, p_cron text, p_period interval, p_repeat integer, p_starts_at timestamp with time zone, p_ends_at timestamp with time zone, p_delay interval, p_name text, p_time_zone text, p_catch_up boolean, p_misfire_grace interval, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delivery_mode text, p_content_type text) RETURNS bigint
+CREATE FUNCTION howdah._schedule(p_queue text, p_body bytea, p_is_text boolean, p_cron text, p_period interval, p_repeat integer, p_starts_at timestamp with time zone, p_ends_at timestamp with time zone, p_delay interval, p_name text, p_time_zone text, p_catch_up boolean, p_misfire_grace interval, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_reliability text, p_content_type text) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
 declare
@@ -11315,7 +11451,8 @@ declare
     v_row howdah.schedules;
 begin
     perform howdah._check_message(v_destination, octet_length(p_body), p_headers, p_priority, p_content_type,
-        p_time_to_live, p_delay, p_delivery_mode);
+        p_time_to_live, p_delay);
+    perform howdah._level_for(v_destination, p_reliability);
     perform howdah._check_schedule(v_once, p_cron, p_period, p_repeat, p_starts_at, p_ends_at, p_delay, p_name,
         p_time_zone, p_misfire_grace);
     if p_cron is null then
@@ -11326,7 +11463,7 @@ begin
         return howdah._send_to(v_destination, p_body, p_is_text, p_content_type,
             case when v_destination.stamp_user then howdah._stamped(p_headers, howdah._caller()) else p_headers end,
             p_priority, p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live,
-            greatest(v_first - v_now, interval '0'), p_delivery_mode,
+            greatest(v_first - v_now, interval '0'), p_reliability,
             true, null);
     end if;
     v_row.id := nextval(v_destination.positions) * 1000000 + v_destination.id;
@@ -11360,7 +11497,7 @@ begin
     v_row.conversation_id := p_conversation_id;
     v_row.time_to_live_ms := case when p_time_to_live is not null
         then greatest(howdah._milliseconds(p_time_to_live), 1) end;
-    v_row.nonpersistent := p_delivery_mode = 'non-persistent';
+    v_row.reliability := p_reliability;
     if v_row.next_at > v_row.ends_at then
         v_row.state := 'ended';
         v_row.due_at := null;
@@ -11370,9 +11507,9 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._schedule(p_queue text, p_body bytea, p_is_text boolean, p_cron text, p_period interval, p_repeat integer, p_starts_at timestamp with time zone, p_ends_at timestamp with time zone, p_delay interval, p_name text, p_time_zone text, p_catch_up boolean, p_misfire_grace interval, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delivery_mode text, p_content_type text) IS 'the body of howdah.schedule.';
+COMMENT ON FUNCTION howdah._schedule(p_queue text, p_body bytea, p_is_text boolean, p_cron text, p_period interval, p_repeat integer, p_starts_at timestamp with time zone, p_ends_at timestamp with time zone, p_delay interval, p_name text, p_time_zone text, p_catch_up boolean, p_misfire_grace interval, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_reliability text, p_content_type text) IS 'the body of howdah.schedule.';
 
-CREATE FUNCTION howdah._schedule_by_headers(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delivery_mode text) RETURNS bigint
+CREATE FUNCTION howdah._schedule_by_headers(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_reliability text) RETURNS bigint
     LANGUAGE plpgsql
     AS $_$
 declare
@@ -11403,7 +11540,7 @@ begin
         return howdah._schedule(p_queue, p_body, p_is_text, null, null, null, null, null,
             coalesce(v_delay, v_period, interval '0'), null,
             'UTC', null, null, v_headers, p_priority, p_correlation_id, p_reply_to, p_message_type, p_conversation_id,
-            p_time_to_live, p_delivery_mode, p_content_type);
+            p_time_to_live, p_reliability, p_content_type);
     end if;
     if v_cron is not null and (v_repeat = 0 or v_period is null) then
         v_period := null;
@@ -11413,11 +11550,11 @@ begin
     return howdah._schedule(p_queue, p_body, p_is_text, v_cron, v_period, v_repeat, null, null, v_delay, null, 'UTC',
         null, null, v_headers, p_priority, p_correlation_id, p_reply_to, p_message_type, p_conversation_id,
         p_time_to_live,
-        p_delivery_mode, p_content_type);
+        p_reliability, p_content_type);
 end
 $_$;
 
-COMMENT ON FUNCTION howdah._schedule_by_headers(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delivery_mode text) IS 'schedule a message that was sent with ActiveMQ''s headers.';
+COMMENT ON FUNCTION howdah._schedule_by_headers(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_reliability text) IS 'schedule a message that was sent with ActiveMQ''s headers.';
 
 CREATE FUNCTION howdah._schedule_definition(p_schedule howdah.schedules) RETURNS jsonb
     LANGUAGE sql STABLE
@@ -12085,6 +12222,9 @@ begin
         sql := howdah._selector_literal(p_value, p_position);
     elsif p_op <> 'name' then
         sql := case p_op when 'string' then quote_literal(p_value) else lower(p_op) end;
+    elsif p_value = 'JMS_Howdah_Reliability' then
+        kind := 'text';
+        sql := 'howdah._level_name(m.reliability, m.nonpersistent)';
     elsif p_value !~ '^JMS' or p_value ~ '^JMS[X_]' then
         sql := format('(m.headers -> %L)', p_value);
     else
@@ -12426,7 +12566,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._selector_word(p_kind text, p_value text) IS 'a word of a selector as error messages show it.';
 
-CREATE FUNCTION howdah._send(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_key text) RETURNS bigint
+CREATE FUNCTION howdah._send(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
 declare
@@ -12434,26 +12574,26 @@ declare
 begin
     if howdah._is_composite(p_queue) then
         return howdah._send_each(p_queue, p_body, p_is_text, p_content_type, p_headers, p_priority, p_correlation_id,
-            p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_delay, p_delivery_mode, p_notify,
+            p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_delay, p_reliability, p_notify,
             p_deduplication_key);
     end if;
     if p_headers ?| array['AMQ_SCHEDULED_DELAY', 'AMQ_SCHEDULED_PERIOD', 'AMQ_SCHEDULED_CRON']
        and not p_headers ? 'scheduledJobId' then
         return howdah._schedule_by_headers(p_queue, p_body, p_is_text, p_content_type, p_headers, p_priority,
-            p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_delivery_mode);
+            p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_reliability);
     end if;
     v_destination := howdah._destination(p_queue, 'send');
     return howdah._send_to(v_destination, p_body, p_is_text, p_content_type,
         case when v_destination.stamp_user then howdah._stamped(p_headers, howdah._caller()) else p_headers end,
         p_priority, p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_delay,
-        p_delivery_mode, p_notify,
+        p_reliability, p_notify,
         p_deduplication_key);
 end
 $$;
 
-COMMENT ON FUNCTION howdah._send(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_key text) IS 'send any message that howdah.send cannot store in its one statement, or raise the error.';
+COMMENT ON FUNCTION howdah._send(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text) IS 'send any message that howdah.send cannot store in its one statement, or raise the error.';
 
-CREATE FUNCTION howdah._send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_keys text[] DEFAULT NULL::text[], p_seqs bigint[] DEFAULT NULL::bigint[]) RETURNS bigint[]
+CREATE FUNCTION howdah._send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[] DEFAULT NULL::text[], p_seqs bigint[] DEFAULT NULL::bigint[]) RETURNS bigint[]
     LANGUAGE plpgsql
     AS $$
 declare
@@ -12467,7 +12607,8 @@ declare
     v_now timestamptz;
     v_expires_at timestamptz;
     v_digests bytea[];
-    v_nonpersistent boolean;
+    v_level smallint := howdah._level_for(p_destination, p_reliability);
+    v_nonpersistent boolean := v_level <= 2;
 begin
     if p_bodies is null then
         raise exception using errcode = 'HD005', message = 'bodies cannot be NULL';
@@ -12481,8 +12622,7 @@ begin
                 hint = 'Arrays are NULL or as long as bodies.';
         end if;
     end loop;
-    perform howdah._check_message(p_destination, 0, null, null, p_content_type, p_time_to_live, p_delay,
-        p_delivery_mode);
+    perform howdah._check_message(p_destination, 0, null, null, p_content_type, p_time_to_live, p_delay);
     select octet_length(b.body) as bytes, b.headers, b.priority into v_row
     from unnest(p_bodies, p_headers, p_priorities) b(body, headers, priority)
     where b.body is null or octet_length(b.body) > p_destination.max_message_bytes
@@ -12490,12 +12630,12 @@ begin
     limit 1;
     if found then
         perform howdah._check_message(p_destination, v_row.bytes, v_row.headers, v_row.priority, p_content_type,
-            p_time_to_live, p_delay, p_delivery_mode);
+            p_time_to_live, p_delay, p_reliability);
     end if;
     if p_deduplication_keys is not null then
         return howdah._send_new(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
             p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay,
-            p_delivery_mode, p_notify, p_deduplication_keys);
+            p_reliability, p_notify, p_deduplication_keys);
     end if;
     select sum(octet_length(b.body)), max(octet_length(b.body)) into v_bytes, v_longest from unnest(p_bodies) b(body);
     perform howdah._check_room(p_destination, v_count, v_bytes, p_conversation_ids,
@@ -12504,11 +12644,10 @@ begin
     if p_destination.kind = 'topic' then
         return howdah._publish(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
             p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay,
-            p_delivery_mode = 'non-persistent', p_notify,
+            v_level, p_notify,
             p_seqs);
     end if;
 
-    v_nonpersistent := p_delivery_mode = 'non-persistent' or not p_destination.persistent;
     v_now := howdah.now();
     v_expires_at := v_now + coalesce(howdah._span(p_time_to_live),
         p_destination.default_time_to_live_ms * interval '1 millisecond');
@@ -12537,7 +12676,8 @@ begin
             null::timestamptz as dead_at, p_destination.id as destination_id, null::integer as origin_id,
             (9 - coalesce(b.priority, p_destination.default_priority))::smallint as rank, 0::smallint as stage,
             p_is_text as is_text, p_content_type as content_type, b.body, b.headers,
-            b.correlation_id, p_reply_to as reply_to, b.message_type, b.conversation_id, null::text as dead_reason
+            b.correlation_id, p_reply_to as reply_to, b.message_type, b.conversation_id, null::text as dead_reason,
+            howdah._stored_level(v_level) as reliability
         from unnest(v_seqs, p_bodies, p_headers, p_priorities, p_correlation_ids, p_message_types, p_conversation_ids)
             b(seq, body, headers, priority, correlation_id, message_type, conversation_id)
     ), parked as (
@@ -12557,15 +12697,15 @@ begin
     end if;
     if p_destination.journal_level = 'full' then
         perform howdah._journal_sent(p_destination, v_ids, v_nonpersistent, v_now, v_expires_at, p_headers,
-            p_conversation_ids, p_priorities, p_delay > interval '0', v_digests);
+            p_conversation_ids, p_priorities, p_delay > interval '0', v_digests, howdah._stored_level(v_level));
     end if;
     return v_ids;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_keys text[], p_seqs bigint[]) IS 'store many messages in one destination; this is howdah.send_batch for every type of body.';
+COMMENT ON FUNCTION howdah._send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[], p_seqs bigint[]) IS 'store many messages in one destination; this is howdah.send_batch for every type of body.';
 
-CREATE FUNCTION howdah._send_batch_to(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_keys text[] DEFAULT NULL::text[]) RETURNS bigint[]
+CREATE FUNCTION howdah._send_batch_to(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[] DEFAULT NULL::text[]) RETURNS bigint[]
     LANGUAGE plpgsql
     AS $$
 declare
@@ -12578,7 +12718,7 @@ begin
         v_ids := howdah._send_batch(v_member, p_bodies, p_is_text, p_content_type,
             case when v_member.stamp_user then howdah._stamped_all(p_headers, cardinality(p_bodies), howdah._caller())
                 else p_headers end, p_priorities, p_correlation_ids,
-            p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay, p_delivery_mode, p_notify,
+            p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay, p_reliability, p_notify,
             p_deduplication_keys);
         v_first := coalesce(v_first, v_ids);
     end loop;
@@ -12586,9 +12726,9 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._send_batch_to(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_keys text[]) IS 'store many messages in a destination, or in each destination of a composite name.';
+COMMENT ON FUNCTION howdah._send_batch_to(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[]) IS 'store many messages in a destination, or in each destination of a composite name.';
 
-CREATE FUNCTION howdah._send_copied(p_queue text, p_type text, p_from tid, p_to tid, p_bytes_max bigint, p_reply_to text, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_content_type text, p_notify boolean, p_bare boolean) RETURNS bigint
+CREATE FUNCTION howdah._send_copied(p_queue text, p_type text, p_from tid, p_to tid, p_bytes_max bigint, p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_content_type text, p_notify boolean, p_bare boolean) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
 declare
@@ -12626,14 +12766,14 @@ begin
         coalesce(p_content_type, case p_type when 'text' then 'text/plain' when 'jsonb' then 'application/json'
             else 'application/octet-stream' end),
         v_headers, v_priorities, v_correlation_ids, v_message_types, v_conversation_ids, p_reply_to, p_time_to_live,
-        p_delay, p_delivery_mode, p_notify, v_deduplication_keys);
+        p_delay, p_reliability, p_notify, v_deduplication_keys);
     return cardinality(v_bodies);
 end
 $$;
 
-COMMENT ON FUNCTION howdah._send_copied(p_queue text, p_type text, p_from tid, p_to tid, p_bytes_max bigint, p_reply_to text, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_content_type text, p_notify boolean, p_bare boolean) IS 'send the rows of pg_temp.howdah_copy between two places.';
+COMMENT ON FUNCTION howdah._send_copied(p_queue text, p_type text, p_from tid, p_to tid, p_bytes_max bigint, p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_content_type text, p_notify boolean, p_bare boolean) IS 'send the rows of pg_temp.howdah_copy between two places.';
 
-CREATE FUNCTION howdah._send_each(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_key text) RETURNS bigint
+CREATE FUNCTION howdah._send_each(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
 declare
@@ -12643,7 +12783,7 @@ declare
 begin
     foreach v_member in array howdah._composite_members(p_queue) loop
         v_id := howdah._send(v_member.name, p_body, p_is_text, p_content_type, p_headers, p_priority, p_correlation_id,
-            p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_delay, p_delivery_mode, p_notify,
+            p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_delay, p_reliability, p_notify,
             p_deduplication_key);
         v_first := coalesce(v_first, v_id);
     end loop;
@@ -12651,7 +12791,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._send_each(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_key text) IS 'store one message in each destination of a composite name.';
+COMMENT ON FUNCTION howdah._send_each(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text) IS 'store one message in each destination of a composite name.';
 
 CREATE FUNCTION howdah._send_error(p_reply_to text, p_from_id integer, p_error integer, p_text text, p_correlation_id text, p_conversation_id uuid) RETURNS void
     LANGUAGE plpgsql
@@ -12699,6 +12839,7 @@ begin
         where c.name = p_queue and c.dropped_at is null and not c.sending_paused
           and octet_length(p_body) <= c.max_message_bytes
           and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
+          and c.default_reliability = 'ASSURED_PERSISTENT'
           and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(p_body)))
           and howdah._has_role(c.senders[1])
           and (pg_sequence_last_value(c.waiting) is null or p_notify is not true or howdah._wake(c.id, c.waiting))
@@ -12713,7 +12854,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._send_large(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_correlation_id text, p_reply_to text, p_message_type text, p_notify boolean) IS 'store a message that is usual except for its large body.';
 
-CREATE FUNCTION howdah._send_new(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_keys text[]) RETURNS bigint[]
+CREATE FUNCTION howdah._send_new(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_keys text[]) RETURNS bigint[]
     LANGUAGE plpgsql
     AS $$
 declare
@@ -12738,25 +12879,26 @@ begin
     if v_new.seqs is not null then
         perform howdah._send_batch(p_destination, v_new.bodies, p_is_text, p_content_type, v_new.headers,
             v_new.priorities, v_new.correlation_ids, v_new.message_types, v_new.conversation_ids, p_reply_to,
-            p_time_to_live, p_delay, p_delivery_mode, p_notify,
+            p_time_to_live, p_delay, p_reliability, p_notify,
             null, v_new.seqs);
     end if;
     return v_first;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._send_new(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_keys text[]) IS 'store those messages of a batch that were not sent already.';
+COMMENT ON FUNCTION howdah._send_new(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_keys text[]) IS 'store those messages of a batch that were not sent already.';
 
-CREATE FUNCTION howdah._send_to(v_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_key text, p_user text DEFAULT NULL::text) RETURNS bigint
+CREATE FUNCTION howdah._send_to(v_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text, p_user text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
 declare
     v_message howdah.msgs;
     v_first bigint;
-    v_nonpersistent boolean;
+    v_level smallint := howdah._level_for(v_destination, p_reliability);
+    v_nonpersistent boolean := v_level <= 2;
 begin
     perform howdah._check_message(v_destination, octet_length(p_body), p_headers, p_priority, p_content_type,
-        p_time_to_live, p_delay, p_delivery_mode);
+        p_time_to_live, p_delay);
     if p_deduplication_key is not null then
         perform pg_current_xact_id();
         v_message.seq := nextval(v_destination.positions);
@@ -12771,10 +12913,9 @@ begin
     if v_destination.kind = 'topic' then
         return (howdah._publish(v_destination, array[p_body], p_is_text, p_content_type, array[p_headers],
             array[p_priority], array[p_correlation_id], array[p_message_type], array[p_conversation_id], p_reply_to,
-            p_time_to_live, p_delay, p_delivery_mode = 'non-persistent', p_notify,
+            p_time_to_live, p_delay, v_level, p_notify,
             case when p_deduplication_key is not null then array[v_message.seq] end, p_user))[1];
     end if;
-    v_nonpersistent := p_delivery_mode = 'non-persistent' or not v_destination.persistent;
     perform pg_current_xact_id();  -- before a position is drawn: howdah._set_mark
     v_message.seq := coalesce(v_message.seq, nextval(v_destination.positions));
     v_message.message_id := v_message.seq * 1000000 + v_destination.id;
@@ -12792,6 +12933,7 @@ begin
     v_message.reply_to := p_reply_to;
     v_message.message_type := p_message_type;
     v_message.conversation_id := p_conversation_id;
+    v_message.reliability := howdah._stored_level(v_level);
     if not v_nonpersistent then
         v_message := howdah._detach_body(v_message);
     end if;
@@ -12807,7 +12949,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._send_to(v_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_key text, p_user text) IS 'store one message of any sort in a destination that the caller may send to.';
+COMMENT ON FUNCTION howdah._send_to(v_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text, p_user text) IS 'store one message of any sort in a destination that the caller may send to.';
 
 CREATE FUNCTION howdah._session_settings() RETURNS jsonb
     LANGUAGE sql
@@ -13234,7 +13376,7 @@ $_$;
 
 COMMENT ON FUNCTION howdah._still_needed(p_slot integer) IS 'the messages of a closed table that somebody still needs.';
 
-CREATE FUNCTION howdah._store_published(p_table bigint, p_topic howdah.destinations, p_seqs bigint[], p_now timestamp with time zone, p_expires_at timestamp with time zone, p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[]) RETURNS void
+CREATE FUNCTION howdah._store_published(p_table bigint, p_topic howdah.destinations, p_seqs bigint[], p_now timestamp with time zone, p_expires_at timestamp with time zone, p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[], p_reliability smallint) RETURNS void
     LANGUAGE plpgsql
     AS $$
 begin
@@ -13242,44 +13384,50 @@ begin
         when 0 then
             insert into howdah.topic_msgs_0 (seq, sent_at, expires_at, destination_id, rank,
                 is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id,
-                client_id)
+                client_id, reliability)
             select * from howdah._published_rows(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type,
-                p_bodies, p_headers, p_priorities, p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
+                p_bodies, p_headers, p_priorities, p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids,
+                p_reliability);
         when 1 then
             insert into howdah.topic_msgs_1 (seq, sent_at, expires_at, destination_id, rank,
                 is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id,
-                client_id)
+                client_id, reliability)
             select * from howdah._published_rows(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type,
-                p_bodies, p_headers, p_priorities, p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
+                p_bodies, p_headers, p_priorities, p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids,
+                p_reliability);
         when 2 then
             insert into howdah.topic_msgs_2 (seq, sent_at, expires_at, destination_id, rank,
                 is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id,
-                client_id)
+                client_id, reliability)
             select * from howdah._published_rows(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type,
-                p_bodies, p_headers, p_priorities, p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
+                p_bodies, p_headers, p_priorities, p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids,
+                p_reliability);
         when 3 + 0 then
             insert into howdah.topic_nonpersistent_0 (seq, sent_at, expires_at, destination_id, rank,
                 is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id,
-                client_id)
+                client_id, reliability)
             select * from howdah._published_rows(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type,
-                p_bodies, p_headers, p_priorities, p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
+                p_bodies, p_headers, p_priorities, p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids,
+                p_reliability);
         when 3 + 1 then
             insert into howdah.topic_nonpersistent_1 (seq, sent_at, expires_at, destination_id, rank,
                 is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id,
-                client_id)
+                client_id, reliability)
             select * from howdah._published_rows(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type,
-                p_bodies, p_headers, p_priorities, p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
+                p_bodies, p_headers, p_priorities, p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids,
+                p_reliability);
         when 3 + 2 then
             insert into howdah.topic_nonpersistent_2 (seq, sent_at, expires_at, destination_id, rank,
                 is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id,
-                client_id)
+                client_id, reliability)
             select * from howdah._published_rows(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type,
-                p_bodies, p_headers, p_priorities, p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
+                p_bodies, p_headers, p_priorities, p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids,
+                p_reliability);
     end case;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._store_published(p_table bigint, p_topic howdah.destinations, p_seqs bigint[], p_now timestamp with time zone, p_expires_at timestamp with time zone, p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[]) IS 'insert a batch into one of the tables of topic messages.';
+COMMENT ON FUNCTION howdah._store_published(p_table bigint, p_topic howdah.destinations, p_seqs bigint[], p_now timestamp with time zone, p_expires_at timestamp with time zone, p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[], p_reliability smallint) IS 'insert a batch into one of the tables of topic messages.';
 
 CREATE FUNCTION howdah._stored(p_id integer, p_enough bigint, p_with_bytes boolean, OUT messages bigint, OUT bytes bigint) RETURNS record
     LANGUAGE plpgsql
@@ -13327,13 +13475,21 @@ $$;
 
 COMMENT ON FUNCTION howdah._stored(p_id integer, p_enough bigint, p_with_bytes boolean, OUT messages bigint, OUT bytes bigint) IS 'count the messages in a destination, or (0) in all of them, and the bytes of their bodies.';
 
+CREATE FUNCTION howdah._stored_level(p_level smallint) RETURNS smallint
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select case when p_level in (0, 2, 3) then p_level end
+$$;
+
+COMMENT ON FUNCTION howdah._stored_level(p_level smallint) IS 'a level of reliability (0 to 4) as rows have it.';
+
 CREATE FUNCTION howdah._stream_nonpersistent_0(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) RETURNS SETOF howdah.message
     LANGUAGE sql STABLE
     AS $$
     select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
         case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to,
         r.message_type, r.conversation_id, 'non-persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0,
-        p_topic_name, null::text, null::timestamptz
+        p_topic_name, null::text, null::timestamptz, howdah._level_name(r.reliability, true)
     from howdah._nonpersistent_0(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
@@ -13345,7 +13501,7 @@ CREATE FUNCTION howdah._stream_nonpersistent_1(p_name text, p_topic_name text, p
     select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
         case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to,
         r.message_type, r.conversation_id, 'non-persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0,
-        p_topic_name, null::text, null::timestamptz
+        p_topic_name, null::text, null::timestamptz, howdah._level_name(r.reliability, true)
     from howdah._nonpersistent_1(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
@@ -13357,7 +13513,7 @@ CREATE FUNCTION howdah._stream_nonpersistent_2(p_name text, p_topic_name text, p
     select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
         case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to,
         r.message_type, r.conversation_id, 'non-persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0,
-        p_topic_name, null::text, null::timestamptz
+        p_topic_name, null::text, null::timestamptz, howdah._level_name(r.reliability, true)
     from howdah._nonpersistent_2(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
@@ -13369,7 +13525,7 @@ CREATE FUNCTION howdah._stream_persistent_0(p_name text, p_topic_name text, p_to
     select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
         case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to,
         r.message_type, r.conversation_id, 'persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0,
-        p_topic_name, null::text, null::timestamptz
+        p_topic_name, null::text, null::timestamptz, howdah._level_name(r.reliability, false)
     from howdah._persistent_0(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
@@ -13381,7 +13537,7 @@ CREATE FUNCTION howdah._stream_persistent_1(p_name text, p_topic_name text, p_to
     select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
         case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to,
         r.message_type, r.conversation_id, 'persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0,
-        p_topic_name, null::text, null::timestamptz
+        p_topic_name, null::text, null::timestamptz, howdah._level_name(r.reliability, false)
     from howdah._persistent_1(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
@@ -13393,7 +13549,7 @@ CREATE FUNCTION howdah._stream_persistent_2(p_name text, p_topic_name text, p_to
     select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
         case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to,
         r.message_type, r.conversation_id, 'persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0,
-        p_topic_name, null::text, null::timestamptz
+        p_topic_name, null::text, null::timestamptz, howdah._level_name(r.reliability, false)
     from howdah._persistent_2(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
@@ -13458,7 +13614,7 @@ begin
         return query
         select m.seq, m.message_id, m.sent_at, m.expires_at, m.dead_at, m.destination_id, m.origin_id, m.rank, m.stage,
             m.is_text, m.content_type, m.body, howdah._first_for_consumer(m.headers, m.seq = any (p_firsts)),
-            m.correlation_id, m.reply_to, m.message_type, m.conversation_id, m.dead_reason, 'msgs', false
+            m.correlation_id, m.reply_to, m.message_type, m.conversation_id, m.dead_reason, m.reliability, 'msgs', false
         from howdah.msgs m
         where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
           and m.seq between p_positions[1] and p_positions[cardinality(p_positions)] and m.seq = any (p_positions)
@@ -13470,7 +13626,7 @@ begin
         return query
         select n.seq, n.message_id, n.sent_at, n.expires_at, n.dead_at, n.destination_id, n.origin_id, n.rank, n.stage,
             n.is_text, n.content_type, n.body, howdah._first_for_consumer(n.headers, n.seq = any (p_firsts)),
-            n.correlation_id, n.reply_to, n.message_type, n.conversation_id, n.dead_reason, 'msgs_nonpersistent', true
+            n.correlation_id, n.reply_to, n.message_type, n.conversation_id, n.dead_reason, n.reliability, 'msgs_nonpersistent', true
         from howdah.msgs_nonpersistent n where n.ctid = any (p_tids) order by n.seq;
         delete from howdah.msgs_nonpersistent n where not p_hold and n.ctid = any (p_tids);
     else
@@ -13480,7 +13636,7 @@ begin
         return query
         select p.seq, p.message_id, p.sent_at, p.expires_at, p.dead_at, p.destination_id, p.origin_id, p.rank, p.stage,
             p.is_text, p.content_type, p.body, howdah._first_for_consumer(p.headers, p.message_id = any (p_firsts)),
-            p.correlation_id, p.reply_to, p.message_type, p.conversation_id, p.dead_reason, 'parked',
+            p.correlation_id, p.reply_to, p.message_type, p.conversation_id, p.dead_reason, p.reliability, 'parked',
             p.boot is not null
         from howdah.parked p where p.ctid = any (p_tids) order by p.due_at, p.seq;
         delete from howdah.parked p where not p_hold and p.ctid = any (p_tids);
@@ -13560,12 +13716,13 @@ begin
         c.content_type, c.headers, 9 - c.rank, c.correlation_id, c.reply_to, c.message_type,
         c.conversation_id, 'persistent', c.sent_at, c.expires_at, 1, false,
         c.seq, c.stage::integer, case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
-        c.dead_reason, c.dead_at
+        c.dead_reason, c.dead_at,
+        case when c.reliability is null then 'ASSURED_PERSISTENT' else 'RELIABLE_PERSISTENT' end
     from taken c
     where (c.expires_at > p_now) is not false
        or howdah._dispose(p_destination_id, row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at,
            c.destination_id, c.origin_id, c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers,
-           c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.dead_reason)::howdah.msgs, false, null,
+           c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.dead_reason, c.reliability)::howdah.msgs, false, null,
            p_now);
 end
 $$;
@@ -13867,7 +14024,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._topic(p_name text, p_verb text) IS 'a topic that the caller has a right to.';
 
-CREATE FUNCTION howdah._topic_page(p_slots integer[], p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_upto pg_snapshot, p_limit integer) RETURNS TABLE(xid xid8, seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text, nonpersistent boolean)
+CREATE FUNCTION howdah._topic_page(p_slots integer[], p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_upto pg_snapshot, p_limit integer) RETURNS TABLE(xid xid8, seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text, reliability smallint, nonpersistent boolean)
     LANGUAGE plpgsql ROWS 100
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
@@ -13980,7 +14137,7 @@ CREATE FUNCTION howdah._unleased(p_row howdah.leased) RETURNS howdah.msgs
     select row(p_row.message_id / 1000000, p_row.message_id, p_row.sent_at, p_row.expires_at, p_row.dead_at,
         p_row.destination_id, p_row.origin_id, p_row.rank, p_row.stage, p_row.is_text, p_row.content_type, p_row.body,
         p_row.headers, p_row.correlation_id, p_row.reply_to, p_row.message_type, p_row.conversation_id,
-        p_row.dead_reason)::howdah.msgs
+        p_row.dead_reason, p_row.reliability)::howdah.msgs
 $$;
 
 COMMENT ON FUNCTION howdah._unleased(p_row howdah.leased) IS 'a leased message as the ready message that it was.';
@@ -14544,6 +14701,7 @@ begin
     p_destination.dispose_at := case when howdah._failure_limit(p_destination) is not null
             and not (p_destination.at_limit = 'move' and p_destination.exception_mode = 'none')
         then howdah._failure_limit(p_destination) else 1000000 end;
+    perform howdah._check_levels(p_destination);
     perform howdah._check_policy(p_destination);
     return p_destination;
 end
@@ -14885,7 +15043,8 @@ begin
         deduplication_window_ms = v_new.deduplication_window_ms, default_priority = v_new.default_priority,
         default_time_to_live_ms = v_new.default_time_to_live_ms, journal_level = v_new.journal_level,
         journal_level_at = v_new.journal_level_at, persistent = v_new.persistent, own_persistent = v_new.own_persistent,
-        stamp_user = v_new.stamp_user, message_groups = v_new.message_groups, delivery_policy = v_new.delivery_policy,
+        default_reliability = v_new.default_reliability, max_reliability = v_new.max_reliability,
+        producer_may_override = v_new.producer_may_override, stamp_user = v_new.stamp_user, message_groups = v_new.message_groups, delivery_policy = v_new.delivery_policy,
         groups_at = case when (v_new.message_groups, v_new.delivery_policy) = (d.message_groups, d.delivery_policy)
             then d.groups_at else howdah.now() end,
         main_rank = case when v_new.persistent = d.persistent then d.main_rank
@@ -15303,7 +15462,7 @@ begin
             h.reply_to, h.message_type, h.conversation_id,
             case when h.nonpersistent then 'non-persistent' else 'persistent' end, h.sent_at, h.expires_at,
             f.failures + 1, f.failures > 0, h.seq, 0, howdah._destination_name(h.destination_id), null::text,
-            null::timestamptz
+            null::timestamptz, howdah._level_name(h.reliability, h.nonpersistent)
         from howdah.subscriptions s
         join howdah.acks a on a.subscription_id = s.destination_id
         cross join lateral howdah._messages_ahead(s, a, pg_current_snapshot(),
@@ -16506,7 +16665,7 @@ $$;
 
 COMMENT ON FUNCTION howdah.last_acked_id(ack_id integer) IS 'the message id up to which a cursor has passed every message of its topic, like ActiveMQ''s LAST_ACKED_ID.';
 
-CREATE FUNCTION howdah.lease(queue text, max_messages integer DEFAULT 1, duration interval DEFAULT '00:00:30'::interval, selector text DEFAULT NULL::text, consumer bigint DEFAULT NULL::bigint, acknowledge bigint DEFAULT NULL::bigint) RETURNS TABLE(lease bigint, leased_until timestamp with time zone, message_id bigint, queue_name text, body text, bytes bytea, content_type text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, delivery_mode text, sent_at timestamp with time zone, expires_at timestamp with time zone, delivery_count integer, redelivered boolean, "position" bigint, stage integer, origin_queue text, dead_reason text, dead_at timestamp with time zone)
+CREATE FUNCTION howdah.lease(queue text, max_messages integer DEFAULT 1, duration interval DEFAULT '00:00:30'::interval, selector text DEFAULT NULL::text, consumer bigint DEFAULT NULL::bigint, acknowledge bigint DEFAULT NULL::bigint) RETURNS TABLE(lease bigint, leased_until timestamp with time zone, message_id bigint, queue_name text, body text, bytes bytea, content_type text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, delivery_mode text, sent_at timestamp with time zone, expires_at timestamp with time zone, delivery_count integer, redelivered boolean, "position" bigint, stage integer, origin_queue text, dead_reason text, dead_at timestamp with time zone, reliability text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -16598,7 +16757,7 @@ begin
             select case when v_dense then g.seq + v_shift else v_shift + v_seqs[1] + array_position(v_seqs, g.seq) end,
                 g.message_id, g.sent_at, g.expires_at, g.dead_at, g.destination_id, g.origin_id, g.rank, g.stage,
                 g.is_text, g.content_type, g.body, g.headers, g.correlation_id, g.reply_to, g.message_type,
-                g.conversation_id, g.dead_reason
+                g.conversation_id, g.dead_reason, g.reliability
             from gone g
             returning v_lease, v_until, i.message_id, v_queue.name,
                 case when i.is_text then convert_from(coalesce(i.body, howdah._body(i.message_id)), 'UTF8') end,
@@ -16609,7 +16768,7 @@ begin
                     0) end,
                 v_failed is not null and array_position(v_failed, i.message_id) is not null, i.message_id / 1000000, 0,
                 case when i.origin_id is not null then howdah._destination_name(i.origin_id) end, i.dead_reason,
-                i.dead_at;
+                i.dead_at, case when i.reliability is null then 'ASSURED_PERSISTENT' else 'RELIABLE_PERSISTENT' end;
             get diagnostics v_taken = row_count;
             v_left := v_left - v_taken;
             if v_taken < cardinality(v_seqs) then
@@ -16636,7 +16795,7 @@ $$;
 
 COMMENT ON FUNCTION howdah.lease(queue text, max_messages integer, duration interval, selector text, consumer bigint, acknowledge bigint) IS 'receive messages for a limited time, without an open transaction.';
 
-CREATE FUNCTION howdah.lease_ahead(queue text, max_messages integer DEFAULT 1, duration interval DEFAULT '00:00:30'::interval, suspects integer DEFAULT 1, finished bigint[] DEFAULT '{}'::bigint[], selector text DEFAULT NULL::text, consumer bigint DEFAULT NULL::bigint) RETURNS TABLE(lease bigint, leased_until timestamp with time zone, message_id bigint, queue_name text, body text, bytes bytea, content_type text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, delivery_mode text, sent_at timestamp with time zone, expires_at timestamp with time zone, delivery_count integer, redelivered boolean, "position" bigint, stage integer, origin_queue text, dead_reason text, dead_at timestamp with time zone)
+CREATE FUNCTION howdah.lease_ahead(queue text, max_messages integer DEFAULT 1, duration interval DEFAULT '00:00:30'::interval, suspects integer DEFAULT 1, finished bigint[] DEFAULT '{}'::bigint[], selector text DEFAULT NULL::text, consumer bigint DEFAULT NULL::bigint) RETURNS TABLE(lease bigint, leased_until timestamp with time zone, message_id bigint, queue_name text, body text, bytes bytea, content_type text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, delivery_mode text, sent_at timestamp with time zone, expires_at timestamp with time zone, delivery_count integer, redelivered boolean, "position" bigint, stage integer, origin_queue text, dead_reason text, dead_at timestamp with time zone, reliability text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
@@ -18409,7 +18568,8 @@ begin
                 v_message.conversation_id, 'persistent', v_message.sent_at, v_message.expires_at, 1, false,
                 v_message.seq, v_message.stage::integer,
                 case when v_message.origin_id is not null then howdah._destination_name(v_message.origin_id) end,
-                v_message.dead_reason, v_message.dead_at
+                v_message.dead_reason, v_message.dead_at,
+                case when v_message.reliability is null then 'ASSURED_PERSISTENT' else 'RELIABLE_PERSISTENT' end
             )::howdah.message;
             return;
         end if;
@@ -18826,7 +18986,7 @@ $_$;
 
 COMMENT ON FUNCTION howdah.record_worker_figures(worker_id uuid, seconds numeric, figures jsonb) IS 'record what a worker has done since its last report.';
 
-CREATE FUNCTION howdah.redeliver(queue text, leases bigint[], message_ids bigint[], duration interval DEFAULT '00:00:30'::interval, error_text text DEFAULT NULL::text, error_class text DEFAULT NULL::text) RETURNS TABLE(lease bigint, leased_until timestamp with time zone, message_id bigint, queue_name text, body text, bytes bytea, content_type text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, delivery_mode text, sent_at timestamp with time zone, expires_at timestamp with time zone, delivery_count integer, redelivered boolean, "position" bigint, stage integer, origin_queue text, dead_reason text, dead_at timestamp with time zone)
+CREATE FUNCTION howdah.redeliver(queue text, leases bigint[], message_ids bigint[], duration interval DEFAULT '00:00:30'::interval, error_text text DEFAULT NULL::text, error_class text DEFAULT NULL::text) RETURNS TABLE(lease bigint, leased_until timestamp with time zone, message_id bigint, queue_name text, body text, bytes bytea, content_type text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, delivery_mode text, sent_at timestamp with time zone, expires_at timestamp with time zone, delivery_count integer, redelivered boolean, "position" bigint, stage integer, origin_queue text, dead_reason text, dead_at timestamp with time zone, reliability text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -19106,7 +19266,7 @@ begin
     v_message.content_type := coalesce(replay_edited.content_type, v_message.content_type);
     v_message.headers := coalesce(replay_edited.headers, v_message.headers, '{}');
     perform howdah._check_message(v_target, octet_length(v_message.body), v_message.headers, 9 - v_message.rank,
-        v_message.content_type, null, null, 'persistent');
+        v_message.content_type, null, null);
     v_message.headers := v_message.headers || jsonb_build_object('howdah_edited_from', v_message.message_id);
     perform pg_current_xact_id();  -- before a position is drawn: howdah._set_mark
     v_message.seq := nextval(v_target.positions);
@@ -19167,43 +19327,43 @@ $$;
 
 COMMENT ON FUNCTION howdah.resource_state() IS 'count how full the whole engine is now.';
 
-CREATE FUNCTION howdah.respond(reply_to text, body bytea, correlation_id text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, message_type text DEFAULT NULL::text, time_to_live interval DEFAULT NULL::interval, delivery_mode text DEFAULT 'non-persistent'::text, content_type text DEFAULT 'application/octet-stream'::text) RETURNS bigint
+CREATE FUNCTION howdah.respond(reply_to text, body bytea, correlation_id text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, message_type text DEFAULT NULL::text, time_to_live interval DEFAULT NULL::interval, delivery_mode text DEFAULT 'non-persistent'::text, content_type text DEFAULT 'application/octet-stream'::text, reliability text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
     return case when howdah._is_awaited(reply_to) then howdah._send(reply_to, body, false, content_type, headers, null,
-        correlation_id, null, message_type, null, time_to_live, null, delivery_mode, true, null) end;
+        correlation_id, null, message_type, null, time_to_live, null, coalesce(reliability, delivery_mode), true, null) end;
 end
 $$;
 
-COMMENT ON FUNCTION howdah.respond(reply_to text, body bytea, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text) IS 'answer a request: send to its reply_to under its correlation_id.';
+COMMENT ON FUNCTION howdah.respond(reply_to text, body bytea, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text) IS 'answer a request: send to its reply_to under its correlation_id.';
 
-CREATE FUNCTION howdah.respond(reply_to text, body jsonb, correlation_id text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, message_type text DEFAULT NULL::text, time_to_live interval DEFAULT NULL::interval, delivery_mode text DEFAULT 'non-persistent'::text, content_type text DEFAULT 'application/json'::text) RETURNS bigint
+CREATE FUNCTION howdah.respond(reply_to text, body jsonb, correlation_id text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, message_type text DEFAULT NULL::text, time_to_live interval DEFAULT NULL::interval, delivery_mode text DEFAULT 'non-persistent'::text, content_type text DEFAULT 'application/json'::text, reliability text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
     return case when howdah._is_awaited(reply_to) then howdah._send(reply_to, convert_to(body::text, 'UTF8'), true,
-        content_type, headers, null, correlation_id, null, message_type, null, time_to_live, null, delivery_mode, true,
+        content_type, headers, null, correlation_id, null, message_type, null, time_to_live, null, coalesce(reliability, delivery_mode), true,
         null) end;
 end
 $$;
 
-COMMENT ON FUNCTION howdah.respond(reply_to text, body jsonb, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text) IS 'answer a request: send to its reply_to under its correlation_id.';
+COMMENT ON FUNCTION howdah.respond(reply_to text, body jsonb, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text) IS 'answer a request: send to its reply_to under its correlation_id.';
 
-CREATE FUNCTION howdah.respond(reply_to text, body text, correlation_id text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, message_type text DEFAULT NULL::text, time_to_live interval DEFAULT NULL::interval, delivery_mode text DEFAULT 'non-persistent'::text, content_type text DEFAULT 'text/plain'::text) RETURNS bigint
+CREATE FUNCTION howdah.respond(reply_to text, body text, correlation_id text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, message_type text DEFAULT NULL::text, time_to_live interval DEFAULT NULL::interval, delivery_mode text DEFAULT 'non-persistent'::text, content_type text DEFAULT 'text/plain'::text, reliability text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
     return case when howdah._is_awaited(reply_to) then howdah._send(reply_to, convert_to(body, 'UTF8'), true,
-        content_type, headers, null, correlation_id, null, message_type, null, time_to_live, null, delivery_mode, true,
+        content_type, headers, null, correlation_id, null, message_type, null, time_to_live, null, coalesce(reliability, delivery_mode), true,
         null) end;
 end
 $$;
 
-COMMENT ON FUNCTION howdah.respond(reply_to text, body text, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text) IS 'answer a request: send to its reply_to under its correlation_id.';
+COMMENT ON FUNCTION howdah.respond(reply_to text, body text, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text) IS 'answer a request: send to its reply_to under its correlation_id.';
 
 CREATE FUNCTION howdah.restore_message(queue text, archive uuid, run integer, message_id bigint, body bytea, is_text boolean, properties jsonb DEFAULT '{}'::jsonb, again boolean DEFAULT false) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -19259,7 +19419,7 @@ begin
             || jsonb_build_object('howdah_restored_from', message_id, 'howdah_archive_run',
                 format('%s/%s', archive, run)),
         v_priority, properties ->> 'correlation_id', properties ->> 'reply_to', properties ->> 'message_type',
-        v_conversation, null, null, 'persistent', true, null);
+        v_conversation, null, null, properties ->> 'reliability', true, null);
     insert into howdah.archive_restores (restored_id, message_id, archive_id, run, queue, restored_at, restored_by)
     values (v_restored, message_id, archive, run, queue, howdah.now(), howdah._caller())
     on conflict on constraint pk_archive_restores do nothing;
@@ -19396,7 +19556,7 @@ $$;
 
 COMMENT ON FUNCTION howdah.revoke_queue(queue text, verb text, role text) IS 'revoke a right at a queue.';
 
-CREATE FUNCTION howdah.schedule(queue text, body bytea, cron text DEFAULT NULL::text, period interval DEFAULT NULL::interval, repeat integer DEFAULT NULL::integer, starts_at timestamp with time zone DEFAULT NULL::timestamp with time zone, ends_at timestamp with time zone DEFAULT NULL::timestamp with time zone, delay interval DEFAULT NULL::interval, name text DEFAULT NULL::text, time_zone text DEFAULT 'UTC'::text, catch_up boolean DEFAULT NULL::boolean, misfire_grace interval DEFAULT NULL::interval, headers jsonb DEFAULT NULL::jsonb, priority integer DEFAULT NULL::integer, correlation_id text DEFAULT NULL::text, reply_to text DEFAULT NULL::text, message_type text DEFAULT NULL::text, conversation_id uuid DEFAULT NULL::uuid, time_to_live interval DEFAULT NULL::interval, delivery_mode text DEFAULT 'persistent'::text, content_type text DEFAULT 'application/octet-stream'::text) RETURNS bigint
+CREATE FUNCTION howdah.schedule(queue text, body bytea, cron text DEFAULT NULL::text, period interval DEFAULT NULL::interval, repeat integer DEFAULT NULL::integer, starts_at timestamp with time zone DEFAULT NULL::timestamp with time zone, ends_at timestamp with time zone DEFAULT NULL::timestamp with time zone, delay interval DEFAULT NULL::interval, name text DEFAULT NULL::text, time_zone text DEFAULT 'UTC'::text, catch_up boolean DEFAULT NULL::boolean, misfire_grace interval DEFAULT NULL::interval, headers jsonb DEFAULT NULL::jsonb, priority integer DEFAULT NULL::integer, correlation_id text DEFAULT NULL::text, reply_to text DEFAULT NULL::text, message_type text DEFAULT NULL::text, conversation_id uuid DEFAULT NULL::uuid, time_to_live interval DEFAULT NULL::interval, delivery_mode text DEFAULT NULL::text, content_type text DEFAULT 'application/octet-stream'::text, reliability text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
@@ -19405,15 +19565,15 @@ declare
 begin
     v_id := howdah._schedule(queue, body, false, cron, period, repeat, starts_at, ends_at, delay, name, time_zone,
         catch_up, misfire_grace, headers, priority, correlation_id, reply_to, message_type, conversation_id,
-        time_to_live, delivery_mode,
+        time_to_live, coalesce(reliability, delivery_mode),
         content_type);
     return case when name is null then v_id else howdah._name_schedule(v_id, name) end;
 end
 $$;
 
-COMMENT ON FUNCTION howdah.schedule(queue text, body bytea, cron text, period interval, repeat integer, starts_at timestamp with time zone, ends_at timestamp with time zone, delay interval, name text, time_zone text, catch_up boolean, misfire_grace interval, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delivery_mode text, content_type text) IS 'send a message by the clock: at a given time, several times with a period between, or by a cron expression.';
+COMMENT ON FUNCTION howdah.schedule(queue text, body bytea, cron text, period interval, repeat integer, starts_at timestamp with time zone, ends_at timestamp with time zone, delay interval, name text, time_zone text, catch_up boolean, misfire_grace interval, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delivery_mode text, content_type text, reliability text) IS 'send a message by the clock: at a given time, several times with a period between, or by a cron expression.';
 
-CREATE FUNCTION howdah.schedule(queue text, body jsonb, cron text DEFAULT NULL::text, period interval DEFAULT NULL::interval, repeat integer DEFAULT NULL::integer, starts_at timestamp with time zone DEFAULT NULL::timestamp with time zone, ends_at timestamp with time zone DEFAULT NULL::timestamp with time zone, delay interval DEFAULT NULL::interval, name text DEFAULT NULL::text, time_zone text DEFAULT 'UTC'::text, catch_up boolean DEFAULT NULL::boolean, misfire_grace interval DEFAULT NULL::interval, headers jsonb DEFAULT NULL::jsonb, priority integer DEFAULT NULL::integer, correlation_id text DEFAULT NULL::text, reply_to text DEFAULT NULL::text, message_type text DEFAULT NULL::text, conversation_id uuid DEFAULT NULL::uuid, time_to_live interval DEFAULT NULL::interval, delivery_mode text DEFAULT 'persistent'::text, content_type text DEFAULT 'application/json'::text) RETURNS bigint
+CREATE FUNCTION howdah.schedule(queue text, body jsonb, cron text DEFAULT NULL::text, period interval DEFAULT NULL::interval, repeat integer DEFAULT NULL::integer, starts_at timestamp with time zone DEFAULT NULL::timestamp with time zone, ends_at timestamp with time zone DEFAULT NULL::timestamp with time zone, delay interval DEFAULT NULL::interval, name text DEFAULT NULL::text, time_zone text DEFAULT 'UTC'::text, catch_up boolean DEFAULT NULL::boolean, misfire_grace interval DEFAULT NULL::interval, headers jsonb DEFAULT NULL::jsonb, priority integer DEFAULT NULL::integer, correlation_id text DEFAULT NULL::text, reply_to text DEFAULT NULL::text, message_type text DEFAULT NULL::text, conversation_id uuid DEFAULT NULL::uuid, time_to_live interval DEFAULT NULL::interval, delivery_mode text DEFAULT NULL::text, content_type text DEFAULT 'application/json'::text, reliability text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
@@ -19423,14 +19583,14 @@ begin
     v_id := howdah._schedule(queue, convert_to(body::text, 'UTF8'), true, cron, period, repeat, starts_at, ends_at,
         delay, name, time_zone, catch_up, misfire_grace, headers, priority, correlation_id, reply_to, message_type,
         conversation_id,
-        time_to_live, delivery_mode, content_type);
+        time_to_live, coalesce(reliability, delivery_mode), content_type);
     return case when name is null then v_id else howdah._name_schedule(v_id, name) end;
 end
 $$;
 
-COMMENT ON FUNCTION howdah.schedule(queue text, body jsonb, cron text, period interval, repeat integer, starts_at timestamp with time zone, ends_at timestamp with time zone, delay interval, name text, time_zone text, catch_up boolean, misfire_grace interval, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delivery_mode text, content_type text) IS 'send a message by the clock: at a given time, several times with a period between, or by a cron expression.';
+COMMENT ON FUNCTION howdah.schedule(queue text, body jsonb, cron text, period interval, repeat integer, starts_at timestamp with time zone, ends_at timestamp with time zone, delay interval, name text, time_zone text, catch_up boolean, misfire_grace interval, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delivery_mode text, content_type text, reliability text) IS 'send a message by the clock: at a given time, several times with a period between, or by a cron expression.';
 
-CREATE FUNCTION howdah.schedule(queue text, body text, cron text DEFAULT NULL::text, period interval DEFAULT NULL::interval, repeat integer DEFAULT NULL::integer, starts_at timestamp with time zone DEFAULT NULL::timestamp with time zone, ends_at timestamp with time zone DEFAULT NULL::timestamp with time zone, delay interval DEFAULT NULL::interval, name text DEFAULT NULL::text, time_zone text DEFAULT 'UTC'::text, catch_up boolean DEFAULT NULL::boolean, misfire_grace interval DEFAULT NULL::interval, headers jsonb DEFAULT NULL::jsonb, priority integer DEFAULT NULL::integer, correlation_id text DEFAULT NULL::text, reply_to text DEFAULT NULL::text, message_type text DEFAULT NULL::text, conversation_id uuid DEFAULT NULL::uuid, time_to_live interval DEFAULT NULL::interval, delivery_mode text DEFAULT 'persistent'::text, content_type text DEFAULT 'text/plain'::text) RETURNS bigint
+CREATE FUNCTION howdah.schedule(queue text, body text, cron text DEFAULT NULL::text, period interval DEFAULT NULL::interval, repeat integer DEFAULT NULL::integer, starts_at timestamp with time zone DEFAULT NULL::timestamp with time zone, ends_at timestamp with time zone DEFAULT NULL::timestamp with time zone, delay interval DEFAULT NULL::interval, name text DEFAULT NULL::text, time_zone text DEFAULT 'UTC'::text, catch_up boolean DEFAULT NULL::boolean, misfire_grace interval DEFAULT NULL::interval, headers jsonb DEFAULT NULL::jsonb, priority integer DEFAULT NULL::integer, correlation_id text DEFAULT NULL::text, reply_to text DEFAULT NULL::text, message_type text DEFAULT NULL::text, conversation_id uuid DEFAULT NULL::uuid, time_to_live interval DEFAULT NULL::interval, delivery_mode text DEFAULT NULL::text, content_type text DEFAULT 'text/plain'::text, reliability text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
@@ -19440,12 +19600,12 @@ begin
     v_id := howdah._schedule(queue, convert_to(body, 'UTF8'), true, cron, period, repeat, starts_at, ends_at, delay,
         name, time_zone, catch_up, misfire_grace, headers, priority, correlation_id, reply_to, message_type,
         conversation_id,
-        time_to_live, delivery_mode, content_type);
+        time_to_live, coalesce(reliability, delivery_mode), content_type);
     return case when name is null then v_id else howdah._name_schedule(v_id, name) end;
 end
 $$;
 
-COMMENT ON FUNCTION howdah.schedule(queue text, body text, cron text, period interval, repeat integer, starts_at timestamp with time zone, ends_at timestamp with time zone, delay interval, name text, time_zone text, catch_up boolean, misfire_grace interval, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delivery_mode text, content_type text) IS 'send a message by the clock: at a given time, several times with a period between, or by a cron expression.';
+COMMENT ON FUNCTION howdah.schedule(queue text, body text, cron text, period interval, repeat integer, starts_at timestamp with time zone, ends_at timestamp with time zone, delay interval, name text, time_zone text, catch_up boolean, misfire_grace interval, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delivery_mode text, content_type text, reliability text) IS 'send a message by the clock: at a given time, several times with a period between, or by a cron expression.';
 
 CREATE FUNCTION howdah.seek_subscription(subscription text, since timestamp with time zone) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -19493,7 +19653,7 @@ $$;
 
 COMMENT ON FUNCTION howdah.seek_subscription(subscription text, since timestamp with time zone) IS 'make a subscription read from a given time on, whatever it has read.';
 
-CREATE FUNCTION howdah.selector_matches(selector text, headers jsonb, priority integer DEFAULT 4, correlation_id text DEFAULT NULL::text, message_type text DEFAULT NULL::text, message_id bigint DEFAULT NULL::bigint, sent_at timestamp with time zone DEFAULT NULL::timestamp with time zone, delivery_mode text DEFAULT 'persistent'::text) RETURNS boolean
+CREATE FUNCTION howdah.selector_matches(selector text, headers jsonb, priority integer DEFAULT 4, correlation_id text DEFAULT NULL::text, message_type text DEFAULT NULL::text, message_id bigint DEFAULT NULL::bigint, sent_at timestamp with time zone DEFAULT NULL::timestamp with time zone, delivery_mode text DEFAULT 'persistent'::text, reliability text DEFAULT NULL::text) RETURNS boolean
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $_$
@@ -19507,25 +19667,21 @@ begin
     elsif priority is null or priority not between 0 and 9 then
         raise exception using errcode = 'HD006', message = format('priority %s is not between 0 and 9',
             coalesce(priority::text, 'NULL'));
-    elsif delivery_mode is null or delivery_mode not in ('persistent', 'non-persistent') then
-        raise exception using errcode = 'HD005', message = format('there is no delivery mode %s',
-            coalesce(quote_literal(delivery_mode), 'NULL')),
-            hint = 'It is persistent or non-persistent.';
     elsif v_sql is null then
         return true;
     end if;
     execute 'select ' || v_sql
         || ' from (select $1 as headers, 9 - $2 as rank, $3 as correlation_id, $4 as message_type, $5 as message_id,'
-        ' $6 as sent_at, $7 as nonpersistent offset 0) m'
+        ' $6 as sent_at, $7 <= 2 as nonpersistent, $7 as reliability offset 0) m'
     into v_result
-    using headers, priority, correlation_id, message_type, message_id, sent_at, delivery_mode = 'non-persistent';
+    using headers, priority, correlation_id, message_type, message_id, sent_at, howdah._level(coalesce(reliability, delivery_mode));
     return v_result;
 end
 $_$;
 
-COMMENT ON FUNCTION howdah.selector_matches(selector text, headers jsonb, priority integer, correlation_id text, message_type text, message_id bigint, sent_at timestamp with time zone, delivery_mode text) IS 'try a selector on a message that need not exist.';
+COMMENT ON FUNCTION howdah.selector_matches(selector text, headers jsonb, priority integer, correlation_id text, message_type text, message_id bigint, sent_at timestamp with time zone, delivery_mode text, reliability text) IS 'try a selector on a message that need not exist.';
 
-CREATE FUNCTION howdah.send(queue text, body bytea, headers jsonb DEFAULT NULL::jsonb, priority integer DEFAULT NULL::integer, correlation_id text DEFAULT NULL::text, reply_to text DEFAULT NULL::text, message_type text DEFAULT NULL::text, conversation_id uuid DEFAULT NULL::uuid, time_to_live interval DEFAULT NULL::interval, delay interval DEFAULT NULL::interval, delivery_mode text DEFAULT 'persistent'::text, content_type text DEFAULT 'application/octet-stream'::text, notify boolean DEFAULT true, deduplication_key text DEFAULT NULL::text) RETURNS bigint
+CREATE FUNCTION howdah.send(queue text, body bytea, headers jsonb DEFAULT NULL::jsonb, priority integer DEFAULT NULL::integer, correlation_id text DEFAULT NULL::text, reply_to text DEFAULT NULL::text, message_type text DEFAULT NULL::text, conversation_id uuid DEFAULT NULL::uuid, time_to_live interval DEFAULT NULL::interval, delay interval DEFAULT NULL::interval, delivery_mode text DEFAULT NULL::text, content_type text DEFAULT 'application/octet-stream'::text, notify boolean DEFAULT true, deduplication_key text DEFAULT NULL::text, reliability text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -19534,8 +19690,8 @@ declare
     v_now timestamptz := howdah.now();
     v_message_id bigint;
 begin
-    if headers is null and priority is null and time_to_live is null and delay is null and delivery_mode = 'persistent'
-       and conversation_id is null and deduplication_key is null and content_type <> ''
+    if headers is null and priority is null and time_to_live is null and delay is null and reliability is null
+       and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null and deduplication_key is null and content_type <> ''
        and not howdah._is_large(octet_length(send.body))
        and queue is distinct from current_setting('howdah.topic', true) then
         insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
@@ -19550,6 +19706,7 @@ begin
             where c.name = queue and c.dropped_at is null and not c.sending_paused
               and octet_length(send.body) <= c.max_message_bytes
               and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
+              and c.default_reliability = 'ASSURED_PERSISTENT'
               and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(send.body)))
               and howdah._has_role(c.senders[1])
               and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
@@ -19559,8 +19716,7 @@ begin
             return v_message_id;
         end if;
     elsif headers is null and priority is null and time_to_live is null and delay is null
-       and delivery_mode = 'persistent'
-       and conversation_id is null and deduplication_key is null and content_type <> ''
+       and reliability is null and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null and deduplication_key is null and content_type <> ''
        and queue is distinct from current_setting('howdah.topic', true) then
         v_message_id := howdah._send_large(queue, send.body, false, content_type,
             correlation_id, reply_to, message_type, notify);
@@ -19568,7 +19724,8 @@ begin
             return v_message_id;
         end if;
     end if;
-    if delay is null and delivery_mode = 'persistent' and deduplication_key is null then
+    if delay is null and reliability is null and (delivery_mode is null or delivery_mode = 'persistent')
+       and deduplication_key is null then
         v_message_id := howdah._publish_usual(queue, send.body, false, content_type, headers,
             priority, correlation_id, reply_to, message_type, conversation_id, time_to_live, notify);
         if v_message_id is not null then
@@ -19576,14 +19733,14 @@ begin
         end if;
     end if;
     return howdah._send(queue, send.body, false, content_type, headers, priority,
-        correlation_id, reply_to, message_type, conversation_id, time_to_live, delay, delivery_mode, notify,
-        deduplication_key);
+        correlation_id, reply_to, message_type, conversation_id, time_to_live, delay,
+        coalesce(reliability, delivery_mode), notify, deduplication_key);
 end
 $$;
 
-COMMENT ON FUNCTION howdah.send(queue text, body bytea, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_key text) IS 'send one message to a queue or topic in the caller''s transaction.';
+COMMENT ON FUNCTION howdah.send(queue text, body bytea, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_key text, reliability text) IS 'send one message to a queue or topic in the caller''s transaction.';
 
-CREATE FUNCTION howdah.send(queue text, body jsonb, headers jsonb DEFAULT NULL::jsonb, priority integer DEFAULT NULL::integer, correlation_id text DEFAULT NULL::text, reply_to text DEFAULT NULL::text, message_type text DEFAULT NULL::text, conversation_id uuid DEFAULT NULL::uuid, time_to_live interval DEFAULT NULL::interval, delay interval DEFAULT NULL::interval, delivery_mode text DEFAULT 'persistent'::text, content_type text DEFAULT 'application/json'::text, notify boolean DEFAULT true, deduplication_key text DEFAULT NULL::text) RETURNS bigint
+CREATE FUNCTION howdah.send(queue text, body jsonb, headers jsonb DEFAULT NULL::jsonb, priority integer DEFAULT NULL::integer, correlation_id text DEFAULT NULL::text, reply_to text DEFAULT NULL::text, message_type text DEFAULT NULL::text, conversation_id uuid DEFAULT NULL::uuid, time_to_live interval DEFAULT NULL::interval, delay interval DEFAULT NULL::interval, delivery_mode text DEFAULT NULL::text, content_type text DEFAULT 'application/json'::text, notify boolean DEFAULT true, deduplication_key text DEFAULT NULL::text, reliability text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -19592,8 +19749,8 @@ declare
     v_now timestamptz := howdah.now();
     v_message_id bigint;
 begin
-    if headers is null and priority is null and time_to_live is null and delay is null and delivery_mode = 'persistent'
-       and conversation_id is null and deduplication_key is null and content_type <> ''
+    if headers is null and priority is null and time_to_live is null and delay is null and reliability is null
+       and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null and deduplication_key is null and content_type <> ''
        and not howdah._is_large(octet_length(send.body::text))
        and queue is distinct from current_setting('howdah.topic', true) then
         insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
@@ -19608,6 +19765,7 @@ begin
             where c.name = queue and c.dropped_at is null and not c.sending_paused
               and octet_length(send.body::text) <= c.max_message_bytes
               and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
+              and c.default_reliability = 'ASSURED_PERSISTENT'
               and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(send.body::text)))
               and howdah._has_role(c.senders[1])
               and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
@@ -19617,8 +19775,7 @@ begin
             return v_message_id;
         end if;
     elsif headers is null and priority is null and time_to_live is null and delay is null
-       and delivery_mode = 'persistent'
-       and conversation_id is null and deduplication_key is null and content_type <> ''
+       and reliability is null and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null and deduplication_key is null and content_type <> ''
        and queue is distinct from current_setting('howdah.topic', true) then
         v_message_id := howdah._send_large(queue, convert_to(send.body::text, 'UTF8'), true, content_type,
             correlation_id, reply_to, message_type, notify);
@@ -19626,7 +19783,8 @@ begin
             return v_message_id;
         end if;
     end if;
-    if delay is null and delivery_mode = 'persistent' and deduplication_key is null then
+    if delay is null and reliability is null and (delivery_mode is null or delivery_mode = 'persistent')
+       and deduplication_key is null then
         v_message_id := howdah._publish_usual(queue, convert_to(send.body::text, 'UTF8'), true, content_type, headers,
             priority, correlation_id, reply_to, message_type, conversation_id, time_to_live, notify);
         if v_message_id is not null then
@@ -19634,14 +19792,14 @@ begin
         end if;
     end if;
     return howdah._send(queue, convert_to(send.body::text, 'UTF8'), true, content_type, headers, priority,
-        correlation_id, reply_to, message_type, conversation_id, time_to_live, delay, delivery_mode, notify,
-        deduplication_key);
+        correlation_id, reply_to, message_type, conversation_id, time_to_live, delay,
+        coalesce(reliability, delivery_mode), notify, deduplication_key);
 end
 $$;
 
-COMMENT ON FUNCTION howdah.send(queue text, body jsonb, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_key text) IS 'send one message to a queue or topic in the caller''s transaction.';
+COMMENT ON FUNCTION howdah.send(queue text, body jsonb, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_key text, reliability text) IS 'send one message to a queue or topic in the caller''s transaction.';
 
-CREATE FUNCTION howdah.send(queue text, body text, headers jsonb DEFAULT NULL::jsonb, priority integer DEFAULT NULL::integer, correlation_id text DEFAULT NULL::text, reply_to text DEFAULT NULL::text, message_type text DEFAULT NULL::text, conversation_id uuid DEFAULT NULL::uuid, time_to_live interval DEFAULT NULL::interval, delay interval DEFAULT NULL::interval, delivery_mode text DEFAULT 'persistent'::text, content_type text DEFAULT 'text/plain'::text, notify boolean DEFAULT true, deduplication_key text DEFAULT NULL::text) RETURNS bigint
+CREATE FUNCTION howdah.send(queue text, body text, headers jsonb DEFAULT NULL::jsonb, priority integer DEFAULT NULL::integer, correlation_id text DEFAULT NULL::text, reply_to text DEFAULT NULL::text, message_type text DEFAULT NULL::text, conversation_id uuid DEFAULT NULL::uuid, time_to_live interval DEFAULT NULL::interval, delay interval DEFAULT NULL::interval, delivery_mode text DEFAULT NULL::text, content_type text DEFAULT 'text/plain'::text, notify boolean DEFAULT true, deduplication_key text DEFAULT NULL::text, reliability text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -19650,8 +19808,8 @@ declare
     v_now timestamptz := howdah.now();
     v_message_id bigint;
 begin
-    if headers is null and priority is null and time_to_live is null and delay is null and delivery_mode = 'persistent'
-       and conversation_id is null and deduplication_key is null and content_type <> ''
+    if headers is null and priority is null and time_to_live is null and delay is null and reliability is null
+       and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null and deduplication_key is null and content_type <> ''
        and not howdah._is_large(octet_length(send.body))
        and queue is distinct from current_setting('howdah.topic', true) then
         insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
@@ -19666,6 +19824,7 @@ begin
             where c.name = queue and c.dropped_at is null and not c.sending_paused
               and octet_length(send.body) <= c.max_message_bytes
               and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
+              and c.default_reliability = 'ASSURED_PERSISTENT'
               and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(send.body)))
               and howdah._has_role(c.senders[1])
               and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
@@ -19675,8 +19834,7 @@ begin
             return v_message_id;
         end if;
     elsif headers is null and priority is null and time_to_live is null and delay is null
-       and delivery_mode = 'persistent'
-       and conversation_id is null and deduplication_key is null and content_type <> ''
+       and reliability is null and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null and deduplication_key is null and content_type <> ''
        and queue is distinct from current_setting('howdah.topic', true) then
         v_message_id := howdah._send_large(queue, convert_to(send.body, 'UTF8'), true, content_type,
             correlation_id, reply_to, message_type, notify);
@@ -19684,7 +19842,8 @@ begin
             return v_message_id;
         end if;
     end if;
-    if delay is null and delivery_mode = 'persistent' and deduplication_key is null then
+    if delay is null and reliability is null and (delivery_mode is null or delivery_mode = 'persistent')
+       and deduplication_key is null then
         v_message_id := howdah._publish_usual(queue, convert_to(send.body, 'UTF8'), true, content_type, headers,
             priority, correlation_id, reply_to, message_type, conversation_id, time_to_live, notify);
         if v_message_id is not null then
@@ -19692,26 +19851,26 @@ begin
         end if;
     end if;
     return howdah._send(queue, convert_to(send.body, 'UTF8'), true, content_type, headers, priority,
-        correlation_id, reply_to, message_type, conversation_id, time_to_live, delay, delivery_mode, notify,
-        deduplication_key);
+        correlation_id, reply_to, message_type, conversation_id, time_to_live, delay,
+        coalesce(reliability, delivery_mode), notify, deduplication_key);
 end
 $$;
 
-COMMENT ON FUNCTION howdah.send(queue text, body text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_key text) IS 'send one message to a queue or topic in the caller''s transaction.';
+COMMENT ON FUNCTION howdah.send(queue text, body text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_key text, reliability text) IS 'send one message to a queue or topic in the caller''s transaction.';
 
-CREATE FUNCTION howdah.send_batch(queue text, bodies bytea[], headers jsonb[] DEFAULT NULL::jsonb[], priorities integer[] DEFAULT NULL::integer[], correlation_ids text[] DEFAULT NULL::text[], message_types text[] DEFAULT NULL::text[], conversation_ids uuid[] DEFAULT NULL::uuid[], reply_to text DEFAULT NULL::text, time_to_live interval DEFAULT NULL::interval, delay interval DEFAULT NULL::interval, delivery_mode text DEFAULT 'persistent'::text, content_type text DEFAULT 'application/octet-stream'::text, notify boolean DEFAULT true, deduplication_keys text[] DEFAULT NULL::text[]) RETURNS bigint[]
+CREATE FUNCTION howdah.send_batch(queue text, bodies bytea[], headers jsonb[] DEFAULT NULL::jsonb[], priorities integer[] DEFAULT NULL::integer[], correlation_ids text[] DEFAULT NULL::text[], message_types text[] DEFAULT NULL::text[], conversation_ids uuid[] DEFAULT NULL::uuid[], reply_to text DEFAULT NULL::text, time_to_live interval DEFAULT NULL::interval, delay interval DEFAULT NULL::interval, delivery_mode text DEFAULT NULL::text, content_type text DEFAULT 'application/octet-stream'::text, notify boolean DEFAULT true, deduplication_keys text[] DEFAULT NULL::text[], reliability text DEFAULT NULL::text) RETURNS bigint[]
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
     return howdah._send_batch_to(queue, bodies, false, content_type, headers, priorities, correlation_ids,
-        message_types, conversation_ids, reply_to, time_to_live, delay, delivery_mode, notify, deduplication_keys);
+        message_types, conversation_ids, reply_to, time_to_live, delay, coalesce(reliability, delivery_mode), notify, deduplication_keys);
 end
 $$;
 
-COMMENT ON FUNCTION howdah.send_batch(queue text, bodies bytea[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[]) IS 'send many messages to a queue or topic in one statement, all or nothing.';
+COMMENT ON FUNCTION howdah.send_batch(queue text, bodies bytea[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[], reliability text) IS 'send many messages to a queue or topic in one statement, all or nothing.';
 
-CREATE FUNCTION howdah.send_batch(queue text, bodies jsonb[], headers jsonb[] DEFAULT NULL::jsonb[], priorities integer[] DEFAULT NULL::integer[], correlation_ids text[] DEFAULT NULL::text[], message_types text[] DEFAULT NULL::text[], conversation_ids uuid[] DEFAULT NULL::uuid[], reply_to text DEFAULT NULL::text, time_to_live interval DEFAULT NULL::interval, delay interval DEFAULT NULL::interval, delivery_mode text DEFAULT 'persistent'::text, content_type text DEFAULT 'application/json'::text, notify boolean DEFAULT true, deduplication_keys text[] DEFAULT NULL::text[]) RETURNS bigint[]
+CREATE FUNCTION howdah.send_batch(queue text, bodies jsonb[], headers jsonb[] DEFAULT NULL::jsonb[], priorities integer[] DEFAULT NULL::integer[], correlation_ids text[] DEFAULT NULL::text[], message_types text[] DEFAULT NULL::text[], conversation_ids uuid[] DEFAULT NULL::uuid[], reply_to text DEFAULT NULL::text, time_to_live interval DEFAULT NULL::interval, delay interval DEFAULT NULL::interval, delivery_mode text DEFAULT NULL::text, content_type text DEFAULT 'application/json'::text, notify boolean DEFAULT true, deduplication_keys text[] DEFAULT NULL::text[], reliability text DEFAULT NULL::text) RETURNS bigint[]
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
@@ -19721,13 +19880,13 @@ begin
             array(select convert_to(b.body::text, 'UTF8') from unnest(bodies) with ordinality b(body, n)
                 order by b.n) end,
         true, content_type, headers, priorities, correlation_ids, message_types, conversation_ids, reply_to,
-        time_to_live, delay, delivery_mode, notify, deduplication_keys);
+        time_to_live, delay, coalesce(reliability, delivery_mode), notify, deduplication_keys);
 end
 $$;
 
-COMMENT ON FUNCTION howdah.send_batch(queue text, bodies jsonb[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[]) IS 'send many messages to a queue or topic in one statement, all or nothing.';
+COMMENT ON FUNCTION howdah.send_batch(queue text, bodies jsonb[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[], reliability text) IS 'send many messages to a queue or topic in one statement, all or nothing.';
 
-CREATE FUNCTION howdah.send_batch(queue text, bodies text[], headers jsonb[] DEFAULT NULL::jsonb[], priorities integer[] DEFAULT NULL::integer[], correlation_ids text[] DEFAULT NULL::text[], message_types text[] DEFAULT NULL::text[], conversation_ids uuid[] DEFAULT NULL::uuid[], reply_to text DEFAULT NULL::text, time_to_live interval DEFAULT NULL::interval, delay interval DEFAULT NULL::interval, delivery_mode text DEFAULT 'persistent'::text, content_type text DEFAULT 'text/plain'::text, notify boolean DEFAULT true, deduplication_keys text[] DEFAULT NULL::text[]) RETURNS bigint[]
+CREATE FUNCTION howdah.send_batch(queue text, bodies text[], headers jsonb[] DEFAULT NULL::jsonb[], priorities integer[] DEFAULT NULL::integer[], correlation_ids text[] DEFAULT NULL::text[], message_types text[] DEFAULT NULL::text[], conversation_ids uuid[] DEFAULT NULL::uuid[], reply_to text DEFAULT NULL::text, time_to_live interval DEFAULT NULL::interval, delay interval DEFAULT NULL::interval, delivery_mode text DEFAULT NULL::text, content_type text DEFAULT 'text/plain'::text, notify boolean DEFAULT true, deduplication_keys text[] DEFAULT NULL::text[], reliability text DEFAULT NULL::text) RETURNS bigint[]
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
@@ -19736,13 +19895,13 @@ begin
         case when bodies is not null then
             array(select convert_to(b.body, 'UTF8') from unnest(bodies) with ordinality b(body, n) order by b.n) end,
         true, content_type, headers, priorities, correlation_ids, message_types, conversation_ids, reply_to,
-        time_to_live, delay, delivery_mode, notify, deduplication_keys);
+        time_to_live, delay, coalesce(reliability, delivery_mode), notify, deduplication_keys);
 end
 $$;
 
-COMMENT ON FUNCTION howdah.send_batch(queue text, bodies text[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[]) IS 'send many messages to a queue or topic in one statement, all or nothing.';
+COMMENT ON FUNCTION howdah.send_batch(queue text, bodies text[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[], reliability text) IS 'send many messages to a queue or topic in one statement, all or nothing.';
 
-CREATE FUNCTION howdah.send_copied(queue text, reply_to text DEFAULT NULL::text, time_to_live interval DEFAULT NULL::interval, delay interval DEFAULT NULL::interval, delivery_mode text DEFAULT 'persistent'::text, content_type text DEFAULT NULL::text, notify boolean DEFAULT true) RETURNS bigint
+CREATE FUNCTION howdah.send_copied(queue text, reply_to text DEFAULT NULL::text, time_to_live interval DEFAULT NULL::interval, delay interval DEFAULT NULL::interval, delivery_mode text DEFAULT NULL::text, content_type text DEFAULT NULL::text, notify boolean DEFAULT true, reliability text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -19776,14 +19935,14 @@ begin
     -- read at a time. If one block holds too much, its rows are sent one by one.
     while v_block < v_blocks loop
         v_number := howdah._send_copied(queue, v_type, format('(%s,0)', v_block)::tid,
-            format('(%s,65535)', v_block + v_step - 1)::tid, 33554432, reply_to, time_to_live, delay, delivery_mode,
-            content_type, notify, v_bare);
+            format('(%s,65535)', v_block + v_step - 1)::tid, 33554432, reply_to, time_to_live, delay,
+            coalesce(reliability, delivery_mode), content_type, notify, v_bare);
         if v_number is null and v_step > 1 then
             v_step := v_step / 8;
             continue;
         elsif v_number is null then
             select sum(howdah._send_copied(queue, v_type, c.ctid, c.ctid, null, reply_to, time_to_live, delay,
-                delivery_mode, content_type, notify, v_bare))
+                coalesce(reliability, delivery_mode), content_type, notify, v_bare))
             into v_number
             from pg_temp.howdah_copy c
             where c.ctid between format('(%s,0)', v_block)::tid and format('(%s,65535)', v_block)::tid;
@@ -19797,7 +19956,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.send_copied(queue text, reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean) IS 'send the messages copied into pg_temp.howdah_copy since howdah.begin_copy, in the order of its rows, all or nothing.';
+COMMENT ON FUNCTION howdah.send_copied(queue text, reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, reliability text) IS 'send the messages copied into pg_temp.howdah_copy since howdah.begin_copy, in the order of its rows, all or nothing.';
 
 CREATE FUNCTION howdah.set_client_id(client_id text, local boolean DEFAULT false) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -20088,7 +20247,8 @@ begin
     select h.seq * 1000000 + h.destination_id, topic, case when h.is_text then convert_from(h.body, 'UTF8') end,
         case when not h.is_text then h.body end, h.content_type, h.headers, 9 - h.rank, h.correlation_id, h.reply_to,
         h.message_type, h.conversation_id, case when h.nonpersistent then 'non-persistent' else 'persistent' end,
-        h.sent_at, h.expires_at, 1, false, h.seq, 0, null::text, null::text, null::timestamptz
+        h.sent_at, h.expires_at, 1, false, h.seq, 0, null::text, null::text, null::timestamptz,
+        howdah._level_name(h.reliability, h.nonpersistent)
     from howdah._history(v_id, since) h order by h.seq limit max_messages;
 end
 $$;
@@ -20748,7 +20908,8 @@ CREATE VIEW howdah.archive_messages AS
           WHERE (b.message_id = g.message_id))) AS body,
     (EXISTS ( SELECT
            FROM howdah.archived_messages a
-          WHERE ((a.message_id = g.message_id) AND (a.destination_id = g.destination_id) AND (a.origin_id = COALESCE(g.origin_id, 0)) AND (a.stage = g.stage)))) AS archived
+          WHERE ((a.message_id = g.message_id) AND (a.destination_id = g.destination_id) AND (a.origin_id = COALESCE(g.origin_id, 0)) AND (a.stage = g.stage)))) AS archived,
+    howdah._level_name(g.reliability, g.nonpersistent) AS reliability
    FROM ((( SELECT m.message_id,
             m.destination_id,
             m.stage,
@@ -20766,7 +20927,8 @@ CREATE VIEW howdah.archive_messages AS
             m.reply_to,
             m.message_type,
             m.conversation_id,
-            m.body
+            m.body,
+            m.reliability
            FROM howdah.msgs m
           WHERE (m.dead_at IS NOT NULL)
         UNION ALL
@@ -20787,7 +20949,8 @@ CREATE VIEW howdah.archive_messages AS
             l.reply_to,
             l.message_type,
             l.conversation_id,
-            l.body
+            l.body,
+            l.reliability
            FROM howdah.leased l
           WHERE (l.dead_at IS NOT NULL)
         UNION ALL
@@ -20808,7 +20971,8 @@ CREATE VIEW howdah.archive_messages AS
             n.reply_to,
             n.message_type,
             n.conversation_id,
-            n.body
+            n.body,
+            n.reliability
            FROM howdah.msgs_nonpersistent n
           WHERE ((n.dead_at IS NOT NULL) AND (n.boot = pg_postmaster_start_time()))
         UNION ALL
@@ -20829,7 +20993,8 @@ CREATE VIEW howdah.archive_messages AS
             p.reply_to,
             p.message_type,
             p.conversation_id,
-            p.body
+            p.body,
+            p.reliability
            FROM howdah.parked p
           WHERE ((p.dead_at IS NOT NULL) AND ((p.boot IS NULL) OR (p.boot = pg_postmaster_start_time())))) g
      JOIN howdah.destinations d ON ((d.id = g.destination_id)))
@@ -21092,7 +21257,11 @@ CREATE VIEW howdah.audit_journal AS
     j.settled_xid,
     encode(i.digest, 'hex'::text) AS digest,
     j.ctid AS place,
-    (((i.message_id / 64000000) * 1000000) + (i.message_id % (1000000)::bigint)) AS word
+    (((i.message_id / 64000000) * 1000000) + (i.message_id % (1000000)::bigint)) AS word,
+        CASE
+            WHEN (j.event = ANY (ARRAY['sent'::text, 'discarded'::text, 'lost'::text])) THEN howdah._level_name(j.reliability, j.nonpersistent)
+            ELSE NULL::text
+        END AS reliability
    FROM (((howdah.journal j
      CROSS JOIN LATERAL UNNEST(
         CASE
@@ -21117,7 +21286,11 @@ CREATE VIEW howdah.audit_journal_calls AS
     j.other_destination_id,
     o.name AS other_queue,
     j.reason,
-    j.xid
+    j.xid,
+        CASE
+            WHEN (j.event = ANY (ARRAY['sent'::text, 'discarded'::text, 'lost'::text])) THEN howdah._level_name(j.reliability, j.nonpersistent)
+            ELSE NULL::text
+        END AS reliability
    FROM ((howdah.journal j
      JOIN howdah.destinations d ON ((d.id = j.destination_id)))
      LEFT JOIN howdah.destinations o ON ((o.id = j.other_destination_id)));
@@ -21194,7 +21367,8 @@ CREATE VIEW howdah.audit_messages AS
         CASE
             WHEN ((h.journal_level = 'full'::text) OR (h.journal_level_at > h.created_at)) THEN encode(substr(sha256(((convert_to((ROW(e.digest_secret, NULLIF((g.headers - ARRAY['originalExpiration'::text, 'originalDeliveryMode'::text, 'dlqDeliveryFailureCause'::text]), '{}'::jsonb), g.is_text, g.content_type, g.correlation_id, g.reply_to, g.message_type, g.conversation_id))::text, 'UTF8'::name) || w.body) || int4send(octet_length(w.body)))), 1, 16), 'hex'::text)
             ELSE NULL::text
-        END AS digest
+        END AS digest,
+    howdah._level_name(g.reliability, g.nonpersistent) AS reliability
    FROM (((((( SELECT m.message_id,
             m.destination_id,
             m.rank,
@@ -21218,7 +21392,8 @@ CREATE VIEW howdah.audit_messages AS
                 END AS state,
             m.ctid AS place,
             m.headers,
-            m.conversation_id
+            m.conversation_id,
+            m.reliability
            FROM howdah.msgs m
         UNION ALL
          SELECT m.message_id,
@@ -21241,7 +21416,8 @@ CREATE VIEW howdah.audit_messages AS
             'parked'::text,
             m.ctid,
             m.headers,
-            m.conversation_id
+            m.conversation_id,
+            m.reliability
            FROM (howdah.leased m
              LEFT JOIN howdah.leases l ON ((l.lease_id = (m.seq >> 20))))
         UNION ALL
@@ -21268,7 +21444,8 @@ CREATE VIEW howdah.audit_messages AS
                 END AS "case",
             n.ctid,
             n.headers,
-            n.conversation_id
+            n.conversation_id,
+            n.reliability
            FROM howdah.msgs_nonpersistent n
           WHERE (n.boot = pg_postmaster_start_time())
         UNION ALL
@@ -21292,7 +21469,8 @@ CREATE VIEW howdah.audit_messages AS
             'parked'::text,
             p.ctid,
             p.headers,
-            p.conversation_id
+            p.conversation_id,
+            p.reliability
            FROM howdah.parked p
           WHERE ((p.boot IS NULL) OR (p.boot = pg_postmaster_start_time()))) g
      JOIN howdah.destinations d ON ((d.id = g.destination_id)))
@@ -21326,7 +21504,8 @@ CREATE TABLE howdah.poison_log (
     reply_to text,
     message_type text,
     conversation_id uuid,
-    dead_reason text
+    dead_reason text,
+    reliability smallint
 );
 
 COMMENT ON TABLE howdah.poison_log IS 'Copies of messages that reached their limit, of queues with log_table.';
@@ -21372,6 +21551,8 @@ COMMENT ON COLUMN howdah.poison_log.message_type IS 'JMSType; workers choose the
 COMMENT ON COLUMN howdah.poison_log.conversation_id IS 'The conversation (dialog) that the message belongs to.';
 
 COMMENT ON COLUMN howdah.poison_log.dead_reason IS 'Why the message was moved to an exception destination.';
+
+COMMENT ON COLUMN howdah.poison_log.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
 
 CREATE VIEW howdah.audit_poison_log AS
  SELECT l.log_id,
@@ -21940,7 +22121,8 @@ CREATE TABLE howdah.journal_default (
     priorities smallint[],
     settled_xid bigint,
     last_id bigint,
-    digests bytea[]
+    digests bytea[],
+    reliability smallint
 );
 ALTER TABLE ONLY howdah.journal_default ALTER COLUMN message_ids SET STORAGE EXTERNAL;
 
@@ -22859,7 +23041,9 @@ REVOKE ALL ON FUNCTION howdah._check_home(p_homeless bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_lease(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[], p_done bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._check_message(p_destination howdah.destinations, p_body_bytes bigint, p_headers jsonb, p_priority integer, p_content_type text, p_time_to_live interval, p_delay interval, p_delivery_mode text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._check_levels(p_destination howdah.destinations) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._check_message(p_destination howdah.destinations, p_body_bytes bigint, p_headers jsonb, p_priority integer, p_content_type text, p_time_to_live interval, p_delay interval) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_name(p_name text) FROM PUBLIC;
 
@@ -22907,7 +23091,7 @@ REVOKE ALL ON FUNCTION howdah._claim_free(p_slot integer, p_nonpersistent boolea
 
 REVOKE ALL ON FUNCTION howdah._claim_groups(p_lane howdah.lanes, p_walk howdah.walk, p_keys bigint[], p_groups text[], p_seqs integer[], p_want integer, p_now timestamp with time zone, p_more boolean, INOUT mine text[], INOUT refused text[], OUT taken bigint[], OUT firsts bigint[], OUT full_up boolean, OUT through boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._claim_next(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_cursor integer, p_n bigint, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_failing regclass, p_hold boolean, OUT xid xid8, OUT seq bigint, OUT sent_at timestamp with time zone, OUT expires_at timestamp with time zone, OUT rank smallint, OUT is_text boolean, OUT content_type text, OUT body bytea, OUT headers jsonb, OUT correlation_id text, OUT reply_to text, OUT message_type text, OUT conversation_id uuid, OUT kept boolean, OUT moved boolean, OUT blamed boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._claim_next(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_cursor integer, p_n bigint, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_failing regclass, p_hold boolean, OUT xid xid8, OUT seq bigint, OUT sent_at timestamp with time zone, OUT expires_at timestamp with time zone, OUT rank smallint, OUT is_text boolean, OUT content_type text, OUT body bytea, OUT headers jsonb, OUT correlation_id text, OUT reply_to text, OUT message_type text, OUT conversation_id uuid, OUT reliability smallint, OUT kept boolean, OUT moved boolean, OUT blamed boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._claim_of_groups(p_lane howdah.lanes, p_walk howdah.walk, p_from bigint, p_want integer, p_all boolean) FROM PUBLIC;
 
@@ -22991,7 +23175,7 @@ REVOKE ALL ON FUNCTION howdah._dispose(p_destination_id integer, p_message howda
 
 REVOKE ALL ON FUNCTION howdah._dispose_evicted(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._dispose_published(p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_rank smallint, p_is_text boolean, p_content_type text, p_body bytea, p_headers jsonb, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_nonpersistent boolean, p_now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._dispose_published(p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_rank smallint, p_is_text boolean, p_content_type text, p_body bytea, p_headers jsonb, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_nonpersistent boolean, p_reliability smallint, p_now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._draw_tickets(p_id integer, p_tickets regclass, p_shift integer, p_needed bigint) FROM PUBLIC;
 
@@ -23077,7 +23261,7 @@ REVOKE ALL ON FUNCTION howdah._forget_moved() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._forget_selections() FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._forward_to_bridges(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_nonpersistent boolean, p_notify boolean, p_user text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._forward_to_bridges(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_level smallint, p_notify boolean, p_user text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._free_between(p_lane howdah.lanes, p_after bigint, p_upto bigint, p_want integer) FROM PUBLIC;
 
@@ -23193,7 +23377,7 @@ REVOKE ALL ON FUNCTION howdah._journal_claimed(p_destination_id integer, p_topic
 
 REVOKE ALL ON FUNCTION howdah._journal_one_sent(p_destination howdah.destinations, p_message howdah.msgs, p_body bytea, p_nonpersistent boolean, p_delayed boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._journal_sent(p_destination howdah.destinations, p_message_ids bigint[], p_nonpersistent boolean, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_headers jsonb[], p_conversation_ids uuid[], p_priorities integer[], p_delayed boolean, p_digests bytea[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._journal_sent(p_destination howdah.destinations, p_message_ids bigint[], p_nonpersistent boolean, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_headers jsonb[], p_conversation_ids uuid[], p_priorities integer[], p_delayed boolean, p_digests bytea[], p_reliability smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._journal_since(p_since pg_snapshot, p_until pg_snapshot, p_id integer) FROM PUBLIC;
 
@@ -23224,6 +23408,12 @@ REVOKE ALL ON FUNCTION howdah._lease_until(p_duration interval) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._leave_topics(p_queue_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._left_in_session() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._level(p_asked text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._level_for(p_destination howdah.destinations, p_asked text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._level_name(p_reliability smallint, p_nonpersistent boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._listener(p_name text, p_verb text) FROM PUBLIC;
 
@@ -23349,7 +23539,7 @@ REVOKE ALL ON FUNCTION howdah._option_kinds() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._origin_id(p_name text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._own_copy(p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_rank smallint, p_is_text boolean, p_content_type text, p_body bytea, p_headers jsonb, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._own_copy(p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_rank smallint, p_is_text boolean, p_content_type text, p_body bytea, p_headers jsonb, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_reliability smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._own_cursor(p_ack_id integer) FROM PUBLIC;
 
@@ -23401,11 +23591,11 @@ REVOKE ALL ON FUNCTION howdah._positions(p_destination_id integer, p_message_id 
 
 REVOKE ALL ON FUNCTION howdah._preset(p_name text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._publish(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_nonpersistent boolean, p_notify boolean, p_seqs bigint[], p_user text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._publish(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_level smallint, p_notify boolean, p_seqs bigint[], p_user text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._publish_usual(p_topic text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_notify boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._published_rows(p_topic howdah.destinations, p_seqs bigint[], p_now timestamp with time zone, p_expires_at timestamp with time zone, p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._published_rows(p_topic howdah.destinations, p_seqs bigint[], p_now timestamp with time zone, p_expires_at timestamp with time zone, p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[], p_reliability smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._put(p_message howdah.msgs, p_nonpersistent boolean, p_notify boolean) FROM PUBLIC;
 
@@ -23509,9 +23699,9 @@ REVOKE ALL ON FUNCTION howdah._sample_start(p_n bigint, p_first bigint, p_last b
 
 REVOKE ALL ON FUNCTION howdah._sample_weight(p_found bigint, p_from bigint, p_at bigint, p_last bigint, p_length bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._schedule(p_queue text, p_body bytea, p_is_text boolean, p_cron text, p_period interval, p_repeat integer, p_starts_at timestamp with time zone, p_ends_at timestamp with time zone, p_delay interval, p_name text, p_time_zone text, p_catch_up boolean, p_misfire_grace interval, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delivery_mode text, p_content_type text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._schedule(p_queue text, p_body bytea, p_is_text boolean, p_cron text, p_period interval, p_repeat integer, p_starts_at timestamp with time zone, p_ends_at timestamp with time zone, p_delay interval, p_name text, p_time_zone text, p_catch_up boolean, p_misfire_grace interval, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_reliability text, p_content_type text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._schedule_by_headers(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delivery_mode text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._schedule_by_headers(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_reliability text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._schedule_definition(p_schedule howdah.schedules) FROM PUBLIC;
 
@@ -23577,23 +23767,23 @@ REVOKE ALL ON FUNCTION howdah._selector_unlike(p_sql text, p_other_sql text) FRO
 
 REVOKE ALL ON FUNCTION howdah._selector_word(p_kind text, p_value text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._send(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_key text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._send(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_keys text[], p_seqs bigint[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[], p_seqs bigint[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._send_batch_to(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_keys text[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._send_batch_to(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._send_copied(p_queue text, p_type text, p_from tid, p_to tid, p_bytes_max bigint, p_reply_to text, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_content_type text, p_notify boolean, p_bare boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._send_copied(p_queue text, p_type text, p_from tid, p_to tid, p_bytes_max bigint, p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_content_type text, p_notify boolean, p_bare boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._send_each(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_key text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._send_each(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._send_error(p_reply_to text, p_from_id integer, p_error integer, p_text text, p_correlation_id text, p_conversation_id uuid) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._send_large(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_correlation_id text, p_reply_to text, p_message_type text, p_notify boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._send_new(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_keys text[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._send_new(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_keys text[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._send_to(v_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_key text, p_user text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._send_to(v_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text, p_user text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._session_settings() FROM PUBLIC;
 
@@ -23637,9 +23827,11 @@ REVOKE ALL ON FUNCTION howdah._standing(p_destination_id integer, p_message_id b
 
 REVOKE ALL ON FUNCTION howdah._still_needed(p_slot integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._store_published(p_table bigint, p_topic howdah.destinations, p_seqs bigint[], p_now timestamp with time zone, p_expires_at timestamp with time zone, p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._store_published(p_table bigint, p_topic howdah.destinations, p_seqs bigint[], p_now timestamp with time zone, p_expires_at timestamp with time zone, p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[], p_reliability smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._stored(p_id integer, p_enough bigint, p_with_bytes boolean, OUT messages bigint, OUT bytes bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._stored_level(p_level smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._stream_nonpersistent_0(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) FROM PUBLIC;
 
@@ -24319,17 +24511,17 @@ GRANT ALL ON FUNCTION howdah.resource_state() TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.resource_state() TO howdah_consumer;
 GRANT ALL ON FUNCTION howdah.resource_state() TO howdah_producer;
 
-REVOKE ALL ON FUNCTION howdah.respond(reply_to text, body bytea, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.respond(reply_to text, body bytea, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.respond(reply_to text, body bytea, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text) TO howdah_producer;
+REVOKE ALL ON FUNCTION howdah.respond(reply_to text, body bytea, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.respond(reply_to text, body bytea, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.respond(reply_to text, body bytea, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text) TO howdah_producer;
 
-REVOKE ALL ON FUNCTION howdah.respond(reply_to text, body jsonb, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.respond(reply_to text, body jsonb, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.respond(reply_to text, body jsonb, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text) TO howdah_producer;
+REVOKE ALL ON FUNCTION howdah.respond(reply_to text, body jsonb, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.respond(reply_to text, body jsonb, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.respond(reply_to text, body jsonb, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text) TO howdah_producer;
 
-REVOKE ALL ON FUNCTION howdah.respond(reply_to text, body text, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.respond(reply_to text, body text, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.respond(reply_to text, body text, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text) TO howdah_producer;
+REVOKE ALL ON FUNCTION howdah.respond(reply_to text, body text, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.respond(reply_to text, body text, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.respond(reply_to text, body text, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text) TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.restore_message(queue text, archive uuid, run integer, message_id bigint, body bytea, is_text boolean, properties jsonb, again boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.restore_message(queue text, archive uuid, run integer, message_id bigint, body bytea, is_text boolean, properties jsonb, again boolean) TO howdah_admin;
@@ -24350,56 +24542,56 @@ GRANT ALL ON FUNCTION howdah.retry(queue text, message_ids bigint[], reason text
 REVOKE ALL ON FUNCTION howdah.revoke_queue(queue text, verb text, role text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.revoke_queue(queue text, verb text, role text) TO howdah_admin;
 
-REVOKE ALL ON FUNCTION howdah.schedule(queue text, body bytea, cron text, period interval, repeat integer, starts_at timestamp with time zone, ends_at timestamp with time zone, delay interval, name text, time_zone text, catch_up boolean, misfire_grace interval, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delivery_mode text, content_type text) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.schedule(queue text, body bytea, cron text, period interval, repeat integer, starts_at timestamp with time zone, ends_at timestamp with time zone, delay interval, name text, time_zone text, catch_up boolean, misfire_grace interval, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delivery_mode text, content_type text) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.schedule(queue text, body bytea, cron text, period interval, repeat integer, starts_at timestamp with time zone, ends_at timestamp with time zone, delay interval, name text, time_zone text, catch_up boolean, misfire_grace interval, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delivery_mode text, content_type text) TO howdah_producer;
+REVOKE ALL ON FUNCTION howdah.schedule(queue text, body bytea, cron text, period interval, repeat integer, starts_at timestamp with time zone, ends_at timestamp with time zone, delay interval, name text, time_zone text, catch_up boolean, misfire_grace interval, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delivery_mode text, content_type text, reliability text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.schedule(queue text, body bytea, cron text, period interval, repeat integer, starts_at timestamp with time zone, ends_at timestamp with time zone, delay interval, name text, time_zone text, catch_up boolean, misfire_grace interval, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delivery_mode text, content_type text, reliability text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.schedule(queue text, body bytea, cron text, period interval, repeat integer, starts_at timestamp with time zone, ends_at timestamp with time zone, delay interval, name text, time_zone text, catch_up boolean, misfire_grace interval, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delivery_mode text, content_type text, reliability text) TO howdah_producer;
 
-REVOKE ALL ON FUNCTION howdah.schedule(queue text, body jsonb, cron text, period interval, repeat integer, starts_at timestamp with time zone, ends_at timestamp with time zone, delay interval, name text, time_zone text, catch_up boolean, misfire_grace interval, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delivery_mode text, content_type text) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.schedule(queue text, body jsonb, cron text, period interval, repeat integer, starts_at timestamp with time zone, ends_at timestamp with time zone, delay interval, name text, time_zone text, catch_up boolean, misfire_grace interval, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delivery_mode text, content_type text) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.schedule(queue text, body jsonb, cron text, period interval, repeat integer, starts_at timestamp with time zone, ends_at timestamp with time zone, delay interval, name text, time_zone text, catch_up boolean, misfire_grace interval, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delivery_mode text, content_type text) TO howdah_producer;
+REVOKE ALL ON FUNCTION howdah.schedule(queue text, body jsonb, cron text, period interval, repeat integer, starts_at timestamp with time zone, ends_at timestamp with time zone, delay interval, name text, time_zone text, catch_up boolean, misfire_grace interval, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delivery_mode text, content_type text, reliability text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.schedule(queue text, body jsonb, cron text, period interval, repeat integer, starts_at timestamp with time zone, ends_at timestamp with time zone, delay interval, name text, time_zone text, catch_up boolean, misfire_grace interval, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delivery_mode text, content_type text, reliability text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.schedule(queue text, body jsonb, cron text, period interval, repeat integer, starts_at timestamp with time zone, ends_at timestamp with time zone, delay interval, name text, time_zone text, catch_up boolean, misfire_grace interval, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delivery_mode text, content_type text, reliability text) TO howdah_producer;
 
-REVOKE ALL ON FUNCTION howdah.schedule(queue text, body text, cron text, period interval, repeat integer, starts_at timestamp with time zone, ends_at timestamp with time zone, delay interval, name text, time_zone text, catch_up boolean, misfire_grace interval, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delivery_mode text, content_type text) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.schedule(queue text, body text, cron text, period interval, repeat integer, starts_at timestamp with time zone, ends_at timestamp with time zone, delay interval, name text, time_zone text, catch_up boolean, misfire_grace interval, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delivery_mode text, content_type text) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.schedule(queue text, body text, cron text, period interval, repeat integer, starts_at timestamp with time zone, ends_at timestamp with time zone, delay interval, name text, time_zone text, catch_up boolean, misfire_grace interval, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delivery_mode text, content_type text) TO howdah_producer;
+REVOKE ALL ON FUNCTION howdah.schedule(queue text, body text, cron text, period interval, repeat integer, starts_at timestamp with time zone, ends_at timestamp with time zone, delay interval, name text, time_zone text, catch_up boolean, misfire_grace interval, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delivery_mode text, content_type text, reliability text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.schedule(queue text, body text, cron text, period interval, repeat integer, starts_at timestamp with time zone, ends_at timestamp with time zone, delay interval, name text, time_zone text, catch_up boolean, misfire_grace interval, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delivery_mode text, content_type text, reliability text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.schedule(queue text, body text, cron text, period interval, repeat integer, starts_at timestamp with time zone, ends_at timestamp with time zone, delay interval, name text, time_zone text, catch_up boolean, misfire_grace interval, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delivery_mode text, content_type text, reliability text) TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.seek_subscription(subscription text, since timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.seek_subscription(subscription text, since timestamp with time zone) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.seek_subscription(subscription text, since timestamp with time zone) TO howdah_consumer;
 
-REVOKE ALL ON FUNCTION howdah.selector_matches(selector text, headers jsonb, priority integer, correlation_id text, message_type text, message_id bigint, sent_at timestamp with time zone, delivery_mode text) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.selector_matches(selector text, headers jsonb, priority integer, correlation_id text, message_type text, message_id bigint, sent_at timestamp with time zone, delivery_mode text) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.selector_matches(selector text, headers jsonb, priority integer, correlation_id text, message_type text, message_id bigint, sent_at timestamp with time zone, delivery_mode text) TO howdah_auditor;
-GRANT ALL ON FUNCTION howdah.selector_matches(selector text, headers jsonb, priority integer, correlation_id text, message_type text, message_id bigint, sent_at timestamp with time zone, delivery_mode text) TO howdah_browser;
-GRANT ALL ON FUNCTION howdah.selector_matches(selector text, headers jsonb, priority integer, correlation_id text, message_type text, message_id bigint, sent_at timestamp with time zone, delivery_mode text) TO howdah_consumer;
-GRANT ALL ON FUNCTION howdah.selector_matches(selector text, headers jsonb, priority integer, correlation_id text, message_type text, message_id bigint, sent_at timestamp with time zone, delivery_mode text) TO howdah_producer;
+REVOKE ALL ON FUNCTION howdah.selector_matches(selector text, headers jsonb, priority integer, correlation_id text, message_type text, message_id bigint, sent_at timestamp with time zone, delivery_mode text, reliability text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.selector_matches(selector text, headers jsonb, priority integer, correlation_id text, message_type text, message_id bigint, sent_at timestamp with time zone, delivery_mode text, reliability text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.selector_matches(selector text, headers jsonb, priority integer, correlation_id text, message_type text, message_id bigint, sent_at timestamp with time zone, delivery_mode text, reliability text) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.selector_matches(selector text, headers jsonb, priority integer, correlation_id text, message_type text, message_id bigint, sent_at timestamp with time zone, delivery_mode text, reliability text) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.selector_matches(selector text, headers jsonb, priority integer, correlation_id text, message_type text, message_id bigint, sent_at timestamp with time zone, delivery_mode text, reliability text) TO howdah_consumer;
+GRANT ALL ON FUNCTION howdah.selector_matches(selector text, headers jsonb, priority integer, correlation_id text, message_type text, message_id bigint, sent_at timestamp with time zone, delivery_mode text, reliability text) TO howdah_producer;
 
-REVOKE ALL ON FUNCTION howdah.send(queue text, body bytea, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_key text) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.send(queue text, body bytea, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_key text) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.send(queue text, body bytea, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_key text) TO howdah_producer;
+REVOKE ALL ON FUNCTION howdah.send(queue text, body bytea, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_key text, reliability text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.send(queue text, body bytea, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_key text, reliability text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.send(queue text, body bytea, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_key text, reliability text) TO howdah_producer;
 
-REVOKE ALL ON FUNCTION howdah.send(queue text, body jsonb, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_key text) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.send(queue text, body jsonb, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_key text) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.send(queue text, body jsonb, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_key text) TO howdah_producer;
+REVOKE ALL ON FUNCTION howdah.send(queue text, body jsonb, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_key text, reliability text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.send(queue text, body jsonb, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_key text, reliability text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.send(queue text, body jsonb, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_key text, reliability text) TO howdah_producer;
 
-REVOKE ALL ON FUNCTION howdah.send(queue text, body text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_key text) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.send(queue text, body text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_key text) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.send(queue text, body text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_key text) TO howdah_producer;
+REVOKE ALL ON FUNCTION howdah.send(queue text, body text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_key text, reliability text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.send(queue text, body text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_key text, reliability text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.send(queue text, body text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_key text, reliability text) TO howdah_producer;
 
-REVOKE ALL ON FUNCTION howdah.send_batch(queue text, bodies bytea[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.send_batch(queue text, bodies bytea[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[]) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.send_batch(queue text, bodies bytea[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[]) TO howdah_producer;
+REVOKE ALL ON FUNCTION howdah.send_batch(queue text, bodies bytea[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[], reliability text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.send_batch(queue text, bodies bytea[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[], reliability text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.send_batch(queue text, bodies bytea[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[], reliability text) TO howdah_producer;
 
-REVOKE ALL ON FUNCTION howdah.send_batch(queue text, bodies jsonb[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.send_batch(queue text, bodies jsonb[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[]) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.send_batch(queue text, bodies jsonb[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[]) TO howdah_producer;
+REVOKE ALL ON FUNCTION howdah.send_batch(queue text, bodies jsonb[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[], reliability text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.send_batch(queue text, bodies jsonb[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[], reliability text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.send_batch(queue text, bodies jsonb[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[], reliability text) TO howdah_producer;
 
-REVOKE ALL ON FUNCTION howdah.send_batch(queue text, bodies text[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.send_batch(queue text, bodies text[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[]) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.send_batch(queue text, bodies text[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[]) TO howdah_producer;
+REVOKE ALL ON FUNCTION howdah.send_batch(queue text, bodies text[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[], reliability text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.send_batch(queue text, bodies text[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[], reliability text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.send_batch(queue text, bodies text[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[], reliability text) TO howdah_producer;
 
-REVOKE ALL ON FUNCTION howdah.send_copied(queue text, reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.send_copied(queue text, reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.send_copied(queue text, reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean) TO howdah_producer;
+REVOKE ALL ON FUNCTION howdah.send_copied(queue text, reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, reliability text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.send_copied(queue text, reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, reliability text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.send_copied(queue text, reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, reliability text) TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.set_client_id(client_id text, local boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.set_client_id(client_id text, local boolean) TO howdah_admin;

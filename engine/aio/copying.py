@@ -88,6 +88,7 @@ def _send(
     time_to_live: Seconds | None = None,
     delay: Seconds | None = None,
     delivery_mode: str | None = None,
+    reliability: str | None = None,
     content_type: str | None = None,
 ) -> Call[Any]:
     return scalar(
@@ -96,7 +97,8 @@ def _send(
         reply_to=("text", reply_to),
         time_to_live=("interval", interval("time_to_live", time_to_live)),
         delay=("interval", interval("delay", delay)),
-        delivery_mode=("text", delivery_mode or "persistent"),
+        delivery_mode=("text", delivery_mode),
+        reliability=("text", reliability),
         content_type=("text", content_type or needed),
     )
 

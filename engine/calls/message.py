@@ -22,7 +22,7 @@ COLUMNS = (
     "message_id, queue, body, bytes, content_type, headers::text, priority, correlation_id, reply_to, message_type,"
     " conversation_id, delivery_mode, sent_at, expires_at, delivery_count, redelivered,"
     ' "position", stage, origin_queue,'
-    " dead_reason, dead_at"
+    " dead_reason, dead_at, reliability"
 )
 
 #: From when PostgreSQL counts microseconds, and the counts that mean infinity.
@@ -157,6 +157,11 @@ class Message:
         """When it came into the exception destination."""
         micros = self._row[20]
         return None if micros is None else _moment(micros)
+
+    @property
+    def reliability(self) -> str:
+        """Its level of reliability, BEST_EFFORT_NONPERSISTENT to ASSURED_PERSISTENT."""
+        return self._row[21]  # type: ignore[no-any-return]
 
     @property
     def data(self) -> Any:

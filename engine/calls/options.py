@@ -20,6 +20,7 @@ class SharedOptions(TypedDict, total=False):
     time_to_live: Seconds | None
     delay: Seconds | None
     delivery_mode: str | None
+    reliability: str | None
     content_type: str | None
 
 
@@ -69,6 +70,7 @@ class RequestOptions(TypedDict, total=False):
     time_to_live: Seconds | None
     delay: Seconds | None
     delivery_mode: str | None
+    reliability: str | None
     content_type: str | None
     notify: bool
     deduplication_key: str | None
@@ -81,6 +83,7 @@ class RespondOptions(TypedDict, total=False):
     message_type: str | None
     time_to_live: Seconds | None
     delivery_mode: str | None
+    reliability: str | None
     content_type: str | None
 
 
@@ -134,6 +137,7 @@ class ScheduleOptions(TypedDict, total=False):
     conversation_id: UUID | None
     time_to_live: Seconds | None
     delivery_mode: str | None
+    reliability: str | None
     content_type: str | None
 
 

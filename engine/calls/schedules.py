@@ -44,6 +44,7 @@ def schedule(
     conversation_id: UUID | None = None,
     time_to_live: Seconds | None = None,
     delivery_mode: str | None = None,
+    reliability: str | None = None,
     content_type: str | None = None,
 ) -> Call[int]:
     """The call of howdah.schedule; lengths of time are seconds or timedelta, points in time have a time zone."""
@@ -62,6 +63,7 @@ def schedule(
         "reply_to": reply_to,
         "message_type": message_type,
         "delivery_mode": delivery_mode,
+        "reliability": reliability,
         "content_type": content_type or needed,
     }
     given: dict[str, tuple[str, Any]] = {

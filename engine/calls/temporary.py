@@ -48,11 +48,12 @@ def respond(
     message_type: str | None = None,
     time_to_live: Seconds | None = None,
     delivery_mode: str | None = None,
+    reliability: str | None = None,
     content_type: str | None = None,
 ) -> Call[int | None]:
     """Answer a request where it wants its answer, under its correlation id, else ID: and its number.
 
-    Non-persistent unless delivery_mode says otherwise; the result is None if nobody waits any more.
+    Non-persistent unless delivery_mode or reliability says otherwise; the result is None if nobody waits any more.
     """
     kind, value, needed = encode(body)
     call: Call[int | None] = scalar(
@@ -64,6 +65,7 @@ def respond(
         message_type=("text", message_type),
         time_to_live=("interval", interval("time_to_live", time_to_live)),
         delivery_mode=("text", delivery_mode),
+        reliability=("text", reliability),
         content_type=("text", content_type or needed),
     )
     return call

@@ -244,6 +244,12 @@ class ClientIdInUse(HowdahError):
     sqlstate = "HD038"
 
 
+class ReliabilityTooHigh(HowdahError, ValueError):
+    """The message's level of reliability is above the highest one that its queue or topic takes."""
+
+    sqlstate = "HD039"
+
+
 class NotMigrated(HowdahError):
     """Howdah is not installed in the database, or in a version that does not fit this code."""
 

@@ -104,7 +104,8 @@ class WindowedProducer:
         if target is None:
             raise BadArgument("this producer has no queue of its own", "Name one: send(body, queue=…).")
         call = calls.send(target, body, **options)
-        persistent = options.get("delivery_mode") != "non-persistent"
+        level = options.get("reliability") or options.get("delivery_mode")
+        persistent = level is None or not level.endswith(("non-persistent", "NONPERSISTENT"))
         awaited = not (self.asynchronous or (self.asynchronous is None and not persistent))
         sent = Sent(target, body, options, _size(call.arguments[1]), call, awaited)
         sent.future.set_running_or_notify_cancel()  # what is handed over cannot be called back

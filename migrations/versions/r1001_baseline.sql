@@ -59,7 +59,8 @@ CREATE TABLE howdah.journal (
     priorities SMALLINT[],
     settled_xid BIGINT,
     last_id BIGINT,
-    digests BYTEA[]
+    digests BYTEA[],
+    reliability SMALLINT
 )
  PARTITION BY RANGE (at);
 CREATE INDEX ix_journal_xid ON howdah.journal USING brin (xid) WITH (pages_per_range = 32);
@@ -79,6 +80,7 @@ COMMENT ON COLUMN howdah.journal.priorities IS 'For sent: the priority of each m
 COMMENT ON COLUMN howdah.journal.settled_xid IS 'With group_ids: every transaction with a lower id had ended when they were sent.';
 COMMENT ON COLUMN howdah.journal.last_id IS 'For messages read from a topic whose numbers have no gap: the greatest. NULL: message_ids has them all.';
 COMMENT ON COLUMN howdah.journal.digests IS 'For sent: 16 bytes for the content of each message (howdah._digest), so that an audit sees changes to it.';
+COMMENT ON COLUMN howdah.journal.reliability IS 'For sent, discarded and lost: the level of the messages, as in msgs. NULL: the usual one of their mode, or several levels.';
 ALTER TABLE howdah.journal ALTER COLUMN message_ids SET STORAGE EXTERNAL;
 
 CREATE TABLE howdah.journal_default PARTITION OF howdah.journal DEFAULT;
@@ -432,6 +434,9 @@ CREATE TABLE howdah.destinations (
     poison_procedure_owner TEXT,
     persistent BOOLEAN DEFAULT true NOT NULL,
     own_persistent BOOLEAN DEFAULT true NOT NULL,
+    default_reliability TEXT DEFAULT 'ASSURED_PERSISTENT' NOT NULL,
+    max_reliability TEXT DEFAULT 'ASSURED_PERSISTENT' NOT NULL,
+    producer_may_override BOOLEAN DEFAULT true NOT NULL,
     limit_behaviour TEXT DEFAULT 'reject' NOT NULL,
     send_timeout_ms BIGINT DEFAULT 30000 NOT NULL,
     deduplication_window_ms BIGINT DEFAULT 300000 NOT NULL,
@@ -455,6 +460,7 @@ CREATE TABLE howdah.destinations (
     CONSTRAINT ck_destinations_own_max_message_bytes CHECK (own_max_message_bytes > 0),
     CONSTRAINT ck_destinations_default_priority CHECK (default_priority BETWEEN 0 AND 9),
     CONSTRAINT ck_destinations_default_time_to_live_ms CHECK (default_time_to_live_ms > 0),
+    CONSTRAINT ck_destinations_reliability CHECK (array_position(ARRAY['BEST_EFFORT_NONPERSISTENT', 'EXPRESS_NONPERSISTENT', 'RELIABLE_NONPERSISTENT', 'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], default_reliability) <= array_position(ARRAY['BEST_EFFORT_NONPERSISTENT', 'EXPRESS_NONPERSISTENT', 'RELIABLE_NONPERSISTENT', 'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], max_reliability)),
     CONSTRAINT ck_destinations_journal_level CHECK (journal_level IN ('off', 'exits', 'full')),
     CONSTRAINT ck_destinations_preset CHECK (preset IN ('howdah', 'websphere', 'websphere_mq', 'service_broker', 'activemq')),
     CONSTRAINT ck_destinations_comparison CHECK (limit_comparison IN ('reached', 'exceeded')),
@@ -536,6 +542,9 @@ COMMENT ON COLUMN howdah.destinations.poison_procedure IS 'Function (SCHEMA.FUNC
 COMMENT ON COLUMN howdah.destinations.poison_procedure_owner IS 'The role that owned the function when it was set. The function is not called if its owner changes.';
 COMMENT ON COLUMN howdah.destinations.persistent IS 'False: memory mode, in which every message sent here is non-persistent.';
 COMMENT ON COLUMN howdah.destinations.own_persistent IS 'The option persistent as given; the column persistent is what applies, including the engine''s false.';
+COMMENT ON COLUMN howdah.destinations.default_reliability IS 'Level of reliability of a message that is sent without a level or delivery mode.';
+COMMENT ON COLUMN howdah.destinations.max_reliability IS 'Highest level of reliability that is taken here.';
+COMMENT ON COLUMN howdah.destinations.producer_may_override IS 'False: every message gets default_reliability, whatever its sender asks for.';
 COMMENT ON COLUMN howdah.destinations.limit_behaviour IS 'What a send to a full queue does: reject, remove_oldest, remove_lowest_priority or block (up to send_timeout_ms).';
 COMMENT ON COLUMN howdah.destinations.send_timeout_ms IS 'Milliseconds that a send waits for room if limit_behaviour is block.';
 COMMENT ON COLUMN howdah.destinations.deduplication_window_ms IS 'Milliseconds for which a deduplication key is remembered. Amazon SQS has five minutes.';
@@ -676,6 +685,7 @@ CREATE TABLE howdah.poison_log (
     message_type TEXT,
     conversation_id UUID,
     dead_reason TEXT,
+    reliability SMALLINT,
     CONSTRAINT pk_poison_log PRIMARY KEY (log_id)
 );
 COMMENT ON TABLE howdah.poison_log IS 'Copies of messages that reached their limit, of queues with log_table.';
@@ -700,6 +710,7 @@ COMMENT ON COLUMN howdah.poison_log.reply_to IS 'JMSReplyTo: name of the destina
 COMMENT ON COLUMN howdah.poison_log.message_type IS 'JMSType; workers choose the handler by it.';
 COMMENT ON COLUMN howdah.poison_log.conversation_id IS 'The conversation (dialog) that the message belongs to.';
 COMMENT ON COLUMN howdah.poison_log.dead_reason IS 'Why the message was moved to an exception destination.';
+COMMENT ON COLUMN howdah.poison_log.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
 
 CREATE TABLE howdah.ended_conversations (
     conversation_id UUID NOT NULL,
@@ -802,6 +813,7 @@ CREATE TABLE howdah.msgs (
     message_type TEXT,
     conversation_id UUID,
     dead_reason TEXT,
+    reliability SMALLINT,
     CONSTRAINT pk_msgs PRIMARY KEY (destination_id, rank, seq)
 );
 CREATE INDEX ix_msgs_correlation ON howdah.msgs (hashtextextended(correlation_id, 0)) WHERE correlation_id IS NOT NULL;
@@ -824,6 +836,7 @@ COMMENT ON COLUMN howdah.msgs.reply_to IS 'JMSReplyTo: name of the destination f
 COMMENT ON COLUMN howdah.msgs.message_type IS 'JMSType; workers choose the handler by it.';
 COMMENT ON COLUMN howdah.msgs.conversation_id IS 'The conversation (dialog) that the message belongs to.';
 COMMENT ON COLUMN howdah.msgs.dead_reason IS 'Why the message was moved to an exception destination.';
+COMMENT ON COLUMN howdah.msgs.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
 
 CREATE TABLE howdah.bodies (
     message_id BIGINT NOT NULL,
@@ -867,6 +880,7 @@ CREATE TABLE howdah.leased (
     message_type TEXT,
     conversation_id UUID,
     dead_reason TEXT,
+    reliability SMALLINT,
     CONSTRAINT pk_leased PRIMARY KEY (destination_id, rank, seq)
 );
 COMMENT ON TABLE howdah.leased IS 'Leased messages of the main lanes. A lease inserts the rows, and what ends it deletes them; no row is ever updated.';
@@ -888,6 +902,7 @@ COMMENT ON COLUMN howdah.leased.reply_to IS 'JMSReplyTo: name of the destination
 COMMENT ON COLUMN howdah.leased.message_type IS 'JMSType; workers choose the handler by it.';
 COMMENT ON COLUMN howdah.leased.conversation_id IS 'The conversation (dialog) that the message belongs to.';
 COMMENT ON COLUMN howdah.leased.dead_reason IS 'Why the message was moved to an exception destination.';
+COMMENT ON COLUMN howdah.leased.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
 
 CREATE TABLE howdah.leases (
     lease_id BIGINT NOT NULL,
@@ -922,6 +937,7 @@ CREATE UNLOGGED TABLE howdah.msgs_nonpersistent (
     message_type TEXT,
     conversation_id UUID,
     dead_reason TEXT,
+    reliability SMALLINT,
     boot TIMESTAMP WITH TIME ZONE NOT NULL,
     CONSTRAINT pk_msgs_nonpersistent PRIMARY KEY (destination_id, rank, seq)
 );
@@ -945,6 +961,7 @@ COMMENT ON COLUMN howdah.msgs_nonpersistent.reply_to IS 'JMSReplyTo: name of the
 COMMENT ON COLUMN howdah.msgs_nonpersistent.message_type IS 'JMSType; workers choose the handler by it.';
 COMMENT ON COLUMN howdah.msgs_nonpersistent.conversation_id IS 'The conversation (dialog) that the message belongs to.';
 COMMENT ON COLUMN howdah.msgs_nonpersistent.dead_reason IS 'Why the message was moved to an exception destination.';
+COMMENT ON COLUMN howdah.msgs_nonpersistent.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
 COMMENT ON COLUMN howdah.msgs_nonpersistent.boot IS 'Start of the server that took the message. After any other start it is lost.';
 
 CREATE TABLE howdah.ahead_leases (
@@ -977,6 +994,7 @@ CREATE TABLE howdah.parked (
     message_type TEXT,
     conversation_id UUID,
     dead_reason TEXT,
+    reliability SMALLINT,
     due_at TIMESTAMP WITH TIME ZONE NOT NULL,
     parked_reason TEXT NOT NULL,
     boot TIMESTAMP WITH TIME ZONE,
@@ -1008,6 +1026,7 @@ COMMENT ON COLUMN howdah.parked.reply_to IS 'JMSReplyTo: name of the destination
 COMMENT ON COLUMN howdah.parked.message_type IS 'JMSType; workers choose the handler by it.';
 COMMENT ON COLUMN howdah.parked.conversation_id IS 'The conversation (dialog) that the message belongs to.';
 COMMENT ON COLUMN howdah.parked.dead_reason IS 'Why the message was moved to an exception destination.';
+COMMENT ON COLUMN howdah.parked.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
 COMMENT ON COLUMN howdah.parked.due_at IS 'From this time on a receive may claim the message.';
 COMMENT ON COLUMN howdah.parked.parked_reason IS 'delay (sent with one), redelivery (after a failure), blocked (past its limit), quarantine, operator (park_messages) or lease.';
 COMMENT ON COLUMN howdah.parked.boot IS 'For a non-persistent message, the start of the server that took it. NULL: persistent.';
@@ -1233,7 +1252,7 @@ CREATE TABLE howdah.schedules (
     priority SMALLINT,
     catch_up BOOLEAN NOT NULL,
     is_text BOOLEAN NOT NULL,
-    nonpersistent BOOLEAN NOT NULL,
+    reliability TEXT,
     state TEXT DEFAULT 'active' NOT NULL,
     name TEXT,
     cron TEXT,
@@ -1278,7 +1297,7 @@ COMMENT ON COLUMN howdah.schedules.repeats IS 'Firings after the first one, as g
 COMMENT ON COLUMN howdah.schedules.priority IS 'Priority of its messages. NULL: the destination''s default.';
 COMMENT ON COLUMN howdah.schedules.catch_up IS 'True: each missed firing is made up for. False: one firing stands for all.';
 COMMENT ON COLUMN howdah.schedules.is_text IS 'True: body is UTF-8 text or JSON. False: bytes.';
-COMMENT ON COLUMN howdah.schedules.nonpersistent IS 'True: its messages are non-persistent.';
+COMMENT ON COLUMN howdah.schedules.reliability IS 'The level or delivery mode that its messages ask for. NULL: the default of the queue or topic.';
 COMMENT ON COLUMN howdah.schedules.state IS 'active, paused, ended, cancelled or failed.';
 COMMENT ON COLUMN howdah.schedules.name IS 'Name, by which it can be replaced. NULL: none.';
 COMMENT ON COLUMN howdah.schedules.cron IS 'Cron expression of five fields. NULL: none.';
@@ -1309,6 +1328,7 @@ CREATE TABLE howdah.topic_msgs_0 (
     message_type TEXT,
     conversation_id UUID,
     client_id TEXT,
+    reliability SMALLINT,
     CONSTRAINT pk_topic_msgs_0 PRIMARY KEY (destination_id, xid, seq)
 );
 COMMENT ON TABLE howdah.topic_msgs_0 IS 'Topic messages, one stored copy each. INSERT-only, emptied by TRUNCATE once nobody needs them.';
@@ -1327,6 +1347,7 @@ COMMENT ON COLUMN howdah.topic_msgs_0.reply_to IS 'JMSReplyTo: name of the desti
 COMMENT ON COLUMN howdah.topic_msgs_0.message_type IS 'JMSType.';
 COMMENT ON COLUMN howdah.topic_msgs_0.conversation_id IS 'The conversation (dialog) the message belongs to.';
 COMMENT ON COLUMN howdah.topic_msgs_0.client_id IS 'Client id of the publisher''s session (howdah.set_client_id), for no_local.';
+COMMENT ON COLUMN howdah.topic_msgs_0.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
 
 CREATE TABLE howdah.topic_msgs_1 (
     xid XID8 DEFAULT pg_current_xact_id() NOT NULL,
@@ -1344,6 +1365,7 @@ CREATE TABLE howdah.topic_msgs_1 (
     message_type TEXT,
     conversation_id UUID,
     client_id TEXT,
+    reliability SMALLINT,
     CONSTRAINT pk_topic_msgs_1 PRIMARY KEY (destination_id, xid, seq)
 );
 COMMENT ON TABLE howdah.topic_msgs_1 IS 'Topic messages, one stored copy each. INSERT-only, emptied by TRUNCATE once nobody needs them.';
@@ -1362,6 +1384,7 @@ COMMENT ON COLUMN howdah.topic_msgs_1.reply_to IS 'JMSReplyTo: name of the desti
 COMMENT ON COLUMN howdah.topic_msgs_1.message_type IS 'JMSType.';
 COMMENT ON COLUMN howdah.topic_msgs_1.conversation_id IS 'The conversation (dialog) the message belongs to.';
 COMMENT ON COLUMN howdah.topic_msgs_1.client_id IS 'Client id of the publisher''s session (howdah.set_client_id), for no_local.';
+COMMENT ON COLUMN howdah.topic_msgs_1.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
 
 CREATE TABLE howdah.topic_msgs_2 (
     xid XID8 DEFAULT pg_current_xact_id() NOT NULL,
@@ -1379,6 +1402,7 @@ CREATE TABLE howdah.topic_msgs_2 (
     message_type TEXT,
     conversation_id UUID,
     client_id TEXT,
+    reliability SMALLINT,
     CONSTRAINT pk_topic_msgs_2 PRIMARY KEY (destination_id, xid, seq)
 );
 COMMENT ON TABLE howdah.topic_msgs_2 IS 'Topic messages, one stored copy each. INSERT-only, emptied by TRUNCATE once nobody needs them.';
@@ -1397,6 +1421,7 @@ COMMENT ON COLUMN howdah.topic_msgs_2.reply_to IS 'JMSReplyTo: name of the desti
 COMMENT ON COLUMN howdah.topic_msgs_2.message_type IS 'JMSType.';
 COMMENT ON COLUMN howdah.topic_msgs_2.conversation_id IS 'The conversation (dialog) the message belongs to.';
 COMMENT ON COLUMN howdah.topic_msgs_2.client_id IS 'Client id of the publisher''s session (howdah.set_client_id), for no_local.';
+COMMENT ON COLUMN howdah.topic_msgs_2.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
 
 CREATE UNLOGGED TABLE howdah.topic_nonpersistent_0 (
     xid XID8 DEFAULT pg_current_xact_id() NOT NULL,
@@ -1414,6 +1439,7 @@ CREATE UNLOGGED TABLE howdah.topic_nonpersistent_0 (
     message_type TEXT,
     conversation_id UUID,
     client_id TEXT,
+    reliability SMALLINT,
     boot TIMESTAMP WITH TIME ZONE DEFAULT pg_postmaster_start_time() NOT NULL,
     CONSTRAINT pk_topic_nonpersistent_0 PRIMARY KEY (destination_id, xid, seq)
 );
@@ -1433,6 +1459,7 @@ COMMENT ON COLUMN howdah.topic_nonpersistent_0.reply_to IS 'JMSReplyTo: name of 
 COMMENT ON COLUMN howdah.topic_nonpersistent_0.message_type IS 'JMSType.';
 COMMENT ON COLUMN howdah.topic_nonpersistent_0.conversation_id IS 'The conversation (dialog) the message belongs to.';
 COMMENT ON COLUMN howdah.topic_nonpersistent_0.client_id IS 'Client id of the publisher''s session (howdah.set_client_id), for no_local.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
 COMMENT ON COLUMN howdah.topic_nonpersistent_0.boot IS 'Start of the server that took the message. After any other start it is lost.';
 
 CREATE UNLOGGED TABLE howdah.topic_nonpersistent_1 (
@@ -1451,6 +1478,7 @@ CREATE UNLOGGED TABLE howdah.topic_nonpersistent_1 (
     message_type TEXT,
     conversation_id UUID,
     client_id TEXT,
+    reliability SMALLINT,
     boot TIMESTAMP WITH TIME ZONE DEFAULT pg_postmaster_start_time() NOT NULL,
     CONSTRAINT pk_topic_nonpersistent_1 PRIMARY KEY (destination_id, xid, seq)
 );
@@ -1470,6 +1498,7 @@ COMMENT ON COLUMN howdah.topic_nonpersistent_1.reply_to IS 'JMSReplyTo: name of 
 COMMENT ON COLUMN howdah.topic_nonpersistent_1.message_type IS 'JMSType.';
 COMMENT ON COLUMN howdah.topic_nonpersistent_1.conversation_id IS 'The conversation (dialog) the message belongs to.';
 COMMENT ON COLUMN howdah.topic_nonpersistent_1.client_id IS 'Client id of the publisher''s session (howdah.set_client_id), for no_local.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
 COMMENT ON COLUMN howdah.topic_nonpersistent_1.boot IS 'Start of the server that took the message. After any other start it is lost.';
 
 CREATE UNLOGGED TABLE howdah.topic_nonpersistent_2 (
@@ -1488,6 +1517,7 @@ CREATE UNLOGGED TABLE howdah.topic_nonpersistent_2 (
     message_type TEXT,
     conversation_id UUID,
     client_id TEXT,
+    reliability SMALLINT,
     boot TIMESTAMP WITH TIME ZONE DEFAULT pg_postmaster_start_time() NOT NULL,
     CONSTRAINT pk_topic_nonpersistent_2 PRIMARY KEY (destination_id, xid, seq)
 );
@@ -1507,6 +1537,7 @@ COMMENT ON COLUMN howdah.topic_nonpersistent_2.reply_to IS 'JMSReplyTo: name of 
 COMMENT ON COLUMN howdah.topic_nonpersistent_2.message_type IS 'JMSType.';
 COMMENT ON COLUMN howdah.topic_nonpersistent_2.conversation_id IS 'The conversation (dialog) the message belongs to.';
 COMMENT ON COLUMN howdah.topic_nonpersistent_2.client_id IS 'Client id of the publisher''s session (howdah.set_client_id), for no_local.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
 COMMENT ON COLUMN howdah.topic_nonpersistent_2.boot IS 'Start of the server that took the message. After any other start it is lost.';
 
 CREATE TABLE howdah.topic_ring (
@@ -1794,7 +1825,8 @@ CREATE TYPE howdah.message AS (
     stage integer,
     origin_queue text,
     dead_reason text,
-    dead_at timestamptz
+    dead_at timestamptz,
+    reliability text
 );
 COMMENT ON TYPE howdah.message IS
     'A message as receive and browse return it. body holds text and JSON, bytes any other body; the other one is NULL.';
@@ -1803,7 +1835,7 @@ CREATE TYPE howdah.claimed AS (
     seq bigint, message_id bigint, sent_at timestamptz, expires_at timestamptz, dead_at timestamptz,
     destination_id integer, origin_id integer, rank smallint, stage smallint, is_text boolean, content_type text,
     body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid,
-    dead_reason text, place text, nonpersistent boolean
+    dead_reason text, reliability smallint, place text, nonpersistent boolean
 );
 COMMENT ON TYPE howdah.claimed IS
     'A row of msgs with the place it was taken from: msgs, msgs_nonpersistent or parked. Internal.';

@@ -10,7 +10,7 @@
 -- Role     howdah_admin
 --
 -- properties is a JSON object: content_type, headers, priority, correlation_id, reply_to, message_type,
--- conversation_id. It is a new send in the name of the caller, who needs the right to send there. The message expires
+-- conversation_id, reliability. It is a new send in the name of the caller, who needs the right to send there. The message expires
 -- and counts failures like any other.
 create or replace function howdah.restore_message(
     queue text, archive uuid, run integer, message_id bigint, body bytea, is_text boolean,
@@ -68,7 +68,7 @@ begin
             || jsonb_build_object('howdah_restored_from', message_id, 'howdah_archive_run',
                 format('%s/%s', archive, run)),
         v_priority, properties ->> 'correlation_id', properties ->> 'reply_to', properties ->> 'message_type',
-        v_conversation, null, null, 'persistent', true, null);
+        v_conversation, null, null, properties ->> 'reliability', true, null);
     insert into howdah.archive_restores (restored_id, message_id, archive_id, run, queue, restored_at, restored_by)
     values (v_restored, message_id, archive, run, queue, howdah.now(), howdah._caller())
     on conflict on constraint pk_archive_restores do nothing;

@@ -13,7 +13,7 @@ begin
         return query
         select m.seq, m.message_id, m.sent_at, m.expires_at, m.dead_at, m.destination_id, m.origin_id, m.rank, m.stage,
             m.is_text, m.content_type, m.body, howdah._first_for_consumer(m.headers, m.seq = any (p_firsts)),
-            m.correlation_id, m.reply_to, m.message_type, m.conversation_id, m.dead_reason, 'msgs', false
+            m.correlation_id, m.reply_to, m.message_type, m.conversation_id, m.dead_reason, m.reliability, 'msgs', false
         from howdah.msgs m
         where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
           and m.seq between p_positions[1] and p_positions[cardinality(p_positions)] and m.seq = any (p_positions)
@@ -25,7 +25,7 @@ begin
         return query
         select n.seq, n.message_id, n.sent_at, n.expires_at, n.dead_at, n.destination_id, n.origin_id, n.rank, n.stage,
             n.is_text, n.content_type, n.body, howdah._first_for_consumer(n.headers, n.seq = any (p_firsts)),
-            n.correlation_id, n.reply_to, n.message_type, n.conversation_id, n.dead_reason, 'msgs_nonpersistent', true
+            n.correlation_id, n.reply_to, n.message_type, n.conversation_id, n.dead_reason, n.reliability, 'msgs_nonpersistent', true
         from howdah.msgs_nonpersistent n where n.ctid = any (p_tids) order by n.seq;
         delete from howdah.msgs_nonpersistent n where not p_hold and n.ctid = any (p_tids);
     else
@@ -35,7 +35,7 @@ begin
         return query
         select p.seq, p.message_id, p.sent_at, p.expires_at, p.dead_at, p.destination_id, p.origin_id, p.rank, p.stage,
             p.is_text, p.content_type, p.body, howdah._first_for_consumer(p.headers, p.message_id = any (p_firsts)),
-            p.correlation_id, p.reply_to, p.message_type, p.conversation_id, p.dead_reason, 'parked',
+            p.correlation_id, p.reply_to, p.message_type, p.conversation_id, p.dead_reason, p.reliability, 'parked',
             p.boot is not null
         from howdah.parked p where p.ctid = any (p_tids) order by p.due_at, p.seq;
         delete from howdah.parked p where not p_hold and p.ctid = any (p_tids);

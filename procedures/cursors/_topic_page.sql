@@ -13,7 +13,7 @@ create or replace function howdah._topic_page(
 ) returns table (
     xid xid8, seq bigint, sent_at timestamptz, expires_at timestamptz, destination_id integer, rank smallint,
     is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text,
-    message_type text, conversation_id uuid, client_id text, nonpersistent boolean
+    message_type text, conversation_id uuid, client_id text, reliability smallint, nonpersistent boolean
 )
 language plpgsql volatile rows 100
     set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off

@@ -9,13 +9,14 @@
 create or replace function howdah._dispose_published(
     p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamptz, p_expires_at timestamptz,
     p_rank smallint, p_is_text boolean, p_content_type text, p_body bytea, p_headers jsonb, p_correlation_id text,
-    p_reply_to text, p_message_type text, p_conversation_id uuid, p_nonpersistent boolean, p_now timestamptz
+    p_reply_to text, p_message_type text, p_conversation_id uuid, p_nonpersistent boolean, p_reliability smallint,
+    p_now timestamptz
 ) returns boolean
 language plpgsql volatile
 as $$
 declare
     v_copy howdah.msgs := howdah._own_copy(p_destination, p_message_id, p_sent_at, p_expires_at, p_rank, p_is_text,
-        p_content_type, p_body, p_headers, p_correlation_id, p_reply_to, p_message_type, p_conversation_id);
+        p_content_type, p_body, p_headers, p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_reliability);
     v_weight integer := (select s.weight from howdah._standing(p_destination.id, p_message_id, 0::smallint,
         p_conversation_id, howdah._group(p_headers, p_conversation_id), null) s);
 begin

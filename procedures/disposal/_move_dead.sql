@@ -51,6 +51,9 @@ begin
     p_message.dead_at := howdah.now();
     p_message.dead_reason := p_reason;
     delete from howdah.quarantines q where q.message_id = p_message.message_id and q.destination_id = p_destination.id;
+    if v_activemq and v_target.persistent and p_nonpersistent then
+        p_message.reliability := null;
+    end if;
     perform howdah._put(p_message, p_nonpersistent and not (v_activemq and v_target.persistent), false);
     perform howdah._journal(p_destination, 'moved', array[p_message.message_id], p_nonpersistent, v_target.id,
         p_reason);

@@ -17,10 +17,11 @@ begin
     if p_destination.log_table then
         insert into howdah.poison_log (logged_at, outcome, seq, message_id, sent_at, expires_at, dead_at,
             destination_id, origin_id, rank, stage, is_text, content_type, body, headers, correlation_id, reply_to,
-            message_type, conversation_id, dead_reason)
+            message_type, conversation_id, dead_reason, reliability)
         select howdah.now(), p_outcome, m.seq, m.message_id, m.sent_at, m.expires_at, howdah.now(), m.destination_id,
             m.origin_id, m.rank, m.stage, m.is_text, m.content_type, coalesce(m.body, howdah._body(m.message_id)),
-            m.headers, m.correlation_id, m.reply_to, m.message_type, m.conversation_id, p_reason
+            m.headers, m.correlation_id, m.reply_to, m.message_type, m.conversation_id, p_reason,
+            m.reliability
         from (select (p_message).*) m;
     end if;
     if p_destination.log_queue is not null and (p_message.headers ? 'logged_queue') is not true then
@@ -36,6 +37,7 @@ begin
             v_copy.stage := 0;
             v_copy.expires_at := null;
             v_copy.reply_to := null;
+            v_copy.reliability := null;
             v_copy.headers := coalesce(v_copy.headers, '{}')
                 || jsonb_build_object('logged_message_id', p_message.message_id,
                 'logged_queue', p_destination.name, 'logged_outcome', p_outcome, 'logged_reason', p_reason);

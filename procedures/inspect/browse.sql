@@ -86,7 +86,7 @@ begin
             h.reply_to, h.message_type, h.conversation_id,
             case when h.nonpersistent then 'non-persistent' else 'persistent' end, h.sent_at, h.expires_at,
             f.failures + 1, f.failures > 0, h.seq, 0, howdah._destination_name(h.destination_id), null::text,
-            null::timestamptz
+            null::timestamptz, howdah._level_name(h.reliability, h.nonpersistent)
         from howdah.subscriptions s
         join howdah.acks a on a.subscription_id = s.destination_id
         cross join lateral howdah._messages_ahead(s, a, pg_current_snapshot(),

@@ -9,7 +9,7 @@
 create or replace function howdah._journal_sent(
     p_destination howdah.destinations, p_message_ids bigint[], p_nonpersistent boolean, p_sent_at timestamptz,
     p_expires_at timestamptz, p_headers jsonb[], p_conversation_ids uuid[], p_priorities integer[], p_delayed boolean,
-    p_digests bytea[]
+    p_digests bytea[], p_reliability smallint
 ) returns void
 language plpgsql volatile
 as $$
@@ -35,9 +35,9 @@ begin
         having count(howdah._group(u.headers, u.conversation_id)) > 0;
     end if;
     insert into howdah.journal (at, destination_id, nonpersistent, event, message_ids, oldest_sent_at, expires_at,
-        group_ids, priorities, settled_xid, digests)
+        group_ids, priorities, settled_xid, digests, reliability)
     values (howdah.now(), p_destination.id, p_nonpersistent, 'sent', p_message_ids, p_sent_at,
         case when p_expires_at is not null then array_fill(p_expires_at, array[v_count]) end, v_groups, v_priorities,
-        v_settled, p_digests);
+        v_settled, p_digests, p_reliability);
 end
 $$;

@@ -11,5 +11,5 @@ as $$
     select row(p_row.message_id / 1000000, p_row.message_id, p_row.sent_at, p_row.expires_at, p_row.dead_at,
         p_row.destination_id, p_row.origin_id, p_row.rank, p_row.stage, p_row.is_text, p_row.content_type, p_row.body,
         p_row.headers, p_row.correlation_id, p_row.reply_to, p_row.message_type, p_row.conversation_id,
-        p_row.dead_reason)::howdah.msgs
+        p_row.dead_reason, p_row.reliability)::howdah.msgs
 $$;

@@ -39,7 +39,7 @@ create or replace function howdah.lease(
     content_type text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text,
     conversation_id uuid, delivery_mode text, sent_at timestamptz,
     expires_at timestamptz, delivery_count integer, redelivered boolean, "position" bigint, stage integer,
-    origin_queue text, dead_reason text, dead_at timestamptz
+    origin_queue text, dead_reason text, dead_at timestamptz, reliability text
 )
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
     set plan_cache_mode = force_generic_plan
@@ -128,7 +128,7 @@ begin
             select case when v_dense then g.seq + v_shift else v_shift + v_seqs[1] + array_position(v_seqs, g.seq) end,
                 g.message_id, g.sent_at, g.expires_at, g.dead_at, g.destination_id, g.origin_id, g.rank, g.stage,
                 g.is_text, g.content_type, g.body, g.headers, g.correlation_id, g.reply_to, g.message_type,
-                g.conversation_id, g.dead_reason
+                g.conversation_id, g.dead_reason, g.reliability
             from gone g
             returning v_lease, v_until, i.message_id, v_queue.name,
                 case when i.is_text then convert_from(coalesce(i.body, howdah._body(i.message_id)), 'UTF8') end,
@@ -139,7 +139,7 @@ begin
                     0) end,
                 v_failed is not null and array_position(v_failed, i.message_id) is not null, i.message_id / 1000000, 0,
                 case when i.origin_id is not null then howdah._destination_name(i.origin_id) end, i.dead_reason,
-                i.dead_at;
+                i.dead_at, case when i.reliability is null then 'ASSURED_PERSISTENT' else 'RELIABLE_PERSISTENT' end;
             get diagnostics v_taken = row_count;
             v_left := v_left - v_taken;
             if v_taken < cardinality(v_seqs) then

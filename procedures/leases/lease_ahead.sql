@@ -18,7 +18,7 @@ create or replace function howdah.lease_ahead(
     content_type text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text,
     conversation_id uuid, delivery_mode text, sent_at timestamptz,
     expires_at timestamptz, delivery_count integer, redelivered boolean, "position" bigint, stage integer,
-    origin_queue text, dead_reason text, dead_at timestamptz
+    origin_queue text, dead_reason text, dead_at timestamptz, reliability text
 )
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

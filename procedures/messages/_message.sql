@@ -18,6 +18,7 @@ as $$
         case when p_nonpersistent then 'non-persistent' else 'persistent' end,
         p_message.sent_at, p_message.expires_at, p_failures + 1, p_failures > 0, p_message.seq,
         p_message.stage::integer, (select d.name from howdah.destinations d where d.id = p_message.origin_id),
-        p_message.dead_reason, p_message.dead_at
+        p_message.dead_reason, p_message.dead_at,
+        howdah._level_name(p_message.reliability, p_nonpersistent)
     )::howdah.message
 $$;

@@ -63,7 +63,7 @@ begin
     v_message.content_type := coalesce(replay_edited.content_type, v_message.content_type);
     v_message.headers := coalesce(replay_edited.headers, v_message.headers, '{}');
     perform howdah._check_message(v_target, octet_length(v_message.body), v_message.headers, 9 - v_message.rank,
-        v_message.content_type, null, null, 'persistent');
+        v_message.content_type, null, null);
     v_message.headers := v_message.headers || jsonb_build_object('howdah_edited_from', v_message.message_id);
     perform pg_current_xact_id();  -- before a position is drawn: howdah._set_mark
     v_message.seq := nextval(v_target.positions);

@@ -9,7 +9,7 @@
 create or replace function howdah._forward_to_bridges(
     p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[],
     p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[],
-    p_reply_to text, p_time_to_live interval, p_nonpersistent boolean, p_notify boolean, p_user text
+    p_reply_to text, p_time_to_live interval, p_level smallint, p_notify boolean, p_user text
 ) returns void
 language plpgsql volatile
 as $$
@@ -30,13 +30,13 @@ begin
             execute format('select coalesce(array_agg(m.n), ''{}'')
                 from (select u.n, u.headers, 9 - coalesce(u.priority, $2) as rank, u.correlation_id, u.message_type,
                     $6 as message_id,
-                          howdah.now() as sent_at, $7 as nonpersistent
+                          howdah.now() as sent_at, $7 <= 2 as nonpersistent, $7 as reliability
                       from unnest($1, $3, $4, $5) with ordinality u(headers, priority, correlation_id, message_type,
                           n)) m
                 where (%s) is true', v_bridge.selector_sql)
             into v_selected
             using v_headers, p_topic.default_priority, p_priorities, p_correlation_ids, p_message_types, null::bigint,
-                p_nonpersistent;
+                p_level;
         end if;
         select array_agg(u.body order by u.n) as bodies, array_agg(u.headers order by u.n) as headers,
             array_agg(u.priority order by u.n) as priorities,
@@ -56,7 +56,7 @@ begin
             perform howdah._send_batch(v_bridge.queue, v_wanted.bodies, p_is_text, p_content_type, v_wanted.headers,
                 v_wanted.priorities, v_wanted.correlation_ids, v_wanted.message_types, v_wanted.conversation_ids,
                 p_reply_to, p_time_to_live,
-                null, case when p_nonpersistent then 'non-persistent' else 'persistent' end, p_notify);
+                null, howdah._level_name(p_level, null), p_notify);
         end if;
     end loop;
 end

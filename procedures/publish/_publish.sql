@@ -10,7 +10,7 @@
 create or replace function howdah._publish(
     p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[],
     p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[],
-    p_reply_to text, p_time_to_live interval, p_delay interval, p_nonpersistent boolean, p_notify boolean,
+    p_reply_to text, p_time_to_live interval, p_delay interval, p_level smallint, p_notify boolean,
     p_seqs bigint[] default null, p_user text default null
 ) returns bigint[]
 language plpgsql volatile
@@ -23,10 +23,10 @@ declare
     v_now timestamptz := howdah.now();
     v_expires_at timestamptz := v_now + coalesce(howdah._span(p_time_to_live),
         p_topic.default_time_to_live_ms * interval '1 millisecond');
+    v_nonpersistent boolean := p_level <= 2;
     v_generation bigint;
 begin
     select t.* into v_topic from howdah.topics t where t.destination_id = p_topic.id;
-    p_nonpersistent := p_nonpersistent or not p_topic.persistent;
     perform howdah._check_cluster();
     if p_delay > interval '0' then
         raise exception using errcode = 'HD005', message = 'a message to a topic cannot be delayed',
@@ -39,10 +39,10 @@ begin
     end if;
     while v_topic.stored and cardinality(p_bodies) > 0 loop
         v_generation := howdah._generation();
-        perform howdah._store_published(v_generation % 3 + case when p_nonpersistent then 3 else 0 end, p_topic, v_seqs,
+        perform howdah._store_published(v_generation % 3 + case when v_nonpersistent then 3 else 0 end, p_topic, v_seqs,
             v_now, v_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities, p_correlation_ids,
             p_reply_to, p_message_types,
-            p_conversation_ids);
+            p_conversation_ids, howdah._stored_level(p_level));
         exit when v_generation = howdah._generation();
         perform howdah._unpublish(v_generation, p_topic.id, v_seqs);
     end loop;
@@ -50,14 +50,14 @@ begin
         perform howdah._wake(p_topic.id, p_topic.waiting, 'topic:');
     end if;
     if p_topic.journal_level = 'full' then
-        perform howdah._journal_sent(p_topic, v_ids, p_nonpersistent, v_now, v_expires_at, null, null, p_priorities,
+        perform howdah._journal_sent(p_topic, v_ids, v_nonpersistent, v_now, v_expires_at, null, null, p_priorities,
             false,
             howdah._digests(p_bodies, p_headers, p_is_text, p_content_type, p_correlation_ids, p_reply_to,
-                p_message_types, p_conversation_ids));
+                p_message_types, p_conversation_ids), howdah._stored_level(p_level));
     end if;
     if v_topic.bridged then
         perform howdah._forward_to_bridges(p_topic, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
-            p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_nonpersistent,
+            p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_level,
             p_notify, coalesce(p_user, howdah._caller()));
     end if;
     return v_ids;

@@ -51,7 +51,8 @@ begin
         c.content_type, c.headers, 9 - c.rank, c.correlation_id, c.reply_to, c.message_type, c.conversation_id,
         case when c.nonpersistent then 'non-persistent' else 'persistent' end, c.sent_at, c.expires_at,
         c.failures + 1, c.failures > 0, c.seq, c.stage::integer,
-        case when c.origin_id is not null then howdah._destination_name(c.origin_id) end, c.dead_reason, c.dead_at
+        case when c.origin_id is not null then howdah._destination_name(c.origin_id) end, c.dead_reason, c.dead_at,
+        howdah._level_name(c.reliability, c.nonpersistent)
     from claimed c
     where case when c.held_up then howdah._put_back(howdah._as_ready(c.claim), c.nonpersistent, p_hold)
         else not c.ended or howdah._dispose(p_lane.destination_id, howdah._as_ready(c.claim), c.nonpersistent,

@@ -114,7 +114,8 @@ begin
                 v_message.conversation_id, 'persistent', v_message.sent_at, v_message.expires_at, 1, false,
                 v_message.seq, v_message.stage::integer,
                 case when v_message.origin_id is not null then howdah._destination_name(v_message.origin_id) end,
-                v_message.dead_reason, v_message.dead_at
+                v_message.dead_reason, v_message.dead_at,
+                case when v_message.reliability is null then 'ASSURED_PERSISTENT' else 'RELIABLE_PERSISTENT' end
             )::howdah.message;
             return;
         end if;

@@ -10,16 +10,16 @@ create or replace function howdah._rows_N(
 ) returns table (
     xid xid8, seq bigint, sent_at timestamptz, expires_at timestamptz, destination_id integer, rank smallint,
     is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text,
-    message_type text, conversation_id uuid, client_id text, nonpersistent boolean
+    message_type text, conversation_id uuid, client_id text, reliability smallint, nonpersistent boolean
 )
 language sql stable
 as $$
     select t.xid, t.seq, t.sent_at, t.expires_at, t.destination_id, t.rank, t.is_text, t.content_type, t.body,
-        t.headers, t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.client_id, false
+        t.headers, t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.client_id, t.reliability, false
     from howdah._persistent_N(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) t
     union all
     select t.xid, t.seq, t.sent_at, t.expires_at, t.destination_id, t.rank, t.is_text, t.content_type, t.body,
-        t.headers, t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.client_id, true
+        t.headers, t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.client_id, t.reliability, true
     from howdah._nonpersistent_N(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) t
     order by 1, 2 limit p_limit
 $$;

@@ -47,7 +47,7 @@ begin
                 || case when v_destination.stamp_user then howdah._stamped(null, p_schedule.created_by) else '{}' end,
             p_schedule.priority, p_schedule.correlation_id, p_schedule.reply_to, p_schedule.message_type,
             p_schedule.conversation_id, p_schedule.time_to_live_ms * interval '1 millisecond', null,
-            case when p_schedule.nonpersistent then 'non-persistent' else 'persistent' end, true, null,
+            p_schedule.reliability, true, null,
             p_schedule.created_by);
     end if;
     insert into howdah.schedule_runs (schedule_id, planned_at, fired_at, message_id, series_id)

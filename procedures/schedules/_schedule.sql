@@ -7,7 +7,7 @@ create or replace function howdah._schedule(
     p_queue text, p_body bytea, p_is_text boolean, p_cron text, p_period interval, p_repeat integer,
     p_starts_at timestamptz, p_ends_at timestamptz, p_delay interval, p_name text, p_time_zone text, p_catch_up boolean,
     p_misfire_grace interval, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text,
-    p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delivery_mode text, p_content_type text
+    p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_reliability text, p_content_type text
 ) returns bigint
 language plpgsql volatile
 as $$
@@ -19,7 +19,8 @@ declare
     v_row howdah.schedules;
 begin
     perform howdah._check_message(v_destination, octet_length(p_body), p_headers, p_priority, p_content_type,
-        p_time_to_live, p_delay, p_delivery_mode);
+        p_time_to_live, p_delay);
+    perform howdah._level_for(v_destination, p_reliability);
     perform howdah._check_schedule(v_once, p_cron, p_period, p_repeat, p_starts_at, p_ends_at, p_delay, p_name,
         p_time_zone, p_misfire_grace);
     if p_cron is null then
@@ -30,7 +31,7 @@ begin
         return howdah._send_to(v_destination, p_body, p_is_text, p_content_type,
             case when v_destination.stamp_user then howdah._stamped(p_headers, howdah._caller()) else p_headers end,
             p_priority, p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live,
-            greatest(v_first - v_now, interval '0'), p_delivery_mode,
+            greatest(v_first - v_now, interval '0'), p_reliability,
             true, null);
     end if;
     v_row.id := nextval(v_destination.positions) * 1000000 + v_destination.id;
@@ -64,7 +65,7 @@ begin
     v_row.conversation_id := p_conversation_id;
     v_row.time_to_live_ms := case when p_time_to_live is not null
         then greatest(howdah._milliseconds(p_time_to_live), 1) end;
-    v_row.nonpersistent := p_delivery_mode = 'non-persistent';
+    v_row.reliability := p_reliability;
     if v_row.next_at > v_row.ends_at then
         v_row.state := 'ended';
         v_row.due_at := null;

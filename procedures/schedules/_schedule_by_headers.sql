@@ -10,7 +10,7 @@
 create or replace function howdah._schedule_by_headers(
     p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer,
     p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval,
-    p_delivery_mode text
+    p_reliability text
 ) returns bigint
 language plpgsql volatile
 as $$
@@ -42,7 +42,7 @@ begin
         return howdah._schedule(p_queue, p_body, p_is_text, null, null, null, null, null,
             coalesce(v_delay, v_period, interval '0'), null,
             'UTC', null, null, v_headers, p_priority, p_correlation_id, p_reply_to, p_message_type, p_conversation_id,
-            p_time_to_live, p_delivery_mode, p_content_type);
+            p_time_to_live, p_reliability, p_content_type);
     end if;
     if v_cron is not null and (v_repeat = 0 or v_period is null) then
         v_period := null;
@@ -52,6 +52,6 @@ begin
     return howdah._schedule(p_queue, p_body, p_is_text, v_cron, v_period, v_repeat, null, null, v_delay, null, 'UTC',
         null, null, v_headers, p_priority, p_correlation_id, p_reply_to, p_message_type, p_conversation_id,
         p_time_to_live,
-        p_delivery_mode, p_content_type);
+        p_reliability, p_content_type);
 end
 $$;

@@ -32,7 +32,7 @@ create or replace function howdah.schedule(
     misfire_grace interval default null, headers jsonb default null,
     priority integer default null, correlation_id text default null, reply_to text default null,
     message_type text default null, conversation_id uuid default null, time_to_live interval default null,
-    delivery_mode text default 'persistent', content_type text default 'text/plain'
+    delivery_mode text default null, content_type text default 'text/plain', reliability text default null
 ) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -42,7 +42,7 @@ begin
     v_id := howdah._schedule(queue, convert_to(body, 'UTF8'), true, cron, period, repeat, starts_at, ends_at, delay,
         name, time_zone, catch_up, misfire_grace, headers, priority, correlation_id, reply_to, message_type,
         conversation_id,
-        time_to_live, delivery_mode, content_type);
+        time_to_live, coalesce(reliability, delivery_mode), content_type);
     return case when name is null then v_id else howdah._name_schedule(v_id, name) end;
 end
 $$;
@@ -54,7 +54,7 @@ create or replace function howdah.schedule(
     misfire_grace interval default null, headers jsonb default null,
     priority integer default null, correlation_id text default null, reply_to text default null,
     message_type text default null, conversation_id uuid default null, time_to_live interval default null,
-    delivery_mode text default 'persistent', content_type text default 'application/json'
+    delivery_mode text default null, content_type text default 'application/json', reliability text default null
 ) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -64,7 +64,7 @@ begin
     v_id := howdah._schedule(queue, convert_to(body::text, 'UTF8'), true, cron, period, repeat, starts_at, ends_at,
         delay, name, time_zone, catch_up, misfire_grace, headers, priority, correlation_id, reply_to, message_type,
         conversation_id,
-        time_to_live, delivery_mode, content_type);
+        time_to_live, coalesce(reliability, delivery_mode), content_type);
     return case when name is null then v_id else howdah._name_schedule(v_id, name) end;
 end
 $$;
@@ -76,7 +76,7 @@ create or replace function howdah.schedule(
     misfire_grace interval default null, headers jsonb default null,
     priority integer default null, correlation_id text default null, reply_to text default null,
     message_type text default null, conversation_id uuid default null, time_to_live interval default null,
-    delivery_mode text default 'persistent', content_type text default 'application/octet-stream'
+    delivery_mode text default null, content_type text default 'application/octet-stream', reliability text default null
 ) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -85,7 +85,7 @@ declare
 begin
     v_id := howdah._schedule(queue, body, false, cron, period, repeat, starts_at, ends_at, delay, name, time_zone,
         catch_up, misfire_grace, headers, priority, correlation_id, reply_to, message_type, conversation_id,
-        time_to_live, delivery_mode,
+        time_to_live, coalesce(reliability, delivery_mode),
         content_type);
     return case when name is null then v_id else howdah._name_schedule(v_id, name) end;
 end

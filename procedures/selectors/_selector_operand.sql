@@ -18,6 +18,9 @@ begin
         sql := howdah._selector_literal(p_value, p_position);
     elsif p_op <> 'name' then
         sql := case p_op when 'string' then quote_literal(p_value) else lower(p_op) end;
+    elsif p_value = 'JMS_Howdah_Reliability' then
+        kind := 'text';
+        sql := 'howdah._level_name(m.reliability, m.nonpersistent)';
     elsif p_value !~ '^JMS' or p_value ~ '^JMS[X_]' then
         sql := format('(m.headers -> %L)', p_value);
     else

@@ -9,7 +9,7 @@
 create or replace function howdah.selector_matches(
     selector text, headers jsonb, priority integer default 4, correlation_id text default null,
     message_type text default null, message_id bigint default null, sent_at timestamptz default null,
-    delivery_mode text default 'persistent'
+    delivery_mode text default 'persistent', reliability text default null
 ) returns boolean
 language plpgsql stable security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -23,18 +23,14 @@ begin
     elsif priority is null or priority not between 0 and 9 then
         raise exception using errcode = 'HD006', message = format('priority %s is not between 0 and 9',
             coalesce(priority::text, 'NULL'));
-    elsif delivery_mode is null or delivery_mode not in ('persistent', 'non-persistent') then
-        raise exception using errcode = 'HD005', message = format('there is no delivery mode %s',
-            coalesce(quote_literal(delivery_mode), 'NULL')),
-            hint = 'It is persistent or non-persistent.';
     elsif v_sql is null then
         return true;
     end if;
     execute 'select ' || v_sql
         || ' from (select $1 as headers, 9 - $2 as rank, $3 as correlation_id, $4 as message_type, $5 as message_id,'
-        ' $6 as sent_at, $7 as nonpersistent offset 0) m'
+        ' $6 as sent_at, $7 <= 2 as nonpersistent, $7 as reliability offset 0) m'
     into v_result
-    using headers, priority, correlation_id, message_type, message_id, sent_at, delivery_mode = 'non-persistent';
+    using headers, priority, correlation_id, message_type, message_id, sent_at, howdah._level(coalesce(reliability, delivery_mode));
     return v_result;
 end
 $$;

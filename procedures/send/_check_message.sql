@@ -5,7 +5,7 @@
 -- Role     internal
 create or replace function howdah._check_message(
     p_destination howdah.destinations, p_body_bytes bigint, p_headers jsonb, p_priority integer, p_content_type text,
-    p_time_to_live interval, p_delay interval, p_delivery_mode text
+    p_time_to_live interval, p_delay interval
 ) returns void
 language plpgsql stable
 as $$
@@ -52,11 +52,6 @@ begin
     end if;
     if p_delay < interval '0' or p_delay > interval '100 years' or extract(epoch from p_delay) < 0 then
         raise exception using errcode = 'HD005', message = format('delay %s is negative or over 100 years', p_delay);
-    end if;
-    if p_delivery_mode is null or p_delivery_mode not in ('persistent', 'non-persistent') then
-        raise exception using errcode = 'HD005',
-            message = format('there is no delivery mode %s', coalesce(quote_literal(p_delivery_mode), 'NULL')),
-            hint = 'It is persistent or non-persistent.';
     end if;
 end
 $$;

@@ -7,7 +7,7 @@
 create or replace function howdah._send(
     p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer,
     p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval,
-    p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_key text
+    p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text
 ) returns bigint
 language plpgsql volatile
 as $$
@@ -16,19 +16,19 @@ declare
 begin
     if howdah._is_composite(p_queue) then
         return howdah._send_each(p_queue, p_body, p_is_text, p_content_type, p_headers, p_priority, p_correlation_id,
-            p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_delay, p_delivery_mode, p_notify,
+            p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_delay, p_reliability, p_notify,
             p_deduplication_key);
     end if;
     if p_headers ?| array['AMQ_SCHEDULED_DELAY', 'AMQ_SCHEDULED_PERIOD', 'AMQ_SCHEDULED_CRON']
        and not p_headers ? 'scheduledJobId' then
         return howdah._schedule_by_headers(p_queue, p_body, p_is_text, p_content_type, p_headers, p_priority,
-            p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_delivery_mode);
+            p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_reliability);
     end if;
     v_destination := howdah._destination(p_queue, 'send');
     return howdah._send_to(v_destination, p_body, p_is_text, p_content_type,
         case when v_destination.stamp_user then howdah._stamped(p_headers, howdah._caller()) else p_headers end,
         p_priority, p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_delay,
-        p_delivery_mode, p_notify,
+        p_reliability, p_notify,
         p_deduplication_key);
 end
 $$;

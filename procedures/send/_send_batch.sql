@@ -9,7 +9,7 @@
 create or replace function howdah._send_batch(
     p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[],
     p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[],
-    p_reply_to text, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean,
+    p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean,
     p_deduplication_keys text[] default null, p_seqs bigint[] default null
 ) returns bigint[]
 language plpgsql volatile
@@ -25,7 +25,8 @@ declare
     v_now timestamptz;
     v_expires_at timestamptz;
     v_digests bytea[];
-    v_nonpersistent boolean;
+    v_level smallint := howdah._level_for(p_destination, p_reliability);
+    v_nonpersistent boolean := v_level <= 2;
 begin
     if p_bodies is null then
         raise exception using errcode = 'HD005', message = 'bodies cannot be NULL';
@@ -39,8 +40,7 @@ begin
                 hint = 'Arrays are NULL or as long as bodies.';
         end if;
     end loop;
-    perform howdah._check_message(p_destination, 0, null, null, p_content_type, p_time_to_live, p_delay,
-        p_delivery_mode);
+    perform howdah._check_message(p_destination, 0, null, null, p_content_type, p_time_to_live, p_delay);
     select octet_length(b.body) as bytes, b.headers, b.priority into v_row
     from unnest(p_bodies, p_headers, p_priorities) b(body, headers, priority)
     where b.body is null or octet_length(b.body) > p_destination.max_message_bytes
@@ -48,12 +48,12 @@ begin
     limit 1;
     if found then
         perform howdah._check_message(p_destination, v_row.bytes, v_row.headers, v_row.priority, p_content_type,
-            p_time_to_live, p_delay, p_delivery_mode);
+            p_time_to_live, p_delay, p_reliability);
     end if;
     if p_deduplication_keys is not null then
         return howdah._send_new(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
             p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay,
-            p_delivery_mode, p_notify, p_deduplication_keys);
+            p_reliability, p_notify, p_deduplication_keys);
     end if;
     select sum(octet_length(b.body)), max(octet_length(b.body)) into v_bytes, v_longest from unnest(p_bodies) b(body);
     perform howdah._check_room(p_destination, v_count, v_bytes, p_conversation_ids,
@@ -62,11 +62,10 @@ begin
     if p_destination.kind = 'topic' then
         return howdah._publish(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
             p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay,
-            p_delivery_mode = 'non-persistent', p_notify,
+            v_level, p_notify,
             p_seqs);
     end if;
 
-    v_nonpersistent := p_delivery_mode = 'non-persistent' or not p_destination.persistent;
     v_now := howdah.now();
     v_expires_at := v_now + coalesce(howdah._span(p_time_to_live),
         p_destination.default_time_to_live_ms * interval '1 millisecond');
@@ -95,7 +94,8 @@ begin
             null::timestamptz as dead_at, p_destination.id as destination_id, null::integer as origin_id,
             (9 - coalesce(b.priority, p_destination.default_priority))::smallint as rank, 0::smallint as stage,
             p_is_text as is_text, p_content_type as content_type, b.body, b.headers,
-            b.correlation_id, p_reply_to as reply_to, b.message_type, b.conversation_id, null::text as dead_reason
+            b.correlation_id, p_reply_to as reply_to, b.message_type, b.conversation_id, null::text as dead_reason,
+            howdah._stored_level(v_level) as reliability
         from unnest(v_seqs, p_bodies, p_headers, p_priorities, p_correlation_ids, p_message_types, p_conversation_ids)
             b(seq, body, headers, priority, correlation_id, message_type, conversation_id)
     ), parked as (
@@ -115,7 +115,7 @@ begin
     end if;
     if p_destination.journal_level = 'full' then
         perform howdah._journal_sent(p_destination, v_ids, v_nonpersistent, v_now, v_expires_at, p_headers,
-            p_conversation_ids, p_priorities, p_delay > interval '0', v_digests);
+            p_conversation_ids, p_priorities, p_delay > interval '0', v_digests, howdah._stored_level(v_level));
     end if;
     return v_ids;
 end

@@ -8,7 +8,7 @@
 create or replace function howdah._send_batch_to(
     p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[],
     p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text,
-    p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean,
+    p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean,
     p_deduplication_keys text[] default null
 ) returns bigint[]
 language plpgsql volatile
@@ -23,7 +23,7 @@ begin
         v_ids := howdah._send_batch(v_member, p_bodies, p_is_text, p_content_type,
             case when v_member.stamp_user then howdah._stamped_all(p_headers, cardinality(p_bodies), howdah._caller())
                 else p_headers end, p_priorities, p_correlation_ids,
-            p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay, p_delivery_mode, p_notify,
+            p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay, p_reliability, p_notify,
             p_deduplication_keys);
         v_first := coalesce(v_first, v_ids);
     end loop;

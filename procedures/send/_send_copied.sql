@@ -10,7 +10,7 @@
 -- scan by ctid reads rows in the order in which they were copied. An array with no values in it is passed on as NULL.
 create or replace function howdah._send_copied(
     p_queue text, p_type text, p_from tid, p_to tid, p_bytes_max bigint, p_reply_to text, p_time_to_live interval,
-    p_delay interval, p_delivery_mode text, p_content_type text, p_notify boolean, p_bare boolean
+    p_delay interval, p_reliability text, p_content_type text, p_notify boolean, p_bare boolean
 ) returns bigint
 language plpgsql volatile
 as $$
@@ -49,7 +49,7 @@ begin
         coalesce(p_content_type, case p_type when 'text' then 'text/plain' when 'jsonb' then 'application/json'
             else 'application/octet-stream' end),
         v_headers, v_priorities, v_correlation_ids, v_message_types, v_conversation_ids, p_reply_to, p_time_to_live,
-        p_delay, p_delivery_mode, p_notify, v_deduplication_keys);
+        p_delay, p_reliability, p_notify, v_deduplication_keys);
     return cardinality(v_bodies);
 end
 $$;

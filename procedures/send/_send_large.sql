@@ -26,6 +26,7 @@ begin
         where c.name = p_queue and c.dropped_at is null and not c.sending_paused
           and octet_length(p_body) <= c.max_message_bytes
           and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
+          and c.default_reliability = 'ASSURED_PERSISTENT'
           and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(p_body)))
           and howdah._has_role(c.senders[1])
           and (pg_sequence_last_value(c.waiting) is null or p_notify is not true or howdah._wake(c.id, c.waiting))

@@ -7,7 +7,7 @@
 create or replace function howdah._send_new(
     p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[],
     p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[],
-    p_reply_to text, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_keys text[]
+    p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_keys text[]
 ) returns bigint[]
 language plpgsql volatile
 as $$
@@ -33,7 +33,7 @@ begin
     if v_new.seqs is not null then
         perform howdah._send_batch(p_destination, v_new.bodies, p_is_text, p_content_type, v_new.headers,
             v_new.priorities, v_new.correlation_ids, v_new.message_types, v_new.conversation_ids, p_reply_to,
-            p_time_to_live, p_delay, p_delivery_mode, p_notify,
+            p_time_to_live, p_delay, p_reliability, p_notify,
             null, v_new.seqs);
     end if;
     return v_first;

@@ -9,7 +9,7 @@
 create or replace function howdah._send_to(
     v_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb,
     p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid,
-    p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_key text,
+    p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text,
     p_user text default null
 ) returns bigint
 language plpgsql volatile
@@ -17,10 +17,11 @@ as $$
 declare
     v_message howdah.msgs;
     v_first bigint;
-    v_nonpersistent boolean;
+    v_level smallint := howdah._level_for(v_destination, p_reliability);
+    v_nonpersistent boolean := v_level <= 2;
 begin
     perform howdah._check_message(v_destination, octet_length(p_body), p_headers, p_priority, p_content_type,
-        p_time_to_live, p_delay, p_delivery_mode);
+        p_time_to_live, p_delay);
     if p_deduplication_key is not null then
         perform pg_current_xact_id();
         v_message.seq := nextval(v_destination.positions);
@@ -35,10 +36,9 @@ begin
     if v_destination.kind = 'topic' then
         return (howdah._publish(v_destination, array[p_body], p_is_text, p_content_type, array[p_headers],
             array[p_priority], array[p_correlation_id], array[p_message_type], array[p_conversation_id], p_reply_to,
-            p_time_to_live, p_delay, p_delivery_mode = 'non-persistent', p_notify,
+            p_time_to_live, p_delay, v_level, p_notify,
             case when p_deduplication_key is not null then array[v_message.seq] end, p_user))[1];
     end if;
-    v_nonpersistent := p_delivery_mode = 'non-persistent' or not v_destination.persistent;
     perform pg_current_xact_id();  -- before a position is drawn: howdah._set_mark
     v_message.seq := coalesce(v_message.seq, nextval(v_destination.positions));
     v_message.message_id := v_message.seq * 1000000 + v_destination.id;
@@ -56,6 +56,7 @@ begin
     v_message.reply_to := p_reply_to;
     v_message.message_type := p_message_type;
     v_message.conversation_id := p_conversation_id;
+    v_message.reliability := howdah._stored_level(v_level);
     if not v_nonpersistent then
         v_message := howdah._detach_body(v_message);
     end if;

@@ -11,13 +11,13 @@
 create or replace function howdah.respond(
     reply_to text, body text, correlation_id text default null, headers jsonb default null,
     message_type text default null, time_to_live interval default null, delivery_mode text default 'non-persistent',
-    content_type text default 'text/plain'
+    content_type text default 'text/plain', reliability text default null
 ) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 begin
     return case when howdah._is_awaited(reply_to) then howdah._send(reply_to, convert_to(body, 'UTF8'), true,
-        content_type, headers, null, correlation_id, null, message_type, null, time_to_live, null, delivery_mode, true,
+        content_type, headers, null, correlation_id, null, message_type, null, time_to_live, null, coalesce(reliability, delivery_mode), true,
         null) end;
 end
 $$;
@@ -25,13 +25,13 @@ $$;
 create or replace function howdah.respond(
     reply_to text, body jsonb, correlation_id text default null, headers jsonb default null,
     message_type text default null, time_to_live interval default null, delivery_mode text default 'non-persistent',
-    content_type text default 'application/json'
+    content_type text default 'application/json', reliability text default null
 ) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 begin
     return case when howdah._is_awaited(reply_to) then howdah._send(reply_to, convert_to(body::text, 'UTF8'), true,
-        content_type, headers, null, correlation_id, null, message_type, null, time_to_live, null, delivery_mode, true,
+        content_type, headers, null, correlation_id, null, message_type, null, time_to_live, null, coalesce(reliability, delivery_mode), true,
         null) end;
 end
 $$;
@@ -39,12 +39,12 @@ $$;
 create or replace function howdah.respond(
     reply_to text, body bytea, correlation_id text default null, headers jsonb default null,
     message_type text default null, time_to_live interval default null, delivery_mode text default 'non-persistent',
-    content_type text default 'application/octet-stream'
+    content_type text default 'application/octet-stream', reliability text default null
 ) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 begin
     return case when howdah._is_awaited(reply_to) then howdah._send(reply_to, body, false, content_type, headers, null,
-        correlation_id, null, message_type, null, time_to_live, null, delivery_mode, true, null) end;
+        correlation_id, null, message_type, null, time_to_live, null, coalesce(reliability, delivery_mode), true, null) end;
 end
 $$;

@@ -12,8 +12,10 @@
 -- time_to_live and delay count from this call. The message expires after time_to_live, and is not delivered before
 -- delay has passed.
 --
--- delivery_mode is persistent or non-persistent. A non-persistent message writes no WAL and is lost at any restart of
--- the server.
+-- reliability is one of five levels (docs/reliability.md): BEST_EFFORT_NONPERSISTENT, EXPRESS_NONPERSISTENT,
+-- RELIABLE_NONPERSISTENT, RELIABLE_PERSISTENT or ASSURED_PERSISTENT. Without it delivery_mode decides: persistent is
+-- assured, non-persistent is express. Without both the queue's default decides. A message of a non-persistent level
+-- writes no WAL, and any restart of the server loses it.
 --
 -- notify => false sends no NOTIFY. The transaction can then be prepared (PREPARE TRANSACTION), and idle consumers find
 -- the message within 250 ms, when they next look.
@@ -38,8 +40,8 @@ create or replace function howdah.send(
     queue text, body BODY_TYPE, headers jsonb default null, priority integer default null,
     correlation_id text default null, reply_to text default null, message_type text default null,
     conversation_id uuid default null, time_to_live interval default null, delay interval default null,
-    delivery_mode text default 'persistent', content_type text default 'MEDIA_TYPE', notify boolean default true,
-    deduplication_key text default null
+    delivery_mode text default null, content_type text default 'MEDIA_TYPE', notify boolean default true,
+    deduplication_key text default null, reliability text default null
 ) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah,
     pg_temp set plan_cache_mode = force_generic_plan
@@ -48,8 +50,8 @@ declare
     v_now timestamptz := howdah.now();
     v_message_id bigint;
 begin
-    if headers is null and priority is null and time_to_live is null and delay is null and delivery_mode = 'persistent'
-       and conversation_id is null and deduplication_key is null and content_type <> ''
+    if headers is null and priority is null and time_to_live is null and delay is null and reliability is null
+       and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null and deduplication_key is null and content_type <> ''
        and not howdah._is_large(octet_length(BODY_VALUE))
        and queue is distinct from current_setting('howdah.topic', true) then
         insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
@@ -64,6 +66,7 @@ begin
             where c.name = queue and c.dropped_at is null and not c.sending_paused
               and octet_length(BODY_VALUE) <= c.max_message_bytes
               and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
+              and c.default_reliability = 'ASSURED_PERSISTENT'
               and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(BODY_VALUE)))
               and howdah._has_role(c.senders[1])
               and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
@@ -73,8 +76,7 @@ begin
             return v_message_id;
         end if;
     elsif headers is null and priority is null and time_to_live is null and delay is null
-       and delivery_mode = 'persistent'
-       and conversation_id is null and deduplication_key is null and content_type <> ''
+       and reliability is null and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null and deduplication_key is null and content_type <> ''
        and queue is distinct from current_setting('howdah.topic', true) then
         v_message_id := howdah._send_large(queue, BODY_BYTES, IS_TEXT, content_type,
             correlation_id, reply_to, message_type, notify);
@@ -82,7 +84,8 @@ begin
             return v_message_id;
         end if;
     end if;
-    if delay is null and delivery_mode = 'persistent' and deduplication_key is null then
+    if delay is null and reliability is null and (delivery_mode is null or delivery_mode = 'persistent')
+       and deduplication_key is null then
         v_message_id := howdah._publish_usual(queue, BODY_BYTES, IS_TEXT, content_type, headers,
             priority, correlation_id, reply_to, message_type, conversation_id, time_to_live, notify);
         if v_message_id is not null then
@@ -90,8 +93,8 @@ begin
         end if;
     end if;
     return howdah._send(queue, BODY_BYTES, IS_TEXT, content_type, headers, priority,
-        correlation_id, reply_to, message_type, conversation_id, time_to_live, delay, delivery_mode, notify,
-        deduplication_key);
+        correlation_id, reply_to, message_type, conversation_id, time_to_live, delay,
+        coalesce(reliability, delivery_mode), notify, deduplication_key);
 end
 $$;
 

@@ -13,8 +13,8 @@ create or replace function howdah.send_batch(
     queue text, bodies text[], headers jsonb[] default null, priorities integer[] default null,
     correlation_ids text[] default null, message_types text[] default null, conversation_ids uuid[] default null,
     reply_to text default null, time_to_live interval default null, delay interval default null,
-    delivery_mode text default 'persistent', content_type text default 'text/plain',
-    notify boolean default true, deduplication_keys text[] default null
+    delivery_mode text default null, content_type text default 'text/plain',
+    notify boolean default true, deduplication_keys text[] default null, reliability text default null
 ) returns bigint[]
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -23,7 +23,7 @@ begin
         case when bodies is not null then
             array(select convert_to(b.body, 'UTF8') from unnest(bodies) with ordinality b(body, n) order by b.n) end,
         true, content_type, headers, priorities, correlation_ids, message_types, conversation_ids, reply_to,
-        time_to_live, delay, delivery_mode, notify, deduplication_keys);
+        time_to_live, delay, coalesce(reliability, delivery_mode), notify, deduplication_keys);
 end
 $$;
 
@@ -31,8 +31,8 @@ create or replace function howdah.send_batch(
     queue text, bodies jsonb[], headers jsonb[] default null, priorities integer[] default null,
     correlation_ids text[] default null, message_types text[] default null, conversation_ids uuid[] default null,
     reply_to text default null, time_to_live interval default null, delay interval default null,
-    delivery_mode text default 'persistent', content_type text default 'application/json',
-    notify boolean default true, deduplication_keys text[] default null
+    delivery_mode text default null, content_type text default 'application/json',
+    notify boolean default true, deduplication_keys text[] default null, reliability text default null
 ) returns bigint[]
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -42,7 +42,7 @@ begin
             array(select convert_to(b.body::text, 'UTF8') from unnest(bodies) with ordinality b(body, n)
                 order by b.n) end,
         true, content_type, headers, priorities, correlation_ids, message_types, conversation_ids, reply_to,
-        time_to_live, delay, delivery_mode, notify, deduplication_keys);
+        time_to_live, delay, coalesce(reliability, delivery_mode), notify, deduplication_keys);
 end
 $$;
 
@@ -50,13 +50,13 @@ create or replace function howdah.send_batch(
     queue text, bodies bytea[], headers jsonb[] default null, priorities integer[] default null,
     correlation_ids text[] default null, message_types text[] default null, conversation_ids uuid[] default null,
     reply_to text default null, time_to_live interval default null, delay interval default null,
-    delivery_mode text default 'persistent', content_type text default 'application/octet-stream',
-    notify boolean default true, deduplication_keys text[] default null
+    delivery_mode text default null, content_type text default 'application/octet-stream',
+    notify boolean default true, deduplication_keys text[] default null, reliability text default null
 ) returns bigint[]
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 begin
     return howdah._send_batch_to(queue, bodies, false, content_type, headers, priorities, correlation_ids,
-        message_types, conversation_ids, reply_to, time_to_live, delay, delivery_mode, notify, deduplication_keys);
+        message_types, conversation_ids, reply_to, time_to_live, delay, coalesce(reliability, delivery_mode), notify, deduplication_keys);
 end
 $$;

@@ -10,7 +10,8 @@
 -- the bodies. The table is dropped.
 create or replace function howdah.send_copied(
     queue text, reply_to text default null, time_to_live interval default null, delay interval default null,
-    delivery_mode text default 'persistent', content_type text default null, notify boolean default true
+    delivery_mode text default null, content_type text default null, notify boolean default true,
+    reliability text default null
 ) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
     set enable_seqscan = off
@@ -44,14 +45,14 @@ begin
     -- read at a time. If one block holds too much, its rows are sent one by one.
     while v_block < v_blocks loop
         v_number := howdah._send_copied(queue, v_type, format('(%s,0)', v_block)::tid,
-            format('(%s,65535)', v_block + v_step - 1)::tid, 33554432, reply_to, time_to_live, delay, delivery_mode,
-            content_type, notify, v_bare);
+            format('(%s,65535)', v_block + v_step - 1)::tid, 33554432, reply_to, time_to_live, delay,
+            coalesce(reliability, delivery_mode), content_type, notify, v_bare);
         if v_number is null and v_step > 1 then
             v_step := v_step / 8;
             continue;
         elsif v_number is null then
             select sum(howdah._send_copied(queue, v_type, c.ctid, c.ctid, null, reply_to, time_to_live, delay,
-                delivery_mode, content_type, notify, v_bare))
+                coalesce(reliability, delivery_mode), content_type, notify, v_bare))
             into v_number
             from pg_temp.howdah_copy c
             where c.ctid between format('(%s,0)', v_block)::tid and format('(%s,65535)', v_block)::tid;

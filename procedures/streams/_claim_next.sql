@@ -13,7 +13,7 @@ create or replace function howdah._claim_next(
     p_hold boolean,
     out xid xid8, out seq bigint, out sent_at timestamptz, out expires_at timestamptz, out rank smallint,
     out is_text boolean, out content_type text, out body bytea, out headers jsonb, out correlation_id text,
-    out reply_to text, out message_type text, out conversation_id uuid, out kept boolean, out moved boolean,
+    out reply_to text, out message_type text, out conversation_id uuid, out reliability smallint, out kept boolean, out moved boolean,
     out blamed boolean
 ) returns record
 language plpgsql volatile
@@ -26,9 +26,9 @@ begin
         -- for N in 0, 1, 2, MODE in persistent, nonpersistent:
         when p_slot = N and OF_MODE p_nonpersistent then
             select t.xid, t.seq, t.sent_at, t.expires_at, t.rank, t.is_text, t.content_type, t.body, t.headers,
-                t.correlation_id, t.reply_to, t.message_type, t.conversation_id
+                t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.reliability
             into xid, seq, sent_at, expires_at, rank, is_text, content_type, body, headers, correlation_id, reply_to,
-                message_type, conversation_id
+                message_type, conversation_id, reliability
             from howdah._MODE_N(p_topic_id, p_after, p_after_seq, p_to, p_done, p_upto, p_now, null) t
             where case
                 when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1) then false

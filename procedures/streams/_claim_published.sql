@@ -86,7 +86,7 @@ begin
                                 (9 - m.priority)::smallint, m.body is not null, m.content_type,
                                 coalesce(m.bytes, convert_to(m.body, 'UTF8')), m.headers, m.correlation_id, m.reply_to,
                                 m.message_type, m.conversation_id,
-                                m.delivery_mode = 'non-persistent', v_now)
+                                m.delivery_mode = 'non-persistent', howdah._level(m.reliability), v_now)
                             from unnest(v_page.messages) m where m."position" = any (v_ended);
                             v_gone := v_gone || v_ended;
                         end if;
@@ -95,7 +95,7 @@ begin
                             m.correlation_id, m.reply_to, m.message_type, m.conversation_id, m.delivery_mode, m.sent_at,
                             m.expires_at, 1 + coalesce(v_failures[array_position(v_failed, m.message_id)], 0),
                             array_position(v_failed, m.message_id) is not null, m."position", m.stage, m.origin_queue,
-                            m.dead_reason, m.dead_at
+                            m.dead_reason, m.dead_at, m.reliability
                         from unnest(v_page.messages) m where m."position" <> all (v_gone);
                     else
                         return query select m.* from unnest(v_page.messages) m where m."position" <> all (v_gone);

@@ -28,7 +28,7 @@ begin
         continue when not found;
         message := howdah._own_copy(v_destination, p_message_id, v_row.sent_at, v_row.expires_at, v_row.rank,
             v_row.is_text, v_row.content_type, v_row.body, v_row.headers, v_row.correlation_id, v_row.reply_to,
-            v_row.message_type, v_row.conversation_id);
+            v_row.message_type, v_row.conversation_id, v_row.reliability);
         place := 'topic';
         nonpersistent := v_row.nonpersistent;
         free := howdah._lock_published(v_subscription, v_ack, v_row.xid, v_row.seq);

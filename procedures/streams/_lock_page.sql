@@ -47,7 +47,8 @@ begin
                 case when not u.is_text then u.body end, u.content_type, u.headers, 9 - u.rank, u.correlation_id,
                 u.reply_to, u.message_type, u.conversation_id,
                 case when u.nonpersistent then 'non-persistent' else 'persistent' end, u.sent_at, u.expires_at, 1,
-                false, u.seq, 0, v_topic, null, null)::howdah.message) as messages
+                false, u.seq, 0, v_topic, null, null,
+                howdah._level_name(u.reliability, u.nonpersistent))::howdah.message) as messages
         from chosen u
     ) t;
 end

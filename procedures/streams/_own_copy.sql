@@ -5,7 +5,7 @@
 create or replace function howdah._own_copy(
     p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamptz, p_expires_at timestamptz,
     p_rank smallint, p_is_text boolean, p_content_type text, p_body bytea, p_headers jsonb, p_correlation_id text,
-    p_reply_to text, p_message_type text, p_conversation_id uuid
+    p_reply_to text, p_message_type text, p_conversation_id uuid, p_reliability smallint
 ) returns howdah.msgs
 language plpgsql volatile
 as $$
@@ -27,6 +27,7 @@ begin
     v_message.reply_to := p_reply_to;
     v_message.message_type := p_message_type;
     v_message.conversation_id := p_conversation_id;
+    v_message.reliability := p_reliability;
     return v_message;
 end
 $$;

@@ -85,12 +85,13 @@ begin
                 case when not c.is_text then c.body end, c.content_type, c.headers, 9 - c.rank, c.correlation_id,
                 c.reply_to, c.message_type, c.conversation_id,
                 case when c.nonpersistent then 'non-persistent' else 'persistent' end, c.sent_at, c.expires_at,
-                c.failures + 1, c.failures > 0, c.seq, 0, v_topic, null::text, null::timestamptz
+                c.failures + 1, c.failures > 0, c.seq, 0, v_topic, null::text, null::timestamptz,
+                howdah._level_name(c.reliability, c.nonpersistent)
             from counted c
             where not c.ended or howdah._dispose_published(p_destination, c.message_id, c.sent_at, c.expires_at, c.rank,
                 c.is_text, c.content_type, c.body, c.headers, c.correlation_id, c.reply_to, c.message_type,
                 c.conversation_id,
-                c.nonpersistent, v_now);
+                c.nonpersistent, c.reliability, v_now);
             get diagnostics v_taken = row_count;
             p_want := p_want - v_taken;
             v_last := howdah._cursor(p_ack.id);

@@ -54,7 +54,8 @@ begin
                             9 - v_one.rank, v_one.correlation_id, v_one.reply_to, v_one.message_type,
                             v_one.conversation_id,
                             case when v_place.nonpersistent then 'non-persistent' else 'persistent' end, v_one.sent_at,
-                            v_one.expires_at, 1, false, v_one.seq, 0, p_stream.topic, null, null)::howdah.message;
+                            v_one.expires_at, 1, false, v_one.seq, 0, p_stream.topic, null, null,
+                            howdah._level_name(v_one.reliability, v_place.nonpersistent))::howdah.message;
                         if not p_hold and p_stream.journaled then
                             insert into howdah.journal (at, destination_id, nonpersistent, event, message_ids)
                             values (p_stream.moment, p_stream.id, v_place.nonpersistent, 'consumed',

@@ -17,7 +17,7 @@ as $$
     select t.seq * 1000000 + t.destination_id, p_name, case when t.is_text then convert_from(t.body, 'UTF8') end,
         case when not t.is_text then t.body end, t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to,
         t.message_type, t.conversation_id, 'persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0,
-        p_topic_name, null::text, null::timestamptz
+        p_topic_name, null::text, null::timestamptz, howdah._level_name(t.reliability, false)
     from howdah.topic_msgs_N t
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
       and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto

@@ -13,7 +13,7 @@ as $$
     select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
         case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to,
         r.message_type, r.conversation_id, 'non-persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0,
-        p_topic_name, null::text, null::timestamptz
+        p_topic_name, null::text, null::timestamptz, howdah._level_name(r.reliability, true)
     from howdah._nonpersistent_N(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 

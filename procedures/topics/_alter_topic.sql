@@ -14,6 +14,7 @@ begin
     select d.* into v_destination from howdah.destinations d where d.id = p_topic_id;
     v_destination.persistent := v_destination.own_persistent;
     v_destination := jsonb_populate_record(v_destination, p_options);
+    perform howdah._check_levels(v_destination);
     select t.* into v_old from howdah.topics t where t.destination_id = p_topic_id;
     v_new := jsonb_populate_record(v_old, p_options);
     if v_new.recovery in ('fixed_count', 'fixed_size', 'timed') and v_new.recovery_amount is null then
@@ -29,7 +30,8 @@ begin
         else d.own_max_message_bytes end, default_priority = v_destination.default_priority,
         default_time_to_live_ms = v_destination.default_time_to_live_ms,
         deduplication_window_ms = v_destination.deduplication_window_ms, own_persistent = v_destination.persistent,
-        stamp_user = v_destination.stamp_user, persistent = v_destination.persistent
+        default_reliability = v_destination.default_reliability, max_reliability = v_destination.max_reliability,
+        producer_may_override = v_destination.producer_may_override, stamp_user = v_destination.stamp_user, persistent = v_destination.persistent
         and (select e.persistent from howdah.engine e),
         journal_level = v_destination.journal_level,
         journal_level_at = case when d.journal_level <> v_destination.journal_level then howdah.now()

@@ -7,7 +7,7 @@ create or replace function howdah._history(p_topic_id integer, p_since timestamp
 returns table (
     xid xid8, seq bigint, sent_at timestamptz, expires_at timestamptz, destination_id integer, rank smallint,
     is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text,
-    message_type text, conversation_id uuid, client_id text, nonpersistent boolean
+    message_type text, conversation_id uuid, client_id text, reliability smallint, nonpersistent boolean
 )
 language sql volatile
 as $$

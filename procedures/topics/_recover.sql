@@ -51,7 +51,7 @@ begin
         perform howdah._put(howdah._own_copy(v_destination, v_row.message_id, v_row.sent_at, v_row.expires_at,
             v_row.rank, v_row.is_text, v_row.content_type, v_row.body, v_row.headers, v_row.correlation_id,
             v_row.reply_to, v_row.message_type,
-            v_row.conversation_id),
+            v_row.conversation_id, v_row.reliability),
             v_row.nonpersistent, false);
     end loop;
 end

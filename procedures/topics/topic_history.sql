@@ -21,7 +21,8 @@ begin
     select h.seq * 1000000 + h.destination_id, topic, case when h.is_text then convert_from(h.body, 'UTF8') end,
         case when not h.is_text then h.body end, h.content_type, h.headers, 9 - h.rank, h.correlation_id, h.reply_to,
         h.message_type, h.conversation_id, case when h.nonpersistent then 'non-persistent' else 'persistent' end,
-        h.sent_at, h.expires_at, 1, false, h.seq, 0, null::text, null::text, null::timestamptz
+        h.sent_at, h.expires_at, 1, false, h.seq, 0, null::text, null::text, null::timestamptz,
+        howdah._level_name(h.reliability, h.nonpersistent)
     from howdah._history(v_id, since) h order by h.seq limit max_messages;
 end
 $$;

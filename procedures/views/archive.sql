@@ -22,28 +22,29 @@ select g.message_id, g.destination_id, d.name as queue, g.stage::integer as stag
         where a.message_id = g.message_id and a.destination_id = g.destination_id
           and a.origin_id = coalesce(g.origin_id, 0)
           and a.stage = g.stage
-    ) as archived
+    ) as archived,
+    howdah._level_name(g.reliability, g.nonpersistent) as reliability
 from (
     select m.message_id, m.destination_id, m.stage, m.origin_id, m.rank, false as nonpersistent, m.sent_at,
     m.expires_at, m.dead_at,
         m.dead_reason, m.is_text, m.content_type, m.headers, m.correlation_id, m.reply_to, m.message_type,
-        m.conversation_id, m.body
+        m.conversation_id, m.body, m.reliability
     from howdah.msgs m where m.dead_at is not null
     union all
     select l.message_id, l.destination_id, l.stage, l.origin_id, l.rank, false, l.sent_at, l.expires_at, l.dead_at,
         l.dead_reason, l.is_text, l.content_type, l.headers, l.correlation_id, l.reply_to, l.message_type,
-        l.conversation_id, l.body
+        l.conversation_id, l.body, l.reliability
     from howdah.leased l where l.dead_at is not null
     union all
     select n.message_id, n.destination_id, n.stage, n.origin_id, n.rank, true, n.sent_at, n.expires_at, n.dead_at,
         n.dead_reason, n.is_text, n.content_type, n.headers, n.correlation_id, n.reply_to, n.message_type,
-        n.conversation_id, n.body
+        n.conversation_id, n.body, n.reliability
     from howdah.msgs_nonpersistent n where n.dead_at is not null and n.boot = pg_postmaster_start_time()
     union all
     select p.message_id, p.destination_id, p.stage, p.origin_id, p.rank, p.boot is not null, p.sent_at, p.expires_at,
     p.dead_at,
         p.dead_reason, p.is_text, p.content_type, p.headers, p.correlation_id, p.reply_to, p.message_type,
-        p.conversation_id, p.body
+        p.conversation_id, p.body, p.reliability
     from howdah.parked p where p.dead_at is not null and (p.boot is null or p.boot = pg_postmaster_start_time())
 ) g
 join howdah.destinations d on d.id = g.destination_id

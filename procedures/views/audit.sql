@@ -49,31 +49,32 @@ select g.message_id, g.destination_id, d.name as queue, g.state, 9 - g.rank as p
         convert_to(row(e.digest_secret, nullif(g.headers - array['originalExpiration', 'originalDeliveryMode',
             'dlqDeliveryFailureCause'], '{}'),
             g.is_text, g.content_type, g.correlation_id, g.reply_to, g.message_type, g.conversation_id)::text, 'UTF8')
-        || w.body || int4send(octet_length(w.body))), 1, 16), 'hex') end as digest
+        || w.body || int4send(octet_length(w.body))), 1, 16), 'hex') end as digest,
+    howdah._level_name(g.reliability, g.nonpersistent) as reliability
 from (
     select m.message_id, m.destination_id, m.rank, m.sent_at, m.expires_at, m.stage, m.origin_id, m.dead_reason,
     m.dead_at,
         m.body, m.content_type, m.correlation_id, m.message_type, m.is_text, m.reply_to, false as nonpersistent,
         null::timestamptz as due_at, case when m.dead_at is null then 'live' else 'dead' end as state, m.ctid as place,
-        m.headers, m.conversation_id
+        m.headers, m.conversation_id, m.reliability
     from howdah.msgs m
     union all
     select m.message_id, m.destination_id, m.rank, m.sent_at, m.expires_at, m.stage, m.origin_id, m.dead_reason,
     m.dead_at,
         m.body, m.content_type, m.correlation_id, m.message_type, m.is_text, m.reply_to, false, l.until, 'parked',
-        m.ctid, m.headers, m.conversation_id
+        m.ctid, m.headers, m.conversation_id, m.reliability
     from howdah.leased m left join howdah.leases l on l.lease_id = m.seq >> 20
     union all
     select n.message_id, n.destination_id, n.rank, n.sent_at, n.expires_at, n.stage, n.origin_id, n.dead_reason,
     n.dead_at,
         n.body, n.content_type, n.correlation_id, n.message_type, n.is_text, n.reply_to, true, null,
-        case when n.dead_at is null then 'live' else 'dead' end, n.ctid, n.headers, n.conversation_id
+        case when n.dead_at is null then 'live' else 'dead' end, n.ctid, n.headers, n.conversation_id, n.reliability
     from howdah.msgs_nonpersistent n where n.boot = pg_postmaster_start_time()
     union all
     select p.message_id, p.destination_id, p.rank, p.sent_at, p.expires_at, p.stage, p.origin_id, p.dead_reason,
     p.dead_at,
         p.body, p.content_type, p.correlation_id, p.message_type, p.is_text, p.reply_to, p.boot is not null, p.due_at,
-        'parked', p.ctid, p.headers, p.conversation_id
+        'parked', p.ctid, p.headers, p.conversation_id, p.reliability
     from howdah.parked p where p.boot is null or p.boot = pg_postmaster_start_time()
 ) g
 join howdah.destinations d on d.id = g.destination_id
@@ -90,7 +91,9 @@ select j.at, j.destination_id, d.name as queue, j.event, i.message_id, j.nonpers
     o.name as other_queue, j.reason, j.xid, j.oldest_sent_at, i.expires_at, i.group_id, i.priority::integer as priority,
     j.settled_xid, encode(i.digest, 'hex') as digest, j.ctid as place,
     -- as audit_digests has it
-    i.message_id / 64000000 * 1000000 + i.message_id % 1000000 as word
+    i.message_id / 64000000 * 1000000 + i.message_id % 1000000 as word,
+    case when j.event in ('sent', 'discarded', 'lost') then howdah._level_name(j.reliability, j.nonpersistent) end
+        as reliability
 from howdah.journal j
 cross join lateral unnest(
     case when j.last_id is null then j.message_ids
@@ -105,7 +108,9 @@ select j.at, j.destination_id, d.name as queue, j.event,
     case when j.last_id is null then j.message_ids
         else array(select generate_series(j.message_ids[1], j.last_id, 1000000)) end as message_ids, j.nonpersistent,
             j.other_destination_id,
-    o.name as other_queue, j.reason, j.xid
+    o.name as other_queue, j.reason, j.xid,
+    case when j.event in ('sent', 'discarded', 'lost') then howdah._level_name(j.reliability, j.nonpersistent) end
+        as reliability
 from howdah.journal j
 join howdah.destinations d on d.id = j.destination_id
 left join howdah.destinations o on o.id = j.other_destination_id;

@@ -223,6 +223,7 @@ class Message:
     sent_at: datetime
     expires_at: datetime | None
     dead_at: datetime | None
+    reliability: str
 
 
 def receive(db: Db, queue: str = "q", n: int = 1, verb: str = "receive") -> list[Message]:

@@ -177,7 +177,6 @@ def test_bad_input_to_send_is_refused(db: Db) -> None:
             ("HD005", f"select howdah.send('q', '1'::{kind}, time_to_live => '100000 years')"),
             ("HD005", f"select howdah.send('q', '1'::{kind}, delay => '-1 s')"),
             ("HD005", f"select howdah.send('q', '1'::{kind}, delay => '100000 years')"),
-            ("HD005", f"select howdah.send('q', '1'::{kind}, delivery_mode => null)"),
             ("HD005", f"select howdah.send('q', '1'::{kind}, delivery_mode => 'PERSISTENT')"),
             ("42883", f"select howdah.send('q', '1'::{kind}, priority => '{{}}'::jsonb)"),
             ("22P02", f"select howdah.send('q', '1'::{kind}, conversation_id => 'x')"),
