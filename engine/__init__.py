@@ -14,6 +14,7 @@ from __future__ import annotations
 from .admin import Admin
 from .calls import Call, Incident
 from .calls.bodies import Body
+from .calls.levels import Destination
 from .calls.message import Message
 from .calls.typed_map import TypedMap, TypedStream
 from .connection import Connection
@@ -42,6 +43,7 @@ __all__ = [
     "ConnectionFactory",
     "Consumer",
     "Delivery",
+    "Destination",
     "HowdahError",
     "Incident",
     "Message",

@@ -19,6 +19,7 @@ from .admin.schedules import Schedules
 from .admin.transactions import Transactions
 from .calls import Call, Incident
 from .calls.bodies import Body
+from .calls.levels import BY_SERVER, LevelMapping
 from .calls.message import Message
 from .calls.options import SendOptions
 from .database.client_id import ClaimedClientId
@@ -54,10 +55,13 @@ class Connection:
         prefetch: Prefetch | None = None,
         lease_duration: float = 60,
         client_id: ClaimedClientId | None = None,
+        levels: LevelMapping = BY_SERVER,
     ) -> None:
         self._loans = Loans(pool)
         #: Redeliveries at most of what its listeners get, beside the queue's own limit; None: the queue's alone.
         self.max_redeliveries = max_redeliveries
+        #: The levels of reliability that delivery modes stand for.
+        self.levels = levels
         #: How far consumers of sessions with an acknowledge mode receive ahead.
         self.prefetch = prefetch or Prefetch()
         #: Seconds after which what such a session holds comes back if its process dies.
@@ -182,7 +186,7 @@ class Connection:
 
     def send(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> int:
         """Send one message in its own transaction. When this returns, the message is stored durably."""
-        return self.call(calls.send(queue, body, **options))
+        return self.call(calls.send(queue, body, **self.levels.applied(queue, options)))
 
     def send_async(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> Future[int]:
         """Send one message without waiting for the database. The future gets its number or the error.
@@ -190,7 +194,8 @@ class Connection:
         Messages go in the order of these calls, each in a transaction of its own. ``close`` sends what is left. If
         the process dies, what it has not sent is lost. So look at the future where a message must not be lost.
         """
-        return self._sender.submit(lambda: calls.send(queue, body, **options))
+        wanted = self.levels.applied(queue, options)
+        return self._sender.submit(lambda: calls.send(queue, body, **wanted))
 
     def windowed_producer(
         self,
@@ -211,7 +216,12 @@ class Connection:
         """
         self._check_open()
         producer = WindowedProducer(
-            self._loans, queue, window_bytes=window_bytes, asynchronous=asynchronous, on_complete=on_complete
+            self._loans,
+            queue,
+            window_bytes=window_bytes,
+            asynchronous=asynchronous,
+            on_complete=on_complete,
+            levels=self.levels,
         )
         self._producers.add(producer)
         return producer

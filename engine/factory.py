@@ -13,6 +13,7 @@ from psycopg.conninfo import make_conninfo
 from psycopg_pool import ConnectionPool
 
 from ..text.dsn import BadDsnError, canonical, read
+from .calls.levels import LevelMapping
 from .connection import Connection
 from .database.client_id import ClaimedClientId
 from .database.loans import PgConnection
@@ -208,9 +209,16 @@ class ConnectionFactory:
         dsn: str | None = None,
         user: str | None = None,
         password: str | None = None,
+        persistent_mapping: str = "RELIABLE_PERSISTENT",
+        nonpersistent_mapping: str = "EXPRESS_NONPERSISTENT",
         **settings: Unpack[ConnectSettings],
     ) -> None:
-        """Without a DSN, HOWDAH_DSN or the embedded server's; settings as of ``connect``."""
+        """Without a DSN, HOWDAH_DSN or the embedded server's; settings as of ``connect``.
+
+        The mappings are the levels of reliability that the two delivery modes stand for, persistent being that of a
+        send without one. The defaults are WebSphere's. Raises BadArgument for a level that is not of its mode.
+        """
+        self._levels = LevelMapping(persistent_mapping, nonpersistent_mapping)
         self._dsn = dsn
         self._account = {name: value for name, value in (("user", user), ("password", password)) if value is not None}
         self._settings = settings
@@ -221,4 +229,6 @@ class ConnectionFactory:
         if self._account:
             dsn = make_conninfo(complete(dsn, self._settings.get("timeout", 30)), **self._account)
         settings: ConnectSettings = {**self._settings, "max_redeliveries": limit}
-        return connect(dsn, started=False, **settings)
+        connection = connect(dsn, started=False, **settings)
+        connection.levels = self._levels
+        return connection

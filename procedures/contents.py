@@ -19,6 +19,7 @@ ROOMS = (
     "options",
     # where messages go
     "destinations",
+    "aliases",
     "ring",
     "cursors",
     "subscriptions",

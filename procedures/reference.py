@@ -16,6 +16,7 @@ from .parser import first_paragraph
 
 TITLES = {
     "destinations": "Destinations",
+    "aliases": "Aliases and levels of reliability",
     "temporary": "Temporary queues",
     "selectors": "Selectors",
     "topics": "Topics and subscriptions",
@@ -38,6 +39,7 @@ TITLES = {
 """The pages, in their order: the folders that hold public functions."""
 PAGES = {
     "destinations": ("poison", "limits"),
+    "aliases": ("reliability",),
     "temporary": ("request-reply",),
     "selectors": ("selectors", "consumers"),
     "topics": ("topics", "running-topics"),

@@ -7,7 +7,7 @@ from .archive import archive_restores, archive_runs, archived_messages, maintena
 from .audits import audit_runs, audit_verdicts
 from .base import SCHEMA, metadata
 from .consumers import candidates, consumer_leases, consumers, group_owners, selections
-from .destinations import FAILING, NAME_LENGTH_MAX, destination_grants, destinations
+from .destinations import FAILING, NAME_LENGTH_MAX, aliases, destination_grants, destinations
 from .failures import (
     attempts,
     ended_conversations,
@@ -37,6 +37,7 @@ __all__ = [
     "acked",
     "acks",
     "ahead_leases",
+    "aliases",
     "archive_restores",
     "archive_runs",
     "archived_messages",

@@ -353,3 +353,16 @@ destination_grants = Table(
     CheckConstraint("verb IN ('send', 'receive', 'browse', 'admin', 'pass_all', 'set_all')", name="verb"),
     comment="Who may do what with a destination.",
 )
+
+aliases = Table(
+    "aliases",
+    metadata,
+    Column("name", Text(collation="C"), primary_key=True, comment="The other name; no destination has it."),
+    Column("target", Text(collation="C"), nullable=False, comment="Name of the queue or topic that it stands for."),
+    Column("default_reliability", Text, comment="As in destinations. NULL: the target's."),
+    Column("max_reliability", Text, comment="As in destinations. NULL: the target's."),
+    Column("producer_may_override", Boolean, comment="As in destinations. NULL: the target's."),
+    Column("created_at", TIMESTAMPTZ, nullable=False, comment="When it was created."),
+    Column("created_by", Text, nullable=False, comment="The role that created it."),
+    comment="Other names of queues and topics, with levels of reliability of their own.",
+)

@@ -20,7 +20,7 @@ from howdah.schema import metadata
 
 @dataclass(frozen=True)
 class Owner:
-    """What has options: a queue, a topic, a listener or the engine."""
+    """What has options: a queue, a topic, an alias, a listener or the engine."""
 
     name: str
     title: str
@@ -51,6 +51,15 @@ OWNERS = (
         " holds. [Topics](../topics.md) explains them.",
         "procedures/topics/create_topic.sql",
         ("topics", "destinations"),
+        {},
+    ),
+    Owner(
+        "alias",
+        "Options of aliases",
+        "`howdah.create_alias` and `howdah.alter_alias` take these options, and `howdah.list_aliases` shows what holds."
+        " [Reliability](../reliability.md) explains them.",
+        "procedures/aliases/create_alias.sql",
+        ("aliases",),
         {},
     ),
     Owner(
@@ -88,7 +97,7 @@ UNITS = {
 """The units by the ends of names."""
 
 _ROW = re.compile(
-    r"\('(?P<owner>queue|topic|listener|engine)', '(?P<key>\w+)', '(?P<kind>\w+)', (?P<lowest>[-\d]+), "
+    r"\('(?P<owner>queue|topic|alias|listener|engine)', '(?P<key>\w+)', '(?P<kind>\w+)', (?P<lowest>[-\d]+), "
     r"(?P<highest>\d+),\s*(?:array\[(?P<choices>[^]]*)\]|null),\s*(?P<nullable>true|false)\)"
 )
 

@@ -34,7 +34,7 @@ PAGES = (
         "connections",
         "Connections",
         "engine/connection.py",
-        _of("howdah.engine", "connect", "Connection", "ConnectionFactory"),
+        _of("howdah.engine", "connect", "Connection", "ConnectionFactory", "Destination"),
     ),
     Page(
         "sessions",

@@ -13,6 +13,7 @@ from psycopg_pool import AsyncConnectionPool
 from .. import calls
 from ..calls import Call, Incident
 from ..calls.bodies import Body
+from ..calls.levels import BY_SERVER
 from ..calls.message import Message
 from ..calls.options import SendOptions
 from ..connection import Connection
@@ -41,6 +42,8 @@ class AsyncConnection:
 
     #: Redeliveries at most of what listeners get; None: the queue's own limit.
     max_redeliveries: int | None = None
+    #: The levels of reliability that delivery modes stand for.
+    levels = BY_SERVER
     #: The client id that the connection has claimed: none.
     client_id: str | None = None
 
@@ -142,7 +145,7 @@ class AsyncConnection:
 
     async def send(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> int:
         """Send one message in its own transaction. When this returns, the message is stored durably."""
-        return await self.call(calls.send(queue, body, **options))
+        return await self.call(calls.send(queue, body, **self.levels.applied(queue, options)))
 
     async def record_failure(
         self, message: Message, error: BaseException, rules: Iterable[Rule] = ()

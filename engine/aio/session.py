@@ -48,11 +48,11 @@ class AsyncSession(AsyncTransacting):
 
     async def send(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> int:
         """Send one message and return its number. Options as in ``calls.send``."""
-        return await self.call(calls.send(queue, body, **options))
+        return await self.call(calls.send(queue, body, **self._levels.applied(queue, options)))
 
     async def send_many(self, queue: str, bodies: Sequence[Body], **options: Unpack[SendManyOptions]) -> list[int]:
         """Send many messages in one statement and return their numbers in order. Options as in ``calls.send_many``."""
-        return await self.call(calls.send_many(queue, bodies, **options))
+        return await self.call(calls.send_many(queue, bodies, **self._levels.applied(queue, options)))
 
     async def send_stream(
         self, queue: str, bodies: Iterable[Body], *, batch: int = BATCH_DEFAULT, **options: Unpack[SharedOptions]
@@ -62,7 +62,8 @@ class AsyncSession(AsyncTransacting):
         ``batch`` bodies go in one statement and are of one kind; options are those of ``calls.send_many`` that are not
         sequences. After an error, the iterable's own too, nothing is sent. The iterable must not use this session.
         """
-        return await self._load(lambda connection: send_stream(connection, queue, bodies, batch, options))
+        wanted = self._levels.applied(queue, options)
+        return await self._load(lambda connection: send_stream(connection, queue, bodies, batch, wanted))
 
     async def send_copy(
         self, queue: str, rows: Iterable[Any], *, columns: Sequence[str] = (), **options: Unpack[SharedOptions]
@@ -73,7 +74,8 @@ class AsyncSession(AsyncTransacting):
         correlation_id, message_type, conversation_id, deduplication_key. All bodies are of one kind; otherwise as
         ``send_stream``.
         """
-        return await self._load(lambda connection: send_copy(connection, queue, rows, columns, options))
+        wanted = self._levels.applied(queue, options)
+        return await self._load(lambda connection: send_copy(connection, queue, rows, columns, wanted))
 
     async def receive(
         self,

@@ -9,6 +9,7 @@ from typing import Any, Self, TypeVar
 import psycopg
 
 from ..calls import Call, temporary, topics
+from ..calls.levels import BY_SERVER, LevelMapping
 from ..database.runner import AnyAsyncConnection, raw_async, run_async
 from ..errors import ConnectionLost, HowdahError, IllegalState, lost_translated
 from ..sessions.owner import SessionOwner
@@ -47,6 +48,11 @@ class AsyncTransacting(AsyncWaiter):
         session = cls(await loans.borrow(autocommit=not transacted))
         session._owner, session._loans, session._waking, session._transacted = owner, loans, owner.waking, transacted
         return session
+
+    @property
+    def _levels(self) -> LevelMapping:
+        """The levels that delivery modes stand for."""
+        return BY_SERVER if self._owner is None else self._owner.levels
 
     @property
     def max_redeliveries(self) -> int | None:

@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 import psycopg
 
 from ..errors import BadArgument
+from .levels import Destination
 from .message import COLUMNS, Message, as_messages
 from .moments import lenient
 
@@ -41,7 +42,8 @@ def invoke(
     """Return ``howdah.function(name => %s::type, …)`` and its arguments. Optional ones that are None are left out."""
     given = [*required.items(), *((name, pair) for name, pair in optional.items() if pair[1] is not None)]
     placeholders = ", ".join(f'"{name}" => %s::{sql_type}' for name, (sql_type, _) in given)
-    return f"howdah.{function}({placeholders})", tuple(value for _, (_, value) in given)
+    values = tuple(str(value) if isinstance(value, Destination) else value for _, (_, value) in given)
+    return f"howdah.{function}({placeholders})", values
 
 
 def single(rows: Sequence[Row]) -> Any:

@@ -16,6 +16,7 @@ from psycopg.types.json import Jsonb
 from .. import calls
 from ..calls import Call
 from ..calls.bodies import Body
+from ..calls.levels import LevelMapping
 from ..calls.options import SendOptions
 from ..database.loans import Loans, PgConnection
 from ..database.runner import run
@@ -70,6 +71,7 @@ class WindowedProducer:
         window_bytes: int,
         asynchronous: bool | None,
         on_complete: OnComplete | None,
+        levels: LevelMapping,
     ) -> None:
         if window_bytes < 0 or (asynchronous and window_bytes == 0):
             raise BadArgument(
@@ -80,6 +82,7 @@ class WindowedProducer:
         self.window_bytes = window_bytes
         self.asynchronous = asynchronous
         self._on_complete = on_complete
+        self._levels = levels
         self._loans = loans
         self._connection: PgConnection | None = None
         self._changed = threading.Condition()
@@ -103,6 +106,7 @@ class WindowedProducer:
         target = self.queue if queue is None else queue
         if target is None:
             raise BadArgument("this producer has no queue of its own", "Name one: send(body, queue=…).")
+        options = self._levels.applied(target, options)
         call = calls.send(target, body, **options)
         level = options.get("reliability") or options.get("delivery_mode")
         persistent = level is None or not level.endswith(("non-persistent", "NONPERSISTENT"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol, TypeVar
 
 from ..calls import Call
+from ..calls.levels import LevelMapping
 from ..database.waking import Waking
 
 T = TypeVar("T")
@@ -15,6 +16,8 @@ class SessionOwner(Protocol):
 
     #: Redeliveries at most of what its listeners get, beside the queue's own limit; None: the queue's alone.
     max_redeliveries: int | None
+    #: The levels of reliability that delivery modes stand for.
+    levels: LevelMapping
 
     @property
     def waking(self) -> Waking | None:

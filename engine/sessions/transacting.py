@@ -10,6 +10,7 @@ from typing import Any, Self, TypeVar
 import psycopg
 
 from ..calls import Call, temporary, topics
+from ..calls.levels import BY_SERVER, LevelMapping
 from ..database.loans import Loans, PgConnection
 from ..database.runner import AnyConnection, raw, run
 from ..database.threads import Lock
@@ -48,6 +49,11 @@ class Transacting(Waiter):
         session = cls(loans.borrow(autocommit=not transacted))
         session._owner, session._loans, session._waking, session._transacted = owner, loans, owner.waking, transacted
         return session
+
+    @property
+    def _levels(self) -> LevelMapping:
+        """The levels that delivery modes stand for."""
+        return BY_SERVER if self._owner is None else self._owner.levels
 
     @property
     def max_redeliveries(self) -> int | None:

@@ -557,6 +557,25 @@ COMMENT ON COLUMN howdah.destinations.groups_at IS 'When message_groups or deliv
 COMMENT ON COLUMN howdah.destinations.notify_events IS 'True: dead messages and stopped listeners are announced by NOTIFY, on the channel howdah_events.';
 COMMENT ON COLUMN howdah.destinations.stamp_user IS 'True: each message sent here gets the role of its sender in the header JMSXUserID.';
 
+CREATE TABLE howdah.aliases (
+    name TEXT COLLATE "C" NOT NULL,
+    target TEXT COLLATE "C" NOT NULL,
+    default_reliability TEXT,
+    max_reliability TEXT,
+    producer_may_override BOOLEAN,
+    created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    created_by TEXT NOT NULL,
+    CONSTRAINT pk_aliases PRIMARY KEY (name)
+);
+COMMENT ON TABLE howdah.aliases IS 'Other names of queues and topics, with levels of reliability of their own.';
+COMMENT ON COLUMN howdah.aliases.name IS 'The other name; no destination has it.';
+COMMENT ON COLUMN howdah.aliases.target IS 'Name of the queue or topic that it stands for.';
+COMMENT ON COLUMN howdah.aliases.default_reliability IS 'As in destinations. NULL: the target''s.';
+COMMENT ON COLUMN howdah.aliases.max_reliability IS 'As in destinations. NULL: the target''s.';
+COMMENT ON COLUMN howdah.aliases.producer_may_override IS 'As in destinations. NULL: the target''s.';
+COMMENT ON COLUMN howdah.aliases.created_at IS 'When it was created.';
+COMMENT ON COLUMN howdah.aliases.created_by IS 'The role that created it.';
+
 CREATE TABLE howdah.poison_details (
     incident_id BIGINT GENERATED ALWAYS AS IDENTITY,
     message_id BIGINT NOT NULL,

@@ -6,12 +6,12 @@
 -- Raises   HD001 no such queue; HD005 no such run, the original still exists, or it was restored before and again is
 --          false; HD006 bad priority; HD007 body too large; HD008 sending is paused; HD010 not allowed; HD017 the
 --          conversation was ended; HD018 the queue is full; HD025 a restored database (howdah.rebase_topics); HD027 the
---          engine is full.
+--          engine is full; HD039 the level is above the queue's highest.
 -- Role     howdah_admin
 --
 -- properties is a JSON object: content_type, headers, priority, correlation_id, reply_to, message_type,
--- conversation_id, reliability. It is a new send in the name of the caller, who needs the right to send there. The message expires
--- and counts failures like any other.
+-- conversation_id, reliability. It is a new send in the name of the caller, who needs the right to send there. The
+-- message expires and counts failures like any other.
 create or replace function howdah.restore_message(
     queue text, archive uuid, run integer, message_id bigint, body bytea, is_text boolean,
     properties jsonb default '{}', again boolean default false

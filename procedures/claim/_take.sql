@@ -25,7 +25,8 @@ begin
         return query
         select n.seq, n.message_id, n.sent_at, n.expires_at, n.dead_at, n.destination_id, n.origin_id, n.rank, n.stage,
             n.is_text, n.content_type, n.body, howdah._first_for_consumer(n.headers, n.seq = any (p_firsts)),
-            n.correlation_id, n.reply_to, n.message_type, n.conversation_id, n.dead_reason, n.reliability, 'msgs_nonpersistent', true
+            n.correlation_id, n.reply_to, n.message_type, n.conversation_id, n.dead_reason, n.reliability,
+            'msgs_nonpersistent', true
         from howdah.msgs_nonpersistent n where n.ctid = any (p_tids) order by n.seq;
         delete from howdah.msgs_nonpersistent n where not p_hold and n.ctid = any (p_tids);
     else

@@ -10,8 +10,8 @@ create or replace function howdah._messages_ahead(
 returns table (
     xid xid8, seq bigint, sent_at timestamptz, expires_at timestamptz, destination_id integer, rank smallint,
     is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text,
-    message_type text, conversation_id uuid, client_id text, reliability smallint, nonpersistent boolean, message_id bigint, done boolean,
-    wanted boolean
+    message_type text, conversation_id uuid, client_id text, reliability smallint, nonpersistent boolean,
+    message_id bigint, done boolean, wanted boolean
 )
 language plpgsql volatile
 as $$
@@ -24,8 +24,8 @@ begin
         loop
             v_rows := 0;
             for xid, seq, sent_at, expires_at, destination_id, rank, is_text, content_type, body, headers,
-                correlation_id, reply_to, message_type, conversation_id, client_id, reliability, nonpersistent, message_id, done,
-                wanted in
+                correlation_id, reply_to, message_type, conversation_id, client_id, reliability, nonpersistent,
+                message_id, done, wanted in
                 select p.* from howdah._page(p_subscription, p_ack, v_segment.slots, v_segment.from_xid,
                     v_segment.from_seq, v_segment.to_xid, p_upto, 1000) p
             loop

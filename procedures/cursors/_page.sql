@@ -14,8 +14,8 @@ create or replace function howdah._page(
 ) returns table (
     xid xid8, seq bigint, sent_at timestamptz, expires_at timestamptz, destination_id integer, rank smallint,
     is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text,
-    message_type text, conversation_id uuid, client_id text, reliability smallint, nonpersistent boolean, message_id bigint, done boolean,
-    wanted boolean
+    message_type text, conversation_id uuid, client_id text, reliability smallint, nonpersistent boolean,
+    message_id bigint, done boolean, wanted boolean
 )
 language plpgsql volatile rows 100
 as $$

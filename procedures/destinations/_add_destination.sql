@@ -15,7 +15,8 @@ begin
     insert into howdah.destinations overriding system value
     select n.*
     from (select where not exists (select from howdah.destinations d
-        where d.name = p_destination.name and d.dropped_at is null)) new
+        where d.name = p_destination.name and d.dropped_at is null)
+            and not exists (select from howdah.aliases a where a.name = p_destination.name)) new
     cross join lateral jsonb_populate_record(p_destination,
         jsonb_build_object('id', v_id, 'positions', howdah._new_positions(v_id),
         'failing', 'howdah.failing_' || v_id % 16, 'special', 'howdah.special_' || v_id % 16, 'head',

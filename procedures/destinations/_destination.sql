@@ -1,6 +1,7 @@
 -- howdah._destination(p_name, p_verb): the destination with a given name, if the caller has a right to it.
 --
--- Returns  the row of howdah.destinations; p_verb is send, receive, browse or admin.
+-- Returns  the row of howdah.destinations, for an alias its target's (howdah._aliased). p_verb is send, receive, browse
+--          or admin.
 -- Raises   HD001 there is no such queue; HD010 the caller does not have the right p_verb there, or it is another
 --          connection's temporary queue.
 -- Role     internal
@@ -12,6 +13,9 @@ declare
 begin
     select d.* into v_destination from howdah.destinations d where d.name = p_name and d.dropped_at is null;
     if not found then
+        v_destination := howdah._aliased(p_name, p_verb);
+    end if;
+    if v_destination.id is null then
         raise exception using errcode = 'HD001',
             message = format('there is no queue %s', coalesce(quote_literal(left(p_name, 250)), 'NULL')),
             hint = 'Create it with howdah.create_queue(name), or see howdah.list_queues().';

@@ -16,7 +16,8 @@ language plpgsql volatile
 as $$
 declare
     v_copy howdah.msgs := howdah._own_copy(p_destination, p_message_id, p_sent_at, p_expires_at, p_rank, p_is_text,
-        p_content_type, p_body, p_headers, p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_reliability);
+        p_content_type, p_body, p_headers, p_correlation_id, p_reply_to, p_message_type, p_conversation_id,
+        p_reliability);
     v_weight integer := (select s.weight from howdah._standing(p_destination.id, p_message_id, 0::smallint,
         p_conversation_id, howdah._group(p_headers, p_conversation_id), null) s);
 begin

@@ -20,7 +20,8 @@ begin
         case when v_group is not null then array[v_group] end, array[9 - p_message.rank],
         case when v_group is not null then pg_snapshot_xmin(pg_current_snapshot())::text::bigint end,
         array[howdah._digest(e.digest_secret, p_body, p_message.headers, p_message.is_text, p_message.content_type,
-            p_message.correlation_id, p_message.reply_to, p_message.message_type, p_message.conversation_id)], p_message.reliability
+            p_message.correlation_id, p_message.reply_to, p_message.message_type, p_message.conversation_id)],
+        p_message.reliability
     from howdah.engine e;
 end
 $$;

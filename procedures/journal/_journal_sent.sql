@@ -1,6 +1,6 @@
 -- howdah._journal_sent(p_destination, p_message_ids, p_nonpersistent, p_sent_at, p_expires_at, p_headers,
--- p_conversation_ids, p_priorities, p_delayed, p_digests): record messages that came into a destination, with what an
--- audit needs to judge their end.
+-- p_conversation_ids, p_priorities, p_delayed, p_digests, p_reliability): record messages that came into a
+-- destination, with what an audit needs to judge their end.
 --
 -- Role     internal
 --

@@ -5,8 +5,11 @@
 create or replace function howdah._check_levels(p_destination howdah.destinations) returns void
 language plpgsql immutable
 as $$
+declare
+    v_levels constant text[] := array(select howdah._level_name(l::smallint, null) from generate_series(0, 4) l);
 begin
-    if howdah._level(p_destination.default_reliability) > howdah._level(p_destination.max_reliability) then
+    if array_position(v_levels, p_destination.default_reliability)
+       > array_position(v_levels, p_destination.max_reliability) then
         raise exception using errcode = 'HD004',
             message = format('default_reliability %s is above max_reliability %s', p_destination.default_reliability,
                 p_destination.max_reliability),

@@ -1,7 +1,7 @@
--- howdah._option_kinds(): the permitted values of each option of a queue, a topic, a listener or the engine.
+-- howdah._option_kinds(): the permitted values of each option of a queue, a topic, an alias, a listener or the engine.
 --
--- Returns  owner (queue, topic, listener or engine); key; kind (integer, number, boolean, size, choice, name, function,
---          selector); the bounds of a number; the choices; whether it may be null.
+-- Returns  owner (queue, topic, alias, listener or engine); key; kind (integer, number, boolean, size, choice, name,
+--          function, selector); the bounds of a number; the choices; whether it may be null.
 -- Role     internal
 create or replace function howdah._option_kinds()
 returns table (owner text, key text, kind text, lowest numeric, highest numeric, choices text[], nullable boolean)
@@ -85,6 +85,11 @@ as $$
         ('topic', 'backlog_limit', 'integer', 1, 1000000000000, null, true),
         ('topic', 'backlog_age_ms', 'integer', 1, 3155760000000, null, true),
         ('topic', 'backlog_action', 'choice', 0, 0, array['drop_backlog', 'drop_subscription', 'refuse'], false),
+        ('alias', 'default_reliability', 'choice', 0, 0, array['BEST_EFFORT_NONPERSISTENT', 'EXPRESS_NONPERSISTENT',
+            'RELIABLE_NONPERSISTENT', 'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], true),
+        ('alias', 'max_reliability', 'choice', 0, 0, array['BEST_EFFORT_NONPERSISTENT', 'EXPRESS_NONPERSISTENT',
+            'RELIABLE_NONPERSISTENT', 'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], true),
+        ('alias', 'producer_may_override', 'boolean', 0, 0, null, true),
         ('listener', 'max_sessions', 'integer', 1, 1000, null, false),
         ('listener', 'stop_on_failure', 'boolean', 0, 0, null, false),
         ('listener', 'sequential_failures', 'integer', 0, 1000000, null, false),

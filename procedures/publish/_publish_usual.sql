@@ -40,7 +40,8 @@ begin
                 from howdah.destinations d join howdah.topics t on t.destination_id = d.id
                 where d.name = p_topic and d.dropped_at is null and not d.sending_paused
                   and octet_length(p_body) <= d.max_message_bytes
-                  and d.journal_level <> 'full' and d.persistent and d.default_reliability = 'ASSURED_PERSISTENT' and d.room is null and t.stored and not t.bridged
+                  and d.journal_level <> 'full' and d.persistent and d.default_reliability = 'ASSURED_PERSISTENT'
+                  and d.room is null and t.stored and not t.bridged
                   and t.refused_for is null
                   and howdah._has_role(d.senders[1])
                   and (pg_sequence_last_value(d.waiting) is null or p_notify is not true

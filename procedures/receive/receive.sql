@@ -129,7 +129,12 @@ begin
     if v_queue.kind is null and queue ~ '[*>]' and strpos(queue, ':') = 0 then
         return query select * from howdah._receive_any(queue, max_messages, hold, selector);
         return;
-    elsif v_queue.kind = 'queue' and howdah._has_role(v_queue.receivers[1]) is not true or v_queue.kind is null then
+    elsif v_queue.kind is null then
+        -- It is an alias, or this raises.
+        return query select * from howdah.receive((howdah._destination(queue, 'receive')).name, max_messages, hold,
+            selector, consumer);
+        return;
+    elsif v_queue.kind = 'queue' and howdah._has_role(v_queue.receivers[1]) is not true then
         perform howdah._destination(queue, 'receive');
     end if;
     if max_messages is null or max_messages not between 1 and 10000 then

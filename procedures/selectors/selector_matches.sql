@@ -1,5 +1,5 @@
 -- howdah.selector_matches(selector, headers, priority, correlation_id, message_type, message_id, sent_at,
--- delivery_mode): try a selector on a message that need not exist.
+-- delivery_mode, reliability): try a selector on a message that need not exist.
 --
 -- Returns  true if such a message is selected; false or NULL (unknown) if not. A NULL, empty or blank selector selects
 --          everything.
@@ -30,7 +30,8 @@ begin
         || ' from (select $1 as headers, 9 - $2 as rank, $3 as correlation_id, $4 as message_type, $5 as message_id,'
         ' $6 as sent_at, $7 <= 2 as nonpersistent, $7 as reliability offset 0) m'
     into v_result
-    using headers, priority, correlation_id, message_type, message_id, sent_at, howdah._level(coalesce(reliability, delivery_mode));
+    using headers, priority, correlation_id, message_type, message_id, sent_at,
+        howdah._level(coalesce(reliability, delivery_mode));
     return v_result;
 end
 $$;

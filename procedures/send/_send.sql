@@ -2,7 +2,7 @@
 -- error.
 --
 -- Returns  the message's id (bigint); the schedule's id if ActiveMQ's headers schedule the message.
--- Raises   HD001, HD005, HD006, HD007, HD008, HD010, HD017, HD018, HD025, HD027 as howdah.send.
+-- Raises   HD001, HD005, HD006, HD007, HD008, HD010, HD017, HD018, HD025, HD027, HD039 as howdah.send.
 -- Role     internal
 create or replace function howdah._send(
     p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer,

@@ -2,7 +2,7 @@
 -- every type of body.
 --
 -- Returns  the message ids (bigint[]) in the order of p_bodies.
--- Raises   HD005, HD006, HD007, HD008, HD017, HD018, HD025, HD027 as howdah.send_batch.
+-- Raises   HD005, HD006, HD007, HD008, HD017, HD018, HD025, HD027, HD039 as howdah.send_batch.
 -- Role     internal
 --
 -- The caller has checked the sender's rights. p_seqs are positions that the caller has drawn.
@@ -48,7 +48,7 @@ begin
     limit 1;
     if found then
         perform howdah._check_message(p_destination, v_row.bytes, v_row.headers, v_row.priority, p_content_type,
-            p_time_to_live, p_delay, p_reliability);
+            p_time_to_live, p_delay);
     end if;
     if p_deduplication_keys is not null then
         return howdah._send_new(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,

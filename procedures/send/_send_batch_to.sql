@@ -2,8 +2,8 @@
 -- composite name.
 --
 -- Returns  the message ids (bigint[]) in the order of p_bodies; for a composite name, those in the first destination.
--- Raises   HD001, HD005, HD006, HD007, HD008, HD010, HD017, HD018, HD025, HD027 as howdah.send_batch, and then no
---          destination gets any.
+-- Raises   HD001, HD005, HD006, HD007, HD008, HD010, HD017, HD018, HD025, HD027, HD039 as howdah.send_batch, and then
+--          no destination gets any.
 -- Role     internal
 create or replace function howdah._send_batch_to(
     p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[],

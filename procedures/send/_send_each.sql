@@ -1,8 +1,8 @@
 -- howdah._send_each(p_queue, p_body, …): store one message in each destination of a composite name.
 --
 -- Returns  the id (bigint) of the message in the first destination.
--- Raises   HD001, HD005, HD006, HD007, HD008, HD010, HD017, HD018, HD025, HD027 as howdah.send, and then no destination
---          gets any.
+-- Raises   HD001, HD005, HD006, HD007, HD008, HD010, HD017, HD018, HD025, HD027, HD039 as howdah.send, and then no
+--          destination gets any.
 -- Role     internal
 create or replace function howdah._send_each(
     p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer,

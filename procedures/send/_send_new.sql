@@ -2,7 +2,7 @@
 --
 -- Returns  the message ids (bigint[]) in the order of p_bodies; for a duplicate, the id of the first message with its
 --          key.
--- Raises   HD005, HD006, HD007, HD008, HD017, HD018, HD025, HD027 as howdah.send_batch.
+-- Raises   HD005, HD006, HD007, HD008, HD017, HD018, HD025, HD027, HD039 as howdah.send_batch.
 -- Role     internal
 create or replace function howdah._send_new(
     p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[],

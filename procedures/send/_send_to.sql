@@ -2,7 +2,7 @@
 -- to.
 --
 -- Returns  the message's id (bigint).
--- Raises   HD005, HD006, HD007, HD008, HD017, HD018, HD025, HD027 as howdah.send.
+-- Raises   HD005, HD006, HD007, HD008, HD017, HD018, HD025, HD027, HD039 as howdah.send.
 -- Role     internal
 --
 -- p_user: as in howdah._publish. p_headers already holds the stamp that v_destination's own stamp_user asks for.

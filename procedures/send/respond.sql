@@ -3,7 +3,8 @@
 -- Returns  the message's id (bigint); NULL if nobody waits for the answer: reply_to is NULL or empty, or a temporary
 --          queue that is gone.
 -- Raises   HD001 no such queue; HD005 null body or wrong argument; HD006, HD017, HD025 as howdah.send; HD007 body too
---          large; HD008 sending is paused; HD010 not allowed; HD018, HD027 the queue is full.
+--          large; HD008 sending is paused; HD010 not allowed; HD018, HD027 the queue is full; HD039 the
+--          level is above the queue's highest.
 -- Role     howdah_producer howdah_admin
 --
 -- The answer is non-persistent unless delivery_mode says otherwise. It is sent in the caller's transaction, and so
@@ -17,8 +18,8 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
 as $$
 begin
     return case when howdah._is_awaited(reply_to) then howdah._send(reply_to, convert_to(body, 'UTF8'), true,
-        content_type, headers, null, correlation_id, null, message_type, null, time_to_live, null, coalesce(reliability, delivery_mode), true,
-        null) end;
+        content_type, headers, null, correlation_id, null, message_type, null, time_to_live, null,
+        coalesce(reliability, delivery_mode), true, null) end;
 end
 $$;
 
@@ -31,8 +32,8 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
 as $$
 begin
     return case when howdah._is_awaited(reply_to) then howdah._send(reply_to, convert_to(body::text, 'UTF8'), true,
-        content_type, headers, null, correlation_id, null, message_type, null, time_to_live, null, coalesce(reliability, delivery_mode), true,
-        null) end;
+        content_type, headers, null, correlation_id, null, message_type, null, time_to_live, null,
+        coalesce(reliability, delivery_mode), true, null) end;
 end
 $$;
 
@@ -45,6 +46,7 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
 as $$
 begin
     return case when howdah._is_awaited(reply_to) then howdah._send(reply_to, body, false, content_type, headers, null,
-        correlation_id, null, message_type, null, time_to_live, null, coalesce(reliability, delivery_mode), true, null) end;
+        correlation_id, null, message_type, null, time_to_live, null,
+        coalesce(reliability, delivery_mode), true, null) end;
 end
 $$;

@@ -3,7 +3,8 @@
 -- Returns  the message's id (bigint).
 -- Raises   HD001 no such queue; HD005 null body or wrong argument; HD006 bad priority; HD007 body too large; HD008
 --          sending is paused; HD010 not allowed; HD017 the conversation was ended; HD018 the queue is full; HD025 a
---          restored database (howdah.rebase_topics); HD027 the engine is full.
+--          restored database (howdah.rebase_topics); HD027 the engine is full; HD039 the level is
+--          above the queue's highest.
 -- Role     howdah_producer howdah_admin
 --
 -- body is text, jsonb or bytea. Text and JSON come back as text; bytea comes back as the exact bytes. headers is a JSON
@@ -51,7 +52,8 @@ declare
     v_message_id bigint;
 begin
     if headers is null and priority is null and time_to_live is null and delay is null and reliability is null
-       and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null and deduplication_key is null and content_type <> ''
+       and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
+       and deduplication_key is null and content_type <> ''
        and not howdah._is_large(octet_length(BODY_VALUE))
        and queue is distinct from current_setting('howdah.topic', true) then
         insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
@@ -76,7 +78,8 @@ begin
             return v_message_id;
         end if;
     elsif headers is null and priority is null and time_to_live is null and delay is null
-       and reliability is null and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null and deduplication_key is null and content_type <> ''
+       and reliability is null and (delivery_mode is null or delivery_mode = 'persistent')
+       and conversation_id is null and deduplication_key is null and content_type <> ''
        and queue is distinct from current_setting('howdah.topic', true) then
         v_message_id := howdah._send_large(queue, BODY_BYTES, IS_TEXT, content_type,
             correlation_id, reply_to, message_type, notify);

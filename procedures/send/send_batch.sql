@@ -4,7 +4,8 @@
 --          one.
 -- Raises   HD001 no such queue; HD005 a null body, a wrong argument or arrays of different length; HD006 bad priority;
 --          HD007 body too large; HD008 sending is paused; HD010 not allowed; HD017 a conversation was ended; HD018 the
---          queue is full; HD025 a restored database (howdah.rebase_topics); HD027 the engine is full.
+--          queue is full; HD025 a restored database (howdah.rebase_topics); HD027 the engine is full; HD039 the
+--          level is above the queue's highest.
 -- Role     howdah_producer howdah_admin
 --
 -- Arrays are NULL or as long as bodies. A single value applies to every message. Arguments mean what they mean in
@@ -23,7 +24,8 @@ begin
         case when bodies is not null then
             array(select convert_to(b.body, 'UTF8') from unnest(bodies) with ordinality b(body, n) order by b.n) end,
         true, content_type, headers, priorities, correlation_ids, message_types, conversation_ids, reply_to,
-        time_to_live, delay, coalesce(reliability, delivery_mode), notify, deduplication_keys);
+        time_to_live, delay, coalesce(reliability, delivery_mode), notify,
+        deduplication_keys);
 end
 $$;
 
@@ -42,7 +44,8 @@ begin
             array(select convert_to(b.body::text, 'UTF8') from unnest(bodies) with ordinality b(body, n)
                 order by b.n) end,
         true, content_type, headers, priorities, correlation_ids, message_types, conversation_ids, reply_to,
-        time_to_live, delay, coalesce(reliability, delivery_mode), notify, deduplication_keys);
+        time_to_live, delay, coalesce(reliability, delivery_mode), notify,
+        deduplication_keys);
 end
 $$;
 
@@ -57,6 +60,7 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
 as $$
 begin
     return howdah._send_batch_to(queue, bodies, false, content_type, headers, priorities, correlation_ids,
-        message_types, conversation_ids, reply_to, time_to_live, delay, coalesce(reliability, delivery_mode), notify, deduplication_keys);
+        message_types, conversation_ids, reply_to, time_to_live, delay, coalesce(reliability, delivery_mode), notify,
+        deduplication_keys);
 end
 $$;

@@ -13,8 +13,8 @@ create or replace function howdah._claim_next(
     p_hold boolean,
     out xid xid8, out seq bigint, out sent_at timestamptz, out expires_at timestamptz, out rank smallint,
     out is_text boolean, out content_type text, out body bytea, out headers jsonb, out correlation_id text,
-    out reply_to text, out message_type text, out conversation_id uuid, out reliability smallint, out kept boolean, out moved boolean,
-    out blamed boolean
+    out reply_to text, out message_type text, out conversation_id uuid, out reliability smallint, out kept boolean,
+    out moved boolean, out blamed boolean
 ) returns record
 language plpgsql volatile
 as $$

@@ -68,6 +68,11 @@ def restored(connection: Connection) -> None:
         session.connection.execute("select setval('howdah.topic_checked', 1)")  # of a start of the other cluster
 
 
+def capped(connection: Connection) -> None:
+    level = "EXPRESS_NONPERSISTENT"
+    connection.admin.alter_queue("orders", default_reliability=level, max_reliability=level)
+
+
 def claimed(connection: Connection) -> None:
     connection.session().call(calls.scalar("claim_client_id", client_id=("text", "desk7")))
 
@@ -140,6 +145,7 @@ RAISED: dict[str, tuple[Act, Act]] = {
     "HD029": (lambda c: None, lambda c: c.schedules.cancel(1)),
     "HD030": (received_from, drop_temporary),
     "HD038": (claimed, lambda c: c.call(calls.scalar("claim_client_id", client_id=("text", "desk7")))),
+    "HD039": (capped, lambda c: c.send("orders", "x", reliability="ASSURED_PERSISTENT")),
     "HD036": (behind, lambda c: c.call(check_journal_offset(offset(c) | {"dropped": 0, "snapshot": "3:3:"}))),
     "HD037": (lambda c: None, lambda c: c.call(check_journal_offset(offset(c) | {"system": "1"}))),
 }

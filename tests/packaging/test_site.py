@@ -206,9 +206,11 @@ def test_the_options_are_those_of_the_database_with_its_defaults(db: psycopg.Con
     one(db, "select howdah.create_queue('plain')")
     one(db, "select howdah.create_topic('prices')")
     one(db, "select howdah.create_listener('plain.listener', 'plain')")
+    one(db, "select howdah.create_alias('other', 'plain')")
     holds = {
         "queue": one(db, "select howdah.queue_options('plain')"),
         "topic": one(db, "select howdah.topic_options('prices')"),
+        "alias": one(db, "select to_jsonb(a) from howdah.list_aliases() a"),
         "engine": one(db, "select howdah.engine_options()"),
         "listener": one(db, "select to_jsonb(l) from howdah.list_listeners() l"),
     }

@@ -74,8 +74,8 @@ def test_a_mode_is_assured_or_express_and_a_level_decides_over_it(db: Db) -> Non
 def test_a_level_above_the_highest_one_of_the_queue_is_refused(db: Db) -> None:
     one(
         db,
-        "select howdah.alter_queue('q', '{\"default_reliability\": \"EXPRESS_NONPERSISTENT\","
-        " \"max_reliability\": \"RELIABLE_NONPERSISTENT\"}')",
+        'select howdah.alter_queue(\'q\', \'{"default_reliability": "EXPRESS_NONPERSISTENT",'
+        ' "max_reliability": "RELIABLE_NONPERSISTENT"}\')',
     )
     for level in LEVELS[3:]:
         said = refused(db, "HD039", "select howdah.send('q', 'x', reliability => %s)", (level,))

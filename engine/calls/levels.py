@@ -1,0 +1,78 @@
+"""Which level of reliability a send asks for: by its destination object, its options and its connection factory.
+
+The rules are those of WebSphere's service integration: the destination's delivery mode is over the send's, and the
+factory maps a mode to a level. A level that is given decides over a mode.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, Self, TypeVar, cast
+
+from ..errors import BadArgument
+
+LEVELS = (
+    "BEST_EFFORT_NONPERSISTENT",
+    "EXPRESS_NONPERSISTENT",
+    "RELIABLE_NONPERSISTENT",
+    "RELIABLE_PERSISTENT",
+    "ASSURED_PERSISTENT",
+)
+"""From the lowest to the highest."""
+
+Mode = Literal["application", "persistent", "non-persistent"]
+Options = TypeVar("Options")
+
+
+class Destination(str):
+    """The name of a queue or topic with a delivery mode that decides over that of each send, as JMS has it.
+
+    ``application``, the default, leaves it to the send.
+    """
+
+    __slots__ = ("delivery_mode",)
+    delivery_mode: Mode
+
+    def __new__(cls, name: str, *, delivery_mode: Mode = "application") -> Self:
+        """Raises BadArgument for what is no mode."""
+        if delivery_mode not in ("application", "persistent", "non-persistent"):
+            raise BadArgument(
+                f"there is no delivery mode {delivery_mode!r}", "It is application, persistent or non-persistent."
+            )
+        made = super().__new__(cls, name)
+        made.delivery_mode = delivery_mode
+        return made
+
+
+@dataclass(frozen=True)
+class LevelMapping:
+    """The levels that a factory's two delivery modes stand for. None: the server decides."""
+
+    persistent: str | None = None
+    nonpersistent: str | None = None
+
+    def __post_init__(self) -> None:
+        for level, wanted in ((self.persistent, LEVELS[3:]), (self.nonpersistent, LEVELS[:3])):
+            if level is not None and level not in wanted:
+                raise BadArgument(f"{level!r} is no level for this delivery mode", f"It is {' or '.join(wanted)}.")
+
+    def applied(self, queue: str, options: Options) -> Options:
+        """The options of a send, with the delivery mode or level that applies."""
+        given = cast("dict[str, Any]", options)
+        mode, level = given.get("delivery_mode"), given.get("reliability")
+        own = getattr(queue, "delivery_mode", "application")
+        if own != "application":
+            mode = own
+            if level is not None and level.endswith("_NONPERSISTENT") != (own == "non-persistent"):
+                level = None
+        if level is None and mode in (None, "persistent"):
+            level = self.persistent
+        elif level is None and mode == "non-persistent":
+            level = self.nonpersistent
+        if (mode, level) == (given.get("delivery_mode"), given.get("reliability")):
+            return options
+        return cast("Options", {**given, "delivery_mode": mode, "reliability": level})
+
+
+BY_SERVER = LevelMapping()
+"""That of ``connect``: the queue's default decides, or a mode stands for assured or express."""

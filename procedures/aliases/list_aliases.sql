@@ -1,0 +1,14 @@
+-- howdah.list_aliases(): list the aliases of queues and topics, by name.
+--
+-- Returns  one row per alias. A level or flag that is NULL is inherited from the target.
+-- Role     howdah_admin howdah_producer howdah_consumer howdah_browser howdah_auditor
+create or replace function howdah.list_aliases() returns table (
+    alias text, target text, default_reliability text, max_reliability text, producer_may_override boolean,
+    created_at timestamptz, created_by text
+)
+language sql stable security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+    select a.name, a.target, a.default_reliability, a.max_reliability, a.producer_may_override, a.created_at,
+        a.created_by
+    from howdah.aliases a order by a.name
+$$;
