@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import median, quantiles
 
 from . import (
+    apart,
     audits,
     batches,
     bodies,
@@ -258,6 +259,16 @@ ROWS = (
         "A busy queue while it is audited",
         lambda bench, peers: audits.live(bench),
         against=audits.ALONE,
+        anywhere=False,
+        full_only=True,
+    ),
+    Row(
+        apart.ROW,
+        "The statements of a send and a receive in the table of all queues",
+        lambda bench, peers: apart.measure(bench),
+        "≥ 0.83 of a table of its own, else that is worth it",
+        apart.OWN,
+        (Goal(0.83, apart.OWN),),
         anywhere=False,
         full_only=True,
     ),
