@@ -7,7 +7,7 @@ from functools import reduce
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from .rules import altered, delivery, incidents, ledger, locks, time, topics
+from .rules import altered, delivery, incidents, ledger, levels, locks, time, topics
 from .rules.rule import FINDING, Evidence, Rule
 from .since import unexplained_since
 
@@ -24,6 +24,7 @@ RULES = (
     *delivery.RULES,
     *topics.RULES,
     *altered.RULES,
+    *levels.RULES,
     *incidents.RULES,
     *locks.RULES,
     *time.RULES,

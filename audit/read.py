@@ -21,12 +21,12 @@ COLUMNS = {
     "audit_messages": (
         "message_id, destination_id, queue, state, priority, nonpersistent, sent_at, expires_at, due_at, stage,"
         " origin_queue, dead_reason, dead_at, body_bytes, content_type, correlation_id, message_type, conversation_id,"
-        " group_key, digest"
+        " group_key, digest, reliability"
     ),
     "audit_journal": (
         "at, destination_id, queue, event, message_id, nonpersistent, other_destination_id, other_queue, reason, xid,"
         " oldest_sent_at,"
-        " expires_at, group_id, priority, settled_xid, digest"
+        " expires_at, group_id, priority, settled_xid, digest, reliability"
     ),
     "audit_incidents": (
         "incident_id, message_id, destination_id, queue, stage, attempt, outcome, error_class, error_text, sqlstate,"

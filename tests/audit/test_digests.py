@@ -95,13 +95,13 @@ def corrupt(db: Db, number: int, other: int) -> None:
     change(copy, "sent", one=both)
     change(copy, "consumed", one=both)
     # one left twice in another's place; a pair whose numbers have the same sum
-    change(update("message_ids = array[j.message_ids[1] + 1000000]"))
+    change(update("message_ids = array[message_ids[1] + 1000000]"))
     first = message()
     change(update("message_ids = array[message_ids[1] - 1000000]"), one=first)
-    change(update("message_ids = array[j.message_ids[1] + 1000000]"), one=first + 5_000_000)
+    change(update("message_ids = array[message_ids[1] + 1000000]"), one=first + 5_000_000)
     # numbers of another queue, of none, none at all, and more than were sent
     change(update("message_ids = array[message_ids[1] - %(one)s + %(elsewhere)s + 999999000000]"))
-    change(update("message_ids = array[j.message_ids[1] + 500000]"))
+    change(update("message_ids = array[message_ids[1] + 500000]"))
     change(update("message_ids = array[null::bigint]"))
     change(update("message_ids = array[-message_ids[1]]"))
     change(update("message_ids = message_ids || message_ids"))

@@ -61,6 +61,10 @@ ERRORS = {
     "falsely.moved": {"expired_early"},
     "falsely.dead": {"expired_early"},
     "mode": {"two_modes"},
+    "assured.lost": {"lost_above_level"},
+    "express.lost": {"lost_above_level"},
+    "reliable.lost": {"lost_above_level"},
+    "level": {"other_level"},
     "origin.dead": {"dead_otherwise"},
     "cleared.dead": {"dead_otherwise"},
     "reason.dead": {"dead_otherwise"},
@@ -207,6 +211,34 @@ def corrupt(db: Db) -> dict[str | None, int]:
         at[name], _ = send(db, name, 2)
         receive(db, name)
         db.execute(f"update howdah.journal set {change} where destination_id = %s and event = 'consumed'", (number,))
+
+    for name, level, lost in (
+        ("assured.lost", "ASSURED_PERSISTENT", "lost"),
+        ("express.lost", "EXPRESS_NONPERSISTENT", "RESOURCES"),
+        ("reliable.lost", "RELIABLE_NONPERSISTENT", "SENDER_GONE"),
+    ):
+        number = queue(db, name)
+        at[name] = one(db, "select howdah.send(%s, 'x', reliability => %s)", (name, level))
+        receive(db, name)
+        db.execute(
+            "update howdah.journal set event = %s, reason = %s, reliability = 0 + case when %s then 2 end"
+            " where event = 'consumed' and destination_id = %s",
+            ("lost" if lost == "lost" else "discarded", lost, name == "reliable.lost", number),
+        )
+    queue(db, "level")
+    at["level"] = one(db, "select howdah.send('level', 'x')")
+    db.execute("update howdah.msgs set reliability = 3 where message_id = %s", (at["level"],))
+    # What their levels allow is no fault.
+    number = queue(db, "allowed")
+    for level, reason in ((0, "RESOURCES"), (0, "NOT_STORED: full"), (0, "SENDER_GONE"), (1, "SENDER_GONE")):
+        name = ("BEST_EFFORT_NONPERSISTENT", "EXPRESS_NONPERSISTENT")[level]
+        gone = one(db, "select howdah.send('allowed', 'x', reliability => %s)", (name,))
+        receive(db, "allowed")
+        db.execute(
+            "update howdah.journal set event = 'discarded', reason = %s, reliability = %s"
+            " where event = 'consumed' and message_ids = array[%s::bigint]",
+            (reason, level, gone),
+        )
 
     swapped = ("swapped.here", "swapped.there")
     for name in swapped:
@@ -411,6 +443,10 @@ def test_samples_name_the_message(result: AuditResult, messages: dict[str | None
         ("altered", "expires.at", "recorded as -"),
         ("expired_early", "falsely.expired", "expires at -"),
         ("two_modes", "mode", "1 sent, 1 consumed"),
+        ("lost_above_level", "assured.lost", "lost as ASSURED_PERSISTENT: lost"),
+        ("lost_above_level", "express.lost", "discarded as EXPRESS_NONPERSISTENT: RESOURCES"),
+        ("lost_above_level", "reliable.lost", "discarded as RELIABLE_NONPERSISTENT: SENDER_GONE"),
+        ("other_level", "level", "RELIABLE_PERSISTENT, recorded as ASSURED_PERSISTENT"),
         ("dead_otherwise", "origin.dead", "and it came from origin"),
         ("dead_otherwise", "cleared.dead", "it is not dead, and died"),
         ("dead_otherwise", "reason.dead", "dead of: forged; recorded: failed deliveries"),
