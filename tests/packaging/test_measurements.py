@@ -127,3 +127,21 @@ def test_the_summary_is_short_and_has_the_figures_of_a_record() -> None:
         "about": {"date": "2026-11-24", "machine": {"cores": 2}},
         "rows": {"send-one": {"1 connection": {"unit": "/s", "Howdah": 20, "bare INSERT": [40, 0.5]}}},
     }
+
+
+@pytest.mark.behaviour("AMQ-67")
+def test_the_published_figures_beside_activemqs_stores_name_their_method() -> None:
+    summary = tomllib.loads(measured.SUMMARY.read_text())
+    sends = {case: row for case, row in summary["rows"]["broker"].items() if case.startswith("send")}
+    for case, row in sends.items():
+        for store in ("ActiveMQ, JDBC store", "ActiveMQ, KahaDB"):
+            figure, ratio = row[store]
+            assert row["Howdah"] / figure == pytest.approx(ratio, rel=0.5), case
+    assert len(sends) >= 2
+    about = summary["about"]
+    for word in ("date", "rounds", "machine", "body", "journal_level"):
+        assert about[word], word
+    assert {"Howdah", "PostgreSQL", "ActiveMQ"} <= about["versions"].keys()
+    assert (about["server"]["fsync"], about["server"]["synchronous_commit"]) == ("on", "on")
+    assert "ActiveMQ's JDBC store on the same server" in (ROOT / "docs/measurements/goals.md").read_text()
+    assert "`fsync` and `synchronous_commit` on" in PAGE
