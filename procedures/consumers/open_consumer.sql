@@ -26,6 +26,7 @@ declare
     v_now timestamptz := howdah.now();
     v_id integer;
 begin
+    perform howdah._check_engine('{quiesced,stopped}');
     if v_destination.kind = 'topic' then
         raise exception using errcode = 'HD005', message = format('%s is a topic', quote_literal(queue)),
             hint = 'Subscribe to it with howdah.subscribe(topic, name) and open a consumer of the name that returns.';

@@ -16,7 +16,8 @@
 -- plan is void if its "was" is no longer the schedule's next_at.
 --
 -- If sending is refused for a time (paused, full), the firing is tried again every ten seconds. If it is refused for
--- good, the schedule has failed. Consumers are trusted with their plans, as with other maintenance; no plan fires ahead
+-- good, the schedule has failed. Nothing fires while the engine is paused, quiesced or stopped; what is missed then is
+-- made up for as after an outage. Consumers are trusted with their plans, as with other maintenance; no plan fires ahead
 -- of the database's clock.
 create or replace function howdah.fire_schedules(
     plans jsonb default '[]', max_schedules integer default 1000, out fired bigint, out unplanned bigint,
@@ -47,6 +48,10 @@ begin
                 '"error".';
     end;
     fired := 0;
+    if howdah._engine_state() <> 'running' then
+        unplanned := 0;
+        return;
+    end if;
     for v_plan in
         select s as schedule, p.times, p.next_at, p.error
         from howdah.schedules s

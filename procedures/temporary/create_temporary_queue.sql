@@ -21,6 +21,7 @@ declare
     v_name text := '_TEMP.' || replace(gen_random_uuid()::text, '-', '');
     v_free howdah.temporary_queues;
 begin
+    perform howdah._check_engine('{quiesced,stopped}');
     perform howdah._refuse_maintenance();
     if v_connection is null then
         v_connection := 's-' || gen_random_uuid();

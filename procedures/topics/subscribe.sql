@@ -41,6 +41,7 @@ declare
     v_id integer;
     v_upto pg_snapshot;
 begin
+    perform howdah._check_engine('{quiesced,stopped}');
     perform howdah._refuse_maintenance();
     perform howdah._check_cluster();
     -- From here to the commit, no table is emptied (howdah.maintain_topics), and no topic is created that a wildcard
