@@ -75,7 +75,9 @@ destinations = Table(
         Boolean,
         nullable=False,
         server_default=text("false"),
-        comment="True: nobody sends here, because own_sending_paused is true (HD008) or the engine does not run (HD040).",
+        comment=(
+            "True: nobody sends here, because own_sending_paused is true (HD008) or the engine does not run (HD040)."
+        ),
     ),
     Column(
         "receiving_paused",

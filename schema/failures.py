@@ -244,7 +244,10 @@ operator_acts = Table(
         " ELSE act IN ('replayed', 'edited', 'moved', 'parked', 'retried', 'discarded', 'purged') END",
         name="act",
     ),
-    comment="What operators did with messages and the engine, and who they were. INSERT-only; kept for engine.journal_retention_days.",
+    comment=(
+        "What operators did with messages and the engine, and who they were. INSERT-only; kept for "
+        "engine.journal_retention_days."
+    ),
 )
 
 quarantines = Table(

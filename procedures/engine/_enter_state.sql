@@ -1,7 +1,7 @@
 -- howdah._enter_state(p_from, p_state, p_act, p_reason): change the state of the engine, and record who did it.
 --
 -- Returns  boolean; false if it is in none of the states p_from, and then nothing is changed.
--- Raises   HD005 the transaction is not READ COMMITTED.
+-- Raises   HD005 the transaction is not READ COMMITTED; HD010 called from a maintenance command.
 -- Role     internal
 --
 -- It waits for queues and topics that are being created or altered, as howdah.alter_engine does.
@@ -11,6 +11,7 @@ create or replace function howdah._enter_state(
 language plpgsql volatile
 as $$
 begin
+    perform howdah._refuse_maintenance();
     if howdah._has_old_snapshot() then
         raise exception using errcode = 'HD005', message = 'the state of the engine is changed under READ COMMITTED',
             hint = 'With an older snapshot it would not be seen what others have just created.';

@@ -1,8 +1,8 @@
 -- howdah.engine_state(): whether the engine runs, and what is under way.
 --
--- Returns  one row. state: running, paused, quiescing (something is under way), quiesced or stopped. since and changed_by
---          of the last change (NULL: it has always run, or a restart of the server ended a stop).
---          transactions: how many have begun to write, prepared ones included; pids: their processes. leases: how many
+-- Returns  one row. state: running, paused, quiescing (something is under way), quiesced or stopped. since and
+--          changed_by: when and by whom it was last changed (NULL: it has always run, or a restart of the server ended
+--          a stop). transactions: how many have begun to write, prepared ones included; pids: their processes. leases: how many
 --          have not run out.
 -- Role     howdah_admin howdah_producer howdah_consumer howdah_browser howdah_auditor
 --
@@ -20,7 +20,7 @@ as $$
     cross join (
         select count(*) as transactions,
             coalesce(array_agg(t.pid order by t.pid) filter (where t.pid is not null), '{}') as pids
-        from howdah._open_transactions() t where not t.hidden
+        from howdah._open_transactions() t
     ) o
     cross join howdah._live_leases() l(leases)
 $$;

@@ -1,7 +1,7 @@
 -- howdah.pause_engine(reason): let nobody send or receive in the whole engine, until howdah.resume_engine().
 --
 -- Returns  boolean; false if it was paused, quiesced or stopped already.
--- Raises   HD005 the transaction is not READ COMMITTED.
+-- Raises   HD005 the transaction is not READ COMMITTED; HD010 called from a maintenance command.
 -- Role     howdah_admin
 --
 -- It holds from the commit on. Sends and receives then raise HD040, also those of transactions that are open. These may

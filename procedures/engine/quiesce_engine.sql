@@ -1,7 +1,7 @@
 -- howdah.quiesce_engine(reason): let no new work begin in the whole engine, and let what is under way end.
 --
 -- Returns  boolean; false if it was quiesced or stopped already.
--- Raises   HD005 the transaction is not READ COMMITTED.
+-- Raises   HD005 the transaction is not READ COMMITTED; HD010 called from a maintenance command.
 -- Role     howdah_admin
 --
 -- It holds from the commit on. New sends, receives, leases, consumers, subscriptions and temporary queues then raise

@@ -2,7 +2,8 @@
 --
 -- Returns  one row as howdah.engine_state(). state is stopped once nothing is under way. It is quiescing after timeout,
 --          and then transactions, leases and pids tell what is.
--- Raises   HD005 timeout is not 0 to 1 day, or the transaction is not READ COMMITTED.
+-- Raises   HD005 timeout is not 0 to 1 day, or the transaction is not READ COMMITTED; HD010 called from a
+--          maintenance command.
 -- Role     howdah_admin
 --
 -- A stop takes two transactions. A call that finds the engine running or paused only quiesces it, and returns
@@ -12,8 +13,8 @@
 -- The transaction that marks the stop commits synchronously, whatever the caller has set. Its commit flushes all WAL
 -- before it, so every message that was sent asynchronously is on disk when it returns.
 --
--- After a stop, non-persistent messages are lost: howdah.resume_engine() discards them, and so does the first call after
--- a restart of the server. The restart ends the stop, too.
+-- After a stop, non-persistent messages are lost: howdah.resume_engine() discards them, and so does the first call
+-- after a restart of the server. The restart ends the stop, too.
 create or replace function howdah.stop_engine(
     timeout interval default '30 seconds', reason text default null
 ) returns table (
@@ -37,7 +38,8 @@ begin
         raise exception using errcode = 'HD005', message = 'the engine is stopped under READ COMMITTED',
             hint = 'With an older snapshot the call would not see what has ended.';
     end if;
-    v_own := (select e.state_xid = pg_current_xact_id_if_assigned()::text::bigint from howdah.engine e);
+    v_own := (select e.state_xid is not distinct from pg_current_xact_id_if_assigned()::text::bigint
+        from howdah.engine e);
     loop
         perform pg_stat_clear_snapshot();
         -- Whoever comes later sees that the engine is quiesced.

@@ -5,9 +5,8 @@
 -- Raises   HD001 no such queue; HD005 max_acts is not 1 to 10000; HD010 not allowed.
 -- Role     howdah_admin howdah_auditor
 --
--- queue is where the messages lay; NULL means every queue that the caller may browse, and the engine as a whole. Its acts
--- have neither a queue nor messages. For the next page, pass the last
--- act_id as before_act.
+-- queue is where the messages lay; NULL means every queue that the caller may browse, and the engine as a whole. What
+-- was done to that has neither a queue nor messages. For the next page, pass the last act_id as before_act.
 create or replace function howdah.list_acts(
     queue text default null, message_id bigint default null, max_acts integer default 100,
     before_act bigint default null

@@ -4,8 +4,8 @@
 -- Returns  one row. fired: how many messages were sent and series begun. unplanned: how many cron schedules were due
 --          without a plan from the caller (howdah.due_schedules). next_in: the seconds until the next firing (NULL:
 --          none is known).
--- Raises   HD005 wrong argument. An error of a firing (HD001, HD006, HD007, HD008, HD010, HD017, HD018, HD027, HD025)
---          becomes the schedule's last_error.
+-- Raises   HD005 wrong argument. An error of a firing (HD001, HD006, HD007, HD008, HD010, HD017, HD018, HD027, HD025,
+--          HD040) becomes the schedule's last_error.
 -- Role     howdah_consumer howdah_admin
 --
 -- A firing stores its message and moves its schedule on in one transaction, with the schedule's row locked. Rows that
@@ -17,8 +17,9 @@
 --
 -- If sending is refused for a time (paused, full), the firing is tried again every ten seconds. If it is refused for
 -- good, the schedule has failed. Nothing fires while the engine is paused, quiesced or stopped; what is missed then is
--- made up for as after an outage. Consumers are trusted with their plans, as with other maintenance; no plan fires ahead
--- of the database's clock.
+-- made up for as after an outage.
+--
+-- Consumers are trusted with their plans, as with other maintenance; no plan fires ahead of the database's clock.
 create or replace function howdah.fire_schedules(
     plans jsonb default '[]', max_schedules integer default 1000, out fired bigint, out unplanned bigint,
     out next_in double precision

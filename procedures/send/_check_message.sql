@@ -1,7 +1,8 @@
 -- howdah._check_message(p_destination, …): refuse a message that cannot be sent to a destination, before anything is
 -- written.
 --
--- Raises   HD005 null body or wrong argument; HD006 bad priority; HD007 body too large; HD008 sending is paused.
+-- Raises   HD005 null body or wrong argument; HD006 bad priority; HD007 body too large; HD008 sending is paused;
+--          HD040 the engine is paused, quiesced or stopped.
 -- Role     internal
 create or replace function howdah._check_message(
     p_destination howdah.destinations, p_body_bytes bigint, p_headers jsonb, p_priority integer, p_content_type text,

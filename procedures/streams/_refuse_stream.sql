@@ -1,7 +1,7 @@
 -- howdah._refuse_stream(p_name): say why nobody receives from a subscription now, or why the caller may not.
 --
 -- Raises   HD001, HD010 as howdah._destination; HD005 it is a topic; HD009 it is paused; HD016 failures in a row
---          disabled it; 40001 it may be received from again.
+--          disabled it; HD040 the engine is paused, quiesced or stopped; 40001 it may be received from again.
 -- Role     internal
 create or replace function howdah._refuse_stream(p_name text) returns void
 language plpgsql volatile
