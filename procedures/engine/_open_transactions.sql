@@ -5,33 +5,23 @@
 --
 -- Such a transaction has begun to write, or its snapshot is older than the engine's state. It then still sees queues
 -- that take messages. All others see the engine's state from their next statement on.
---
--- Howdah's owner sees the age of others' snapshots only as a member of pg_read_all_stats. Without that, a transaction
--- counts once it has used a table of Howdah.
 create or replace function howdah._open_transactions() returns table (transaction text, pid integer)
 language sql volatile
 as $$
-    with lock as materialized (
-        select l.*, c.oid is not null as ours
-        from pg_locks l
-        left join pg_class c on c.oid = l.relation and c.relnamespace = 'howdah'::regnamespace
-            and l.database = (select d.oid from pg_database d where d.datname = current_database())
-        where l.granted
-    )
     select v.virtualtransaction, v.pid
-    from lock v join pg_stat_activity a on a.pid = v.pid cross join howdah.engine e
-    where v.locktype = 'virtualxid' and v.virtualxid = v.virtualtransaction and v.pid <> pg_backend_pid()
+    from pg_locks v join pg_stat_activity a on a.pid = v.pid cross join howdah.engine e
+    where v.locktype = 'virtualxid' and v.virtualxid = v.virtualtransaction and v.granted and v.pid <> pg_backend_pid()
+      -- autovacuum has no user
       and a.datname = current_database() and a.usesysid is not null
-      and a.backend_type is distinct from 'parallel worker' and a.backend_type is distinct from 'walsender'
-      and (age(a.backend_xmin) >= age(e.state_xid::text::xid8::xid)
-          or exists (select from lock x where x.pid = v.pid and (
-              x.locktype = 'transactionid' and x.mode = 'ExclusiveLock'
-              or x.ours and a.query = '<insufficient privilege>')))
+      and (a.backend_xid is not null or age(a.backend_xmin) >= age(e.state_xid::text::xid8::xid))
     union all
     -- A prepared transaction keeps its virtual transaction until the server is restarted.
     select t.virtualtransaction, null
     from pg_prepared_xacts x
-    join lock t on t.locktype = 'transactionid' and t.transactionid = x.transaction and t.mode = 'ExclusiveLock'
+    join pg_locks t on t.locktype = 'transactionid' and t.transactionid = x.transaction and t.mode = 'ExclusiveLock'
     where x.database = current_database() and exists (
-        select from lock r where r.virtualtransaction = t.virtualtransaction and r.pid is null and r.ours)
+        select from pg_locks r join pg_class c on c.oid = r.relation
+        where r.virtualtransaction = t.virtualtransaction and r.pid is null
+          and r.database = (select d.oid from pg_database d where d.datname = x.database)
+          and c.relnamespace = 'howdah'::regnamespace)
 $$;

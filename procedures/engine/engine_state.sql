@@ -2,8 +2,8 @@
 --
 -- Returns  one row. state: running, paused, quiescing (something is under way), quiesced or stopped. since and
 --          changed_by: when and by whom it was last changed (NULL: it has always run, or a restart of the server ended
---          a stop). transactions: how many have begun to write, prepared ones included; pids: their processes. leases: how many
---          have not run out.
+--          a stop). transactions: how many have begun to write, prepared ones included; pids: their processes.
+--          leases: how many have not run out.
 -- Role     howdah_admin howdah_producer howdah_consumer howdah_browser howdah_auditor
 --
 -- howdah.list_leases and howdah.list_transactions show leases and prepared transactions. pg_stat_activity shows what a
