@@ -6,10 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
-from . import output
+from . import output, times
 from .common import FAILED, Dsn, Json, Role, Yes, confirm, connected, pairs
 
-app = typer.Typer(no_args_is_help=True, help="Properties and limits of the whole engine, how full it is, and whether it runs.")
+app = typer.Typer(
+    no_args_is_help=True, help="Properties and limits of the whole engine, how full it is, and whether it runs."
+)
 
 Options = Annotated[
     list[str] | None,
@@ -80,7 +82,7 @@ def resume(reason: Reason = None, dsn: Dsn = None, role: Role = None, as_json: J
 @app.command()
 def stop(
     timeout: Annotated[
-        float, typer.Option("--timeout", metavar="SECONDS", min=0, max=86400, help="Longest wait for what is under way.")
+        float, times.length("--timeout", help="Longest wait for what is under way: 90 (seconds), 5m, …")
     ] = 30,
     reason: Reason = None,
     yes: Yes = False,

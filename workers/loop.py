@@ -12,8 +12,8 @@ from psycopg.pq import TransactionStatus
 
 from ..engine import HowdahError, is_innocent
 from ..engine.database.waiting import Idle
-from ..engine.errors import EngineHalted
 from ..engine.database.waking import Waking
+from ..engine.errors import EngineHalted
 from . import events
 from .app import App
 from .asynchronous import close_loop

@@ -4,7 +4,8 @@
 -- Raises   HD005 the transaction is not READ COMMITTED; HD010 called from a maintenance command.
 -- Role     internal
 --
--- It waits for queues and topics that are being created or altered, as howdah.alter_engine does.
+-- It waits for queues and topics that are being created or altered, as howdah.alter_engine does. Both also wait for the
+-- transaction with the first receive after a restart of the server (howdah._sweep_lost).
 create or replace function howdah._enter_state(
     p_from text[], p_state text, p_act text, p_reason text
 ) returns boolean

@@ -8,7 +8,15 @@ from typing import Any, Unpack
 from ...calls import Call, Rows, Seconds, consumers, interval, scalar, table
 from ...calls.admin_options import EngineOptions, ListenerOptions, QueueOptions, StorageOptions
 from ...calls.bodies import to_json
-from ...calls.columns import ENGINE_COLUMNS, LISTENER_COLUMNS, QUEUE_COLUMNS, SERVICES, STATE_COLUMNS, STATS_COLUMNS, WORKER_COLUMNS
+from ...calls.columns import (
+    ENGINE_COLUMNS,
+    LISTENER_COLUMNS,
+    QUEUE_COLUMNS,
+    SERVICES,
+    STATE_COLUMNS,
+    STATS_COLUMNS,
+    WORKER_COLUMNS,
+)
 from ...errors import BadArgument
 from .topics import AsyncTopics
 
