@@ -50,7 +50,7 @@ PAGES = {
     "failure": ("handling-failures", "poison"),
     "listeners": ("listeners",),
     "operator": ("poison-operator",),
-    "engine": ("operations",),
+    "engine": ("stopping",),
     "inspect": ("request-reply", "limits"),
     "archive": ("archive",),
     "journal": ("streaming",),

@@ -20,9 +20,8 @@ def is_innocent(error: BaseException) -> bool:
     """Whether an error says nothing against the message that was being handled.
 
     Serialization failures, deadlocks, lock timeouts, lost connections and shutdowns (SQLSTATE 40001, 40P01, 55P03,
-    57P0x, class 08) are retried without an incident. So are sessions that a timeout ended (25P03, 25P04), work in an
-    engine that was paused, quiesced or stopped meanwhile (HD040), and what the server itself lacks or suffers from
-    (is_servers).
+    57P0x, class 08) are retried without an incident. So are sessions that a timeout ended (25P03, 25P04),
+    and what the server itself lacks or suffers from (is_servers). So is an engine that was paused meanwhile (HD040).
     The whole chain of causes counts, since frameworks wrap errors; ``raise … from None`` cuts it. A group, as of
     ``asyncio.TaskGroup``, is innocent if all of its errors are.
     """
