@@ -20220,7 +20220,7 @@ CREATE FUNCTION howdah.stop_engine(timeout interval DEFAULT '00:00:30'::interval
     AS $$
 #variable_conflict use_variable
 declare
-    v_until constant timestamptz := clock_timestamp() + timeout;
+    v_until timestamptz;
     v_awaited text[];
     v_own boolean;
 begin
@@ -20228,6 +20228,7 @@ begin
         raise exception using errcode = 'HD005', message = 'timeout must be 0 to 1 day',
             hint = 'A call that is not done in time says what is under way; call again.';
     end if;
+    v_until := clock_timestamp() + timeout;
     if howdah._engine_state() in ('running', 'paused') then
         perform howdah._enter_state('{running,paused}', 'quiesced', 'quiesced', reason);
     elsif howdah._has_old_snapshot() then
