@@ -53,6 +53,7 @@ ROOMS = (
     "listeners",
     # is dealt with by an administrator and looked at,
     "operator",
+    "engine",
     "inspect",
     # archived and audited
     "views",

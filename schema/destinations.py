@@ -79,9 +79,38 @@ destinations = Table(
     Column(
         "dropped_at", TIMESTAMPTZ, comment="When it was dropped. The row stays, so that the journal keeps its name."
     ),
-    Column("sending_paused", Boolean, nullable=False, server_default=text("false"), comment="True: send raises HD008."),
     Column(
-        "receiving_paused", Boolean, nullable=False, server_default=text("false"), comment="True: receive raises HD009."
+        "sending_paused",
+        Boolean,
+        nullable=False,
+        server_default=text("false"),
+        comment=(
+            "True: nobody sends here, because own_sending_paused is true (HD008) or the engine does not run (HD040)."
+        ),
+    ),
+    Column(
+        "receiving_paused",
+        Boolean,
+        nullable=False,
+        server_default=text("false"),
+        comment=(
+            "True: nobody receives here, because own_receiving_paused is true (HD009) or the engine does not run "
+            "(HD040)."
+        ),
+    ),
+    Column(
+        "own_sending_paused",
+        Boolean,
+        nullable=False,
+        server_default=text("false"),
+        comment="True: an administrator paused sending to this destination alone.",
+    ),
+    Column(
+        "own_receiving_paused",
+        Boolean,
+        nullable=False,
+        server_default=text("false"),
+        comment="True: an administrator paused receiving from this destination alone, or failures disabled it.",
     ),
     Column(
         "max_failed_deliveries",

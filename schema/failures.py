@@ -219,10 +219,18 @@ operator_acts = Table(
     metadata,
     Column("act_id", BigInteger, Identity(always=True), primary_key=True, comment="Number of the act."),
     Column("at", TIMESTAMPTZ, nullable=False, comment="When it was done."),
-    Column("destination_id", Integer, nullable=False, comment="The destination the messages were in."),
+    Column("destination_id", Integer, comment="The destination the messages were in. NULL: it was done to the engine."),
     Column("other_destination_id", Integer, comment="Where replayed, edited or moved messages went."),
     Column("actor", Text, nullable=False, comment="The role that did it."),
-    Column("act", Text, nullable=False, comment="replayed, edited, moved, parked, retried, discarded or purged."),
+    Column(
+        "act",
+        Text,
+        nullable=False,
+        comment=(
+            "replayed, edited, moved, parked, retried, discarded or purged; of the engine paused, quiesced, stopped or "
+            "resumed."
+        ),
+    ),
     Column("reason", Text, comment="Why, in the operator's words."),
     Column(
         "message_ids",
@@ -231,8 +239,15 @@ operator_acts = Table(
         comment="The messages of one call. For edited, the original and its copy.",
     ),
     Column("incident_id", BigInteger, comment="The last incident of any message before the act. NULL: there was none."),
-    CheckConstraint("act IN ('replayed', 'edited', 'moved', 'parked', 'retried', 'discarded', 'purged')", name="act"),
-    comment="What operators did with messages, and who they were. INSERT-only; kept for engine.journal_retention_days.",
+    CheckConstraint(
+        "CASE WHEN destination_id IS NULL THEN act IN ('paused', 'quiesced', 'stopped', 'resumed')"
+        " ELSE act IN ('replayed', 'edited', 'moved', 'parked', 'retried', 'discarded', 'purged') END",
+        name="act",
+    ),
+    comment=(
+        "What operators did with messages and the engine, and who they were. INSERT-only; kept for "
+        "engine.journal_retention_days."
+    ),
 )
 
 quarantines = Table(

@@ -63,6 +63,28 @@ engine = Table(
         comment="Start of the server at which non-persistent messages were last swept.",
     ),
     Column(
+        "state",
+        Text,
+        nullable=False,
+        server_default="running",
+        comment=(
+            "running, paused (nobody sends or receives), quiesced (no new work, and what began may end) or stopped "
+            "(nothing is under way)."
+        ),
+    ),
+    Column("state_at", TIMESTAMPTZ, comment="When the engine got into this state. NULL: it has always run."),
+    Column("state_by", Text, comment="The role that put it there. NULL: nobody; a restart of the server ended a stop."),
+    Column(
+        "state_xid",
+        BigInteger,
+        comment="The transaction that changed the state (xid8 as a number). While quiesced, older ones still send.",
+    ),
+    Column(
+        "stopped_boot",
+        TIMESTAMPTZ,
+        comment="Start of the server that the stop was made on: any other has ended it. NULL: not stopped.",
+    ),
+    Column(
         "attempting_secret",
         UUID(),
         nullable=False,
@@ -214,6 +236,8 @@ engine = Table(
         comment="The greatest transaction id of which retention has dropped rows of the journal. 0: none.",
     ),
     CheckConstraint("id = 1", name="single_row"),
+    CheckConstraint("state IN ('running', 'paused', 'quiesced', 'stopped')", name="state"),
+    CheckConstraint("(state = 'stopped') = (stopped_boot IS NOT NULL)", name="stopped_boot"),
     CheckConstraint("journal_retention_days > 0", name="journal_retention_days"),
     CheckConstraint("default_blocked_retry_ms >= 0", name="default_blocked_retry_ms"),
     CheckConstraint("incident_retention_days > 0", name="incident_retention_days"),

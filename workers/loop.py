@@ -13,6 +13,7 @@ from psycopg.pq import TransactionStatus
 from ..engine import HowdahError, is_innocent
 from ..engine.database.waiting import Idle
 from ..engine.database.waking import Waking
+from ..engine.errors import EngineHalted
 from . import events
 from .app import App
 from .asynchronous import close_loop
@@ -28,7 +29,7 @@ from .recorder import RETRY_SECONDS_MAX, RETRY_SECONDS_MIN, Recorder
 from .subscriptions import Subscriber, subscribers_of
 
 REFUSED_SECONDS = 0.5
-"""Seconds that a paused, missing or forbidden queue is left alone."""
+"""Seconds that a paused, missing or forbidden queue is left alone, and every queue of a paused engine."""
 
 
 def _backoff() -> Backoff:
@@ -161,7 +162,8 @@ class SessionLoop(threading.Thread):
 
     def _put_off(self, turn: _Turn, error: BaseException) -> None:
         """Leave a queue alone for a while after an error that blames none of its messages."""
-        if not isinstance(error, HowdahError) or is_innocent(error):
+        refused = isinstance(error, HowdahError) and (isinstance(error, EngineHalted) or not is_innocent(error))
+        if not refused:
             events.retried(self._worker, turn.queue, error)
             turn.not_before = time.monotonic() + turn.retry.pause()
             return

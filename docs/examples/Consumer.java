@@ -105,7 +105,7 @@ public final class Consumer {
 
     /** A lost connection, a deadlock, a lock in use, a full disk, a server that stops: no message caused these. */
     private static boolean blameless(Exception error) {
-        return error instanceof SQLException sql && sql.getSQLState() != null && sql.getSQLState().matches("(08|40|53|55P03|57P0|58|XX00[12]).*");
+        return error instanceof SQLException sql && sql.getSQLState() != null && sql.getSQLState().matches("(08|40|53|55P03|57P0|58|HD040|XX00[12]).*");
     }
 
     /** In a transaction of its own, after the rollback, which would take the record back. */

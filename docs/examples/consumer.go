@@ -134,7 +134,7 @@ func (c *consumer) consumed(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	return true, c.recordFailure(ctx, conn, &m, err)
 }
 
-var class = regexp.MustCompile("^(08|40|53|55P03|57P0|58|XX00[12])")
+var class = regexp.MustCompile("^(08|40|53|55P03|57P0|58|HD040|XX00[12])")
 
 // blameless: a lost connection, a deadlock, a lock in use, a full disk, a server that stops: no message caused these.
 func blameless(err error) bool {

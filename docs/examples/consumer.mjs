@@ -67,7 +67,7 @@ async function consumed(connection) {
 }
 
 // A lost connection, a deadlock, a lock in use, a full disk, a server that stops: no message caused these.
-const blameless = (error) => error instanceof pg.DatabaseError && /^(08|40|53|55P03|57P0|58|XX00[12])/.test(error.code ?? "");
+const blameless = (error) => error instanceof pg.DatabaseError && /^(08|40|53|55P03|57P0|58|HD040|XX00[12])/.test(error.code ?? "");
 
 // In a transaction of its own, after the rollback, which would take the record back.
 async function recordFailure(connection, message, error) {

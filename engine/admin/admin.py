@@ -6,10 +6,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Unpack
 
-from ..calls import Call, Rows, consumers, scalar, table
+from ..calls import Call, Rows, Seconds, consumers, interval, scalar, table
 from ..calls.admin_options import EngineOptions, ListenerOptions, QueueOptions, StorageOptions
 from ..calls.bodies import to_json
-from ..calls.columns import LISTENER_COLUMNS, QUEUE_COLUMNS, SERVICES, STATE_COLUMNS, STATS_COLUMNS, WORKER_COLUMNS
+from ..calls.columns import (
+    ENGINE_COLUMNS,
+    LISTENER_COLUMNS,
+    QUEUE_COLUMNS,
+    SERVICES,
+    STATE_COLUMNS,
+    STATS_COLUMNS,
+    WORKER_COLUMNS,
+)
 from ..errors import BadArgument
 from .topics import Topics
 
@@ -76,6 +84,37 @@ class Admin(Topics):
         """Return how full the engine is: state (green to red), content and limits."""
         rows = self._run(table("resource_state", STATE_COLUMNS))
         return rows[0]
+
+    def engine_state(self) -> dict[str, Any]:
+        """Return whether the engine runs: state, since, changed_by, and the transactions, leases and pids under way."""
+        rows = self._run(table("engine_state", ENGINE_COLUMNS))
+        return rows[0]
+
+    def pause_engine(self, reason: str | None = None) -> bool:
+        """Let nobody send or receive in the whole engine. Returns whether it was running."""
+        return self._run(scalar("pause_engine", reason=("text", reason)).then(bool))
+
+    def quiesce_engine(self, reason: str | None = None) -> bool:
+        """Let no new work begin in the engine, and let what is under way end. Returns whether that changed anything."""
+        return self._run(scalar("quiesce_engine", reason=("text", reason)).then(bool))
+
+    def stop_engine(self, timeout: Seconds = 30, reason: str | None = None) -> dict[str, Any]:
+        """Quiesce the engine, wait until nothing is under way, and mark the stop. Returns as ``engine_state``.
+
+        After ``timeout`` seconds the state is quiescing: call again. It is, too, in a session's open transaction, which
+        has to commit between two calls. Non-persistent messages are lost once the engine runs again.
+        """
+        self.quiesce_engine(reason)
+        arguments: dict[str, tuple[str, Any]] = {
+            "timeout": ("interval", interval("timeout", timeout)),
+            "reason": ("text", reason),
+        }
+        rows = self._run(table("stop_engine", ENGINE_COLUMNS, **arguments))
+        return rows[0]
+
+    def resume_engine(self, reason: str | None = None) -> bool:
+        """Let everybody send and receive again. Returns whether the engine was paused, quiesced or stopped."""
+        return self._run(scalar("resume_engine", reason=("text", reason)).then(bool))
 
     def create_listener(self, listener: str, queue: str, **options: Unpack[ListenerOptions]) -> str | None:
         """Create a listener. Returns a warning if its limit contradicts the queue's. Raises ListenerExists."""

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 
 import psycopg
 
-from .classes import CannotConnect, ConnectionLost
+from .classes import CannotConnect, ConnectionLost, EngineHalted
 from .translation import is_lost
 
-#: Serialization failure, deadlock, lock time-out.
-_RETRIED = {"40001", "40P01", "55P03"}
+#: Serialization failure, deadlock, lock time-out, an engine that was paused meanwhile.
+_RETRIED = {"40001", "40P01", "55P03", EngineHalted.sqlstate}
 #: What the server lacks (disk, memory, connections), errors of its system, corrupted tables and indexes. Not XX000,
 #: which extensions raise for wrong data, and not class 54, by which a statement is too large for any server.
 _SERVERS = ("53", "58", "XX001", "XX002")
@@ -21,7 +21,7 @@ def is_innocent(error: BaseException) -> bool:
 
     Serialization failures, deadlocks, lock timeouts, lost connections and shutdowns (SQLSTATE 40001, 40P01, 55P03,
     57P0x, class 08) are retried without an incident. So are sessions that a timeout ended (25P03, 25P04),
-    and what the server itself lacks or suffers from (is_servers).
+    and what the server itself lacks or suffers from (is_servers). So is an engine that was paused meanwhile (HD040).
     The whole chain of causes counts, since frameworks wrap errors; ``raise … from None`` cuts it. A group, as of
     ``asyncio.TaskGroup``, is innocent if all of its errors are.
     """

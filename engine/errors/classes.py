@@ -69,6 +69,12 @@ class QueuePaused(HowdahError):
     """Sending to the queue or receiving from it is paused."""
 
 
+class EngineHalted(QueuePaused):
+    """The engine is paused, quiesced or stopped: nobody sends or receives until it is resumed."""
+
+    sqlstate = "HD040"
+
+
 class SendingPaused(QueuePaused):
     """Sending to the queue is paused."""
 

@@ -378,6 +378,8 @@ CREATE TABLE howdah.destinations (
     dropped_at TIMESTAMP WITH TIME ZONE,
     sending_paused BOOLEAN DEFAULT false NOT NULL,
     receiving_paused BOOLEAN DEFAULT false NOT NULL,
+    own_sending_paused BOOLEAN DEFAULT false NOT NULL,
+    own_receiving_paused BOOLEAN DEFAULT false NOT NULL,
     max_failed_deliveries INTEGER DEFAULT '5' NOT NULL,
     exception_mode TEXT DEFAULT 'system' NOT NULL,
     exception_queue TEXT,
@@ -484,8 +486,10 @@ COMMENT ON COLUMN howdah.destinations.is_system IS 'Made by Howdah: can be neith
 COMMENT ON COLUMN howdah.destinations.created_at IS 'When it was created.';
 COMMENT ON COLUMN howdah.destinations.created_by IS 'The role that created it.';
 COMMENT ON COLUMN howdah.destinations.dropped_at IS 'When it was dropped. The row stays, so that the journal keeps its name.';
-COMMENT ON COLUMN howdah.destinations.sending_paused IS 'True: send raises HD008.';
-COMMENT ON COLUMN howdah.destinations.receiving_paused IS 'True: receive raises HD009.';
+COMMENT ON COLUMN howdah.destinations.sending_paused IS 'True: nobody sends here, because own_sending_paused is true (HD008) or the engine does not run (HD040).';
+COMMENT ON COLUMN howdah.destinations.receiving_paused IS 'True: nobody receives here, because own_receiving_paused is true (HD009) or the engine does not run (HD040).';
+COMMENT ON COLUMN howdah.destinations.own_sending_paused IS 'True: an administrator paused sending to this destination alone.';
+COMMENT ON COLUMN howdah.destinations.own_receiving_paused IS 'True: an administrator paused receiving from this destination alone, or failures disabled it.';
 COMMENT ON COLUMN howdah.destinations.max_failed_deliveries IS 'A message with this many failures is disposed of. 0: never. WebSphere''s default is 5.';
 COMMENT ON COLUMN howdah.destinations.exception_mode IS 'Where a message goes at the limit: system, named (exception_queue), dead_letter, shared, individual or none (it stays).';
 COMMENT ON COLUMN howdah.destinations.exception_queue IS 'Name of the exception destination when exception_mode is named.';
@@ -749,7 +753,7 @@ COMMENT ON COLUMN howdah.ended_conversations.error_text IS 'What the other side 
 CREATE TABLE howdah.operator_acts (
     act_id BIGINT GENERATED ALWAYS AS IDENTITY,
     at TIMESTAMP WITH TIME ZONE NOT NULL,
-    destination_id INTEGER NOT NULL,
+    destination_id INTEGER,
     other_destination_id INTEGER,
     actor TEXT NOT NULL,
     act TEXT NOT NULL,
@@ -757,15 +761,15 @@ CREATE TABLE howdah.operator_acts (
     message_ids BIGINT[] NOT NULL,
     incident_id BIGINT,
     CONSTRAINT pk_operator_acts PRIMARY KEY (act_id),
-    CONSTRAINT ck_operator_acts_act CHECK (act IN ('replayed', 'edited', 'moved', 'parked', 'retried', 'discarded', 'purged'))
+    CONSTRAINT ck_operator_acts_act CHECK (CASE WHEN destination_id IS NULL THEN act IN ('paused', 'quiesced', 'stopped', 'resumed') ELSE act IN ('replayed', 'edited', 'moved', 'parked', 'retried', 'discarded', 'purged') END)
 );
-COMMENT ON TABLE howdah.operator_acts IS 'What operators did with messages, and who they were. INSERT-only; kept for engine.journal_retention_days.';
+COMMENT ON TABLE howdah.operator_acts IS 'What operators did with messages and the engine, and who they were. INSERT-only; kept for engine.journal_retention_days.';
 COMMENT ON COLUMN howdah.operator_acts.act_id IS 'Number of the act.';
 COMMENT ON COLUMN howdah.operator_acts.at IS 'When it was done.';
-COMMENT ON COLUMN howdah.operator_acts.destination_id IS 'The destination the messages were in.';
+COMMENT ON COLUMN howdah.operator_acts.destination_id IS 'The destination the messages were in. NULL: it was done to the engine.';
 COMMENT ON COLUMN howdah.operator_acts.other_destination_id IS 'Where replayed, edited or moved messages went.';
 COMMENT ON COLUMN howdah.operator_acts.actor IS 'The role that did it.';
-COMMENT ON COLUMN howdah.operator_acts.act IS 'replayed, edited, moved, parked, retried, discarded or purged.';
+COMMENT ON COLUMN howdah.operator_acts.act IS 'replayed, edited, moved, parked, retried, discarded or purged; of the engine paused, quiesced, stopped or resumed.';
 COMMENT ON COLUMN howdah.operator_acts.reason IS 'Why, in the operator''s words.';
 COMMENT ON COLUMN howdah.operator_acts.message_ids IS 'The messages of one call. For edited, the original and its copy.';
 COMMENT ON COLUMN howdah.operator_acts.incident_id IS 'The last incident of any message before the act. NULL: there was none.';
@@ -1089,6 +1093,11 @@ CREATE TABLE howdah.engine (
     procedures_checksum TEXT NOT NULL,
     system_identifier BIGINT,
     boot TIMESTAMP WITH TIME ZONE NOT NULL,
+    state TEXT DEFAULT 'running' NOT NULL,
+    state_at TIMESTAMP WITH TIME ZONE,
+    state_by TEXT,
+    state_xid BIGINT,
+    stopped_boot TIMESTAMP WITH TIME ZONE,
     attempting_secret UUID DEFAULT gen_random_uuid() NOT NULL,
     digest_secret UUID DEFAULT gen_random_uuid() NOT NULL,
     admin_role TEXT NOT NULL,
@@ -1119,6 +1128,8 @@ CREATE TABLE howdah.engine (
     journal_dropped_xid BIGINT DEFAULT 0 NOT NULL,
     CONSTRAINT pk_engine PRIMARY KEY (id),
     CONSTRAINT ck_engine_single_row CHECK (id = 1),
+    CONSTRAINT ck_engine_state CHECK (state IN ('running', 'paused', 'quiesced', 'stopped')),
+    CONSTRAINT ck_engine_stopped_boot CHECK ((state = 'stopped') = (stopped_boot IS NOT NULL)),
     CONSTRAINT ck_engine_journal_retention_days CHECK (journal_retention_days > 0),
     CONSTRAINT ck_engine_default_blocked_retry_ms CHECK (default_blocked_retry_ms >= 0),
     CONSTRAINT ck_engine_incident_retention_days CHECK (incident_retention_days > 0),
@@ -1134,6 +1145,11 @@ COMMENT ON COLUMN howdah.engine.name IS 'The messaging engine''s name, part of i
 COMMENT ON COLUMN howdah.engine.procedures_checksum IS 'Checksum of the installed procedures and role names.';
 COMMENT ON COLUMN howdah.engine.system_identifier IS 'The cluster to which the transaction ids in topics and cursors belong. After a restore into another, call howdah.rebase_topics().';
 COMMENT ON COLUMN howdah.engine.boot IS 'Start of the server at which non-persistent messages were last swept.';
+COMMENT ON COLUMN howdah.engine.state IS 'running, paused (nobody sends or receives), quiesced (no new work, and what began may end) or stopped (nothing is under way).';
+COMMENT ON COLUMN howdah.engine.state_at IS 'When the engine got into this state. NULL: it has always run.';
+COMMENT ON COLUMN howdah.engine.state_by IS 'The role that put it there. NULL: nobody; a restart of the server ended a stop.';
+COMMENT ON COLUMN howdah.engine.state_xid IS 'The transaction that changed the state (xid8 as a number). While quiesced, older ones still send.';
+COMMENT ON COLUMN howdah.engine.stopped_boot IS 'Start of the server that the stop was made on: any other has ended it. NULL: not stopped.';
 COMMENT ON COLUMN howdah.engine.attempting_secret IS 'It tells howdah.receive that howdah.begin_attempts calls it for a hardened queue. Only the owner can read it.';
 COMMENT ON COLUMN howdah.engine.digest_secret IS 'It is part of every digest in the journal, so that nobody finds a short body by trying. Only the owner can read it.';
 COMMENT ON COLUMN howdah.engine.admin_role IS 'Role that administers destinations.';

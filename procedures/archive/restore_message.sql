@@ -6,7 +6,8 @@
 -- Raises   HD001 no such queue; HD005 no such run, the original still exists, or it was restored before and again is
 --          false; HD006 bad priority; HD007 body too large; HD008 sending is paused; HD010 not allowed; HD017 the
 --          conversation was ended; HD018 the queue is full; HD025 a restored database (howdah.rebase_topics); HD027 the
---          engine is full; HD039 the level is above the queue's highest.
+--          engine is full; HD039 the level is above the queue's highest; HD040 the engine is paused, quiesced or
+--          stopped.
 -- Role     howdah_admin
 --
 -- properties is a JSON object: content_type, headers, priority, correlation_id, reply_to, message_type,

@@ -10,23 +10,12 @@ language plpgsql volatile
 as $$
 declare
     v_boot timestamptz := pg_postmaster_start_time();
-    v_lost record;
 begin
     if exists (select from howdah.engine e where e.boot = v_boot) or not howdah._try_latch('lost') then
         return;
     end if;
-    for v_lost in
-        with ready as (
-            delete from howdah.msgs_nonpersistent n where n.boot <> v_boot returning n.destination_id, n.message_id
-        ), parked as (
-            delete from howdah.parked p where p.boot <> v_boot returning p.destination_id, p.message_id
-        )
-        select g.destination_id, array_agg(g.message_id order by g.message_id) as message_ids
-        from (select * from ready union all select * from parked) g group by g.destination_id
-    loop
-        perform howdah._journal(d, 'lost', v_lost.message_ids, true, null, 'server restarted')
-        from howdah.destinations d where d.id = v_lost.destination_id;
-    end loop;
+    perform howdah._lose_nonpersistent(false,
+        case when e.state = 'stopped' then 'engine stopped' else 'server restarted' end) from howdah.engine e;
     update howdah.engine e set boot = v_boot where e.id = 1;
 end
 $$;

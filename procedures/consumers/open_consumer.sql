@@ -5,7 +5,8 @@
 --          see it. NULL for a shared subscription, which takes any consumer.
 -- Raises   HD001 no such queue; HD005 wrong argument, or queue is a topic; HD010 not allowed; HD024 the subscription
 --          belongs to somebody else: it has an open consumer, a transaction that received from it is open, or messages
---          of it are leased; HD033 the queue's delivery_policy is single and it has a consumer.
+--          of it are leased; HD033 the queue's delivery_policy is single and it has a consumer; HD040 the engine is
+--          quiesced or stopped.
 -- Role     howdah_consumer howdah_admin
 --
 -- It is for queues whose delivery_policy is single, failover or round_robin, or whose message_groups are sticky. It is
@@ -26,6 +27,7 @@ declare
     v_now timestamptz := howdah.now();
     v_id integer;
 begin
+    perform howdah._check_engine('{quiesced,stopped}');
     if v_destination.kind = 'topic' then
         raise exception using errcode = 'HD005', message = format('%s is a topic', quote_literal(queue)),
             hint = 'Subscribe to it with howdah.subscribe(topic, name) and open a consumer of the name that returns.';

@@ -11,7 +11,9 @@ declare
 begin
     perform howdah._hold_limits();
     p_destination.own_persistent := p_destination.persistent;
-    p_destination.persistent := p_destination.persistent and (select e.persistent from howdah.engine e);
+    select p_destination.persistent and e.persistent, s.halted, s.halted
+    into p_destination.persistent, p_destination.sending_paused, p_destination.receiving_paused
+    from howdah.engine e cross join (select howdah._engine_state() <> 'running' as halted) s;
     insert into howdah.destinations overriding system value
     select n.*
     from (select where not exists (select from howdah.destinations d

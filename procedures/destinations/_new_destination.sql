@@ -7,7 +7,8 @@ language sql volatile
 as $$
     select jsonb_populate_record(null::howdah.destinations, jsonb_build_object(
         'name', p_name, 'kind', 'queue', 'is_system', false, 'created_at', howdah.now(), 'created_by', howdah._caller(),
-        'sending_paused', false, 'receiving_paused', false, 'preset', 'howdah', 'dispose_at', 5, 'streak_from', 0,
+        'sending_paused', false, 'receiving_paused', false, 'own_sending_paused', false, 'own_receiving_paused', false,
+        'preset', 'howdah', 'dispose_at', 5, 'streak_from', 0,
         'journal_level_at', howdah.now())
         || jsonb '{"max_message_bytes": 73400320, "own_max_message_bytes": 73400320, "default_priority": 4,
             "default_time_to_live_ms": null, "journal_level": "exits",

@@ -13,7 +13,9 @@ declare
     v_id integer := (howdah._own_queue(queue)).id;
 begin
     update howdah.destinations d
-    set sending_paused = d.sending_paused or coalesce(sending, false),
+    set own_sending_paused = d.own_sending_paused or coalesce(sending, false),
+        own_receiving_paused = d.own_receiving_paused or coalesce(receiving, false),
+        sending_paused = d.sending_paused or coalesce(sending, false),
         receiving_paused = d.receiving_paused or coalesce(receiving, false)
     where d.id = v_id;
 end

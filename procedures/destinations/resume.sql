@@ -4,7 +4,7 @@
 -- Role     howdah_admin
 --
 -- false leaves that side as it is. Resuming receiving also enables a queue that failures in a row disabled, and
--- restarts their count.
+-- restarts their count. In an engine that is paused, quiesced or stopped, the queue then waits for that.
 create or replace function howdah.resume(
     queue text, sending boolean default true, receiving boolean default true
 ) returns void
@@ -13,14 +13,18 @@ as $$
 declare
     v_id integer := (howdah._own_queue(queue)).id;
 begin
+    perform howdah._hold_limits();
     update howdah.destinations d
-    set sending_paused = d.sending_paused and not coalesce(sending, false),
-        receiving_paused = d.receiving_paused and not coalesce(receiving, false),
+    set own_sending_paused = d.own_sending_paused and not coalesce(sending, false),
+        own_receiving_paused = d.own_receiving_paused and not coalesce(receiving, false),
+        sending_paused = s.halted or d.own_sending_paused and not coalesce(sending, false),
+        receiving_paused = s.halted or d.own_receiving_paused and not coalesce(receiving, false),
         disabled_at = case when receiving is not true then d.disabled_at end,
         streak_from = case when receiving is true and d.disabled_at is not null
             then coalesce(pg_sequence_last_value(pg_get_serial_sequence('howdah.poison_details',
                 'incident_id')::regclass), 0)
             else d.streak_from end
+    from (select howdah._engine_state() <> 'running' as halted) s
     where d.id = v_id;
 end
 $$;

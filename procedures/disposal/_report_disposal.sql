@@ -27,7 +27,7 @@ begin
     if p_destination.log_queue is not null and (p_message.headers ? 'logged_queue') is not true then
         select d.* into v_log from howdah.destinations d
         where d.name = p_destination.log_queue and d.dropped_at is null and d.kind = 'queue' and not d.is_system
-          and not d.sending_paused;
+          and not d.own_sending_paused;
         if v_log.id is not null and howdah._has_room(v_log, 1,
             howdah._body_bytes(p_message.body, p_message.message_id)) then
             v_copy.destination_id := v_log.id;

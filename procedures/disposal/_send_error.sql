@@ -15,7 +15,8 @@ declare
     v_message howdah.msgs;
 begin
     select d.* into v_target from howdah.destinations d
-    where d.name = p_reply_to and d.dropped_at is null and d.kind = 'queue' and not d.is_system and not d.sending_paused
+    where d.name = p_reply_to and d.dropped_at is null and d.kind = 'queue' and not d.is_system
+      and not d.own_sending_paused
       and d.id is distinct from p_from_id and (not d.name ^@ '_TEMP.' or howdah._hold_temporary(d));
     if v_target.id is null or not howdah._has_room(v_target, 1, 1000) then
         return;

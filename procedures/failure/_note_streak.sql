@@ -31,7 +31,8 @@ begin
            and j.event = 'consumed') then
         return;
     end if;
-    update howdah.destinations d set disabled_at = howdah.now(), receiving_paused = true where d.id = p_destination_id;
+    update howdah.destinations d set disabled_at = howdah.now(), receiving_paused = true,
+        own_receiving_paused = true where d.id = p_destination_id;
     perform howdah._advise('QUEUE_DISABLED', v_queue.name,
         jsonb_build_object('message_id', p_message_id, 'reason', format('%s failures in a row', v_failures)));
     perform howdah._announce('QUEUE_DISABLED', v_queue.name, jsonb_build_object('message_id', p_message_id));

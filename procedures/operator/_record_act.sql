@@ -3,6 +3,8 @@
 --
 -- Role     internal
 --
+-- p_destination_id is NULL for what was done to the engine as a whole.
+--
 -- The act's incident_id is the last incident at that time, and tells which failures a retry came after. Acts are
 -- recorded at any journal_level. They have a table of their own: another column in the journal would cost each delivery
 -- eight bytes.
@@ -13,7 +15,7 @@ create or replace function howdah._record_act(
 language plpgsql volatile
 as $$
 begin
-    if cardinality(p_message_ids) > 0 then
+    if cardinality(p_message_ids) > 0 or p_destination_id is null then
         insert into howdah.operator_acts (at, actor, act, destination_id, other_destination_id, reason, message_ids,
             incident_id)
         values (howdah.now(), howdah._caller(), p_act, p_destination_id, p_other_id, p_reason, p_message_ids,

@@ -1,12 +1,12 @@
--- howdah.list_acts(queue, message_id, max_acts, before_act): list what operators did with messages, and who they were,
--- newest first.
+-- howdah.list_acts(queue, message_id, max_acts, before_act): list what operators did with messages and with the engine,
+-- and who they were, newest first.
 --
 -- Returns  rows of operator_acts with the names of the queues; with message_id, only acts on that message.
 -- Raises   HD001 no such queue; HD005 max_acts is not 1 to 10000; HD010 not allowed.
 -- Role     howdah_admin howdah_auditor
 --
--- queue is where the messages lay; NULL means every queue that the caller may browse. For the next page, pass the last
--- act_id as before_act.
+-- queue is where the messages lay; NULL means every queue that the caller may browse, and the engine as a whole. What
+-- was done to that has neither a queue nor messages. For the next page, pass the last act_id as before_act.
 create or replace function howdah.list_acts(
     queue text default null, message_id bigint default null, max_acts integer default 100,
     before_act bigint default null
@@ -30,14 +30,14 @@ begin
     return query
     select a.act_id, a.at, a.actor, a.act, d.name, o.name, a.reason, a.message_ids
     from howdah.operator_acts a
-    join howdah.destinations d on d.id = a.destination_id
+    left join howdah.destinations d on d.id = a.destination_id
     left join howdah.destinations o on o.id = a.other_destination_id
     where (v_id is null or a.destination_id = v_id)
       and (list_acts.message_id is null or list_acts.message_id = any (a.message_ids))
       and (before_act is null or a.act_id < before_act)
-      and exists (select from howdah.destination_grants g
-                  where g.destination_id = d.id and g.verb = 'browse'
-                    and howdah._has_role(g.role_name))
+      and (a.destination_id is null or exists (select from howdah.destination_grants g
+                                               where g.destination_id = d.id and g.verb = 'browse'
+                                                 and howdah._has_role(g.role_name)))
     order by a.act_id desc
     limit max_acts;
 end

@@ -29,8 +29,8 @@ begin
         coalesce(array_agg(q.name order by q.id) filter (where q.allowed and not q.closed and q.idle), '{}'),
         count(*) filter (where q.allowed), count(*) > 0
     into v_busy, v_idle, v_allowed, v_any
-    from (select d.name, d.id, d.receiving_paused or d.backout_count = 'hardened' or d.delivery_policy <> 'shared'
-        or d.message_groups = 'sticky' as closed,
+    from (select d.name, d.id, d.receiving_paused and (d.own_receiving_paused or howdah._engine_state() <> 'running')
+        or d.backout_count = 'hardened' or d.delivery_policy <> 'shared' or d.message_groups = 'sticky' as closed,
               howdah._has_role(d.receivers[1]) is true
                   or exists (select from howdah.destination_grants g
                              where g.destination_id = d.id and g.verb = 'receive'

@@ -32,6 +32,9 @@ as $$
         'persistent=true.'
     from howdah.engine e where not e.persistent
     union all
+    select 'engine', s.state, 'stall', 'Nobody sends or receives: howdah engine resume.'
+    from howdah._engine_state() s(state) where s.state <> 'running'
+    union all
     select 'destination ' || d.name, 'persistent: false', 'loss', 'Memory mode: every restart of the server empties it.'
     from howdah.destinations d where d.dropped_at is null and not d.own_persistent and not d.name ^@ '_TEMP.'
     union all

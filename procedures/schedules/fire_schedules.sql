@@ -5,7 +5,7 @@
 --          without a plan from the caller (howdah.due_schedules). next_in: the seconds until the next firing (NULL:
 --          none is known).
 -- Raises   HD005 wrong argument. An error of a firing (HD001, HD006, HD007, HD008, HD010, HD017, HD018, HD027, HD025,
---          HD039) becomes the schedule's last_error.
+--          HD039, HD040) becomes the schedule's last_error.
 -- Role     howdah_consumer howdah_admin
 --
 -- A firing stores its message and moves its schedule on in one transaction, with the schedule's row locked. Rows that
@@ -16,8 +16,10 @@
 -- plan is void if its "was" is no longer the schedule's next_at.
 --
 -- If sending is refused for a time (paused, full), the firing is tried again every ten seconds. If it is refused for
--- good, the schedule has failed. Consumers are trusted with their plans, as with other maintenance; no plan fires ahead
--- of the database's clock.
+-- good, the schedule has failed. Nothing fires while the engine is paused, quiesced or stopped; what is missed then is
+-- made up for as after an outage.
+--
+-- Consumers are trusted with their plans, as with other maintenance; no plan fires ahead of the database's clock.
 create or replace function howdah.fire_schedules(
     plans jsonb default '[]', max_schedules integer default 1000, out fired bigint, out unplanned bigint,
     out next_in double precision
@@ -47,6 +49,10 @@ begin
                 '"error".';
     end;
     fired := 0;
+    if howdah._engine_state() <> 'running' then
+        unplanned := 0;
+        return;
+    end if;
     for v_plan in
         select s as schedule, p.times, p.next_at, p.error
         from howdah.schedules s

@@ -1,19 +1,18 @@
 -- howdah._check_message(p_destination, …): refuse a message that cannot be sent to a destination, before anything is
 -- written.
 --
--- Raises   HD005 null body or wrong argument; HD006 bad priority; HD007 body too large; HD008 sending is paused.
+-- Raises   HD005 null body or wrong argument; HD006 bad priority; HD007 body too large; HD008 sending is paused;
+--          HD040 the engine is paused, quiesced or stopped.
 -- Role     internal
 create or replace function howdah._check_message(
     p_destination howdah.destinations, p_body_bytes bigint, p_headers jsonb, p_priority integer, p_content_type text,
     p_time_to_live interval, p_delay interval
 ) returns void
-language plpgsql stable
+language plpgsql volatile
 as $$
 begin
     if p_destination.sending_paused then
-        raise exception using errcode = 'HD008', message = format('sending to queue %s is paused',
-            quote_literal(p_destination.name)),
-            hint = 'An administrator resumes it with howdah.resume(queue).';
+        perform howdah._refuse_sending(p_destination);
     end if;
     if p_body_bytes is null then
         raise exception using errcode = 'HD005', message = 'the body of a message cannot be NULL',

@@ -3,8 +3,8 @@
 -- Returns  the message's id (bigint); NULL if nobody waits for the answer: reply_to is NULL or empty, or a temporary
 --          queue that is gone.
 -- Raises   HD001 no such queue; HD005 null body or wrong argument; HD006, HD017, HD025 as howdah.send; HD007 body too
---          large; HD008 sending is paused; HD010 not allowed; HD018, HD027 the queue is full; HD039 the
---          level is above the queue's highest.
+--          large; HD008 sending is paused; HD010 not allowed; HD018, HD027 the queue is full; HD039 the level is above
+--          the queue's highest; HD040 the engine is paused, quiesced or stopped.
 -- Role     howdah_producer howdah_admin
 --
 -- The answer is non-persistent unless delivery_mode says otherwise. It is sent in the caller's transaction, and so

@@ -51,7 +51,8 @@ begin
             max(g.generation) filter (where g.state = 'open') as generation,
             max(case when g.state = 'closing' then '9223372036854775807' else coalesce(g.closed_xid, '0') end) as closed
             from howdah.topic_ring g) r
-        where d.name = p_name and d.dropped_at is null and not d.receiving_paused
+        where d.name = p_name and d.dropped_at is null
+          and (not d.receiving_paused or not d.own_receiving_paused and howdah._engine_state() = 'running')
           and exists (select from howdah.destination_grants g
               where g.destination_id = d.id and g.verb = 'receive' and howdah._has_role(g.role_name));
         if not found then

@@ -1,7 +1,8 @@
 -- howdah.create_temporary_queue(): create a queue for answers that ends with the caller's connection.
 --
 -- Returns  its name (text), to be sent along as reply_to.
--- Raises   HD002 no room for another queue; HD010 called from a maintenance command.
+-- Raises   HD002 no room for another queue; HD010 called from a maintenance command; HD040 the engine is quiesced or
+--          stopped.
 -- Role     howdah_consumer howdah_admin
 --
 -- The connection is the one named by howdah.set_connection. Without that it is the database session, and the queue is
@@ -21,6 +22,7 @@ declare
     v_name text := '_TEMP.' || replace(gen_random_uuid()::text, '-', '');
     v_free howdah.temporary_queues;
 begin
+    perform howdah._check_engine('{quiesced,stopped}');
     perform howdah._refuse_maintenance();
     if v_connection is null then
         v_connection := 's-' || gen_random_uuid();

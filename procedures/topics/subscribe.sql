@@ -5,7 +5,8 @@
 -- Raises   HD001 no such topic, or no such queue that the options name; HD002 no room for a dead-letter queue that the
 --          options need; HD003 bad name; HD004 wrong option; HD005 wrong argument; HD010 not allowed; HD023 the
 --          selector is invalid; HD024 it exists with another definition and is being read, or as (un)shared, or without
---          a client id for another topic; HD025 a restored database (howdah.rebase_topics).
+--          a client id for another topic; HD025 a restored database (howdah.rebase_topics); HD040 the engine is
+--          quiesced or stopped.
 -- Role     howdah_consumer howdah_admin
 --
 -- A durable subscription (the default) has a name. It gets every message published from now on, whether anybody reads
@@ -41,6 +42,7 @@ declare
     v_id integer;
     v_upto pg_snapshot;
 begin
+    perform howdah._check_engine('{quiesced,stopped}');
     perform howdah._refuse_maintenance();
     perform howdah._check_cluster();
     -- From here to the commit, no table is emptied (howdah.maintain_topics), and no topic is created that a wildcard

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import psycopg
 import pytest
 from command import howdah, refused
 
@@ -69,3 +70,52 @@ def test_properties_of_the_engine_are_set_under_either_name_and_shown(dsn: str) 
     assert {name: shown[name] for name in ours} == ours
     assert (shown["expiration_interval_seconds"], shown["journal_retention_days"]) == (10, 90)
     refused(howdah(dsn, "engine", "alter", "-o", "journal_retention_days=0"), "whole number from 1 to 36500")
+
+
+def test_the_engine_is_paused_quiesced_and_resumed(dsn: str) -> None:
+    howdah(dsn, "queue", "create", "orders")
+    assert howdah(dsn, "engine", "show", "--json").json["engine"] == "running"
+    assert howdah(dsn, "engine", "pause", "--reason", "the disk is full").out == "engine paused\n"
+    assert howdah(dsn, "engine", "pause").out == "engine was paused, quiesced or stopped already\n"
+    refused(howdah(dsn, "send", "orders", "x"), "the engine is paused")
+    assert howdah(dsn, "engine", "quiesce", "--json").json == {"quiesced": True}
+    assert howdah(dsn, "engine", "show", "--json").json["engine"] == "quiesced"
+    assert howdah(dsn, "engine", "resume").out == "engine resumed\n"
+    assert howdah(dsn, "engine", "resume").out == "engine was running already\n"
+    assert howdah(dsn, "send", "orders", "x").code == 0
+    acts = howdah(dsn, "poison", "acts", "--json").json
+    assert [(act["act"], act["queue_name"], act["reason"]) for act in acts] == [
+        ("resumed", None, None),
+        ("quiesced", None, None),
+        ("paused", None, "the disk is full"),
+    ]
+
+
+def test_a_stop_says_what_is_under_way_and_stops_once_nothing_is(dsn: str) -> None:
+    howdah(dsn, "queue", "create", "orders")
+    howdah(dsn, "send", "orders", "lost", "--non-persistent")
+    howdah(dsn, "receive", "orders")  # the first receive on a server sweeps, and holds the engine's row
+    howdah(dsn, "send", "orders", "kept")
+    howdah(dsn, "send", "orders", "lost", "--non-persistent")
+    with psycopg.connect(dsn) as worker:
+        worker.execute("select howdah.receive('orders')")
+        answer = howdah(dsn, "engine", "stop", "--timeout", "0.1", "--yes")
+        assert answer.code == 1
+        pid = worker.info.backend_pid
+        assert answer.out == (
+            f"engine quiescing, not stopped: 1 transaction (processes {pid}) and 0 leases under way\n"
+        )
+        assert howdah(dsn, "engine", "status", "--json").json["pids"] == [pid]
+        worker.rollback()
+    assert howdah(dsn, "engine", "stop", "--yes").out == "engine stopped\n"
+    assert howdah(dsn, "engine", "stop", "--yes", "--json").json["state"] == "stopped"
+    assert re.search(r"^state +stopped$", howdah(dsn, "engine", "status").out, re.MULTILINE)
+    assert howdah(dsn, "engine", "resume").code == 0
+    assert howdah(dsn, "receive", "orders", "--json").json["body"] == "kept"
+
+
+def test_a_stop_asks_first_because_messages_are_lost(dsn: str) -> None:
+    answer = howdah(dsn, "engine", "stop")
+    assert answer.code != 0
+    assert howdah(dsn, "engine", "status", "--json").json["state"] == "running"
+    assert howdah(dsn, "engine", "stop", "--timeout", "-1").code == 2

@@ -146,6 +146,7 @@ RAISED: dict[str, tuple[Act, Act]] = {
     "HD030": (received_from, drop_temporary),
     "HD038": (claimed, lambda c: c.call(calls.scalar("claim_client_id", client_id=("text", "desk7")))),
     "HD039": (capped, lambda c: c.send("orders", "x", reliability="ASSURED_PERSISTENT")),
+    "HD040": (lambda c: c.admin.pause_engine(), lambda c: c.send("orders", "x")),
     "HD036": (behind, lambda c: c.call(check_journal_offset(offset(c) | {"dropped": 0, "snapshot": "3:3:"}))),
     "HD037": (lambda c: None, lambda c: c.call(check_journal_offset(offset(c) | {"system": "1"}))),
 }

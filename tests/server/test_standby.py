@@ -15,6 +15,7 @@ WHOLE = [
     "list_queues()",
     "queue_options('orders')",
     "engine_options()",
+    "engine_state()",
     "list_topics()",
     "list_schedules()",
     "list_delayed('orders')",
