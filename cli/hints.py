@@ -6,6 +6,7 @@ import re
 
 #: Function to command; with its arguments where they decide it.
 COMMANDS = {
+    "alter_alias": "howdah alias alter ALIAS -o KEY=VALUE",
     "alter_engine": "howdah engine alter -o KEY=VALUE",
     "alter_listener": "howdah listener alter LISTENER -o KEY=VALUE",
     "alter_queue": "howdah queue alter QUEUE -o KEY=VALUE",
@@ -18,6 +19,7 @@ COMMANDS = {
     "drop_queue": "howdah queue drop QUEUE",
     "drop_topic": "howdah topic drop TOPIC",
     "incidents": "howdah poison causes --queue QUEUE",
+    "list_aliases": "howdah alias list",
     "list_archive_runs": "howdah archive list",
     "list_delayed": "howdah queue delayed QUEUE",
     "list_listeners": "howdah listener list",
@@ -35,6 +37,7 @@ COMMANDS = {
     "resource_state": "howdah engine show",
     "resume": "howdah queue resume QUEUE",
     "resume(subscription)": "howdah subscription resume SUBSCRIPTION",
+    "resume_engine": "howdah engine resume",
     "resume_schedule": "howdah schedule resume NUMBER",
     "retry": "howdah poison retry --id MESSAGE_ID",
     "subscribe": "howdah subscription create TOPIC NAME",

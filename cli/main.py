@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from . import (
+    alias,
     archive,
     audit,
     bench,
@@ -48,6 +49,7 @@ app = typer.Typer(
 app.add_typer(server.app, name="server")
 app.command("migrate")(migrate.migrate)
 app.add_typer(queue.app, name="queue")
+app.add_typer(alias.app, name="alias")
 app.add_typer(topic.app, name="topic")
 app.add_typer(subscription.app, name="subscription")
 app.add_typer(listener.app, name="listener")

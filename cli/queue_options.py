@@ -53,7 +53,8 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
         "notify_events",
     ),
     "Order and sharing": ("strict_order", "message_groups", "delivery_policy"),
-    "Messages": ("persistent", "stamp_user", "default_priority", "default_time_to_live_ms", "deduplication_window_ms"),
+    "Reliability": ("persistent", "default_reliability", "max_reliability", "producer_may_override"),
+    "Messages": ("stamp_user", "default_priority", "default_time_to_live_ms", "deduplication_window_ms"),
     "Limits": ("max_message_bytes", "message_limit", "byte_limit", "limit_behaviour", "send_timeout_ms"),
 }
 OTHER = "Others"

@@ -11,9 +11,9 @@ from datetime import datetime
 from typing import Any, Unpack
 
 from ..calls import Call, Rows, messages_of, scalar, table
-from ..calls.admin_options import SubscriptionOptions, TopicOptions
+from ..calls.admin_options import AliasOptions, SubscriptionOptions, TopicOptions
 from ..calls.bodies import to_json
-from ..calls.columns import SUBSCRIPTION_COLUMNS, TOPIC_COLUMNS
+from ..calls.columns import ALIAS_COLUMNS, SUBSCRIPTION_COLUMNS, TOPIC_COLUMNS
 from ..calls.message import Message
 from ..calls.topics import Subscription, moment, unsubscribe
 from .poison_admin import PoisonAdmin
@@ -26,6 +26,26 @@ class Topics(PoisonAdmin):
         """client_id: the client of subscriptions that name none."""
         super().__init__(run)
         self._client_id = client_id
+
+    def create_alias(self, alias: str, target: str, **options: Unpack[AliasOptions]) -> None:
+        """Give a queue or topic another name, with levels of its own. Raises NoSuchQueue, QueueExists, BadOption."""
+        self._run(
+            scalar("create_alias", alias=("text", alias), target=("text", target), options=("jsonb", to_json(options)))
+        )
+
+    def alter_alias(self, alias: str, target: str | None = None, **options: Unpack[AliasOptions]) -> None:
+        """Change options of an alias, or what it stands for."""
+        self._run(
+            scalar("alter_alias", alias=("text", alias), target=("text", target), options=("jsonb", to_json(options)))
+        )
+
+    def drop_alias(self, alias: str) -> bool:
+        """End an alias; its target stays. Returns False if there was none."""
+        return self._run(scalar("drop_alias", alias=("text", alias)).then(bool))
+
+    def list_aliases(self) -> Rows:
+        """Return every alias; a level that is None is the target's."""
+        return self._run(table("list_aliases", ALIAS_COLUMNS))
 
     def create_topic(self, topic: str, **options: Unpack[TopicOptions]) -> int:
         """Create a topic. The SQL API lists the options. Raises QueueExists, BadName, BadOption, InvalidSelector."""

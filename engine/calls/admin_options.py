@@ -7,6 +7,22 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
+Level = Literal[
+    "BEST_EFFORT_NONPERSISTENT",
+    "EXPRESS_NONPERSISTENT",
+    "RELIABLE_NONPERSISTENT",
+    "RELIABLE_PERSISTENT",
+    "ASSURED_PERSISTENT",
+]
+
+
+class AliasOptions(TypedDict, total=False):
+    """Options of an alias; docs/reliability.md explains them. None: as the target's."""
+
+    default_reliability: Level | None
+    max_reliability: Level | None
+    producer_may_override: bool | None
+
 
 class QueueOptions(TypedDict, total=False):
     """Options of a queue; docs/poison.md and docs/limits.md explain them."""
@@ -56,6 +72,9 @@ class QueueOptions(TypedDict, total=False):
     default_time_to_live_ms: int | None
     journal_level: Literal["off", "exits", "full"]
     persistent: bool
+    default_reliability: Level
+    max_reliability: Level
+    producer_may_override: bool
     stamp_user: bool
     message_groups: Literal["none", "transaction", "sticky"]
     delivery_policy: Literal["shared", "single", "failover", "round_robin"]
@@ -71,6 +90,9 @@ class TopicOptions(TypedDict, total=False):
     """Options of a topic; docs/topics.md explains them."""
 
     persistent: bool
+    default_reliability: Level
+    max_reliability: Level
+    producer_may_override: bool
     stamp_user: bool
     max_message_bytes: int
     default_priority: int

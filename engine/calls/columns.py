@@ -45,6 +45,8 @@ CAUSE_COLUMNS = (
     " sample_message, sample_incident"
 )
 ACT_COLUMNS = "act_id, at, actor, act, queue_name, other_queue, reason, message_ids"
+ALIAS_COLUMNS = "alias, target, default_reliability, max_reliability, producer_may_override, created_at, created_by"
+
 TOPIC_COLUMNS = (
     "topic, sending_paused, subscriptions, durable_subscriptions, bridges, published, stored, refused_for, created_at,"
     " created_by"

@@ -10,9 +10,9 @@ from datetime import datetime
 from typing import Any, Unpack
 
 from ...calls import Call, Rows, messages_of, scalar, table
-from ...calls.admin_options import SubscriptionOptions, TopicOptions
+from ...calls.admin_options import AliasOptions, SubscriptionOptions, TopicOptions
 from ...calls.bodies import to_json
-from ...calls.columns import SUBSCRIPTION_COLUMNS, TOPIC_COLUMNS
+from ...calls.columns import ALIAS_COLUMNS, SUBSCRIPTION_COLUMNS, TOPIC_COLUMNS
 from ...calls.message import Message
 from ...calls.topics import Subscription, moment, unsubscribe
 from .poison_admin import AsyncPoisonAdmin
@@ -25,6 +25,26 @@ class AsyncTopics(AsyncPoisonAdmin):
         """client_id: the client of subscriptions that name none."""
         super().__init__(run)
         self._client_id = client_id
+
+    async def create_alias(self, alias: str, target: str, **options: Unpack[AliasOptions]) -> None:
+        """Give a queue or topic another name, with levels of its own. Raises NoSuchQueue, QueueExists, BadOption."""
+        await self._run(
+            scalar("create_alias", alias=("text", alias), target=("text", target), options=("jsonb", to_json(options)))
+        )
+
+    async def alter_alias(self, alias: str, target: str | None = None, **options: Unpack[AliasOptions]) -> None:
+        """Change options of an alias, or what it stands for."""
+        await self._run(
+            scalar("alter_alias", alias=("text", alias), target=("text", target), options=("jsonb", to_json(options)))
+        )
+
+    async def drop_alias(self, alias: str) -> bool:
+        """End an alias; its target stays. Returns False if there was none."""
+        return await self._run(scalar("drop_alias", alias=("text", alias)).then(bool))
+
+    async def list_aliases(self) -> Rows:
+        """Return every alias; a level that is None is the target's."""
+        return await self._run(table("list_aliases", ALIAS_COLUMNS))
 
     async def create_topic(self, topic: str, **options: Unpack[TopicOptions]) -> int:
         """Create a topic. The SQL API lists the options. Raises QueueExists, BadName, BadOption, InvalidSelector."""
