@@ -26,7 +26,7 @@ class Page:
 PAGES = (
     Page("messages", "Send, receive and browse", "cli/send.py", ("send", "receive", "browse")),
     Page("queues", "Queues", "cli/queue.py", ("queue",)),
-    Page("topics", "Topics and subscriptions", "cli/topic.py", ("topic", "subscription")),
+    Page("topics", "Topics, subscriptions and aliases", "cli/topic.py", ("topic", "subscription", "alias")),
     Page("listeners", "Listeners", "cli/listener.py", ("listener",)),
     Page("schedules", "Schedules", "cli/schedule.py", ("schedule", "scheduler")),
     Page("workers", "Workers", "cli/worker.py", ("worker", "workers")),
