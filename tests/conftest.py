@@ -8,7 +8,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
@@ -380,6 +380,13 @@ def connect(request: pytest.FixtureRequest, dsn: str) -> Iterator[Connect]:
             database.leave(connection)
         else:
             connection.close()
+
+
+@pytest.fixture
+def new_engine(server: Server, template: str) -> Iterator[Callable[[], str]]:
+    """Makes one more migrated database at each call, and returns its DSN: another engine."""
+    with ExitStack() as opened:
+        yield lambda: opened.enter_context(_new_database(server, template))
 
 
 @pytest.fixture
