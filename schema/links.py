@@ -62,7 +62,7 @@ links = Table(
         "batch_size",
         Integer,
         nullable=False,
-        server_default=text("500"),
+        server_default=text("1000"),
         comment="The most messages that are forwarded at a time.",
     ),
     Column(

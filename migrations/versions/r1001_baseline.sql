@@ -814,7 +814,7 @@ CREATE TABLE howdah.links (
     error_at TIMESTAMP WITH TIME ZONE,
     created_at TIMESTAMP WITH TIME ZONE NOT NULL,
     source_id INTEGER NOT NULL,
-    batch_size INTEGER DEFAULT 500 NOT NULL,
+    batch_size INTEGER DEFAULT 1000 NOT NULL,
     retry_ms_max INTEGER DEFAULT 30000 NOT NULL,
     paused BOOLEAN DEFAULT false NOT NULL,
     loops BOOLEAN DEFAULT false NOT NULL,

@@ -4,8 +4,11 @@
 --
 -- A stronger setting, such as remote_apply, stays.
 create or replace function howdah._commit_surely() returns void
-language sql volatile
+language plpgsql volatile
 as $$
-    select set_config('synchronous_commit', 'on', true)
-    where current_setting('synchronous_commit') in ('off', 'local')
+begin
+    if current_setting('synchronous_commit') in ('off', 'local') then
+        perform set_config('synchronous_commit', 'on', true);
+    end if;
+end
 $$;

@@ -2,9 +2,13 @@
 --
 -- Returns  uuid: made from the cluster and the database, so that a copy in another database is another engine.
 -- Role     internal
+--
+-- It is PL/pgSQL, which keeps its plan; a function in SQL that is not inlined would be planned at each call.
 create or replace function howdah._engine_id() returns uuid
-language sql stable
+language plpgsql stable
 as $$
-    select md5(c.system_identifier || '/' || d.oid)::uuid
-    from pg_control_system() c, pg_database d where d.datname = current_database()
+begin
+    return md5((select c.system_identifier from pg_control_system() c) || '/'
+        || (select d.oid from pg_database d where d.datname = current_database()))::uuid;
+end
 $$;

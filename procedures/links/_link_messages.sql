@@ -13,14 +13,13 @@ language plpgsql volatile
 as $$
 begin
     return query
-    select e.ordinality, m.message_id, m.sent_at, m.text is not null,
+    select m.ordinality, m.message_id, m.sent_at, m.text is not null,
         coalesce(convert_to(m.text, 'UTF8'), decode(m.bytes, 'base64')), m.content_type, m.headers, m.priority,
         m.correlation_id, m.reply_to, m.message_type, m.conversation_id, m.delivery_mode,
         m.lives_ms * interval '1 millisecond'
-    from json_array_elements(p_messages) with ordinality e,
-        json_to_record(e.value) m(message_id bigint, sent_at timestamptz, text text, bytes text, content_type text,
-            headers jsonb, priority integer, correlation_id text, reply_to text, message_type text,
-            conversation_id uuid, delivery_mode text, lives_ms bigint);
+    from rows from (json_to_recordset(p_messages) as (message_id bigint, sent_at timestamptz, text text, bytes text,
+        content_type text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text,
+        conversation_id uuid, delivery_mode text, lives_ms bigint)) with ordinality m;
 exception when data_exception then
     raise exception using errcode = 'HD005', message = format('messages is no JSON array of messages: %s', sqlerrm),
         hint = 'Give what howdah.link_take returned.';

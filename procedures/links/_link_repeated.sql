@@ -1,4 +1,4 @@
--- howdah._link_repeated(p_arrival_id, p_attempt, p_messages): find the messages of a batch that arrived before, and
+-- howdah._link_repeated(p_arrival_id, p_messages): find the messages of a batch that arrived before, and
 -- move their receipts to this attempt.
 --
 -- Returns  message_id, sent_at and local_id of each.

@@ -15,7 +15,7 @@
 -- A worker process or howdah link run forwards. Each message arrives exactly once, whatever breaks on the way.
 create or replace function howdah.create_link(
     name text, source text, target_queue text, service text default null, dsn_env text default null,
-    selector text default null, batch_size integer default 500, retry_ms_max integer default 30000
+    selector text default null, batch_size integer default 1000, retry_ms_max integer default 30000
 ) returns uuid
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

@@ -20,7 +20,7 @@ declare
     v_arrival howdah.link_arrivals;
     v_again record;
     v_new json := messages;
-    v_ids bigint[];
+    v_stored record;
 begin
     if num_nulls(link_id, engine_id, engine_name, link_name, source, queue, batch, attempt, messages) > 0
        or batch < 1 or json_typeof(messages) <> 'array' or howdah._has_old_snapshot() then
@@ -31,29 +31,34 @@ begin
     v_arrival := howdah._link_arrival(link_id, engine_id, engine_name, link_name, source, batch);
     delete from howdah.link_receipts r
     where r.arrival_id = v_arrival.arrival_id and r.attempt = link_arrive.acknowledged;
-    select coalesce(array_agg(o.message_id), '{}') as message_ids, array_agg(o.sent_at) as sent_ats,
-        array_agg(o.local_id) as local_ids
-    into v_again
-    from howdah._link_repeated(v_arrival.arrival_id, messages) o;
-    repeated := cardinality(v_again.message_ids);
+    repeated := 0;
+    if exists (select from howdah.link_receipts r where r.arrival_id = v_arrival.arrival_id) then
+        select array_agg(o.message_id) as message_ids, array_agg(o.sent_at) as sent_ats, array_agg(o.local_id) as local_ids
+        into v_again
+        from howdah._link_repeated(v_arrival.arrival_id, messages) o;
+        repeated := coalesce(cardinality(v_again.message_ids), 0);
+    end if;
     if repeated > 0 then
         select coalesce(json_agg(e.value order by e.ordinality), '[]') into v_new
         from json_array_elements(messages) with ordinality e
         where (e.value ->> 'message_id')::bigint <> all (v_again.message_ids);
     end if;
     begin
-        v_ids := howdah._link_store(queue, v_new);
+        v_stored := howdah._link_store(queue, v_new);
     exception when others then
         if howdah._link_refusal(sqlstate) is null or json_array_length(v_new) = 0 then
             raise;
         end if;
-        v_ids := howdah._link_store_each(queue, v_new);
+        v_stored := howdah._link_store_each(queue, v_new);
     end;
-    stored := cardinality(v_ids);
+    stored := cardinality(v_stored.local_ids);
+    if repeated > 0 then
+        v_stored.message_ids := v_again.message_ids || v_stored.message_ids;
+        v_stored.sent_ats := v_again.sent_ats || v_stored.sent_ats;
+        v_stored.local_ids := v_again.local_ids || v_stored.local_ids;
+    end if;
     insert into howdah.link_receipts (attempt, arrival_id, message_ids, sent_ats, local_ids)
-    select link_arrive.attempt, v_arrival.arrival_id, v_again.message_ids || array_agg(m.message_id order by m.n),
-        v_again.sent_ats || array_agg(m.sent_at order by m.n), v_again.local_ids || v_ids
-    from howdah._link_messages(v_new) m;
+    values (link_arrive.attempt, v_arrival.arrival_id, v_stored.message_ids, v_stored.sent_ats, v_stored.local_ids);
     update howdah.link_arrivals a
     set batch = link_arrive.batch, arrived = a.arrived + stored, repeated = a.repeated + link_arrive.repeated,
         arrived_at = howdah.now()

@@ -22,7 +22,6 @@ declare
     v_link howdah.links := howdah._link(link_take.name, 'receive');
     v_kind text;
     v_found howdah.message[];
-    v_loops constant text := howdah._cut_loops(v_link.selector, target);
     v_want integer := least(v_link.batch_size, max_messages);
 begin
     if max_messages < 1 then
@@ -47,14 +46,15 @@ begin
     end if;
     select d.name, d.kind into source, v_kind from howdah.destinations d where d.id = v_link.source_id;
     begin
-        v_found := howdah._link_batch(source, v_want, case when v_link.loops then v_loops else v_link.selector end);
+        v_found := howdah._link_batch(source, v_want, case when v_link.loops
+            then howdah._cut_loops(v_link.selector, target) else v_link.selector end);
         if v_kind = 'queue' and exists (select from unnest(v_found) m
                 where strpos(m.headers ->> 'JMS_Howdah_Route', target::text) > 0) then
             raise exception using errcode = 'HD000', message = 'the queue holds messages that came from the target';
         end if;
     exception when sqlstate 'HD000' then
         v_link.loops := true;
-        v_found := howdah._link_batch(source, v_want, v_loops);
+        v_found := howdah._link_batch(source, v_want, howdah._cut_loops(v_link.selector, target));
     end;
     taken := cardinality(v_found);
     if taken = 0 then
@@ -63,10 +63,8 @@ begin
         return;
     end if;
     select e.name into engine_name from howdah.engine e;
-    select coalesce(json_agg(howdah._link_json(m, source, link_take.engine_id, engine_name)), '[]'), count(*)
-    into messages, taken
-    from unnest(v_found) m
-    where (strpos(m.headers ->> 'JMS_Howdah_Route', target::text) > 0) is not true;
+    select j.messages, j.taken into messages, taken
+    from howdah._link_json(v_found, source, engine_id, engine_name, target) j;
     update howdah.links l
     set batch = l.batch + 1, attempt = gen_random_uuid(), forwarded = l.forwarded + taken,
         cut = l.cut + cardinality(v_found) - taken, forwarded_at = howdah.now(), away_since = null,
