@@ -284,6 +284,13 @@ def private_server(migrated_server: EmbeddedServer) -> Iterator[EmbeddedServer]:
 
 
 @pytest.fixture
+def migrated_copy(migrated_server: EmbeddedServer) -> Iterator[Callable[[], EmbeddedServer]]:
+    """Makes one more server like `private_server`, not started yet, at each call."""
+    with ExitStack() as opened:
+        yield lambda: opened.enter_context(_stopped_at_the_end(_copy_of(migrated_server)))
+
+
+@pytest.fixture
 def empty_dsn(server: Server) -> Iterator[str]:
     """A new database without Howdah."""
     with _new_database(server) as dsn:

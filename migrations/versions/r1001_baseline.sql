@@ -1213,6 +1213,7 @@ CREATE TABLE howdah.engine (
     autorollback BOOLEAN DEFAULT false NOT NULL,
     redelivered_optimization BOOLEAN DEFAULT true NOT NULL,
     archive BOOLEAN DEFAULT false NOT NULL,
+    identity_salt UUID,
     archive_id UUID,
     totals_snapshot PG_SNAPSHOT,
     totals_at TIMESTAMP WITH TIME ZONE,
@@ -1258,6 +1259,7 @@ COMMENT ON COLUMN howdah.engine.expired_at IS 'When the last search for expired 
 COMMENT ON COLUMN howdah.engine.autorollback IS 'True: maintenance rolls back Howdah''s transactions that were prepared before the server''s start. OpenMQ''s default is false.';
 COMMENT ON COLUMN howdah.engine.redelivered_optimization IS 'True: all messages of a lease that ran out come again as redelivered. False: only those that howdah.handed recorded. OpenMQ''s default is true.';
 COMMENT ON COLUMN howdah.engine.archive IS 'True: maintenance drops no journal rows and incidents that are not in the archive.';
+COMMENT ON COLUMN howdah.engine.identity_salt IS 'Part of the identity by which links know the engine: howdah.new_engine_id(). NULL: it never changed.';
 COMMENT ON COLUMN howdah.engine.archive_id IS 'The archive that is written now. NULL: none was begun.';
 COMMENT ON COLUMN howdah.engine.totals_snapshot IS 'journal_totals holds the journal rows visible in this snapshot.';
 COMMENT ON COLUMN howdah.engine.totals_at IS 'When journal_totals was last updated.';

@@ -3,7 +3,7 @@
 --
 -- Returns  one row. state: batch; empty; paused; standby, if another forwarder has the link; or ready, if no target is
 --          given. With a batch: what howdah.link_arrive needs at the target, and messages, a JSON array.
--- Raises   HD005 wrong argument; HD010 not allowed; HD025 this database is a copy; HD041 there is no such link; and as
+-- Raises   HD005 wrong argument; HD010 not allowed; HD025 this database is a copy, or the target; HD041 there is no such link; and as
 --          howdah.receive for the link's source.
 -- Role     howdah_consumer howdah_admin
 --
@@ -38,9 +38,14 @@ begin
         return;
     end if;
     engine_id := howdah._engine_id();
-    if v_link.engine_id <> engine_id or target = engine_id then
+    if target = engine_id then
         raise exception using errcode = 'HD025',
-            message = format('link %s belongs to another database, of which this one is a copy, or leads back here',
+            message = format('link %s leads back to this database, or to a copy of its cluster',
+                quote_literal(v_link.name)),
+            hint = 'In a copy of the cluster, call howdah.new_engine_id() once.';
+    elsif v_link.engine_id <> engine_id then
+        raise exception using errcode = 'HD025',
+            message = format('link %s belongs to another database, of which this one is a copy',
                 quote_literal(v_link.name)),
             hint = 'Drop the link, or let it begin anew with howdah.rebase_link(name).';
     end if;
