@@ -24,7 +24,7 @@ from howdah.engine.embedded import EmbeddedServer
 
 SENDER = Path(__file__).parents[1] / "helpers" / "link_sender.py"
 #: `make chaos` sends more.
-MESSAGES = int(os.environ.get("HOWDAH_TEST_LINKED") or 10_000)
+MESSAGES = int(os.environ.get("HOWDAH_TEST_LINKED") or 11_500)
 SOME = 600
 
 
