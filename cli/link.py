@@ -46,6 +46,7 @@ COLUMNS = tables.Columns(
         "holder": "forwarder",
         "selector": "selector",
         "cut": "cut",
+        "dropped": "dropped",
     },
 )
 ARRIVALS = tables.Columns(

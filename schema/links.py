@@ -53,6 +53,13 @@ links = Table(
         server_default=text("0"),
         comment="Messages of a subscription that were not forwarded because they had passed the target already.",
     ),
+    Column(
+        "dropped",
+        BigInteger,
+        nullable=False,
+        server_default=text("0"),
+        comment="Messages of the level best effort that were dropped because the target was away.",
+    ),
     Column("forwarded_at", TIMESTAMPTZ, comment="When the last batch was forwarded. NULL: never."),
     Column("away_since", TIMESTAMPTZ, comment="Since when nothing can be forwarded. NULL: it can."),
     Column("error_at", TIMESTAMPTZ, comment="When last_error happened. NULL: never."),

@@ -11,7 +11,7 @@ from .bodies import to_json
 from .call import Call, scalar
 
 COLUMNS = (
-    "name, source, target_queue, service, dsn_env, selector, state, holder, waiting, forwarded, cut, forwarded_at,"
+    "name, source, target_queue, service, dsn_env, selector, state, holder, waiting, forwarded, cut, dropped, forwarded_at,"
     " away_since, last_error, error_at, batch_size, retry_ms_max, link_id, target_engine_id, loops, batch, created_at,"
     " created_by"
 )

@@ -809,6 +809,7 @@ CREATE TABLE howdah.links (
     batch BIGINT DEFAULT 0 NOT NULL,
     forwarded BIGINT DEFAULT 0 NOT NULL,
     cut BIGINT DEFAULT 0 NOT NULL,
+    dropped BIGINT DEFAULT 0 NOT NULL,
     forwarded_at TIMESTAMP WITH TIME ZONE,
     away_since TIMESTAMP WITH TIME ZONE,
     error_at TIMESTAMP WITH TIME ZONE,
@@ -839,6 +840,7 @@ COMMENT ON COLUMN howdah.links.attempt IS 'The last batch that was forwarded: th
 COMMENT ON COLUMN howdah.links.batch IS 'Number of the last batch that was forwarded. A gap or a step back shows a restored database.';
 COMMENT ON COLUMN howdah.links.forwarded IS 'Messages forwarded.';
 COMMENT ON COLUMN howdah.links.cut IS 'Messages of a subscription that were not forwarded because they had passed the target already.';
+COMMENT ON COLUMN howdah.links.dropped IS 'Messages of the level best effort that were dropped because the target was away.';
 COMMENT ON COLUMN howdah.links.forwarded_at IS 'When the last batch was forwarded. NULL: never.';
 COMMENT ON COLUMN howdah.links.away_since IS 'Since when nothing can be forwarded. NULL: it can.';
 COMMENT ON COLUMN howdah.links.error_at IS 'When last_error happened. NULL: never.';

@@ -21,18 +21,18 @@ begin
         array_agg(m.correlation_id) as correlation_ids, array_agg(m.message_type) as message_types,
         array_agg(m.conversation_id) as conversation_ids, array_agg(m.is_text) as are_text,
         array_agg(m.content_type) as content_types, array_agg(m.reply_to) as reply_tos, array_agg(m.lives) as lives,
-        array_agg(m.delivery_mode) as delivery_modes,
+        array_agg(m.reliability) as levels,
         bool_and(m.is_text) = bool_or(m.is_text) and min(m.content_type) = max(m.content_type)
-            and count(m.reply_to) + count(m.lives) = 0 and min(m.delivery_mode) = max(m.delivery_mode) as uniform
+            and count(m.reply_to) + count(m.lives) = 0 and min(m.reliability) = max(m.reliability) as uniform
     into v
     from howdah._link_messages(p_messages) m;
     v_begins := case when v.uniform then array[1] else array(
         select c.n from (
             select u.n, u.key is distinct from lag(u.key) over (order by u.n) as begins
             from (
-                select p.n, row(p.is_text, p.content_type, p.reply_to, p.lives, p.delivery_mode)::text as key
-                from unnest(v.are_text, v.content_types, v.reply_tos, v.lives, v.delivery_modes) with ordinality
-                    p(is_text, content_type, reply_to, lives, delivery_mode, n)
+                select p.n, row(p.is_text, p.content_type, p.reply_to, p.lives, p.reliability)::text as key
+                from unnest(v.are_text, v.content_types, v.reply_tos, v.lives, v.levels) with ordinality
+                    p(is_text, content_type, reply_to, lives, reliability, n)
             ) u
         ) c where c.begins order by c.n) end || coalesce(cardinality(v.bodies) + 1, 1)::bigint;
     message_ids := coalesce(v.message_ids, '{}');
@@ -44,7 +44,7 @@ begin
         local_ids := local_ids || howdah._send_batch_to(p_queue, v.bodies[v_from:v_to], v.are_text[v_from],
             v.content_types[v_from], v.headers[v_from:v_to], v.priorities[v_from:v_to],
             v.correlation_ids[v_from:v_to], v.message_types[v_from:v_to], v.conversation_ids[v_from:v_to],
-            v.reply_tos[v_from], v.lives[v_from], null, v.delivery_modes[v_from], true);
+            v.reply_tos[v_from], v.lives[v_from], null, v.levels[v_from], true);
     end loop;
 end
 $$;

@@ -5,6 +5,8 @@
 -- Role     howdah_consumer howdah_admin
 --
 -- Another forwarder may then try from where it runs. error NULL: there is no error, the forwarder ends.
+--
+-- Messages of the level best effort do not wait for a target that is away. Those that lie in the queue are discarded.
 create or replace function howdah.link_away(name text, holder text, error text default null) returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -19,6 +21,7 @@ begin
             set away_since = coalesce(l.away_since, howdah.now()), error_at = howdah.now(),
                 last_error = left(error, 2000)
             where l.link_id = v_link.link_id;
+            perform howdah._link_drop(v_link);
         end if;
     end if;
     return v_link.away_since is null and error is not null;

@@ -21,6 +21,7 @@ as $$
 declare
     v_link howdah.links := howdah._link(link_take.name, 'receive');
     v_kind text;
+    v_dropped integer;
     v_found howdah.message[];
     v_want integer := least(v_link.batch_size, max_messages);
 begin
@@ -68,11 +69,12 @@ begin
         return;
     end if;
     select e.name into engine_name from howdah.engine e;
-    select j.messages, j.taken into messages, taken
-    from howdah._link_json(v_found, source, engine_id, engine_name, target) j;
+    select j.messages, j.taken, j.dropped into messages, taken, v_dropped
+    from howdah._link_json(v_found, source, engine_id, engine_name, target,
+        case when v_link.away_since is not null then v_link.error_at end) j;
     update howdah.links l
     set batch = l.batch + 1, attempt = gen_random_uuid(), forwarded = l.forwarded + taken,
-        cut = l.cut + cardinality(v_found) - taken, forwarded_at = howdah.now(), away_since = null,
+        cut = l.cut + cardinality(v_found) - taken - v_dropped, dropped = l.dropped + v_dropped, forwarded_at = howdah.now(), away_since = null,
         target_engine_id = target, loops = v_link.loops
     where l.link_id = v_link.link_id
     returning l.batch, l.attempt into link_take.batch, link_take.attempt;

@@ -267,3 +267,55 @@ def test_two_engines_link_both_ways(dsn: str, a: Db, b: Db, other: str, monkeypa
         wait_until(lambda: sum(x.startswith("b") for x in bodies(a, "out")) == 20)
     assert sorted(bodies(b)) == sorted(f"a{n}" for n in range(20))
     assert sorted(bodies(a, "out")) == sorted(f"b{n}" for n in range(20))
+
+
+LEVELS = (
+    "BEST_EFFORT_NONPERSISTENT",
+    "EXPRESS_NONPERSISTENT",
+    "RELIABLE_NONPERSISTENT",
+    "RELIABLE_PERSISTENT",
+    "ASSURED_PERSISTENT",
+)
+
+
+@pytest.mark.behaviour("SIB-23")
+@pytest.mark.parametrize("kind", ["queue", "subscription"])
+def test_best_effort_does_not_wait_for_a_target_that_is_away(
+    dsn: str, a: Db, b: Db, other: str, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """It is dropped and counted. The other four levels arrive later, as what they are."""
+    source = "out"
+    if kind == "subscription":
+        a.execute("select howdah.create_topic('news')")
+        source = one(a, "select howdah.subscribe('news', 'far')")
+    create(a, queue=source, retry_ms_max=50)
+    monkeypatch.setenv(VARIABLE, "host=127.0.0.1 port=1")
+    with forwarding(dsn):
+        wait_until(lambda: one(a, "select state from howdah.list_links()") == "away")
+        for level in LEVELS:
+            a.execute(
+                "select howdah.send(%s, %s, reliability => %s)",
+                ("news" if kind == "subscription" else "out", level, level),
+            )
+        sent = one(a, "select clock_timestamp()")
+        wait_until(lambda: one(a, "select error_at > %s from howdah.list_links()", (sent,)))
+        monkeypatch.setenv(VARIABLE, other)
+        wait_until(lambda: len(bodies(b)) == 4)
+    arrived = b.execute("select body, reliability from howdah.browse('in')").fetchall()
+    assert sorted(arrived) == sorted((level, level) for level in LEVELS[1:])
+    assert one(a, "select dropped from howdah.list_links()") == 1
+
+
+@pytest.mark.behaviour("SIB-12")
+def test_a_level_above_the_targets_highest_goes_to_the_exception_destination(dsn: str, a: Db, b: Db) -> None:
+    """At once, for no other try could help."""
+    create(a)
+    b.execute(
+        'select howdah.alter_queue(\'in\', \'{"max_reliability": "RELIABLE_NONPERSISTENT",'
+        ' "default_reliability": "RELIABLE_NONPERSISTENT"}\')'
+    )
+    a.execute("select howdah.send('out', 'assured'), howdah.send('out', 'express', delivery_mode => 'non-persistent')")
+    with forwarding(dsn):
+        wait_until(lambda: bodies(b) == ["express"])
+        wait_until(lambda: bodies(a, "out") == [])
+    assert column(a, "select sqlstate from howdah.incidents('out')") == ["HD039"]
