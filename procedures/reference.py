@@ -27,6 +27,7 @@ TITLES = {
     "leases": "Leases",
     "failure": "Failures",
     "listeners": "Listeners",
+    "links": "Links",
     "operator": "The operator",
     "inspect": "Looking",
     "views": "Views",

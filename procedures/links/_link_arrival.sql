@@ -1,4 +1,4 @@
--- howdah._link_arrival(p_link_id, p_batch, …): lock the row of a link that leads here, and check that its next batch
+-- howdah._link_arrival(p_link_id, …): lock the row of a link that leads here, and check that its next batch
 -- is the one that comes.
 --
 -- Returns  howdah.link_arrivals.

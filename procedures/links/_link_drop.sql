@@ -15,7 +15,8 @@ declare
 begin
     select d.* into v_source from howdah.destinations d where d.id = p_link.source_id;
     if v_source.kind <> 'queue' or not exists (select from howdah.msgs_nonpersistent n
-            where n.destination_id = p_link.source_id and n.reliability = 0 and n.boot = pg_postmaster_start_time()) then
+            where n.destination_id = p_link.source_id and n.reliability = 0
+              and n.boot = pg_postmaster_start_time()) then
         return;
     end if;
     loop

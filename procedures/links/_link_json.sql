@@ -1,5 +1,5 @@
--- howdah._link_json(p_messages, p_queue, p_engine_id, p_engine_name, p_target, p_away_until): messages as they go over a
--- link, without those that have passed the target.
+-- howdah._link_json(p_messages, p_queue, p_engine_id, p_engine_name, p_target, p_away_until): messages as they go over
+-- a link, without those that have passed the target.
 --
 -- Returns  messages, a JSON array; taken, how many they are; dropped, how many are left out because they have the level
 --          best effort and were sent while the target was away, until that time.

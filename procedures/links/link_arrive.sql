@@ -1,10 +1,11 @@
--- howdah.link_arrive(link_id, …, messages): store a batch that came over a link, each message once however often it
+-- howdah.link_arrive(link_id, …): store a batch that came over a link, each message once however often it
 -- comes.
 --
 -- Returns  stored: how many are new; repeated: how many had arrived before.
 -- Raises   HD005 wrong argument, or the transaction is not READ COMMITTED; HD010 not allowed, or another role forwards
 --          for the link; HD025 one of both engines was set back; HD043 messages are refused: the detail is a JSON array
---          of message_id, sqlstate, error_text and reject; and for the queue as a whole, as howdah.send_batch.
+--          of message_id, sqlstate, error_text and reject; HD001, HD006, HD007, HD008, HD017, HD018, HD027, HD039 as
+--          howdah.send_batch for the queue as a whole.
 -- Role     howdah_producer howdah_admin
 --
 -- The arguments are what howdah.link_take returned at the sender. Commit, then commit there. A receipt of each message
@@ -23,7 +24,8 @@ declare
     v_stored record;
 begin
     if num_nulls(link_id, engine_id, engine_name, link_name, source, queue, batch, attempt, messages) > 0
-       or batch < 1 or json_typeof(messages) <> 'array' or howdah._has_old_snapshot() then
+       or batch < 1 or json_typeof(messages) <> 'array' or howdah._has_old_snapshot()
+       or greatest(length(engine_name), length(link_name), length(source)) > 1000 then
         raise exception using errcode = 'HD005',
             message = 'a batch of a link needs all that howdah.link_take returned, and READ COMMITTED',
             hint = 'Only acknowledged can be NULL, and messages is a JSON array.';
@@ -33,7 +35,8 @@ begin
     where r.arrival_id = v_arrival.arrival_id and r.attempt = link_arrive.acknowledged;
     repeated := 0;
     if exists (select from howdah.link_receipts r where r.arrival_id = v_arrival.arrival_id) then
-        select array_agg(o.message_id) as message_ids, array_agg(o.sent_at) as sent_ats, array_agg(o.local_id) as local_ids
+        select array_agg(o.message_id) as message_ids, array_agg(o.sent_at) as sent_ats,
+            array_agg(o.local_id) as local_ids
         into v_again
         from howdah._link_repeated(v_arrival.arrival_id, messages) o;
         repeated := coalesce(cardinality(v_again.message_ids), 0);

@@ -1,10 +1,10 @@
--- howdah.link_take(name, holder, target, max_messages): become the forwarder of a link, and take the next batch of a link, in the transaction whose commit
--- consumes it.
+-- howdah.link_take(name, holder, target, max_messages): become the forwarder of a link, and take its next batch in the
+-- transaction whose commit consumes it.
 --
 -- Returns  one row. state: batch; empty; paused; standby, if another forwarder has the link; or ready, if no target is
 --          given. With a batch: what howdah.link_arrive needs at the target, and messages, a JSON array.
--- Raises   HD005 wrong argument; HD010 not allowed; HD025 this database is a copy, or the target; HD041 there is no such link; and as
---          howdah.receive for the link's source.
+-- Raises   HD005 wrong argument; HD010 not allowed; HD025 this database is a copy, or the target; HD041 there is no
+--          such link; HD001, HD003, HD009, HD016, HD019, HD023, HD024, HD032 as howdah.receive for the link's source.
 -- Role     howdah_consumer howdah_admin
 --
 -- Commit only after howdah.link_arrive has committed at the target. After a rollback the messages come again, and the
@@ -56,9 +56,9 @@ begin
             then howdah._cut_loops(v_link.selector, target) else v_link.selector end);
         if v_kind = 'queue' and exists (select from unnest(v_found) m
                 where strpos(m.headers ->> 'JMS_Howdah_Route', target::text) > 0) then
-            raise exception using errcode = 'HD000', message = 'the queue holds messages that came from the target';
+            raise exception using errcode = 'LOOPS', message = 'the queue holds messages that came from the target';
         end if;
-    exception when sqlstate 'HD000' then
+    exception when sqlstate 'LOOPS' then
         v_link.loops := true;
         v_found := howdah._link_batch(source, v_want, howdah._cut_loops(v_link.selector, target));
     end;
@@ -74,7 +74,8 @@ begin
         case when v_link.away_since is not null then v_link.error_at end) j;
     update howdah.links l
     set batch = l.batch + 1, attempt = gen_random_uuid(), forwarded = l.forwarded + taken,
-        cut = l.cut + cardinality(v_found) - taken - v_dropped, dropped = l.dropped + v_dropped, forwarded_at = howdah.now(), away_since = null,
+        cut = l.cut + cardinality(v_found) - taken - v_dropped, dropped = l.dropped + v_dropped,
+        forwarded_at = howdah.now(), away_since = null,
         target_engine_id = target, loops = v_link.loops
     where l.link_id = v_link.link_id
     returning l.batch, l.attempt into link_take.batch, link_take.attempt;

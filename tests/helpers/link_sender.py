@@ -1,4 +1,7 @@
-"""Sends numbered messages to the queue "out", and notes on stdout which of them are committed (also before: ?number)."""
+"""Sends numbered messages to the queue "out".
+
+It writes each number to stdout once it is committed, and before that with a question mark.
+"""
 
 from __future__ import annotations
 
