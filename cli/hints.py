@@ -32,6 +32,7 @@ COMMANDS = {
     "list_topics": "howdah topic list",
     "list_transactions": "howdah transactions list",
     "move_all": "howdah queue move QUEUE TARGET",
+    "new_engine_id": "howdah link new-engine-id",
     "poison_message": "howdah poison show MESSAGE_ID",
     "purge_queue": "howdah queue purge QUEUE",
     "queue_options": "howdah queue show QUEUE",

@@ -193,6 +193,14 @@ def forget(
     output.said(f"link forgotten, with {lost} messages in transit", as_json=as_json, in_transit=lost)
 
 
+@app.command("new-engine-id")
+def new_engine_id(dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
+    """Give the engine another identity, in a copy of a whole cluster. Links from it stop until they are rebased."""
+    with connected(dsn, role) as connection:
+        engine_id = connection.links.new_engine_id()
+    output.said(f"this engine is {engine_id}", as_json=as_json, engine_id=str(engine_id))
+
+
 @app.command()
 def run(
     names: Annotated[

@@ -51,6 +51,7 @@ PAGES = {
     "schedules": ("scheduling",),
     "failure": ("handling-failures", "poison"),
     "listeners": ("listeners",),
+    "links": ("links",),
     "operator": ("poison-operator",),
     "inspect": ("request-reply", "limits"),
     "archive": ("archive",),

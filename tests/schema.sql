@@ -17678,7 +17678,7 @@ $$;
 
 COMMENT ON FUNCTION howdah.link_names() IS 'the links that the caller may run, for a process that runs all of them.';
 
-CREATE FUNCTION howdah.link_take(name text, holder text, target uuid DEFAULT NULL::uuid, max_messages integer DEFAULT NULL::integer) RETURNS TABLE(state text, link_id uuid, engine_id uuid, engine_name text, source text, target_queue text, batch bigint, attempt uuid, acknowledged uuid, taken integer, messages json, service text, dsn_env text, retry_ms_max integer)
+CREATE FUNCTION howdah.link_take(name text, holder text, target_engine uuid DEFAULT NULL::uuid, max_messages integer DEFAULT NULL::integer) RETURNS TABLE(state text, link_id uuid, engine_id uuid, engine_name text, source text, target_queue text, batch bigint, attempt uuid, acknowledged uuid, taken integer, messages json, service text, dsn_env text, retry_ms_max integer)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
@@ -17697,13 +17697,13 @@ begin
     retry_ms_max := v_link.retry_ms_max;
     state := case when v_link.paused then 'paused'
         when not howdah._keep_link(v_link.name, holder) then 'standby'
-        when target is null then 'ready' end;
+        when target_engine is null then 'ready' end;
     if state is not null then
         return next;
         return;
     end if;
     engine_id := howdah._engine_id();
-    if target = engine_id then
+    if target_engine = engine_id then
         raise exception using errcode = 'HD025',
             message = format('link %s leads back to this database, or to a copy of its cluster',
                 quote_literal(v_link.name)),
@@ -17717,14 +17717,14 @@ begin
     select d.name, d.kind into source, v_kind from howdah.destinations d where d.id = v_link.source_id;
     begin
         v_found := howdah._link_batch(source, v_want, case when v_link.loops
-            then howdah._cut_loops(v_link.selector, target) else v_link.selector end);
+            then howdah._cut_loops(v_link.selector, target_engine) else v_link.selector end);
         if v_kind = 'queue' and exists (select from unnest(v_found) m
-                where strpos(m.headers ->> 'JMS_Howdah_Route', target::text) > 0) then
+                where strpos(m.headers ->> 'JMS_Howdah_Route', target_engine::text) > 0) then
             raise exception using errcode = 'LOOPS', message = 'the queue holds messages that came from the target';
         end if;
     exception when sqlstate 'LOOPS' then
         v_link.loops := true;
-        v_found := howdah._link_batch(source, v_want, howdah._cut_loops(v_link.selector, target));
+        v_found := howdah._link_batch(source, v_want, howdah._cut_loops(v_link.selector, target_engine));
     end;
     taken := cardinality(v_found);
     if taken = 0 then
@@ -17734,13 +17734,13 @@ begin
     end if;
     select e.name into engine_name from howdah.engine e;
     select j.messages, j.taken, j.dropped into messages, taken, v_dropped
-    from howdah._link_json(v_found, source, engine_id, engine_name, target,
+    from howdah._link_json(v_found, source, engine_id, engine_name, target_engine,
         case when v_link.away_since is not null then v_link.error_at end) j;
     update howdah.links l
     set batch = l.batch + 1, attempt = gen_random_uuid(), forwarded = l.forwarded + taken,
         cut = l.cut + cardinality(v_found) - taken - v_dropped, dropped = l.dropped + v_dropped,
         forwarded_at = howdah.now(), away_since = null,
-        target_engine_id = target, loops = v_link.loops
+        target_engine_id = target_engine, loops = v_link.loops
     where l.link_id = v_link.link_id
     returning l.batch, l.attempt into link_take.batch, link_take.attempt;
     state := 'batch';
@@ -17754,7 +17754,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.link_take(name text, holder text, target uuid, max_messages integer) IS 'become the forwarder of a link, and take its next batch in the transaction whose commit consumes it.';
+COMMENT ON FUNCTION howdah.link_take(name text, holder text, target_engine uuid, max_messages integer) IS 'become the forwarder of a link, and take its next batch in the transaction whose commit consumes it.';
 
 CREATE FUNCTION howdah.list_acts(queue text DEFAULT NULL::text, message_id bigint DEFAULT NULL::bigint, max_acts integer DEFAULT 100, before_act bigint DEFAULT NULL::bigint) RETURNS TABLE(act_id bigint, at timestamp with time zone, actor text, act text, queue_name text, other_queue text, reason text, message_ids bigint[])
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -25407,9 +25407,9 @@ REVOKE ALL ON FUNCTION howdah.link_names() FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.link_names() TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.link_names() TO howdah_consumer;
 
-REVOKE ALL ON FUNCTION howdah.link_take(name text, holder text, target uuid, max_messages integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.link_take(name text, holder text, target uuid, max_messages integer) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.link_take(name text, holder text, target uuid, max_messages integer) TO howdah_consumer;
+REVOKE ALL ON FUNCTION howdah.link_take(name text, holder text, target_engine uuid, max_messages integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.link_take(name text, holder text, target_engine uuid, max_messages integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.link_take(name text, holder text, target_engine uuid, max_messages integer) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.list_acts(queue text, message_id bigint, max_acts integer, before_act bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_acts(queue text, message_id bigint, max_acts integer, before_act bigint) TO howdah_admin;

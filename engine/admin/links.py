@@ -69,6 +69,10 @@ class Links(Verbs):
         """Forget a link that leads here and was dropped at its sender. Returns how many messages were in transit."""
         return self._run(scalar("forget_arrivals", link_id=("uuid", link_id)).then(int))
 
+    def new_engine_id(self) -> UUID:
+        """Give the engine another identity, in a copy of a whole cluster. Returns it."""
+        return self._run(scalar("new_engine_id").then(_identity))
+
 
 def _identity(value: UUID) -> UUID:
     return value

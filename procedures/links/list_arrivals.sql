@@ -1,7 +1,7 @@
 -- howdah.list_arrivals(): list the links that lead here from other engines.
 --
--- Returns  one row per link, by engine and name. in_transit: messages that arrived and whose sender is not yet known to
---          have consumed them; the next batch clears those of a batch that it committed.
+-- Returns  one row per link, by engine and name. in_transit: messages that arrived and are not yet known to be consumed
+--          at the sender. The next batch clears those of a batch that the sender committed.
 -- Role     howdah_admin howdah_browser howdah_auditor
 create or replace function howdah.list_arrivals() returns table (
     engine text, link text, source text, arrived bigint, repeated bigint, in_transit bigint, arrived_at timestamptz,

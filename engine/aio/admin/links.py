@@ -68,6 +68,10 @@ class AsyncLinks(AsyncVerbs):
         """Forget a link that leads here and was dropped at its sender. Returns how many messages were in transit."""
         return await self._run(scalar("forget_arrivals", link_id=("uuid", link_id)).then(int))
 
+    async def new_engine_id(self) -> UUID:
+        """Give the engine another identity, in a copy of a whole cluster. Returns it."""
+        return await self._run(scalar("new_engine_id").then(_identity))
+
 
 def _identity(value: UUID) -> UUID:
     return value
