@@ -14786,6 +14786,7 @@ begin
     delete from howdah.listeners l where l.destination_id = p_subscription.id;
     delete from howdah.consumers c where c.destination_id = p_subscription.id;
     update howdah.destinations d set dropped_at = howdah.now() where d.id = p_subscription.id;
+    delete from howdah.links l where l.source_id = p_subscription.id;
 end
 $$;
 
@@ -16790,6 +16791,7 @@ begin
     end if;
     update howdah.destinations d set dropped_at = howdah.now() where d.id = v_destination.id;
     delete from howdah.listeners l where l.destination_id = v_destination.id;
+    delete from howdah.links l where l.source_id = v_destination.id;
     perform howdah._leave_topics(v_destination.id);
     return v_discarded;
 end

@@ -365,3 +365,15 @@ def test_a_link_is_created_once(pair: Pair) -> None:
     with pytest.raises(psycopg.Error) as missing:
         pair.a.execute("select howdah.drop_link('other')")
     assert missing.value.sqlstate == "HD041"
+
+
+def test_a_link_goes_with_its_queue(pair: Pair) -> None:
+    """As listeners do; and with its subscription."""
+    pair.a.execute("select howdah.create_topic('news')")
+    name = one(pair.a, "select howdah.subscribe('news', 'far')")
+    create(pair.a, "news", name)
+    assert column(pair.a, "select name from howdah.list_links()") == ["news", "to_b"]
+    pair.a.execute("select howdah.drop_queue('out')")
+    assert column(pair.a, "select name from howdah.list_links()") == ["news"]
+    pair.a.execute("select howdah.unsubscribe(%s)", (name,))
+    assert column(pair.a, "select name from howdah.list_links()") == []

@@ -10,6 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from links_support import VARIABLE, bodies, create
+from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 from support import Connect, Db, column, one, wait_until
 from workers_support import StartWorkers
@@ -320,3 +321,18 @@ def test_a_level_above_the_targets_highest_goes_to_the_exception_destination(dsn
         wait_until(lambda: bodies(b) == ["express"])
         wait_until(lambda: bodies(a, "out") == [])
     assert column(a, "select sqlstate from howdah.incidents('out')") == ["HD039"]
+
+
+@pytest.mark.own_database
+def test_a_stricter_default_isolation_does_not_matter(dsn: str, a: Db, b: Db) -> None:
+    """Receipts are looked for in the latest state, whatever the databases' default is."""
+    for db in (a, b):
+        db.execute(
+            sql.SQL("alter database {} set default_transaction_isolation = 'repeatable read'").format(
+                sql.Identifier(db.info.dbname)
+            )
+        )
+    create(a)
+    a.execute("select howdah.send('out', 'one')")
+    with forwarding(dsn):
+        wait_until(lambda: bodies(b) == ["one"])

@@ -154,9 +154,8 @@ class Forwarder(threading.Thread):
 
     def _connected(self) -> psycopg.Connection[Any]:
         if self._source is None or self._source.closed:
-            self._source = psycopg.connect(
-                self._dsn, autocommit=True, application_name=f"howdah link {self._link}"[:63]
-            )
+            name = f"howdah link {self._link}"[:63]
+            self._source = target.in_order(psycopg.connect(self._dsn, autocommit=True, application_name=name))
         return self._source
 
     def _leave_target(self) -> None:

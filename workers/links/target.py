@@ -22,6 +22,12 @@ DEFAULTS = {
 """A server that no longer answers is away within half a minute."""
 
 
+def in_order(connection: psycopg.Connection[Any]) -> psycopg.Connection[Any]:
+    """Have its transactions be READ COMMITTED, whatever the database's default: receipts need the latest."""
+    connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
+    return connection
+
+
 def connect(link: str, taken: Taken) -> psycopg.Connection[Any]:
     """Connect to the target, in autocommit. Raises CannotConnect."""
     try:
@@ -36,7 +42,7 @@ def connect(link: str, taken: Taken) -> psycopg.Connection[Any]:
         given = {"application_name": f"howdah link {link}"[:63]}
         if taken.service is None:
             given |= DEFAULTS
-        return psycopg.connect(make_conninfo(conninfo, **given), autocommit=True)
+        return in_order(psycopg.connect(make_conninfo(conninfo, **given), autocommit=True))
     except BadDsnError as error:
         raise CannotConnect(f"{where} of link {link}: {error}") from None
     except psycopg.Error as error:
