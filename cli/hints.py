@@ -33,6 +33,7 @@ COMMANDS = {
     "list_transactions": "howdah transactions list",
     "move_all": "howdah queue move QUEUE TARGET",
     "new_engine_id": "howdah link new-engine-id",
+    "pause_link": "howdah link pause NAME",
     "poison_message": "howdah poison show MESSAGE_ID",
     "purge_queue": "howdah queue purge QUEUE",
     "queue_options": "howdah queue show QUEUE",

@@ -7160,7 +7160,9 @@ begin
         )
         select array_agg(g.message_id) into v_ids from gone g;
         exit when v_ids is null;
-        perform howdah._journal(v_source, 'discarded', v_ids, true, null, 'target of a link is away');
+        insert into howdah.journal (at, destination_id, nonpersistent, event, reason, message_ids, reliability)
+        select howdah.now(), v_source.id, true, 'discarded', 'LINK_AWAY: ' || p_link.name, v_ids, 0
+        where v_source.journal_level <> 'off';
         update howdah.links l set dropped = l.dropped + cardinality(v_ids) where l.link_id = p_link.link_id;
     end loop;
 exception when sqlstate 'HD009' or sqlstate 'HD016' or sqlstate 'HD019' or sqlstate 'HD032' then
@@ -17285,6 +17287,24 @@ $$;
 
 COMMENT ON FUNCTION howdah.hold_audit(holder text, seconds numeric) IS 'become, or stay, the only auditor of this database for a while.';
 
+CREATE FUNCTION howdah.hold_link(name text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    SET lock_timeout TO '3s'
+    AS $$
+begin
+    perform howdah._link(hold_link.name, 'browse');
+    perform pg_advisory_xact_lock(howdah._lock_key('link', hold_link.name));
+    perform set_config('idle_in_transaction_session_timeout', '60s', true);
+exception when lock_not_available then
+    raise exception using errcode = 'HD014', message = format('a batch of link %s is under way',
+        quote_literal(hold_link.name)),
+        hint = 'Try again once it has ended, or pause the link with howdah.pause_link(name).';
+end
+$$;
+
+COMMENT ON FUNCTION howdah.hold_link(name text) IS 'let no batch of a link begin until the transaction ends, for an audit of both its engines.';
+
 CREATE FUNCTION howdah.incidents(queue text DEFAULT NULL::text, message_id bigint DEFAULT NULL::bigint, max_incidents integer DEFAULT 100, only_class text DEFAULT NULL::text, only_fingerprint text DEFAULT NULL::text, older_than timestamp with time zone DEFAULT NULL::timestamp with time zone, newer_than timestamp with time zone DEFAULT NULL::timestamp with time zone, before_incident bigint DEFAULT NULL::bigint) RETURNS TABLE(incident_id bigint, queue_name text, message bigint, stage integer, attempt integer, outcome text, error_class text, error_text text, sqlstate text, traceback text, worker text, duration_ms integer, conversation_id uuid, details jsonb, recorded_at timestamp with time zone, recorded_by text, fingerprint text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -17637,6 +17657,48 @@ $$;
 
 COMMENT ON FUNCTION howdah.link_arrive(link_id uuid, engine_id uuid, engine_name text, link_name text, source text, queue text, batch bigint, attempt uuid, acknowledged uuid, messages json) IS 'store a batch that came over a link, each message once however often it comes.';
 
+CREATE FUNCTION howdah.link_arrived(link_id uuid, attempt uuid) RETURNS TABLE(arrived bigint, batch bigint, of_attempt bigint, in_transit bigint[], missing bigint[])
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_arrival howdah.link_arrivals;
+begin
+    select a.* into v_arrival from howdah.link_arrivals a where a.link_id = link_arrived.link_id;
+    if not found then
+        raise exception using errcode = 'HD041', message = 'no such link leads here',
+            hint = 'See howdah.list_arrivals().';
+    end if;
+    return query
+    with receipt as (
+        select r.attempt, u.message_id, u.local_id
+        from howdah.link_receipts r cross join unnest(r.message_ids, r.local_ids) u(message_id, local_id)
+        where r.arrival_id = v_arrival.arrival_id
+    ), absent as (
+        select r.local_id from howdah.engine e
+        cross join receipt r
+        join howdah.destinations d on d.id = r.local_id % 1000000 and d.kind = 'queue' and d.journal_level <> 'off'
+        where v_arrival.arrived_at > howdah.now() - e.journal_retention_days * interval '1 day'
+          and not exists (select from howdah.msgs m where m.message_id = r.local_id and m.destination_id = d.id)
+          and not exists (select from howdah.msgs_nonpersistent n
+              where n.message_id = r.local_id and n.destination_id = d.id)
+          and not exists (select from howdah.parked p where p.message_id = r.local_id and p.destination_id = d.id)
+          and not exists (select from howdah.leased l where l.message_id = r.local_id and l.destination_id = d.id)
+    )
+    select v_arrival.arrived, v_arrival.batch,
+        (select count(*) from receipt r where r.attempt = link_arrived.attempt),
+        array(select r.message_id from receipt r where r.attempt is distinct from link_arrived.attempt order by 1),
+        array(select a.local_id from absent a
+            except
+            select e.message_id from howdah.journal j cross join unnest(j.message_ids) e(message_id)
+            where j.event <> 'sent' and j.at >= v_arrival.created_at
+              and e.message_id in (select a.local_id from absent a)
+            order by 1);
+end
+$$;
+
+COMMENT ON FUNCTION howdah.link_arrived(link_id uuid, attempt uuid) IS 'what the receiving side of a link says, for an audit of both its engines.';
+
 CREATE FUNCTION howdah.link_away(name text, holder text, error text DEFAULT NULL::text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -17679,6 +17741,31 @@ CREATE FUNCTION howdah.link_names() RETURNS text[]
 $$;
 
 COMMENT ON FUNCTION howdah.link_names() IS 'the links that the caller may run, for a process that runs all of them.';
+
+CREATE FUNCTION howdah.link_sent(name text, in_transit bigint[] DEFAULT '{}'::bigint[]) RETURNS TABLE(link_id uuid, forwarded bigint, batch bigint, attempt uuid, gone bigint[])
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_link howdah.links := howdah._link(link_sent.name, 'browse');
+begin
+    return query
+    select v_link.link_id, v_link.forwarded, v_link.batch, v_link.attempt, array(
+        select i.message_id from unnest(in_transit) i(message_id)
+        join howdah.destinations d on d.id = v_link.source_id and d.kind = 'queue'
+        where not exists (select from howdah.msgs m
+                where m.destination_id = v_link.source_id and m.message_id = i.message_id)
+          and not exists (select from howdah.msgs_nonpersistent n
+                where n.destination_id = v_link.source_id and n.message_id = i.message_id)
+          and not exists (select from howdah.parked p
+                where p.destination_id = v_link.source_id and p.message_id = i.message_id)
+          and not exists (select from howdah.leased l
+                where l.destination_id = v_link.source_id and l.message_id = i.message_id)
+        order by 1);
+end
+$$;
+
+COMMENT ON FUNCTION howdah.link_sent(name text, in_transit bigint[]) IS 'what the sending side of a link says, for an audit of both its engines.';
 
 CREATE FUNCTION howdah.link_take(name text, holder text, target_engine uuid DEFAULT NULL::uuid, max_messages integer DEFAULT NULL::integer) RETURNS TABLE(state text, link_id uuid, engine_id uuid, engine_name text, source text, target_queue text, batch bigint, attempt uuid, acknowledged uuid, taken integer, messages json, service text, dsn_env text, retry_ms_max integer)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -25363,6 +25450,10 @@ REVOKE ALL ON FUNCTION howdah.hold_audit(holder text, seconds numeric) FROM PUBL
 GRANT ALL ON FUNCTION howdah.hold_audit(holder text, seconds numeric) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.hold_audit(holder text, seconds numeric) TO howdah_auditor;
 
+REVOKE ALL ON FUNCTION howdah.hold_link(name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.hold_link(name text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.hold_link(name text) TO howdah_auditor;
+
 REVOKE ALL ON FUNCTION howdah.incidents(queue text, message_id bigint, max_incidents integer, only_class text, only_fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, before_incident bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.incidents(queue text, message_id bigint, max_incidents integer, only_class text, only_fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, before_incident bigint) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.incidents(queue text, message_id bigint, max_incidents integer, only_class text, only_fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, before_incident bigint) TO howdah_browser;
@@ -25396,6 +25487,10 @@ REVOKE ALL ON FUNCTION howdah.link_arrive(link_id uuid, engine_id uuid, engine_n
 GRANT ALL ON FUNCTION howdah.link_arrive(link_id uuid, engine_id uuid, engine_name text, link_name text, source text, queue text, batch bigint, attempt uuid, acknowledged uuid, messages json) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.link_arrive(link_id uuid, engine_id uuid, engine_name text, link_name text, source text, queue text, batch bigint, attempt uuid, acknowledged uuid, messages json) TO howdah_producer;
 
+REVOKE ALL ON FUNCTION howdah.link_arrived(link_id uuid, attempt uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.link_arrived(link_id uuid, attempt uuid) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.link_arrived(link_id uuid, attempt uuid) TO howdah_auditor;
+
 REVOKE ALL ON FUNCTION howdah.link_away(name text, holder text, error text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.link_away(name text, holder text, error text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.link_away(name text, holder text, error text) TO howdah_consumer;
@@ -25408,6 +25503,10 @@ GRANT ALL ON FUNCTION howdah.link_engine() TO howdah_producer;
 REVOKE ALL ON FUNCTION howdah.link_names() FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.link_names() TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.link_names() TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.link_sent(name text, in_transit bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.link_sent(name text, in_transit bigint[]) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.link_sent(name text, in_transit bigint[]) TO howdah_auditor;
 
 REVOKE ALL ON FUNCTION howdah.link_take(name text, holder text, target_engine uuid, max_messages integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.link_take(name text, holder text, target_engine uuid, max_messages integer) TO howdah_admin;

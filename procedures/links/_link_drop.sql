@@ -33,7 +33,9 @@ begin
         )
         select array_agg(g.message_id) into v_ids from gone g;
         exit when v_ids is null;
-        perform howdah._journal(v_source, 'discarded', v_ids, true, null, 'target of a link is away');
+        insert into howdah.journal (at, destination_id, nonpersistent, event, reason, message_ids, reliability)
+        select howdah.now(), v_source.id, true, 'discarded', 'LINK_AWAY: ' || p_link.name, v_ids, 0
+        where v_source.journal_level <> 'off';
         update howdah.links l set dropped = l.dropped + cardinality(v_ids) where l.link_id = p_link.link_id;
     end loop;
 exception when sqlstate 'HD009' or sqlstate 'HD016' or sqlstate 'HD019' or sqlstate 'HD032' then

@@ -208,8 +208,8 @@ def test_links_that_are_new_are_found(dsn: str, a: Db, b: Db, monkeypatch: pytes
     create(a)
     a.execute("select howdah.send('out', 'one')")
     wait_until(lambda: bodies(b) == ["one"])
+    wait_until(lambda: links.forwarded == 1)
     links.stop()
-    assert links.forwarded == 1
 
 
 def test_a_chain_of_three_engines(
@@ -306,6 +306,9 @@ def test_best_effort_does_not_wait_for_a_target_that_is_away(
     arrived = b.execute("select body, reliability from howdah.browse('in')").fetchall()
     assert sorted(arrived) == sorted((level, level) for level in LEVELS[1:])
     assert one(a, "select dropped from howdah.list_links()") == 1
+    if kind == "queue":
+        journal = "select reason, reliability from howdah.journal where event = 'discarded'"
+        assert a.execute(journal).fetchall() == [("LINK_AWAY: to_b", 0)]
 
 
 @pytest.mark.behaviour("SIB-12")
