@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import psycopg
 import pytest
 from links_support import Steps, bodies, create, in_transit
-from support import Connect, Db, column, one
+from support import Connect, Db, column, one, wait_until
 
 
 @dataclass
@@ -379,3 +379,22 @@ def test_a_link_goes_with_its_queue(pair: Pair) -> None:
     assert column(pair.a, "select name from howdah.list_links()") == ["news"]
     pair.a.execute("select howdah.unsubscribe(%s)", (name,))
     assert column(pair.a, "select name from howdah.list_links()") == []
+
+
+def test_a_forwarder_that_hangs_keeps_the_link_for_a_minute_at_most(pair: Pair) -> None:
+    """The server ends its transaction, and another forwarder goes on."""
+    pair.send("one")
+    steps = pair.steps()
+    steps.take()
+    assert steps.source.execute("show idle_in_transaction_session_timeout").fetchall() == [("1min",)]
+    steps.source.execute("set local idle_in_transaction_session_timeout = '50ms'")
+    pair.a.execute("update howdah.lock set expires_at = expires_at - interval '1 minute' where name = 'link:to_b'")
+    other = pair.steps(holder="another")
+
+    def taken() -> bool:
+        state = other.take().state
+        if state != "batch":
+            other.source.rollback()
+        return state == "batch"
+
+    wait_until(taken)

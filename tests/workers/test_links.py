@@ -339,3 +339,31 @@ def test_a_stricter_default_isolation_does_not_matter(dsn: str, a: Db, b: Db) ->
     a.execute("select howdah.send('out', 'one')")
     with forwarding(dsn):
         wait_until(lambda: bodies(b) == ["one"])
+
+
+def test_what_is_refused_of_a_subscription_is_set_aside(dsn: str, a: Db, b: Db) -> None:
+    """By the policy of the subscription; the rest of the topic arrives."""
+    a.execute("select howdah.create_topic('news')")
+    source = one(a, "select howdah.subscribe('news', 'far')")
+    create(a, queue=source)
+    b.execute("select howdah.alter_queue('in', '{\"max_message_bytes\": 5}')")
+    for body in ("one", "far too long", "two"):
+        a.execute("select howdah.send('news', %s)", (body,))
+    with forwarding(dsn):
+        wait_until(lambda: bodies(b) == ["one", "two"])
+    assert column(a, "select sqlstate from howdah.incidents(%s)", (source,)) == ["HD007"]
+
+
+def test_the_order_of_a_message_group_is_kept(dsn: str, a: Db, b: Db) -> None:
+    """Where the source delivers groups in order, the target gets them in order."""
+    for db, queue in ((a, "out"), (b, "in")):
+        db.execute('select howdah.alter_queue(%s, \'{"message_groups": "transaction"}\')', (queue,))
+    create(a, batch_size=3)
+    for n in range(30):
+        headers = f'{{"JMSXGroupID": "{n % 3}"}}'
+        a.execute("select howdah.send('out', %s, headers => %s)", (str(n), headers))
+    with forwarding(dsn):
+        wait_until(lambda: len(bodies(b)) == 30)
+    groups = b.execute("select headers ->> 'JMSXGroupID', body::integer from howdah.browse('in', 100)").fetchall()
+    for group in "012":
+        assert [n for name, n in groups if name == group] == list(range(int(group), 30, 3))
