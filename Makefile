@@ -61,7 +61,8 @@ chaos: $(VENV)/.dev ## Random schedules, crashes and kills in their thousands, w
 	HOWDAH_TEST_SCHEDULES=$(SCHEDULES) HOWDAH_TEST_CRASHES=$(CRASHES) \
 	  $(BIN)/pytest -q -s tests/procedures/test_schedules.py tests/server/test_crashes.py \
 	  tests/procedures/test_topic_schedules.py tests/server/test_topic_crashes.py \
-	  tests/procedures/test_hardened_schedules.py
+	  tests/procedures/test_hardened_schedules.py tests/procedures/test_links_random.py
+	HOWDAH_TEST_LINKED=50000 $(BIN)/pytest -q -s tests/server/test_link_crashes.py
 	HOWDAH_TEST_FUZZ=$(CALLS) $(BIN)/pytest -q -s tests/procedures/test_fuzz.py
 	HOWDAH_TEST_MODELS=$(MODELS) $(BIN)/pytest -q -s tests/procedures/test_jms_model.py
 	HOWDAH_TEST_STRESS=20 $(BIN)/pytest -q -s tests/procedures/test_topic_stress.py

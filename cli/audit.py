@@ -76,6 +76,14 @@ def audit(
         bool, typer.Option("--record/--no-record", help="Record the result in audit_runs; one audit at a time.")
     ] = True,
     last: Annotated[bool, typer.Option("--last", help="Show the last recorded audit and run none.")] = False,
+    links: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--link",
+            metavar="NAME=SERVICE",
+            help="Audit only this link, with the target that the service of pg_service.conf leads to. Repeatable.",
+        ),
+    ] = None,
     every: Every = None,
     cron: Cron = None,
     time_zone: Annotated[str, typer.Option(help="Time zone of --cron, such as Europe/Vienna.")] = "UTC",
@@ -94,6 +102,10 @@ def audit(
     if last:
         _show_last(dsn, as_json)
         return
+    if links:
+        from .link_audit import audit_links
+
+        raise typer.Exit(audit_links(dsn, links, as_json=as_json))
     # Ask the database first: Spark and its Java take seconds to start.
     with connected(dsn, None) as connection:
         connection.admin.list_queues()

@@ -18,6 +18,7 @@ from . import (
     check,
     engine,
     hooks,
+    link,
     listener,
     migrate,
     output,
@@ -57,6 +58,7 @@ app.command("send")(send.send)
 app.command("receive")(receive.receive)
 app.command("browse")(receive.browse)
 app.add_typer(schedule.app, name="schedule")
+app.add_typer(link.app, name="link")
 app.command("scheduler")(schedule.scheduler)
 app.add_typer(poison.app, name="poison")
 app.command("worker")(worker.worker)

@@ -15,6 +15,7 @@ from . import calls
 from .admin import Admin
 from .admin.archives import Archives
 from .admin.audits import Audits
+from .admin.links import Links
 from .admin.schedules import Schedules
 from .admin.transactions import Transactions
 from .calls import Call, Incident
@@ -155,6 +156,11 @@ class Connection:
     def transactions(self) -> Transactions:
         """Prepared transactions: list, commit, rollback."""
         return Transactions(self.call)
+
+    @property
+    def links(self) -> Links:
+        """Links to other engines: create, alter, list, pause, resume, rebase, drop. Also links that lead here."""
+        return Links(self.call)
 
     @property
     def archives(self) -> Archives:

@@ -51,6 +51,8 @@ ROOMS = (
     # is leased and acknowledged,
     "leases",
     "listeners",
+    # goes on to another engine,
+    "links",
     # is dealt with by an administrator and looked at,
     "operator",
     "engine",

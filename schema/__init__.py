@@ -19,6 +19,7 @@ from .failures import (
 )
 from .journal import EVENTS, backlog_counts, backlog_figures, dead_figures, journal, journal_totals
 from .lanes import lanes
+from .links import link_arrivals, link_receipts, links
 from .listeners import listener_marks, listeners
 from .messages import ahead_leases, deduplications, handed, msgs, msgs_nonpersistent, parked
 from .policies import destination_policies
@@ -63,6 +64,9 @@ __all__ = [
     "journal_totals",
     "lanes",
     "latches",
+    "link_arrivals",
+    "link_receipts",
+    "links",
     "listener_marks",
     "listeners",
     "lock",

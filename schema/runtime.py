@@ -225,6 +225,11 @@ engine = Table(
         server_default=text("false"),
         comment="True: maintenance drops no journal rows and incidents that are not in the archive.",
     ),
+    Column(
+        "identity_salt",
+        UUID(),
+        comment="Part of the identity by which links know the engine: howdah.new_engine_id(). NULL: it never changed.",
+    ),
     Column("archive_id", UUID(), comment="The archive that is written now. NULL: none was begun."),
     Column("totals_snapshot", PgSnapshot(), comment="journal_totals holds the journal rows visible in this snapshot."),
     Column("totals_at", TIMESTAMPTZ, comment="When journal_totals was last updated."),

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
@@ -284,6 +284,13 @@ def private_server(migrated_server: EmbeddedServer) -> Iterator[EmbeddedServer]:
 
 
 @pytest.fixture
+def migrated_copy(migrated_server: EmbeddedServer) -> Iterator[Callable[[], EmbeddedServer]]:
+    """Makes one more server like `private_server`, not started yet, at each call."""
+    with ExitStack() as opened:
+        yield lambda: opened.enter_context(_stopped_at_the_end(_copy_of(migrated_server)))
+
+
+@pytest.fixture
 def empty_dsn(server: Server) -> Iterator[str]:
     """A new database without Howdah."""
     with _new_database(server) as dsn:
@@ -380,6 +387,13 @@ def connect(request: pytest.FixtureRequest, dsn: str) -> Iterator[Connect]:
             database.leave(connection)
         else:
             connection.close()
+
+
+@pytest.fixture
+def new_engine(server: Server, template: str) -> Iterator[Callable[[], str]]:
+    """Makes one more migrated database at each call, and returns its DSN: another engine."""
+    with ExitStack() as opened:
+        yield lambda: opened.enter_context(_new_database(server, template))
 
 
 @pytest.fixture

@@ -2124,6 +2124,117 @@ $$;
 
 COMMENT ON FUNCTION howdah._check_levels(p_destination howdah.destinations) IS 'refuse a default level of reliability that is above the highest one.';
 
+CREATE TABLE howdah.links (
+    link_id uuid NOT NULL,
+    engine_id uuid NOT NULL,
+    target_engine_id uuid,
+    attempt uuid,
+    batch bigint DEFAULT 0 NOT NULL,
+    forwarded bigint DEFAULT 0 NOT NULL,
+    cut bigint DEFAULT 0 NOT NULL,
+    dropped bigint DEFAULT 0 NOT NULL,
+    forwarded_at timestamp with time zone,
+    away_since timestamp with time zone,
+    error_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    source_id integer NOT NULL,
+    batch_size integer DEFAULT 1000 NOT NULL,
+    retry_ms_max integer DEFAULT 30000 NOT NULL,
+    paused boolean DEFAULT false NOT NULL,
+    loops boolean DEFAULT false NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C",
+    target_queue text NOT NULL,
+    selector text,
+    service text,
+    dsn_env text,
+    last_error text,
+    created_by text NOT NULL,
+    CONSTRAINT ck_links_lengths CHECK ((((batch_size >= 1) AND (batch_size <= 10000)) AND (retry_ms_max > 0))),
+    CONSTRAINT ck_links_target CHECK (((service IS NULL) <> (dsn_env IS NULL)))
+);
+
+COMMENT ON TABLE howdah.links IS 'What is forwarded to other engines. No credentials are stored: a service or a variable leads there.';
+
+COMMENT ON COLUMN howdah.links.link_id IS 'Identity of the link. The receiving engine knows it by this.';
+
+COMMENT ON COLUMN howdah.links.engine_id IS 'The engine that the link belongs to. In a copy of the database it does not fit, and the link stops.';
+
+COMMENT ON COLUMN howdah.links.target_engine_id IS 'The engine that it leads to. NULL: not reached yet.';
+
+COMMENT ON COLUMN howdah.links.attempt IS 'The last batch that was forwarded: the random mark of its attempt, committed with the consumption. Its receipts are pruned with the next batch. NULL: none.';
+
+COMMENT ON COLUMN howdah.links.batch IS 'Number of the last batch that was forwarded. A gap or a step back shows a restored database.';
+
+COMMENT ON COLUMN howdah.links.forwarded IS 'Messages forwarded.';
+
+COMMENT ON COLUMN howdah.links.cut IS 'Messages of a subscription that were not forwarded because they had passed the target already.';
+
+COMMENT ON COLUMN howdah.links.dropped IS 'Messages of the level best effort that were dropped because the target was away.';
+
+COMMENT ON COLUMN howdah.links.forwarded_at IS 'When the last batch was forwarded. NULL: never.';
+
+COMMENT ON COLUMN howdah.links.away_since IS 'Since when nothing can be forwarded. NULL: it can.';
+
+COMMENT ON COLUMN howdah.links.error_at IS 'When last_error happened. NULL: never.';
+
+COMMENT ON COLUMN howdah.links.created_at IS 'When it was created.';
+
+COMMENT ON COLUMN howdah.links.source_id IS 'The queue or subscription that it takes from.';
+
+COMMENT ON COLUMN howdah.links.batch_size IS 'The most messages that are forwarded at a time.';
+
+COMMENT ON COLUMN howdah.links.retry_ms_max IS 'The longest pause between two attempts while the target is away, in milliseconds.';
+
+COMMENT ON COLUMN howdah.links.paused IS 'True: nothing is forwarded for now.';
+
+COMMENT ON COLUMN howdah.links.loops IS 'True: the queue holds messages that came from the target, so each take selects the others.';
+
+COMMENT ON COLUMN howdah.links.name IS 'Name of the link.';
+
+COMMENT ON COLUMN howdah.links.target_queue IS 'Name of the queue or topic there.';
+
+COMMENT ON COLUMN howdah.links.selector IS 'Which messages are forwarded. NULL: all.';
+
+COMMENT ON COLUMN howdah.links.service IS 'The service of pg_service.conf that leads to the target. NULL: see dsn_env.';
+
+COMMENT ON COLUMN howdah.links.dsn_env IS 'The environment variable with the target''s DSN. NULL: see service.';
+
+COMMENT ON COLUMN howdah.links.last_error IS 'Why it last failed to forward. NULL: never.';
+
+COMMENT ON COLUMN howdah.links.created_by IS 'The role that created it.';
+
+CREATE FUNCTION howdah._check_link(p_link howdah.links) RETURNS void
+    LANGUAGE plpgsql
+    AS $_$
+declare
+    v_wrong text := case
+        when (p_link.target_queue <> '' and length(p_link.target_queue) <= 250) is not true
+            then 'the target queue needs a name of 1 to 250 characters'
+        when num_nonnulls(p_link.service, p_link.dsn_env) <> 1
+            then 'a link needs either a service or a variable that leads to the target'
+        when p_link.service !~ '^[A-Za-z0-9_.-]{1,100}$'
+            then 'a service has 1 to 100 characters out of A-Z a-z 0-9 . _ -'
+        when p_link.dsn_env !~ '^HOWDAH_[A-Za-z0-9_]{1,90}$'
+            then 'a variable has a name such as HOWDAH_VIENNA_DSN'
+        when (p_link.batch_size between 1 and 10000) is not true then 'batch_size must be 1 to 10000'
+        when (p_link.retry_ms_max > 0) is not true then 'retry_ms_max must be positive'
+        when p_link.selector is not null and (select d.kind <> 'queue' from howdah.destinations d
+            where d.id = p_link.source_id) then 'a selector is for queues; a subscription has its own'
+    end;
+begin
+    if (p_link.name ~ '^[A-Za-z0-9_.-]{1,100}$') is not true then
+        raise exception using errcode = 'HD003', message = 'bad name of a link',
+            hint = 'It has 1 to 100 characters out of A-Z a-z 0-9 . _ -';
+    elsif v_wrong is not null then
+        raise exception using errcode = 'HD005', message = v_wrong,
+            hint = 'A link names a service of pg_service.conf or an environment variable, never a DSN.';
+    end if;
+    perform howdah._selector_sql(p_link.selector);
+end
+$_$;
+
+COMMENT ON FUNCTION howdah._check_link(p_link howdah.links) IS 'refuse a link that cannot be.';
+
 CREATE FUNCTION howdah._check_message(p_destination howdah.destinations, p_body_bytes bigint, p_headers jsonb, p_priority integer, p_content_type text, p_time_to_live interval, p_delay interval) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -3376,6 +3487,18 @@ $$;
 
 COMMENT ON FUNCTION howdah._close_room(p_room regclass) IS 'allow no more tickets until somebody counts.';
 
+CREATE FUNCTION howdah._commit_surely() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if current_setting('synchronous_commit') in ('off', 'local') then
+        perform set_config('synchronous_commit', 'on', true);
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._commit_surely() IS 'let the caller''s transaction wait at its commit until it is on disk.';
+
 CREATE FUNCTION howdah._composite_members(p_names text) RETURNS howdah.destinations[]
     LANGUAGE plpgsql
     AS $$
@@ -3757,6 +3880,15 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._cursor_at(p_done pg_snapshot, p_upto pg_snapshot, p_xid xid8) IS 'a cursor moved to a message: everything before it in reading order is passed.';
+
+CREATE FUNCTION howdah._cut_loops(p_selector text, p_engine_id uuid) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select concat('(' || p_selector || ') AND ')
+        || format('(JMS_Howdah_Route IS NULL OR JMS_Howdah_Route NOT LIKE ''%%%s%%'')', p_engine_id)
+$$;
+
+COMMENT ON FUNCTION howdah._cut_loops(p_selector text, p_engine_id uuid) IS 'a selector for the messages that have not passed an engine.';
 
 CREATE FUNCTION howdah._dead_by_destination() RETURNS TABLE(origin_id integer, dead bigint, as_of timestamp with time zone)
     LANGUAGE plpgsql STABLE
@@ -4609,6 +4741,18 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._end_stream(p_stream record, p_total bigint) IS 'move the cursor to the end, if it is worth it, when p_total messages were read and there are no more.';
+
+CREATE FUNCTION howdah._engine_id() RETURNS uuid
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return md5((select c.system_identifier from pg_control_system() c) || '/'
+        || (select d.oid from pg_database d where d.datname = current_database())
+        || coalesce('/' || (select e.identity_salt from howdah.engine e), ''))::uuid;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._engine_id() IS 'the identity of this engine, by which the engines that links join know each other.';
 
 CREATE FUNCTION howdah._engine_option(p_key text) RETURNS text
     LANGUAGE sql IMMUTABLE
@@ -6593,6 +6737,22 @@ $$;
 
 COMMENT ON FUNCTION howdah._keep_body(p_message_id bigint, p_body bytea) IS 'store a body in howdah.bodies.';
 
+CREATE FUNCTION howdah._keep_link(p_name text, p_holder text) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if not pg_try_advisory_xact_lock(howdah._lock_key('link', p_name)) then
+        return false;
+    end if;
+    return exists (select from howdah.lock l
+        where l.name = 'link:' || p_name and l.holder = p_holder and l.held_as = howdah._caller()
+          and l.expires_at > howdah.now() + interval '15 seconds')
+        or howdah._acquire_lock('link:' || p_name, p_holder, 30) is not null;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._keep_link(p_name text, p_holder text) IS 'whether the caller is the one forwarder of a link, after an attempt to become it.';
+
 CREATE FUNCTION howdah._keep_lock(p_name text, p_holder text, p_now timestamp with time zone, p_seconds numeric) RETURNS bigint
     LANGUAGE sql
     AS $$
@@ -6918,6 +7078,347 @@ CREATE FUNCTION howdah._level_name(p_reliability smallint, p_nonpersistent boole
 $$;
 
 COMMENT ON FUNCTION howdah._level_name(p_reliability smallint, p_nonpersistent boolean) IS 'the name of a stored message''s level of reliability.';
+
+CREATE FUNCTION howdah._link(p_name text, p_verb text) RETURNS howdah.links
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    v_link howdah.links;
+begin
+    select l.* into v_link from howdah.links l where l.name = p_name;
+    if not found then
+        raise exception using errcode = 'HD041',
+            message = format('there is no link %s', coalesce(quote_literal(left(p_name, 250)), 'NULL')),
+            hint = 'Create it with howdah.create_link(name, …), or see howdah.list_links().';
+    end if;
+    if not exists (
+        select from howdah.destination_grants g
+        where g.destination_id = v_link.source_id and g.verb = p_verb and howdah._has_role(g.role_name)
+    ) then
+        raise exception using errcode = 'HD010',
+            message = format('role %s may not %s on the source of link %s', quote_ident(howdah._caller()), p_verb,
+                quote_literal(p_name)),
+            hint = 'Ask an administrator for membership in a role that has this right (howdah.destination_grants).';
+    end if;
+    return v_link;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._link(p_name text, p_verb text) IS 'the link with a given name, if the caller has a right to its source.';
+
+CREATE TABLE howdah.link_arrivals (
+    arrival_id integer NOT NULL,
+    link_id uuid NOT NULL,
+    engine_id uuid NOT NULL,
+    batch bigint NOT NULL,
+    arrived bigint DEFAULT 0 NOT NULL,
+    repeated bigint DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    arrived_at timestamp with time zone NOT NULL,
+    link_name text NOT NULL,
+    engine_name text NOT NULL,
+    source_queue text NOT NULL,
+    arrived_as text NOT NULL
+);
+
+COMMENT ON TABLE howdah.link_arrivals IS 'Links that lead here: one row for each, which every batch locks.';
+
+COMMENT ON COLUMN howdah.link_arrivals.arrival_id IS 'Number of the link here.';
+
+COMMENT ON COLUMN howdah.link_arrivals.link_id IS 'Identity of the link, in the sending engine''s table links.';
+
+COMMENT ON COLUMN howdah.link_arrivals.engine_id IS 'The sending engine.';
+
+COMMENT ON COLUMN howdah.link_arrivals.batch IS 'Number of the last batch that arrived. It may be forwarded again, until the next one comes.';
+
+COMMENT ON COLUMN howdah.link_arrivals.arrived IS 'Messages stored here.';
+
+COMMENT ON COLUMN howdah.link_arrivals.repeated IS 'Messages that came again and were not stored again.';
+
+COMMENT ON COLUMN howdah.link_arrivals.created_at IS 'When the first batch arrived.';
+
+COMMENT ON COLUMN howdah.link_arrivals.arrived_at IS 'When the last batch arrived.';
+
+COMMENT ON COLUMN howdah.link_arrivals.link_name IS 'Name of the link there.';
+
+COMMENT ON COLUMN howdah.link_arrivals.engine_name IS 'Name of the sending engine.';
+
+COMMENT ON COLUMN howdah.link_arrivals.source_queue IS 'Name of the queue or subscription there.';
+
+COMMENT ON COLUMN howdah.link_arrivals.arrived_as IS 'The role that forwards; no other role may go on.';
+
+CREATE FUNCTION howdah._link_arrival(p_link_id uuid, p_engine_id uuid, p_engine_name text, p_link_name text, p_source text, p_batch bigint) RETURNS howdah.link_arrivals
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_arrival howdah.link_arrivals;
+    v_now constant timestamptz := howdah.now();
+begin
+    if p_batch = 1 then
+        insert into howdah.link_arrivals (link_id, engine_id, batch, created_at, arrived_at, link_name, engine_name,
+            source_queue, arrived_as)
+        values (p_link_id, p_engine_id, 0, v_now, v_now, p_link_name, p_engine_name, p_source, howdah._caller())
+        on conflict do nothing;
+    end if;
+    select a.* into v_arrival from howdah.link_arrivals a where a.link_id = p_link_id for no key update;
+    if v_arrival.arrived_as <> howdah._caller() then
+        raise exception using errcode = 'HD010',
+            message = format('link %s is forwarded by another role', quote_literal(left(p_link_name, 250))),
+            hint = 'Let one role forward, or let the link begin anew with howdah.rebase_link(name) at the sender.';
+    elsif p_batch < v_arrival.batch then
+        raise exception using errcode = 'HD025',
+            message = format('batch %s of link %s comes after batch %s: the sending engine was set back', p_batch,
+                quote_literal(left(p_link_name, 250)), v_arrival.batch),
+            hint = 'Its queue may hold messages that arrived here. Then call howdah.rebase_link(name) there.';
+    elsif p_batch > coalesce(v_arrival.batch, 0) + 1 then
+        raise exception using errcode = 'HD025',
+            message = format('batch %s of link %s comes after batch %s: this engine was set back, or it is another one',
+                p_batch, quote_literal(left(p_link_name, 250)), coalesce(v_arrival.batch, 0)),
+            hint = 'Messages that arrived may be missing here. Then call howdah.rebase_link(name) at the sender.';
+    end if;
+    return v_arrival;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._link_arrival(p_link_id uuid, p_engine_id uuid, p_engine_name text, p_link_name text, p_source text, p_batch bigint) IS 'lock the row of a link that leads here, and check that its next batch is the one that comes.';
+
+CREATE FUNCTION howdah._link_batch(p_source text, p_want integer, p_selector text) RETURNS howdah.message[]
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_messages howdah.message[] := '{}';
+    v_more howdah.message[];
+    v_chunk integer := 1;
+    v_bytes bigint := 0;
+begin
+    while cardinality(v_messages) < p_want and v_bytes < 8000000 loop
+        v_chunk := least(v_chunk, p_want - cardinality(v_messages));
+        select array_agg(r), coalesce(sum(octet_length(coalesce(r.body, '')) + octet_length(coalesce(r.bytes, ''))), 0)
+        into v_more, v_bytes
+        from howdah.receive(p_source, v_chunk, false, p_selector) r;
+        exit when v_more is null;
+        v_messages := v_messages || v_more;
+        exit when cardinality(v_more) < v_chunk;
+        v_bytes := v_bytes * 8;  -- what the next chunk would have
+        v_chunk := v_chunk * 8;
+    end loop;
+    return v_messages;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._link_batch(p_source text, p_want integer, p_selector text) IS 'receive what a link forwards next, up to about 8 MB.';
+
+CREATE FUNCTION howdah._link_drop(p_link howdah.links) RETURNS void
+    LANGUAGE plpgsql
+    AS $_$
+declare
+    v_source howdah.destinations;
+    v_found howdah.message[];
+    v_ids bigint[];
+begin
+    select d.* into v_source from howdah.destinations d where d.id = p_link.source_id;
+    if v_source.kind <> 'queue' or not exists (select from howdah.msgs_nonpersistent n
+            where n.destination_id = p_link.source_id and n.reliability = 0
+              and n.boot = pg_postmaster_start_time()) then
+        return;
+    end if;
+    loop
+        v_found := array(
+            select r from howdah.receive(v_source.name, 1000, true, concat('(' || p_link.selector || ') AND ',
+                $x$JMS_Howdah_Reliability = 'BEST_EFFORT_NONPERSISTENT'$x$)) r
+            where p_link.target_engine_id is null
+               or (strpos(r.headers ->> 'JMS_Howdah_Route', p_link.target_engine_id::text) > 0) is not true);
+        exit when cardinality(v_found) = 0;
+        with gone as (
+            delete from howdah.msgs_nonpersistent n using unnest(v_found) m
+            where n.destination_id = v_source.id and n.rank = 9 - m.priority and n.seq = m."position"
+            returning n.message_id
+        )
+        select array_agg(g.message_id) into v_ids from gone g;
+        exit when v_ids is null;
+        insert into howdah.journal (at, destination_id, nonpersistent, event, reason, message_ids, reliability)
+        select howdah.now(), v_source.id, true, 'discarded', 'LINK_AWAY: ' || p_link.name, v_ids, 0
+        where v_source.journal_level <> 'off';
+        update howdah.links l set dropped = l.dropped + cardinality(v_ids) where l.link_id = p_link.link_id;
+    end loop;
+exception when sqlstate 'HD009' or sqlstate 'HD016' or sqlstate 'HD019' or sqlstate 'HD032' then
+    return;
+end
+$_$;
+
+COMMENT ON FUNCTION howdah._link_drop(p_link howdah.links) IS 'discard the messages of the level best effort that a link would forward, while its target is away.';
+
+CREATE FUNCTION howdah._link_json(p_messages howdah.message[], p_queue text, p_engine_id uuid, p_engine_name text, p_target uuid, p_away_until timestamp with time zone, OUT messages json, OUT taken integer, OUT dropped integer) RETURNS record
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    v_now constant timestamptz := howdah.now();
+begin
+    select coalesce(json_agg(row_to_json(f)), '[]'), count(*)
+    into messages, taken
+    from (
+        select m.message_id, m.sent_at, m.body as text, encode(m.bytes, 'base64') as bytes, m.content_type,
+            coalesce(m.headers - 'JMSXGroupFirstForConsumer', '{}') || jsonb_build_object(
+                'JMS_Howdah_Origin', coalesce(m.headers ->> 'JMS_Howdah_Origin',
+                    concat_ws('/', p_engine_name, p_queue, m.message_id)),
+                'JMS_Howdah_Route', concat_ws(' ', m.headers ->> 'JMS_Howdah_Route', p_engine_id)) as headers,
+            m.priority, m.correlation_id, m.reply_to, m.message_type, m.conversation_id, m.delivery_mode,
+            m.reliability,
+            greatest(ceil(extract(epoch from m.expires_at - v_now) * 10) * 100,
+                case when m.expires_at is not null then 100 end)::bigint as lives_ms,
+            m."position", m.stage
+        from unnest(p_messages) m
+        where (strpos(m.headers ->> 'JMS_Howdah_Route', p_target::text) > 0) is not true
+          and (m.reliability = 'BEST_EFFORT_NONPERSISTENT' and m.sent_at <= p_away_until) is not true
+    ) f;
+    dropped := (select count(*) from unnest(p_messages) m
+        where m.reliability = 'BEST_EFFORT_NONPERSISTENT' and m.sent_at <= p_away_until
+          and (strpos(m.headers ->> 'JMS_Howdah_Route', p_target::text) > 0) is not true);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._link_json(p_messages howdah.message[], p_queue text, p_engine_id uuid, p_engine_name text, p_target uuid, p_away_until timestamp with time zone, OUT messages json, OUT taken integer, OUT dropped integer) IS 'messages as they go over a link, without those that have passed the target.';
+
+CREATE FUNCTION howdah._link_messages(p_messages json) RETURNS TABLE(n bigint, message_id bigint, sent_at timestamp with time zone, is_text boolean, body bytea, content_type text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, reliability text, lives interval)
+    LANGUAGE plpgsql
+    AS $$
+begin
+    return query
+    select m.ordinality, m.message_id, m.sent_at, m.text is not null,
+        coalesce(convert_to(m.text, 'UTF8'), decode(m.bytes, 'base64')), m.content_type, m.headers, m.priority,
+        m.correlation_id, m.reply_to, m.message_type, m.conversation_id, coalesce(m.reliability, m.delivery_mode),
+        m.lives_ms * interval '1 millisecond'
+    from rows from (json_to_recordset(p_messages) as (message_id bigint, sent_at timestamptz, text text, bytes text,
+        content_type text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text,
+        conversation_id uuid, delivery_mode text, reliability text, lives_ms bigint)) with ordinality m;
+exception when data_exception then
+    raise exception using errcode = 'HD005', message = format('messages is no JSON array of messages: %s', sqlerrm),
+        hint = 'Give what howdah.link_take returned.';
+end
+$$;
+
+COMMENT ON FUNCTION howdah._link_messages(p_messages json) IS 'the messages of a batch as it came over a link.';
+
+CREATE FUNCTION howdah._link_refusal(p_sqlstate text) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select case when p_sqlstate in ('HD008', 'HD010', 'HD018', 'HD025', 'HD027') then null
+        when p_sqlstate in ('HD007', 'HD039') then 'rejected'
+        when substr(p_sqlstate, 1, 2) in ('HD', '22', '23', '54', 'P0') then 'failed' end
+$$;
+
+COMMENT ON FUNCTION howdah._link_refusal(p_sqlstate text) IS 'what an error says of a message that came over a link.';
+
+CREATE FUNCTION howdah._link_repeated(p_arrival_id integer, p_messages json) RETURNS TABLE(message_id bigint, sent_at timestamp with time zone, local_id bigint)
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_old record;
+begin
+    for v_old in select r.* from howdah.link_receipts r where r.arrival_id = p_arrival_id loop
+        return query
+        select m.message_id, m.sent_at, o.local_id
+        from howdah._link_messages(p_messages) m
+        join unnest(v_old.message_ids, v_old.sent_ats, v_old.local_ids) o(message_id, sent_at, local_id)
+          on o.message_id = m.message_id and o.sent_at = m.sent_at;
+        continue when not found;
+        delete from howdah.link_receipts r
+        where r.arrival_id = p_arrival_id and r.attempt = v_old.attempt;
+        insert into howdah.link_receipts (attempt, arrival_id, message_ids, sent_ats, local_ids)
+        select v_old.attempt, p_arrival_id, array_agg(o.message_id), array_agg(o.sent_at), array_agg(o.local_id)
+        from unnest(v_old.message_ids, v_old.sent_ats, v_old.local_ids) o(message_id, sent_at, local_id)
+        where not exists (select from howdah._link_messages(p_messages) m
+            where m.message_id = o.message_id and m.sent_at = o.sent_at)
+        having count(*) > 0;
+    end loop;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._link_repeated(p_arrival_id integer, p_messages json) IS 'find the messages of a batch that arrived before, and move their receipts to this attempt.';
+
+CREATE FUNCTION howdah._link_store(p_queue text, p_messages json, OUT message_ids bigint[], OUT sent_ats timestamp with time zone[], OUT local_ids bigint[]) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v record;
+    v_begins bigint[];
+    v_from integer;
+    v_to integer;
+begin
+    select array_agg(m.message_id) as message_ids, array_agg(m.sent_at) as sent_ats, array_agg(m.body) as bodies,
+        array_agg(m.headers) as headers, array_agg(m.priority) as priorities,
+        array_agg(m.correlation_id) as correlation_ids, array_agg(m.message_type) as message_types,
+        array_agg(m.conversation_id) as conversation_ids, array_agg(m.is_text) as are_text,
+        array_agg(m.content_type) as content_types, array_agg(m.reply_to) as reply_tos, array_agg(m.lives) as lives,
+        array_agg(m.reliability) as levels,
+        bool_and(m.is_text) = bool_or(m.is_text) and min(m.content_type) = max(m.content_type)
+            and count(m.reply_to) + count(m.lives) = 0 and min(m.reliability) = max(m.reliability) as uniform
+    into v
+    from howdah._link_messages(p_messages) m;
+    v_begins := case when v.uniform then array[1] else array(
+        select c.n from (
+            select u.n, u.key is distinct from lag(u.key) over (order by u.n) as begins
+            from (
+                select p.n, row(p.is_text, p.content_type, p.reply_to, p.lives, p.reliability)::text as key
+                from unnest(v.are_text, v.content_types, v.reply_tos, v.lives, v.levels) with ordinality
+                    p(is_text, content_type, reply_to, lives, reliability, n)
+            ) u
+        ) c where c.begins order by c.n) end || coalesce(cardinality(v.bodies) + 1, 1)::bigint;
+    message_ids := coalesce(v.message_ids, '{}');
+    sent_ats := coalesce(v.sent_ats, '{}');
+    local_ids := '{}';
+    for i in 1..cardinality(v_begins) - 1 loop
+        v_from := v_begins[i];
+        v_to := v_begins[i + 1] - 1;
+        local_ids := local_ids || howdah._send_batch_to(p_queue, v.bodies[v_from:v_to], v.are_text[v_from],
+            v.content_types[v_from], v.headers[v_from:v_to], v.priorities[v_from:v_to],
+            v.correlation_ids[v_from:v_to], v.message_types[v_from:v_to], v.conversation_ids[v_from:v_to],
+            v.reply_tos[v_from], v.lives[v_from], null, v.levels[v_from], true);
+    end loop;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._link_store(p_queue text, p_messages json, OUT message_ids bigint[], OUT sent_ats timestamp with time zone[], OUT local_ids bigint[]) IS 'send what came over a link.';
+
+CREATE FUNCTION howdah._link_store_each(p_queue text, p_messages json, OUT message_ids bigint[], OUT sent_ats timestamp with time zone[], OUT local_ids bigint[]) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_message json;
+    v_one record;
+    v_refused jsonb[] := '{}';
+    v_first text;
+begin
+    message_ids := '{}';
+    sent_ats := '{}';
+    local_ids := '{}';
+    for v_message in select e.value from json_array_elements(p_messages) with ordinality e order by e.ordinality loop
+        begin
+            v_one := howdah._link_store(p_queue, json_build_array(v_message));
+            message_ids := message_ids || v_one.message_ids;
+            sent_ats := sent_ats || v_one.sent_ats;
+            local_ids := local_ids || v_one.local_ids;
+        exception when others then
+            if howdah._link_refusal(sqlstate) is null then
+                raise;
+            end if;
+            v_first := coalesce(v_first, sqlerrm);
+            v_refused := v_refused || jsonb_build_object('message_id', (v_message ->> 'message_id')::bigint,
+                'sqlstate', sqlstate, 'error_text', sqlerrm,
+                'reject', howdah._link_refusal(sqlstate) = 'rejected');
+        end;
+    end loop;
+    if cardinality(v_refused) > 0 then
+        raise exception using errcode = 'HD043',
+            message = format('%s messages of a link are refused, the first because %s', cardinality(v_refused),
+                v_first),
+            detail = to_jsonb(v_refused)::text,
+            hint = 'Roll back at the sender, too, and record a failure of each there.';
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._link_store_each(p_queue text, p_messages json, OUT message_ids bigint[], OUT sent_ats timestamp with time zone[], OUT local_ids bigint[]) IS 'send what came over a link one by one, to find which messages are to blame for an error of the batch.';
 
 CREATE FUNCTION howdah._listener(p_name text, p_verb text) RETURNS howdah.listeners
     LANGUAGE plpgsql
@@ -14469,6 +14970,7 @@ begin
     delete from howdah.listeners l where l.destination_id = p_subscription.id;
     delete from howdah.consumers c where c.destination_id = p_subscription.id;
     update howdah.destinations d set dropped_at = howdah.now() where d.id = p_subscription.id;
+    delete from howdah.links l where l.source_id = p_subscription.id;
 end
 $$;
 
@@ -15260,6 +15762,33 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.alter_engine(options jsonb) IS 'change properties of the whole engine.';
+
+CREATE FUNCTION howdah.alter_link(name text, target_queue text DEFAULT NULL::text, service text DEFAULT NULL::text, dsn_env text DEFAULT NULL::text, selector text DEFAULT NULL::text, batch_size integer DEFAULT NULL::integer, retry_ms_max integer DEFAULT NULL::integer) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_link howdah.links;
+begin
+    perform from howdah.links l where l.name = alter_link.name for update;
+    v_link := howdah._link(alter_link.name, 'admin');
+    v_link.target_queue := coalesce(alter_link.target_queue, v_link.target_queue);
+    if coalesce(alter_link.service, alter_link.dsn_env) is not null then
+        v_link.service := nullif(alter_link.service, '');
+        v_link.dsn_env := nullif(alter_link.dsn_env, '');
+    end if;
+    v_link.selector := nullif(btrim(coalesce(alter_link.selector, v_link.selector)), '');
+    v_link.batch_size := coalesce(alter_link.batch_size, v_link.batch_size);
+    v_link.retry_ms_max := coalesce(alter_link.retry_ms_max, v_link.retry_ms_max);
+    perform howdah._check_link(v_link);
+    update howdah.links l
+    set target_queue = v_link.target_queue, service = v_link.service, dsn_env = v_link.dsn_env,
+        selector = v_link.selector, batch_size = v_link.batch_size, retry_ms_max = v_link.retry_ms_max
+    where l.link_id = v_link.link_id;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.alter_link(name text, target_queue text, service text, dsn_env text, selector text, batch_size integer, retry_ms_max integer) IS 'change a link; what is left out stays as it is.';
 
 CREATE FUNCTION howdah.alter_listener(listener text, options jsonb) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
@@ -16158,6 +16687,39 @@ $$;
 
 COMMENT ON FUNCTION howdah.create_alias(alias text, target text, options jsonb) IS 'give a queue or topic another name, with levels of its own.';
 
+CREATE FUNCTION howdah.create_link(name text, source text, target_queue text, service text DEFAULT NULL::text, dsn_env text DEFAULT NULL::text, selector text DEFAULT NULL::text, batch_size integer DEFAULT 1000, retry_ms_max integer DEFAULT 30000) RETURNS uuid
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_link howdah.links;
+begin
+    v_link.source_id := (howdah._queue(source, 'admin')).id;
+    v_link.link_id := gen_random_uuid();
+    v_link.engine_id := howdah._engine_id();
+    v_link.name := create_link.name;
+    v_link.target_queue := create_link.target_queue;
+    v_link.service := nullif(create_link.service, '');
+    v_link.dsn_env := nullif(create_link.dsn_env, '');
+    v_link.selector := nullif(btrim(create_link.selector), '');
+    v_link.batch_size := create_link.batch_size;
+    v_link.retry_ms_max := create_link.retry_ms_max;
+    perform howdah._check_link(v_link);
+    insert into howdah.links (link_id, engine_id, created_at, source_id, batch_size, retry_ms_max, name, target_queue,
+        selector, service, dsn_env, created_by)
+    values (v_link.link_id, v_link.engine_id, howdah.now(), v_link.source_id, v_link.batch_size, v_link.retry_ms_max,
+        v_link.name, v_link.target_queue, v_link.selector, v_link.service, v_link.dsn_env, howdah._caller())
+    on conflict do nothing;
+    if not found then
+        raise exception using errcode = 'HD042', message = format('there is a link %s', quote_literal(v_link.name)),
+            hint = 'Change it with howdah.alter_link(name, …), or drop it.';
+    end if;
+    return v_link.link_id;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.create_link(name text, source text, target_queue text, service text, dsn_env text, selector text, batch_size integer, retry_ms_max integer) IS 'create a link, which forwards messages to a queue of another engine.';
+
 CREATE FUNCTION howdah.create_listener(listener text, queue text, options jsonb DEFAULT '{}'::jsonb) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -16355,6 +16917,19 @@ $$;
 
 COMMENT ON FUNCTION howdah.drop_alias(alias text) IS 'end an alias; the queue or topic that it stands for stays.';
 
+CREATE FUNCTION howdah.drop_link(name text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_id uuid := (howdah._link(drop_link.name, 'admin')).link_id;
+begin
+    delete from howdah.links l where l.link_id = v_id;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.drop_link(name text) IS 'drop a link; messages that were not forwarded stay where they are.';
+
 CREATE FUNCTION howdah.drop_listener(listener text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -16404,6 +16979,7 @@ begin
     end if;
     update howdah.destinations d set dropped_at = howdah.now() where d.id = v_destination.id;
     delete from howdah.listeners l where l.destination_id = v_destination.id;
+    delete from howdah.links l where l.source_id = v_destination.id;
     perform howdah._leave_topics(v_destination.id);
     return v_discarded;
 end
@@ -16771,6 +17347,29 @@ $$;
 
 COMMENT ON FUNCTION howdah.fire_schedules(plans jsonb, max_schedules integer, OUT fired bigint, OUT unplanned bigint, OUT next_in double precision) IS 'send what is due by the clock; any number of schedulers call it again and again.';
 
+CREATE FUNCTION howdah.forget_arrivals(link_id uuid) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_id integer;
+    v_count bigint;
+begin
+    delete from howdah.link_arrivals a where a.link_id = forget_arrivals.link_id returning a.arrival_id into v_id;
+    if not found then
+        raise exception using errcode = 'HD041', message = 'no such link leads here',
+            hint = 'See howdah.list_arrivals().';
+    end if;
+    with forgotten as (
+        delete from howdah.link_receipts r where r.arrival_id = v_id returning cardinality(r.message_ids) as messages
+    )
+    select coalesce(sum(f.messages), 0)::bigint into v_count from forgotten f;
+    return v_count;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.forget_arrivals(link_id uuid) IS 'forget a link that leads here, once it was dropped or began anew at its sender.';
+
 CREATE FUNCTION howdah.from_mq_persistence(persistence text, nonpersistent text DEFAULT 'RELIABLE_NONPERSISTENT'::text, persistent text DEFAULT 'ASSURED_PERSISTENT'::text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -16895,6 +17494,24 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.hold_audit(holder text, seconds numeric) IS 'become, or stay, the only auditor of this database for a while.';
+
+CREATE FUNCTION howdah.hold_link(name text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    SET lock_timeout TO '3s'
+    AS $$
+begin
+    perform howdah._link(hold_link.name, 'browse');
+    perform pg_advisory_xact_lock(howdah._lock_key('link', hold_link.name));
+    perform set_config('idle_in_transaction_session_timeout', '60s', true);
+exception when lock_not_available then
+    raise exception using errcode = 'HD014', message = format('a batch of link %s is under way',
+        quote_literal(hold_link.name)),
+        hint = 'Try again once it has ended, or pause the link with howdah.pause_link(name).';
+end
+$$;
+
+COMMENT ON FUNCTION howdah.hold_link(name text) IS 'let no batch of a link begin until the transaction ends, for an audit of both its engines.';
 
 CREATE FUNCTION howdah.incidents(queue text DEFAULT NULL::text, message_id bigint DEFAULT NULL::bigint, max_incidents integer DEFAULT 100, only_class text DEFAULT NULL::text, only_fingerprint text DEFAULT NULL::text, older_than timestamp with time zone DEFAULT NULL::timestamp with time zone, newer_than timestamp with time zone DEFAULT NULL::timestamp with time zone, before_incident bigint DEFAULT NULL::bigint) RETURNS TABLE(incident_id bigint, queue_name text, message bigint, stage integer, attempt integer, outcome text, error_class text, error_text text, sqlstate text, traceback text, worker text, duration_ms integer, conversation_id uuid, details jsonb, recorded_at timestamp with time zone, recorded_by text, fingerprint text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -17188,6 +17805,254 @@ $$;
 
 COMMENT ON FUNCTION howdah.lease_ahead(queue text, max_messages integer, duration interval, suspects integer, finished bigint[], selector text, consumer bigint) IS 'lease messages for a session that delivers them later, one after the other.';
 
+CREATE FUNCTION howdah.link_arrive(link_id uuid, engine_id uuid, engine_name text, link_name text, source text, queue text, batch bigint, attempt uuid, acknowledged uuid, messages json) RETURNS TABLE(stored integer, repeated integer)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_arrival howdah.link_arrivals;
+    v_again record;
+    v_new json := messages;
+    v_stored record;
+begin
+    if num_nulls(link_id, engine_id, engine_name, link_name, source, queue, batch, attempt, messages) > 0
+       or batch < 1 or json_typeof(messages) <> 'array' or howdah._has_old_snapshot()
+       or greatest(length(engine_name), length(link_name), length(source)) > 1000 then
+        raise exception using errcode = 'HD005',
+            message = 'a batch of a link needs all that howdah.link_take returned, and READ COMMITTED',
+            hint = 'Only acknowledged can be NULL, and messages is a JSON array.';
+    end if;
+    v_arrival := howdah._link_arrival(link_id, engine_id, engine_name, link_name, source, batch);
+    delete from howdah.link_receipts r
+    where r.arrival_id = v_arrival.arrival_id and r.attempt = link_arrive.acknowledged;
+    repeated := 0;
+    if exists (select from howdah.link_receipts r where r.arrival_id = v_arrival.arrival_id) then
+        select array_agg(o.message_id) as message_ids, array_agg(o.sent_at) as sent_ats,
+            array_agg(o.local_id) as local_ids
+        into v_again
+        from howdah._link_repeated(v_arrival.arrival_id, messages) o;
+        repeated := coalesce(cardinality(v_again.message_ids), 0);
+    end if;
+    if repeated > 0 then
+        select coalesce(json_agg(e.value order by e.ordinality), '[]') into v_new
+        from json_array_elements(messages) with ordinality e
+        where (e.value ->> 'message_id')::bigint <> all (v_again.message_ids);
+    end if;
+    begin
+        v_stored := howdah._link_store(queue, v_new);
+    exception when others then
+        if howdah._link_refusal(sqlstate) is null or json_array_length(v_new) = 0 then
+            raise;
+        end if;
+        v_stored := howdah._link_store_each(queue, v_new);
+    end;
+    stored := cardinality(v_stored.local_ids);
+    if repeated > 0 then
+        v_stored.message_ids := v_again.message_ids || v_stored.message_ids;
+        v_stored.sent_ats := v_again.sent_ats || v_stored.sent_ats;
+        v_stored.local_ids := v_again.local_ids || v_stored.local_ids;
+    end if;
+    insert into howdah.link_receipts (attempt, arrival_id, message_ids, sent_ats, local_ids)
+    values (link_arrive.attempt, v_arrival.arrival_id, v_stored.message_ids, v_stored.sent_ats, v_stored.local_ids);
+    update howdah.link_arrivals a
+    set batch = link_arrive.batch, arrived = a.arrived + stored, repeated = a.repeated + link_arrive.repeated,
+        arrived_at = howdah.now()
+    where a.arrival_id = v_arrival.arrival_id;
+    perform howdah._commit_surely();
+    return next;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.link_arrive(link_id uuid, engine_id uuid, engine_name text, link_name text, source text, queue text, batch bigint, attempt uuid, acknowledged uuid, messages json) IS 'store a batch that came over a link, each message once however often it comes.';
+
+CREATE FUNCTION howdah.link_arrived(link_id uuid, attempt uuid) RETURNS TABLE(arrived bigint, batch bigint, of_attempt bigint, in_transit bigint[], missing bigint[])
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_arrival howdah.link_arrivals;
+begin
+    select a.* into v_arrival from howdah.link_arrivals a where a.link_id = link_arrived.link_id;
+    if not found then
+        raise exception using errcode = 'HD041', message = 'no such link leads here',
+            hint = 'See howdah.list_arrivals().';
+    end if;
+    return query
+    with receipt as (
+        select r.attempt, u.message_id, u.local_id
+        from howdah.link_receipts r cross join unnest(r.message_ids, r.local_ids) u(message_id, local_id)
+        where r.arrival_id = v_arrival.arrival_id
+    ), absent as (
+        select r.local_id from howdah.engine e
+        cross join receipt r
+        join howdah.destinations d on d.id = r.local_id % 1000000 and d.kind = 'queue' and d.journal_level <> 'off'
+        where v_arrival.arrived_at > howdah.now() - e.journal_retention_days * interval '1 day'
+          and not exists (select from howdah.msgs m where m.message_id = r.local_id and m.destination_id = d.id)
+          and not exists (select from howdah.msgs_nonpersistent n
+              where n.message_id = r.local_id and n.destination_id = d.id)
+          and not exists (select from howdah.parked p where p.message_id = r.local_id and p.destination_id = d.id)
+          and not exists (select from howdah.leased l where l.message_id = r.local_id and l.destination_id = d.id)
+    )
+    select v_arrival.arrived, v_arrival.batch,
+        (select count(*) from receipt r where r.attempt = link_arrived.attempt),
+        array(select r.message_id from receipt r where r.attempt is distinct from link_arrived.attempt order by 1),
+        array(select a.local_id from absent a
+            except
+            select e.message_id from howdah.journal j cross join unnest(j.message_ids) e(message_id)
+            where j.event <> 'sent' and j.at >= v_arrival.created_at
+              and e.message_id in (select a.local_id from absent a)
+            order by 1);
+end
+$$;
+
+COMMENT ON FUNCTION howdah.link_arrived(link_id uuid, attempt uuid) IS 'what the receiving side of a link says, for an audit of both its engines.';
+
+CREATE FUNCTION howdah.link_away(name text, holder text, error text DEFAULT NULL::text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_link howdah.links := howdah._link(link_away.name, 'receive');
+begin
+    if pg_try_advisory_xact_lock(howdah._lock_key('link', v_link.name)) then
+        update howdah.lock k set holder = null, held_as = null, expires_at = null
+        where k.name = 'link:' || v_link.name and k.holder = link_away.holder and k.held_as = howdah._caller();
+        if error is not null then
+            update howdah.links l
+            set away_since = coalesce(l.away_since, howdah.now()), error_at = howdah.now(),
+                last_error = left(error, 2000)
+            where l.link_id = v_link.link_id;
+            perform howdah._link_drop(v_link);
+        end if;
+    end if;
+    return v_link.away_since is null and error is not null;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.link_away(name text, holder text, error text) IS 'give up a link for now, and record why nothing can be forwarded.';
+
+CREATE FUNCTION howdah.link_engine() RETURNS TABLE(engine_id uuid, name text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$ select howdah._engine_id(), e.name from howdah.engine e $$;
+
+COMMENT ON FUNCTION howdah.link_engine() IS 'who this engine is, for a forwarder that connects to it as the target of a link.';
+
+CREATE FUNCTION howdah.link_names() RETURNS text[]
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+    select array(select l.name::text from howdah.links l
+        where exists (select from howdah.destination_grants g
+            where g.destination_id = l.source_id and g.verb = 'receive' and howdah._has_role(g.role_name))
+        order by l.name)
+$$;
+
+COMMENT ON FUNCTION howdah.link_names() IS 'the links that the caller may run, for a process that runs all of them.';
+
+CREATE FUNCTION howdah.link_sent(name text, in_transit bigint[] DEFAULT '{}'::bigint[]) RETURNS TABLE(link_id uuid, forwarded bigint, batch bigint, attempt uuid, gone bigint[])
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_link howdah.links := howdah._link(link_sent.name, 'browse');
+begin
+    return query
+    select v_link.link_id, v_link.forwarded, v_link.batch, v_link.attempt, array(
+        select i.message_id from unnest(in_transit) i(message_id)
+        join howdah.destinations d on d.id = v_link.source_id and d.kind = 'queue'
+        where not exists (select from howdah.msgs m
+                where m.destination_id = v_link.source_id and m.message_id = i.message_id)
+          and not exists (select from howdah.msgs_nonpersistent n
+                where n.destination_id = v_link.source_id and n.message_id = i.message_id)
+          and not exists (select from howdah.parked p
+                where p.destination_id = v_link.source_id and p.message_id = i.message_id)
+          and not exists (select from howdah.leased l
+                where l.destination_id = v_link.source_id and l.message_id = i.message_id)
+        order by 1);
+end
+$$;
+
+COMMENT ON FUNCTION howdah.link_sent(name text, in_transit bigint[]) IS 'what the sending side of a link says, for an audit of both its engines.';
+
+CREATE FUNCTION howdah.link_take(name text, holder text, target_engine uuid DEFAULT NULL::uuid, max_messages integer DEFAULT NULL::integer) RETURNS TABLE(state text, link_id uuid, engine_id uuid, engine_name text, source text, target_queue text, batch bigint, attempt uuid, acknowledged uuid, taken integer, messages json, service text, dsn_env text, retry_ms_max integer)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_link howdah.links := howdah._link(link_take.name, 'receive');
+    v_kind text;
+    v_dropped integer;
+    v_found howdah.message[];
+    v_want integer := least(v_link.batch_size, max_messages);
+begin
+    if max_messages < 1 then
+        raise exception using errcode = 'HD005', message = 'max_messages must be positive';
+    end if;
+    service := v_link.service;
+    dsn_env := v_link.dsn_env;
+    retry_ms_max := v_link.retry_ms_max;
+    state := case when v_link.paused then 'paused'
+        when not howdah._keep_link(v_link.name, holder) then 'standby'
+        when target_engine is null then 'ready' end;
+    if state is not null then
+        return next;
+        return;
+    end if;
+    engine_id := howdah._engine_id();
+    if target_engine = engine_id then
+        raise exception using errcode = 'HD025',
+            message = format('link %s leads back to this database, or to a copy of its cluster',
+                quote_literal(v_link.name)),
+            hint = 'In a copy of the cluster, call howdah.new_engine_id() once.';
+    elsif v_link.engine_id <> engine_id then
+        raise exception using errcode = 'HD025',
+            message = format('link %s belongs to another database, of which this one is a copy',
+                quote_literal(v_link.name)),
+            hint = 'Drop the link, or let it begin anew with howdah.rebase_link(name).';
+    end if;
+    select d.name, d.kind into source, v_kind from howdah.destinations d where d.id = v_link.source_id;
+    begin
+        v_found := howdah._link_batch(source, v_want, case when v_link.loops
+            then howdah._cut_loops(v_link.selector, target_engine) else v_link.selector end);
+        if v_kind = 'queue' and exists (select from unnest(v_found) m
+                where strpos(m.headers ->> 'JMS_Howdah_Route', target_engine::text) > 0) then
+            raise exception using errcode = 'LOOPS', message = 'the queue holds messages that came from the target';
+        end if;
+    exception when sqlstate 'LOOPS' then
+        v_link.loops := true;
+        v_found := howdah._link_batch(source, v_want, howdah._cut_loops(v_link.selector, target_engine));
+    end;
+    taken := cardinality(v_found);
+    if taken = 0 then
+        state := 'empty';
+        return next;
+        return;
+    end if;
+    select e.name into engine_name from howdah.engine e;
+    select j.messages, j.taken, j.dropped into messages, taken, v_dropped
+    from howdah._link_json(v_found, source, engine_id, engine_name, target_engine,
+        case when v_link.away_since is not null then v_link.error_at end) j;
+    update howdah.links l
+    set batch = l.batch + 1, attempt = gen_random_uuid(), forwarded = l.forwarded + taken,
+        cut = l.cut + cardinality(v_found) - taken - v_dropped, dropped = l.dropped + v_dropped,
+        forwarded_at = howdah.now(), away_since = null,
+        target_engine_id = target_engine, loops = v_link.loops
+    where l.link_id = v_link.link_id
+    returning l.batch, l.attempt into link_take.batch, link_take.attempt;
+    state := 'batch';
+    link_id := v_link.link_id;
+    target_queue := v_link.target_queue;
+    acknowledged := v_link.attempt;
+    perform howdah._commit_surely();
+    -- A forwarder that hangs, or that lost the network, keeps nobody from the link for longer.
+    perform set_config('idle_in_transaction_session_timeout', '60s', true);
+    return next;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.link_take(name text, holder text, target_engine uuid, max_messages integer) IS 'become the forwarder of a link, and take its next batch in the transaction whose commit consumes it.';
+
 CREATE FUNCTION howdah.list_acts(queue text DEFAULT NULL::text, message_id bigint DEFAULT NULL::bigint, max_acts integer DEFAULT 100, before_act bigint DEFAULT NULL::bigint) RETURNS TABLE(act_id bigint, at timestamp with time zone, actor text, act text, queue_name text, other_queue text, reason text, message_ids bigint[])
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -17249,6 +18114,19 @@ CREATE FUNCTION howdah.list_archive_runs() RETURNS TABLE(archive_id uuid, run in
 $$;
 
 COMMENT ON FUNCTION howdah.list_archive_runs() IS 'list the finished runs of every archive, the present one''s last.';
+
+CREATE FUNCTION howdah.list_arrivals() RETURNS TABLE(engine text, link text, source text, arrived bigint, repeated bigint, in_transit bigint, arrived_at timestamp with time zone, batch bigint, arrived_as text, link_id uuid, engine_id uuid, created_at timestamp with time zone)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+    select a.engine_name, a.link_name, a.source_queue, a.arrived, a.repeated,
+        (select coalesce(sum(cardinality(r.message_ids)), 0)::bigint from howdah.link_receipts r
+            where r.arrival_id = a.arrival_id),
+        a.arrived_at, a.batch, a.arrived_as, a.link_id, a.engine_id, a.created_at
+    from howdah.link_arrivals a order by 1, 2, a.arrival_id
+$$;
+
+COMMENT ON FUNCTION howdah.list_arrivals() IS 'list the links that lead here from other engines.';
 
 CREATE FUNCTION howdah.list_audits(max_runs integer DEFAULT 20, made boolean DEFAULT false) RETURNS TABLE(run_id bigint, started_at timestamp with time zone, finished_at timestamp with time zone, taken_at timestamp with time zone, snapshot text, severity text, exit_code integer, errors bigint, warnings bigint, rows_read bigint, queues jsonb, rules jsonb, reason text, version text, output text, recorded_by text)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -17389,6 +18267,33 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.list_leases(queue text) IS 'list the leases of a queue or subscription.';
+
+CREATE FUNCTION howdah.list_links() RETURNS TABLE(name text, source text, target_queue text, service text, dsn_env text, selector text, state text, holder text, waiting bigint, forwarded bigint, cut bigint, dropped bigint, forwarded_at timestamp with time zone, away_since timestamp with time zone, last_error text, error_at timestamp with time zone, batch_size integer, retry_ms_max integer, link_id uuid, target_engine_id uuid, loops boolean, batch bigint, created_at timestamp with time zone, created_by text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+begin
+    perform howdah._refuse_maintenance();
+    return query
+    select l.name::text, d.name, l.target_queue, l.service, l.dsn_env, l.selector,
+        case when l.paused then 'paused' when l.away_since is not null then 'away' when k.holder is not null
+            then 'running' else 'idle' end, k.holder,
+        case when d.kind = 'queue' then (select b.live + b.parked from howdah._backlog(d.id) b)
+            else (select coalesce(sum(t.behind), 0)::bigint from howdah._lags(null) t
+                where t.subscription_id = d.id) end,
+        l.forwarded, l.cut, l.dropped, l.forwarded_at, l.away_since, l.last_error, l.error_at, l.batch_size,
+        l.retry_ms_max, l.link_id, l.target_engine_id, l.loops, l.batch, l.created_at, l.created_by
+    from howdah.links l
+    join howdah.destinations d on d.id = l.source_id
+    left join howdah.lock k on k.name = 'link:' || l.name and k.expires_at > howdah.now()
+    where exists (select from howdah.destination_grants g
+        where g.destination_id = l.source_id and g.verb in ('receive', 'browse', 'admin')
+          and howdah._has_role(g.role_name))
+    order by l.name;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.list_links() IS 'list the links from here whose source the caller may receive from, browse or administer.';
 
 CREATE FUNCTION howdah.list_listeners(listener text DEFAULT NULL::text) RETURNS TABLE(listener_name text, queue text, kind text, max_sessions integer, stop_on_failure boolean, sequential_failures integer, failures integer, status text, stopped_at timestamp with time zone, stopped_by text, stopped_message_id bigint, stop_reason text, warning text, created_at timestamp with time zone, created_by text)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -18334,6 +19239,18 @@ $$;
 
 COMMENT ON FUNCTION howdah.nack(queue text, lease bigint, message_ids bigint[], error_text text, error_class text, delay interval, reject boolean, worker text, details jsonb) IS 'give leased messages back as failed, and apply the queue''s policy to them.';
 
+CREATE FUNCTION howdah.new_engine_id() RETURNS uuid
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+begin
+    update howdah.engine e set identity_salt = gen_random_uuid();
+    return howdah._engine_id();
+end
+$$;
+
+COMMENT ON FUNCTION howdah.new_engine_id() IS 'give this engine another identity, after its whole cluster was copied to become another one.';
+
 CREATE FUNCTION howdah.next_journal_offset(since jsonb, max_messages bigint DEFAULT NULL::bigint, upto jsonb DEFAULT NULL::jsonb, queues text[] DEFAULT NULL::text[], fail_on_loss boolean DEFAULT true) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -18530,6 +19447,20 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.pause_engine(reason text) IS 'let nobody send or receive in the whole engine, until howdah.resume_engine().';
+
+CREATE FUNCTION howdah.pause_link(name text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_id uuid := (howdah._link(pause_link.name, 'admin')).link_id;
+begin
+    update howdah.links l set paused = true where l.link_id = v_id and not l.paused;
+    return found;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.pause_link(name text) IS 'forward nothing more for now.';
 
 CREATE FUNCTION howdah.pause_schedule(schedule_id bigint) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -18816,6 +19747,24 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.quiesce_engine(reason text) IS 'let no new work begin in the whole engine, and let what is under way end.';
+
+CREATE FUNCTION howdah.rebase_link(name text) RETURNS uuid
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_id uuid := (howdah._link(rebase_link.name, 'admin')).link_id;
+    v_new uuid := gen_random_uuid();
+begin
+    update howdah.links l
+    set link_id = v_new, engine_id = howdah._engine_id(), target_engine_id = null, attempt = null, batch = 0,
+        away_since = null
+    where l.link_id = v_id;
+    return v_new;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.rebase_link(name text) IS 'let a link go on after one of its engines was restored, copied or set back.';
 
 CREATE FUNCTION howdah.rebase_topics() RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
@@ -19882,6 +20831,20 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.resume_engine(reason text) IS 'let everybody send and receive again in the whole engine.';
+
+CREATE FUNCTION howdah.resume_link(name text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_id uuid := (howdah._link(resume_link.name, 'admin')).link_id;
+begin
+    update howdah.links l set paused = false where l.link_id = v_id and l.paused;
+    return found;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.resume_link(name text) IS 'let a paused link forward again.';
 
 CREATE FUNCTION howdah.resume_listener(listener text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -21029,6 +21992,7 @@ CREATE TABLE howdah.engine (
     autorollback boolean DEFAULT false NOT NULL,
     redelivered_optimization boolean DEFAULT true NOT NULL,
     archive boolean DEFAULT false NOT NULL,
+    identity_salt uuid,
     archive_id uuid,
     totals_snapshot pg_snapshot,
     totals_at timestamp with time zone,
@@ -21115,6 +22079,8 @@ COMMENT ON COLUMN howdah.engine.autorollback IS 'True: maintenance rolls back Ho
 COMMENT ON COLUMN howdah.engine.redelivered_optimization IS 'True: all messages of a lease that ran out come again as redelivered. False: only those that howdah.handed recorded. OpenMQ''s default is true.';
 
 COMMENT ON COLUMN howdah.engine.archive IS 'True: maintenance drops no journal rows and incidents that are not in the archive.';
+
+COMMENT ON COLUMN howdah.engine.identity_salt IS 'Part of the identity by which links know the engine: howdah.new_engine_id(). NULL: it never changed.';
 
 COMMENT ON COLUMN howdah.engine.archive_id IS 'The archive that is written now. NULL: none was begun.';
 
@@ -22724,6 +23690,35 @@ CREATE SEQUENCE howdah.lease_numbers
     NO MAXVALUE
     CACHE 1;
 
+ALTER TABLE howdah.link_arrivals ALTER COLUMN arrival_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME howdah.link_arrivals_arrival_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE howdah.link_receipts (
+    attempt uuid NOT NULL,
+    arrival_id integer NOT NULL,
+    message_ids bigint[] NOT NULL,
+    sent_ats timestamp with time zone[] NOT NULL,
+    local_ids bigint[] NOT NULL
+);
+
+COMMENT ON TABLE howdah.link_receipts IS 'Messages that arrived and whose sender is not known to have consumed them: one row an attempt. A message that comes again is found here. The next batch prunes those of the batch that its sender committed.';
+
+COMMENT ON COLUMN howdah.link_receipts.attempt IS 'Mark of the attempt that brought the messages last.';
+
+COMMENT ON COLUMN howdah.link_receipts.arrival_id IS 'The link by which they came.';
+
+COMMENT ON COLUMN howdah.link_receipts.message_ids IS 'Their identities in the sending engine.';
+
+COMMENT ON COLUMN howdah.link_receipts.sent_ats IS 'When they were sent there. A restored engine uses identities again, but not with the same time.';
+
+COMMENT ON COLUMN howdah.link_receipts.local_ids IS 'Their identities here.';
+
 CREATE TABLE howdah.listener_marks (
     id bigint NOT NULL,
     listener_id integer NOT NULL,
@@ -23292,6 +24287,15 @@ ALTER TABLE ONLY howdah.leased
 ALTER TABLE ONLY howdah.leases
     ADD CONSTRAINT pk_leases PRIMARY KEY (lease_id);
 
+ALTER TABLE ONLY howdah.link_arrivals
+    ADD CONSTRAINT pk_link_arrivals PRIMARY KEY (arrival_id);
+
+ALTER TABLE ONLY howdah.link_receipts
+    ADD CONSTRAINT pk_link_receipts PRIMARY KEY (arrival_id, attempt);
+
+ALTER TABLE ONLY howdah.links
+    ADD CONSTRAINT pk_links PRIMARY KEY (link_id);
+
 ALTER TABLE ONLY howdah.listener_marks
     ADD CONSTRAINT pk_listener_marks PRIMARY KEY (id);
 
@@ -23405,6 +24409,8 @@ CREATE INDEX ix_lanes_destination ON howdah.lanes USING btree (destination_id, r
 
 CREATE INDEX ix_leases_destination_id ON howdah.leases USING btree (destination_id, rank, until);
 
+CREATE INDEX ix_links_source_id ON howdah.links USING btree (source_id);
+
 CREATE INDEX ix_listener_marks_listener ON howdah.listener_marks USING btree (listener_id);
 
 CREATE INDEX ix_listeners_destination ON howdah.listeners USING btree (destination_id);
@@ -23454,6 +24460,10 @@ CREATE INDEX journal_default_xid_idx ON howdah.journal_default USING brin (xid) 
 CREATE UNIQUE INDEX uq_acks_id ON howdah.acks USING btree (id);
 
 CREATE UNIQUE INDEX uq_destinations_name ON howdah.destinations USING btree (name) WHERE (dropped_at IS NULL);
+
+CREATE UNIQUE INDEX uq_link_arrivals_link_id ON howdah.link_arrivals USING btree (link_id);
+
+CREATE UNIQUE INDEX uq_links_name ON howdah.links USING btree (name);
 
 CREATE UNIQUE INDEX uq_listeners_name ON howdah.listeners USING btree (name);
 
@@ -23610,6 +24620,8 @@ REVOKE ALL ON FUNCTION howdah._check_lease(p_destination howdah.destinations, p_
 
 REVOKE ALL ON FUNCTION howdah._check_levels(p_destination howdah.destinations) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._check_link(p_link howdah.links) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._check_message(p_destination howdah.destinations, p_body_bytes bigint, p_headers jsonb, p_priority integer, p_content_type text, p_time_to_live interval, p_delay interval) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_name(p_name text) FROM PUBLIC;
@@ -23676,6 +24688,8 @@ REVOKE ALL ON FUNCTION howdah._close_dead(p_destination_id integer, p_now timest
 
 REVOKE ALL ON FUNCTION howdah._close_room(p_room regclass) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._commit_surely() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._composite_members(p_names text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._connection_lives(p_queue howdah.temporary_queues) FROM PUBLIC;
@@ -23707,6 +24721,8 @@ REVOKE ALL ON FUNCTION howdah._cursor(p_ack_id integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._cursor_after(p_cursor howdah.ack_cursors, p_upto pg_snapshot, p_xid xid8) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._cursor_at(p_done pg_snapshot, p_upto pg_snapshot, p_xid xid8) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._cut_loops(p_selector text, p_engine_id uuid) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._dead_by_destination() FROM PUBLIC;
 
@@ -23765,6 +24781,8 @@ REVOKE ALL ON FUNCTION howdah._end_leases_of(p_destination_id integer, p_leases 
 REVOKE ALL ON FUNCTION howdah._end_schedule(p_schedule howdah.schedules, p_state text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._end_stream(p_stream record, p_total bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._engine_id() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._engine_option(p_key text) FROM PUBLIC;
 
@@ -23956,6 +24974,8 @@ REVOKE ALL ON FUNCTION howdah._journal_totals(p_id integer, p_fresh boolean) FRO
 
 REVOKE ALL ON FUNCTION howdah._keep_body(p_message_id bigint, p_body bytea) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._keep_link(p_name text, p_holder text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._keep_lock(p_name text, p_holder text, p_now timestamp with time zone, p_seconds numeric) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._kept_for(p_slot integer) FROM PUBLIC;
@@ -23985,6 +25005,26 @@ REVOKE ALL ON FUNCTION howdah._level(p_asked text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._level_for(p_destination howdah.destinations, p_asked text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._level_name(p_reliability smallint, p_nonpersistent boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._link(p_name text, p_verb text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._link_arrival(p_link_id uuid, p_engine_id uuid, p_engine_name text, p_link_name text, p_source text, p_batch bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._link_batch(p_source text, p_want integer, p_selector text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._link_drop(p_link howdah.links) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._link_json(p_messages howdah.message[], p_queue text, p_engine_id uuid, p_engine_name text, p_target uuid, p_away_until timestamp with time zone, OUT messages json, OUT taken integer, OUT dropped integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._link_messages(p_messages json) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._link_refusal(p_sqlstate text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._link_repeated(p_arrival_id integer, p_messages json) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._link_store(p_queue text, p_messages json, OUT message_ids bigint[], OUT sent_ats timestamp with time zone[], OUT local_ids bigint[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._link_store_each(p_queue text, p_messages json, OUT message_ids bigint[], OUT sent_ats timestamp with time zone[], OUT local_ids bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._listener(p_name text, p_verb text) FROM PUBLIC;
 
@@ -24542,6 +25582,9 @@ GRANT ALL ON FUNCTION howdah.alter_alias(alias text, options jsonb, target text)
 REVOKE ALL ON FUNCTION howdah.alter_engine(options jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.alter_engine(options jsonb) TO howdah_admin;
 
+REVOKE ALL ON FUNCTION howdah.alter_link(name text, target_queue text, service text, dsn_env text, selector text, batch_size integer, retry_ms_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.alter_link(name text, target_queue text, service text, dsn_env text, selector text, batch_size integer, retry_ms_max integer) TO howdah_admin;
+
 REVOKE ALL ON FUNCTION howdah.alter_listener(listener text, options jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.alter_listener(listener text, options jsonb) TO howdah_admin;
 
@@ -24644,6 +25687,9 @@ GRANT ALL ON FUNCTION howdah.consume_locked(queue text, message_ids bigint[], pr
 REVOKE ALL ON FUNCTION howdah.create_alias(alias text, target text, options jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.create_alias(alias text, target text, options jsonb) TO howdah_admin;
 
+REVOKE ALL ON FUNCTION howdah.create_link(name text, source text, target_queue text, service text, dsn_env text, selector text, batch_size integer, retry_ms_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.create_link(name text, source text, target_queue text, service text, dsn_env text, selector text, batch_size integer, retry_ms_max integer) TO howdah_admin;
+
 REVOKE ALL ON FUNCTION howdah.create_listener(listener text, queue text, options jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.create_listener(listener text, queue text, options jsonb) TO howdah_admin;
 
@@ -24673,6 +25719,9 @@ GRANT ALL ON FUNCTION howdah.discard(queue text, message_ids bigint[], reason te
 
 REVOKE ALL ON FUNCTION howdah.drop_alias(alias text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.drop_alias(alias text) TO howdah_admin;
+
+REVOKE ALL ON FUNCTION howdah.drop_link(name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.drop_link(name text) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.drop_listener(listener text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.drop_listener(listener text) TO howdah_admin;
@@ -24732,6 +25781,9 @@ REVOKE ALL ON FUNCTION howdah.fire_schedules(plans jsonb, max_schedules integer,
 GRANT ALL ON FUNCTION howdah.fire_schedules(plans jsonb, max_schedules integer, OUT fired bigint, OUT unplanned bigint, OUT next_in double precision) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.fire_schedules(plans jsonb, max_schedules integer, OUT fired bigint, OUT unplanned bigint, OUT next_in double precision) TO howdah_consumer;
 
+REVOKE ALL ON FUNCTION howdah.forget_arrivals(link_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.forget_arrivals(link_id uuid) TO howdah_admin;
+
 REVOKE ALL ON FUNCTION howdah.from_mq_persistence(persistence text, nonpersistent text, persistent text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.from_mq_persistence(persistence text, nonpersistent text, persistent text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.from_mq_persistence(persistence text, nonpersistent text, persistent text) TO howdah_auditor;
@@ -24757,6 +25809,10 @@ GRANT ALL ON FUNCTION howdah.heartbeat(worker_id uuid, in_hand jsonb) TO howdah_
 REVOKE ALL ON FUNCTION howdah.hold_audit(holder text, seconds numeric) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.hold_audit(holder text, seconds numeric) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.hold_audit(holder text, seconds numeric) TO howdah_auditor;
+
+REVOKE ALL ON FUNCTION howdah.hold_link(name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.hold_link(name text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.hold_link(name text) TO howdah_auditor;
 
 REVOKE ALL ON FUNCTION howdah.incidents(queue text, message_id bigint, max_incidents integer, only_class text, only_fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, before_incident bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.incidents(queue text, message_id bigint, max_incidents integer, only_class text, only_fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, before_incident bigint) TO howdah_admin;
@@ -24787,6 +25843,35 @@ REVOKE ALL ON FUNCTION howdah.lease_ahead(queue text, max_messages integer, dura
 GRANT ALL ON FUNCTION howdah.lease_ahead(queue text, max_messages integer, duration interval, suspects integer, finished bigint[], selector text, consumer bigint) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.lease_ahead(queue text, max_messages integer, duration interval, suspects integer, finished bigint[], selector text, consumer bigint) TO howdah_consumer;
 
+REVOKE ALL ON FUNCTION howdah.link_arrive(link_id uuid, engine_id uuid, engine_name text, link_name text, source text, queue text, batch bigint, attempt uuid, acknowledged uuid, messages json) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.link_arrive(link_id uuid, engine_id uuid, engine_name text, link_name text, source text, queue text, batch bigint, attempt uuid, acknowledged uuid, messages json) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.link_arrive(link_id uuid, engine_id uuid, engine_name text, link_name text, source text, queue text, batch bigint, attempt uuid, acknowledged uuid, messages json) TO howdah_producer;
+
+REVOKE ALL ON FUNCTION howdah.link_arrived(link_id uuid, attempt uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.link_arrived(link_id uuid, attempt uuid) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.link_arrived(link_id uuid, attempt uuid) TO howdah_auditor;
+
+REVOKE ALL ON FUNCTION howdah.link_away(name text, holder text, error text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.link_away(name text, holder text, error text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.link_away(name text, holder text, error text) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.link_engine() FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.link_engine() TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.link_engine() TO howdah_consumer;
+GRANT ALL ON FUNCTION howdah.link_engine() TO howdah_producer;
+
+REVOKE ALL ON FUNCTION howdah.link_names() FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.link_names() TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.link_names() TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.link_sent(name text, in_transit bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.link_sent(name text, in_transit bigint[]) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.link_sent(name text, in_transit bigint[]) TO howdah_auditor;
+
+REVOKE ALL ON FUNCTION howdah.link_take(name text, holder text, target_engine uuid, max_messages integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.link_take(name text, holder text, target_engine uuid, max_messages integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.link_take(name text, holder text, target_engine uuid, max_messages integer) TO howdah_consumer;
+
 REVOKE ALL ON FUNCTION howdah.list_acts(queue text, message_id bigint, max_acts integer, before_act bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_acts(queue text, message_id bigint, max_acts integer, before_act bigint) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.list_acts(queue text, message_id bigint, max_acts integer, before_act bigint) TO howdah_auditor;
@@ -24801,6 +25886,11 @@ GRANT ALL ON FUNCTION howdah.list_aliases() TO howdah_producer;
 REVOKE ALL ON FUNCTION howdah.list_archive_runs() FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_archive_runs() TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.list_archive_runs() TO howdah_auditor;
+
+REVOKE ALL ON FUNCTION howdah.list_arrivals() FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_arrivals() TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_arrivals() TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.list_arrivals() TO howdah_browser;
 
 REVOKE ALL ON FUNCTION howdah.list_audits(max_runs integer, made boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_audits(max_runs integer, made boolean) TO howdah_admin;
@@ -24834,6 +25924,12 @@ REVOKE ALL ON FUNCTION howdah.list_leases(queue text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_leases(queue text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.list_leases(queue text) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.list_leases(queue text) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.list_links() FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_links() TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_links() TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.list_links() TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.list_links() TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.list_listeners(listener text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_listeners(listener text) TO howdah_admin;
@@ -24965,6 +26061,9 @@ REVOKE ALL ON FUNCTION howdah.nack(queue text, lease bigint, message_ids bigint[
 GRANT ALL ON FUNCTION howdah.nack(queue text, lease bigint, message_ids bigint[], error_text text, error_class text, delay interval, reject boolean, worker text, details jsonb) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.nack(queue text, lease bigint, message_ids bigint[], error_text text, error_class text, delay interval, reject boolean, worker text, details jsonb) TO howdah_consumer;
 
+REVOKE ALL ON FUNCTION howdah.new_engine_id() FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.new_engine_id() TO howdah_admin;
+
 REVOKE ALL ON FUNCTION howdah.next_journal_offset(since jsonb, max_messages bigint, upto jsonb, queues text[], fail_on_loss boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.next_journal_offset(since jsonb, max_messages bigint, upto jsonb, queues text[], fail_on_loss boolean) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.next_journal_offset(since jsonb, max_messages bigint, upto jsonb, queues text[], fail_on_loss boolean) TO howdah_auditor;
@@ -24988,6 +26087,9 @@ GRANT ALL ON FUNCTION howdah.pause(queue text, sending boolean, receiving boolea
 
 REVOKE ALL ON FUNCTION howdah.pause_engine(reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.pause_engine(reason text) TO howdah_admin;
+
+REVOKE ALL ON FUNCTION howdah.pause_link(name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.pause_link(name text) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.pause_schedule(schedule_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.pause_schedule(schedule_id bigint) TO howdah_admin;
@@ -25028,6 +26130,9 @@ GRANT ALL ON FUNCTION howdah.queue_stats(queue text) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.quiesce_engine(reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.quiesce_engine(reason text) TO howdah_admin;
+
+REVOKE ALL ON FUNCTION howdah.rebase_link(name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.rebase_link(name text) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.rebase_topics() FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.rebase_topics() TO howdah_admin;
@@ -25150,6 +26255,9 @@ GRANT ALL ON FUNCTION howdah.resume(queue text, sending boolean, receiving boole
 
 REVOKE ALL ON FUNCTION howdah.resume_engine(reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.resume_engine(reason text) TO howdah_admin;
+
+REVOKE ALL ON FUNCTION howdah.resume_link(name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.resume_link(name text) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.resume_listener(listener text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.resume_listener(listener text) TO howdah_admin;

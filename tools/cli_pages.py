@@ -29,6 +29,7 @@ PAGES = (
     Page("topics", "Topics, subscriptions and aliases", "cli/topic.py", ("topic", "subscription", "alias")),
     Page("listeners", "Listeners", "cli/listener.py", ("listener",)),
     Page("schedules", "Schedules", "cli/schedule.py", ("schedule", "scheduler")),
+    Page("links", "Links", "cli/link.py", ("link",)),
     Page("workers", "Workers", "cli/worker.py", ("worker", "workers")),
     Page("poison", "Failed messages", "cli/poison/command.py", ("poison",)),
     Page("server", "Server and installation", "cli/server.py", ("server", "migrate", "check")),

@@ -156,3 +156,30 @@ def schedule_refused(worker: str, schedule: str, error: BaseException) -> None:
 def scheduler_failed(worker: str, error: BaseException) -> None:
     """A pass of the scheduler failed; what is due stays due."""
     _emit(logging.WARNING, "scheduler failed", worker=worker, error=str(error))
+
+
+def link_away(link: str, error: BaseException, pause: float) -> None:
+    """Nothing can be forwarded over a link, which is tried again and again."""
+    _emit(logging.WARNING, "link away", link=link, error=str(error), retry_seconds=round(pause, 2))
+
+
+def link_back(link: str) -> None:
+    """A link forwards again."""
+    _emit(logging.INFO, "link back", link=link)
+
+
+def link_refused(link: str, messages: int, outcomes: list[str], error: BaseException) -> None:
+    """The target refused messages. Failures of them were recorded."""
+    _emit(
+        logging.WARNING,
+        "link refused messages",
+        link=link,
+        messages=messages,
+        outcomes=sorted(set(outcomes)),
+        error=str(error),
+    )
+
+
+def links_unknown(worker: str, error: BaseException, pause: float) -> None:
+    """A process could not read which links there are."""
+    _emit(logging.WARNING, "links unknown", worker=worker, error=str(error), retry_seconds=round(pause, 2))

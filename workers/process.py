@@ -25,6 +25,7 @@ from .endpoint import endpoints_of
 from .figures import Figures
 from .in_hand import Hands
 from .limits import GRACE_SECONDS, Limits
+from .links import Links
 from .loop import SessionLoop
 from .maintenance import Maintenance
 from .registration import Registration
@@ -82,6 +83,7 @@ class WorkerProcess:
         ]
         self._maintenance = Maintenance(dsn, self.name) if maintain else None
         self._scheduler = Scheduler(dsn, self.name, app.schedules)
+        self._links = Links(dsn, self.name) if maintain else None
         figures = Figures([tally for loop in self._loops for tally in loop.tallies])
         self._registration = Registration(dsn, self.name, sessions, self._queues, hands, app.fleeting, figures)
 
@@ -95,8 +97,12 @@ class WorkerProcess:
         if self._maintenance is not None:
             self._maintenance.start()
         self._scheduler.start()
+        if self._links is not None:
+            self._links.start()
         events.worker_started(self.name, len(self._loops), self._queues, self._database)
         code = self._watch()
+        if self._links is not None:
+            self._links.stop()
         self._scheduler.stop()
         if self._maintenance is not None:
             self._maintenance.stop()

@@ -10,7 +10,12 @@ from .rule import Evidence, Rule, text
 
 BEST_EFFORT, EXPRESS = "BEST_EFFORT_NONPERSISTENT", "EXPRESS_NONPERSISTENT"
 
-REASONS = {"RESOURCES": (BEST_EFFORT,), "NOT_STORED": (BEST_EFFORT,), "SENDER_GONE": (BEST_EFFORT, EXPRESS)}
+REASONS = {
+    "RESOURCES": (BEST_EFFORT,),
+    "NOT_STORED": (BEST_EFFORT,),
+    "LINK_AWAY": (BEST_EFFORT,),
+    "SENDER_GONE": (BEST_EFFORT, EXPRESS),
+}
 """How the reason of a discard begins that the engine made for want of something, and the levels that allow it."""
 
 

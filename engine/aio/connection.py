@@ -28,6 +28,7 @@ from ..jms.prefetch import Prefetch
 from .admin import AsyncAdmin
 from .admin.archives import AsyncArchives
 from .admin.audits import AsyncAudits
+from .admin.links import AsyncLinks
 from .admin.schedules import AsyncSchedules
 from .jms import AsyncAckSession
 from .leases import AsyncLeases
@@ -170,6 +171,11 @@ class AsyncConnection:
     def schedules(self) -> AsyncSchedules:
         """Schedules: add, list, cancel, pause, resume. Also delayed messages."""
         return AsyncSchedules(self.call)
+
+    @property
+    def links(self) -> AsyncLinks:
+        """Links to other engines: create, alter, list, pause, resume, rebase, drop. Also links that lead here."""
+        return AsyncLinks(self.call)
 
     @property
     def archives(self) -> AsyncArchives:

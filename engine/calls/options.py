@@ -145,3 +145,13 @@ class NamedScheduleOptions(ScheduleOptions, total=False):
     """Options of ``schedules.schedule``."""
 
     name: str | None
+
+
+class LinkOptions(TypedDict, total=False):
+    """Options of ``Links.create`` and ``Links.alter``."""
+
+    service: str | None
+    dsn_env: str | None
+    selector: str | None
+    batch_size: int | None
+    retry_ms_max: int | None

@@ -256,6 +256,24 @@ class ReliabilityTooHigh(HowdahError, ValueError):
     sqlstate = "HD039"
 
 
+class NoSuchLink(HowdahError):
+    """There is no link of that name, or no such link leads here."""
+
+    sqlstate = "HD041"
+
+
+class LinkExists(HowdahError):
+    """A link of that name exists already."""
+
+    sqlstate = "HD042"
+
+
+class LinkRefused(HowdahError):
+    """The target of a link refuses messages; the cause's detail names them."""
+
+    sqlstate = "HD043"
+
+
 class NotMigrated(HowdahError):
     """Howdah is not installed in the database, or in a version that does not fit this code."""
 

@@ -805,6 +805,108 @@ COMMENT ON COLUMN howdah.lanes.place IS 'Where its messages lie: 0 parked, 1 msg
 COMMENT ON COLUMN howdah.lanes.head IS 'A sequence, a hint: the position behind which claims look. NULL: none; claims start at the beginning.';
 COMMENT ON COLUMN howdah.lanes.search IS 'A sequence, a hint: how far the search behind the head is, times 2^20, and when its next step is due, in ms.';
 
+CREATE TABLE howdah.links (
+    link_id UUID NOT NULL,
+    engine_id UUID NOT NULL,
+    target_engine_id UUID,
+    attempt UUID,
+    batch BIGINT DEFAULT 0 NOT NULL,
+    forwarded BIGINT DEFAULT 0 NOT NULL,
+    cut BIGINT DEFAULT 0 NOT NULL,
+    dropped BIGINT DEFAULT 0 NOT NULL,
+    forwarded_at TIMESTAMP WITH TIME ZONE,
+    away_since TIMESTAMP WITH TIME ZONE,
+    error_at TIMESTAMP WITH TIME ZONE,
+    created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    source_id INTEGER NOT NULL,
+    batch_size INTEGER DEFAULT 1000 NOT NULL,
+    retry_ms_max INTEGER DEFAULT 30000 NOT NULL,
+    paused BOOLEAN DEFAULT false NOT NULL,
+    loops BOOLEAN DEFAULT false NOT NULL,
+    name TEXT COLLATE "C" NOT NULL,
+    target_queue TEXT NOT NULL,
+    selector TEXT,
+    service TEXT,
+    dsn_env TEXT,
+    last_error TEXT,
+    created_by TEXT NOT NULL,
+    CONSTRAINT pk_links PRIMARY KEY (link_id),
+    CONSTRAINT ck_links_lengths CHECK (batch_size BETWEEN 1 AND 10000 AND retry_ms_max > 0),
+    CONSTRAINT ck_links_target CHECK ((service IS NULL) <> (dsn_env IS NULL))
+);
+CREATE UNIQUE INDEX uq_links_name ON howdah.links (name);
+CREATE INDEX ix_links_source_id ON howdah.links (source_id);
+COMMENT ON TABLE howdah.links IS 'What is forwarded to other engines. No credentials are stored: a service or a variable leads there.';
+COMMENT ON COLUMN howdah.links.link_id IS 'Identity of the link. The receiving engine knows it by this.';
+COMMENT ON COLUMN howdah.links.engine_id IS 'The engine that the link belongs to. In a copy of the database it does not fit, and the link stops.';
+COMMENT ON COLUMN howdah.links.target_engine_id IS 'The engine that it leads to. NULL: not reached yet.';
+COMMENT ON COLUMN howdah.links.attempt IS 'The last batch that was forwarded: the random mark of its attempt, committed with the consumption. Its receipts are pruned with the next batch. NULL: none.';
+COMMENT ON COLUMN howdah.links.batch IS 'Number of the last batch that was forwarded. A gap or a step back shows a restored database.';
+COMMENT ON COLUMN howdah.links.forwarded IS 'Messages forwarded.';
+COMMENT ON COLUMN howdah.links.cut IS 'Messages of a subscription that were not forwarded because they had passed the target already.';
+COMMENT ON COLUMN howdah.links.dropped IS 'Messages of the level best effort that were dropped because the target was away.';
+COMMENT ON COLUMN howdah.links.forwarded_at IS 'When the last batch was forwarded. NULL: never.';
+COMMENT ON COLUMN howdah.links.away_since IS 'Since when nothing can be forwarded. NULL: it can.';
+COMMENT ON COLUMN howdah.links.error_at IS 'When last_error happened. NULL: never.';
+COMMENT ON COLUMN howdah.links.created_at IS 'When it was created.';
+COMMENT ON COLUMN howdah.links.source_id IS 'The queue or subscription that it takes from.';
+COMMENT ON COLUMN howdah.links.batch_size IS 'The most messages that are forwarded at a time.';
+COMMENT ON COLUMN howdah.links.retry_ms_max IS 'The longest pause between two attempts while the target is away, in milliseconds.';
+COMMENT ON COLUMN howdah.links.paused IS 'True: nothing is forwarded for now.';
+COMMENT ON COLUMN howdah.links.loops IS 'True: the queue holds messages that came from the target, so each take selects the others.';
+COMMENT ON COLUMN howdah.links.name IS 'Name of the link.';
+COMMENT ON COLUMN howdah.links.target_queue IS 'Name of the queue or topic there.';
+COMMENT ON COLUMN howdah.links.selector IS 'Which messages are forwarded. NULL: all.';
+COMMENT ON COLUMN howdah.links.service IS 'The service of pg_service.conf that leads to the target. NULL: see dsn_env.';
+COMMENT ON COLUMN howdah.links.dsn_env IS 'The environment variable with the target''s DSN. NULL: see service.';
+COMMENT ON COLUMN howdah.links.last_error IS 'Why it last failed to forward. NULL: never.';
+COMMENT ON COLUMN howdah.links.created_by IS 'The role that created it.';
+
+CREATE TABLE howdah.link_arrivals (
+    arrival_id INTEGER GENERATED ALWAYS AS IDENTITY,
+    link_id UUID NOT NULL,
+    engine_id UUID NOT NULL,
+    batch BIGINT NOT NULL,
+    arrived BIGINT DEFAULT 0 NOT NULL,
+    repeated BIGINT DEFAULT 0 NOT NULL,
+    created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    arrived_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    link_name TEXT NOT NULL,
+    engine_name TEXT NOT NULL,
+    source_queue TEXT NOT NULL,
+    arrived_as TEXT NOT NULL,
+    CONSTRAINT pk_link_arrivals PRIMARY KEY (arrival_id)
+);
+CREATE UNIQUE INDEX uq_link_arrivals_link_id ON howdah.link_arrivals (link_id);
+COMMENT ON TABLE howdah.link_arrivals IS 'Links that lead here: one row for each, which every batch locks.';
+COMMENT ON COLUMN howdah.link_arrivals.arrival_id IS 'Number of the link here.';
+COMMENT ON COLUMN howdah.link_arrivals.link_id IS 'Identity of the link, in the sending engine''s table links.';
+COMMENT ON COLUMN howdah.link_arrivals.engine_id IS 'The sending engine.';
+COMMENT ON COLUMN howdah.link_arrivals.batch IS 'Number of the last batch that arrived. It may be forwarded again, until the next one comes.';
+COMMENT ON COLUMN howdah.link_arrivals.arrived IS 'Messages stored here.';
+COMMENT ON COLUMN howdah.link_arrivals.repeated IS 'Messages that came again and were not stored again.';
+COMMENT ON COLUMN howdah.link_arrivals.created_at IS 'When the first batch arrived.';
+COMMENT ON COLUMN howdah.link_arrivals.arrived_at IS 'When the last batch arrived.';
+COMMENT ON COLUMN howdah.link_arrivals.link_name IS 'Name of the link there.';
+COMMENT ON COLUMN howdah.link_arrivals.engine_name IS 'Name of the sending engine.';
+COMMENT ON COLUMN howdah.link_arrivals.source_queue IS 'Name of the queue or subscription there.';
+COMMENT ON COLUMN howdah.link_arrivals.arrived_as IS 'The role that forwards; no other role may go on.';
+
+CREATE TABLE howdah.link_receipts (
+    attempt UUID NOT NULL,
+    arrival_id INTEGER NOT NULL,
+    message_ids BIGINT[] NOT NULL,
+    sent_ats TIMESTAMP WITH TIME ZONE[] NOT NULL,
+    local_ids BIGINT[] NOT NULL,
+    CONSTRAINT pk_link_receipts PRIMARY KEY (arrival_id, attempt)
+);
+COMMENT ON TABLE howdah.link_receipts IS 'Messages that arrived and whose sender is not known to have consumed them: one row an attempt. A message that comes again is found here. The next batch prunes those of the batch that its sender committed.';
+COMMENT ON COLUMN howdah.link_receipts.attempt IS 'Mark of the attempt that brought the messages last.';
+COMMENT ON COLUMN howdah.link_receipts.arrival_id IS 'The link by which they came.';
+COMMENT ON COLUMN howdah.link_receipts.message_ids IS 'Their identities in the sending engine.';
+COMMENT ON COLUMN howdah.link_receipts.sent_ats IS 'When they were sent there. A restored engine uses identities again, but not with the same time.';
+COMMENT ON COLUMN howdah.link_receipts.local_ids IS 'Their identities here.';
+
 CREATE TABLE howdah.listener_marks (
     id BIGINT GENERATED ALWAYS AS IDENTITY,
     listener_id INTEGER NOT NULL,
@@ -1122,6 +1224,7 @@ CREATE TABLE howdah.engine (
     autorollback BOOLEAN DEFAULT false NOT NULL,
     redelivered_optimization BOOLEAN DEFAULT true NOT NULL,
     archive BOOLEAN DEFAULT false NOT NULL,
+    identity_salt UUID,
     archive_id UUID,
     totals_snapshot PG_SNAPSHOT,
     totals_at TIMESTAMP WITH TIME ZONE,
@@ -1174,6 +1277,7 @@ COMMENT ON COLUMN howdah.engine.expired_at IS 'When the last search for expired 
 COMMENT ON COLUMN howdah.engine.autorollback IS 'True: maintenance rolls back Howdah''s transactions that were prepared before the server''s start. OpenMQ''s default is false.';
 COMMENT ON COLUMN howdah.engine.redelivered_optimization IS 'True: all messages of a lease that ran out come again as redelivered. False: only those that howdah.handed recorded. OpenMQ''s default is true.';
 COMMENT ON COLUMN howdah.engine.archive IS 'True: maintenance drops no journal rows and incidents that are not in the archive.';
+COMMENT ON COLUMN howdah.engine.identity_salt IS 'Part of the identity by which links know the engine: howdah.new_engine_id(). NULL: it never changed.';
 COMMENT ON COLUMN howdah.engine.archive_id IS 'The archive that is written now. NULL: none was begun.';
 COMMENT ON COLUMN howdah.engine.totals_snapshot IS 'journal_totals holds the journal rows visible in this snapshot.';
 COMMENT ON COLUMN howdah.engine.totals_at IS 'When journal_totals was last updated.';

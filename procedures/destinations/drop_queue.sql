@@ -4,8 +4,8 @@
 -- Raises   HD001 no such queue; HD010 not allowed; HD011 it holds messages; HD012 it belongs to the engine.
 -- Role     howdah_admin
 --
--- Its listeners are dropped, too. A message is not lost if its sender commits after the drop, or a receiver rolls back.
--- howdah.maintain_dropped() finds it and moves it to the system exception destination.
+-- Its listeners and links are dropped, too. A message is not lost if its sender commits after the drop, or a receiver
+-- rolls back. howdah.maintain_dropped() finds it and moves it to the system exception destination.
 create or replace function howdah.drop_queue(queue text, force boolean default false) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -28,6 +28,7 @@ begin
     end if;
     update howdah.destinations d set dropped_at = howdah.now() where d.id = v_destination.id;
     delete from howdah.listeners l where l.destination_id = v_destination.id;
+    delete from howdah.links l where l.source_id = v_destination.id;
     perform howdah._leave_topics(v_destination.id);
     return v_discarded;
 end

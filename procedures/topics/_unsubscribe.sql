@@ -29,5 +29,6 @@ begin
     delete from howdah.listeners l where l.destination_id = p_subscription.id;
     delete from howdah.consumers c where c.destination_id = p_subscription.id;
     update howdah.destinations d set dropped_at = howdah.now() where d.id = p_subscription.id;
+    delete from howdah.links l where l.source_id = p_subscription.id;
 end
 $$;

@@ -230,7 +230,13 @@ def corrupt(db: Db) -> dict[str | None, int]:
     db.execute("update howdah.msgs set reliability = 3 where message_id = %s", (at["level"],))
     # What their levels allow is no fault.
     number = queue(db, "allowed")
-    for level, reason in ((0, "RESOURCES"), (0, "NOT_STORED: full"), (0, "SENDER_GONE"), (1, "SENDER_GONE")):
+    for level, reason in (
+        (0, "RESOURCES"),
+        (0, "NOT_STORED: full"),
+        (0, "LINK_AWAY: far"),
+        (0, "SENDER_GONE"),
+        (1, "SENDER_GONE"),
+    ):
         name = ("BEST_EFFORT_NONPERSISTENT", "EXPRESS_NONPERSISTENT")[level]
         gone = one(db, "select howdah.send('allowed', 'x', reliability => %s)", (name,))
         receive(db, "allowed")

@@ -14,7 +14,8 @@ from howdah.cli.main import _command
 # What only a program calls, or one who is neither at a command nor needs one.
 NO_COMMAND = {
     *("ack", "begin_attempts", "begin_copy", "close_connection", "drop_temporary_queue", "due_schedules"),
-    *("hold_audit", "journal_offset", "list_consumers", "list_leases", "next_journal_offset", "open_consumer"),
+    *("hold_audit", "journal_offset", "link_take", "list_consumers", "list_leases", "next_journal_offset"),
+    "open_consumer",
     *("rebase_topics", "receive_attempt", "receive_locked", "release_client_id", "selector_matches", "send_copied"),
     *("audit_locks", "destination_grants", "message"),  # two views and a type
 }

@@ -12,8 +12,9 @@ import sqlalchemy
 from support import Connect, Db, one, wait_until
 
 from howdah.engine import Connection, Session, calls, connect, errors, is_innocent
-from howdah.engine.calls import temporary
+from howdah.engine.calls import links, temporary
 from howdah.engine.calls.journal import check_journal_offset, journal_offset
+from howdah.engine.calls.links import Taken
 from howdah.engine.handling.failure import failure_of, sqlstate_of, storable
 from howdah.procedures import FILES, source
 
@@ -112,6 +113,20 @@ def drop_temporary(connection: Connection) -> None:
     session.call(temporary.drop(queue))
 
 
+def linked(connection: Connection) -> None:
+    """A link that leads somewhere."""
+    connection.links.create("far", "orders", "orders", service="far")
+
+
+def refused_over_a_link(connection: Connection) -> None:
+    """A batch with a message for a queue that does not exist."""
+    taken = Taken(
+        "batch", uuid4(), uuid4(), "far", "orders", "nowhere", 1, uuid4(), None, 1, '[{"message_id": 1, "text": ""}]',
+        "far", None, 1,
+    )  # fmt: skip
+    connection.call(links.arrive("far", taken))
+
+
 RAISED: dict[str, tuple[Act, Act]] = {
     "HD001": (lambda c: None, lambda c: c.send("nowhere", "x")),
     "HD002": (lambda c: None, lambda c: c.admin.create_queue("orders")),
@@ -147,6 +162,9 @@ RAISED: dict[str, tuple[Act, Act]] = {
     "HD038": (claimed, lambda c: c.call(calls.scalar("claim_client_id", client_id=("text", "desk7")))),
     "HD039": (capped, lambda c: c.send("orders", "x", reliability="ASSURED_PERSISTENT")),
     "HD040": (lambda c: c.admin.pause_engine(), lambda c: c.send("orders", "x")),
+    "HD041": (lambda c: None, lambda c: c.links.drop("nowhere")),
+    "HD042": (linked, linked),
+    "HD043": (linked, refused_over_a_link),
     "HD036": (behind, lambda c: c.call(check_journal_offset(offset(c) | {"dropped": 0, "snapshot": "3:3:"}))),
     "HD037": (lambda c: None, lambda c: c.call(check_journal_offset(offset(c) | {"system": "1"}))),
 }

@@ -246,6 +246,7 @@ class World:
             "interval": dice.choice(["0", "1 second"]),
             "timestamp with time zone": "2030-01-01 00:00:00+00",
             "uuid": UUIDS[1],
+            "json": "[]",
             "jsonb": "[]" if name in ("plans", "failures", "figures", "queues", "rules") else "{}",
             "bytea": "\\x6162",
             "text": "text",
@@ -275,7 +276,7 @@ class World:
     def _plain(self, dice: random.Random, function: str, name: str, kind: str) -> Sequence[Value]:
         if kind in NUMBERS:
             return NUMBERS[kind]
-        if kind == "jsonb":
+        if kind in ("jsonb", "json"):
             return [*JSONS, *self._objects(dice, function, name)]
         if kind == "text":
             more = {"selector": SELECTORS, "cron": CRONS, "time_zone": ZONES}.get(name, [])

@@ -1,0 +1,16 @@
+-- howdah._link_refusal(p_sqlstate): what an error says of a message that came over a link.
+--
+-- Returns  text: failed (it counts as a failure of the message), rejected (another try cannot help), or NULL if the
+--          message is not to blame, and waits until the error is gone.
+-- Role     internal
+--
+-- A message that is too large, or whose level is above the queue's highest, is rejected. A paused or full queue, a
+-- missing right and a restored database are not the message's fault. Only errors of the message's own data are, and
+-- what this engine has no place for.
+create or replace function howdah._link_refusal(p_sqlstate text) returns text
+language sql immutable
+as $$
+    select case when p_sqlstate in ('HD008', 'HD010', 'HD018', 'HD025', 'HD027') then null
+        when p_sqlstate in ('HD007', 'HD039') then 'rejected'
+        when substr(p_sqlstate, 1, 2) in ('HD', '22', '23', '54', 'P0') then 'failed' end
+$$;

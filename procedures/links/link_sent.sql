@@ -1,0 +1,31 @@
+-- howdah.link_sent(name, in_transit): what the sending side of a link says, for an audit of both its engines.
+--
+-- Returns  one row: forwarded, batch and attempt, as the last commit left them. gone: of the messages in in_transit,
+--          the ids that arrived at the target, and no longer wait here though they were not forwarded.
+-- Raises   HD010 not allowed; HD041 there is no such link.
+-- Role     howdah_auditor howdah_admin
+--
+-- in_transit is what howdah.link_arrived returned at the target, while howdah.hold_link keeps batches away. Of a
+-- subscription, gone is empty.
+create or replace function howdah.link_sent(name text, in_transit bigint[] default '{}')
+returns table (link_id uuid, forwarded bigint, batch bigint, attempt uuid, gone bigint[])
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+declare
+    v_link howdah.links := howdah._link(link_sent.name, 'browse');
+begin
+    return query
+    select v_link.link_id, v_link.forwarded, v_link.batch, v_link.attempt, array(
+        select i.message_id from unnest(in_transit) i(message_id)
+        join howdah.destinations d on d.id = v_link.source_id and d.kind = 'queue'
+        where not exists (select from howdah.msgs m
+                where m.destination_id = v_link.source_id and m.message_id = i.message_id)
+          and not exists (select from howdah.msgs_nonpersistent n
+                where n.destination_id = v_link.source_id and n.message_id = i.message_id)
+          and not exists (select from howdah.parked p
+                where p.destination_id = v_link.source_id and p.message_id = i.message_id)
+          and not exists (select from howdah.leased l
+                where l.destination_id = v_link.source_id and l.message_id = i.message_id)
+        order by 1);
+end
+$$;

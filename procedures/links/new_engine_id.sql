@@ -1,0 +1,15 @@
+-- howdah.new_engine_id(): give this engine another identity, after its whole cluster was copied to become another one.
+--
+-- Returns  the identity (uuid), by which links know the engine.
+-- Role     howdah_admin
+--
+-- Servers that were made from one image, or from a base backup, have one identity, and no link between them works. Call
+-- this on all but one of them. Links from here stop until howdah.rebase_link(name) is called.
+create or replace function howdah.new_engine_id() returns uuid
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+begin
+    update howdah.engine e set identity_salt = gen_random_uuid();
+    return howdah._engine_id();
+end
+$$;

@@ -1,0 +1,15 @@
+-- howdah.resume_link(name): let a paused link forward again.
+--
+-- Returns  true if it was paused (boolean).
+-- Raises   HD010 not allowed; HD041 there is no such link.
+-- Role     howdah_admin
+create or replace function howdah.resume_link(name text) returns boolean
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+declare
+    v_id uuid := (howdah._link(resume_link.name, 'admin')).link_id;
+begin
+    update howdah.links l set paused = false where l.link_id = v_id and l.paused;
+    return found;
+end
+$$;
