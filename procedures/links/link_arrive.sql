@@ -4,8 +4,8 @@
 -- Returns  stored: how many are new; repeated: how many had arrived before.
 -- Raises   HD005 wrong argument, or the transaction is not READ COMMITTED; HD010 not allowed, or another role forwards
 --          for the link; HD025 one of both engines was set back; HD043 messages are refused: the detail is a JSON array
---          of message_id, sqlstate, error_text and reject; HD001, HD006, HD007, HD008, HD017, HD018, HD027, HD039 as
---          howdah.send_batch for the queue as a whole.
+--          of message_id, sqlstate, error_text and reject; HD001, HD006, HD007, HD008, HD017, HD018, HD027, HD039,
+--          HD040 as howdah.send_batch for the queue as a whole.
 -- Role     howdah_producer howdah_admin
 --
 -- The arguments are what howdah.link_take returned at the sender. Commit, then commit there. A receipt of each message
