@@ -22,7 +22,7 @@ begin
     if p_acknowledge is not null then
         perform howdah._note_acked(p_queue, p_acknowledge, null);
     end if;
-    perform howdah._commit_needs(null), set_config('howdah.commit_by_reliability', '', true);
+    perform howdah._change_commit(null, null), set_config('howdah.commit_by_reliability', '', true);
     return query
     select l.* from howdah.lease(p_queue, p_max_messages, p_duration, p_selector, p_consumer, p_acknowledge) l
     where howdah._note_received(l.reliability);

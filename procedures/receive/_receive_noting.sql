@@ -14,7 +14,7 @@ as $$
 declare
     v_word constant text := current_setting('howdah.commit_by_reliability');
 begin
-    perform howdah._commit_needs(null), set_config('howdah.commit_by_reliability', '', true);
+    perform howdah._change_commit(null, null), set_config('howdah.commit_by_reliability', '', true);
     return query
     select r.* from howdah.receive(p_queue, p_max_messages, p_hold, p_selector, p_consumer) r
     where howdah._note_received(r.reliability);

@@ -130,7 +130,8 @@ begin
     if current_setting('howdah.commit_by_reliability', true) <> '' then
         return query select * from howdah._receive_noting(queue, max_messages, hold, selector, consumer);
         return;
-    elsif v_queue.kind is null and queue ~ '[*>]' and strpos(queue, ':') = 0 then
+    end if;
+    if v_queue.kind is null and queue ~ '[*>]' and strpos(queue, ':') = 0 then
         return query select * from howdah._receive_any(queue, max_messages, hold, selector);
         return;
     elsif v_queue.kind is null then
