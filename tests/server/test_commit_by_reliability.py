@@ -8,39 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-import psycopg
 import pytest
+from levels import ASSURED, LEVELS, RELIABLE, WORD, make_sleepy, open_db, send
 from support import Db, column, one, refused
 
 from howdah.engine.embedded import EmbeddedServer
-
-LEVELS = (
-    "BEST_EFFORT_NONPERSISTENT",
-    "EXPRESS_NONPERSISTENT",
-    "RELIABLE_NONPERSISTENT",
-    "RELIABLE_PERSISTENT",
-    "ASSURED_PERSISTENT",
-)
-RELIABLE, ASSURED = LEVELS[3:]
-WORD = "set local howdah.commit_by_reliability = on"
-
-
-def open_db(server: EmbeddedServer) -> Db:
-    return psycopg.connect(server.start().dsn, autocommit=True)
 
 
 @pytest.fixture(scope="module")
 def sleepy_server(module_server: EmbeddedServer) -> EmbeddedServer:
     """A server whose WAL writer flushes every ten seconds at most, and nothing else flushes."""
-    with open_db(module_server) as db:
-        for name, value in {
-            "wal_writer_delay": "10s",
-            "wal_writer_flush_after": "1GB",
-            "autovacuum": "off",
-            "bgwriter_lru_maxpages": "0",
-        }.items():
-            db.execute(f"alter system set {name} = '{value}'")
-    module_server.stop("fast")
+    make_sleepy(module_server)
     with open_db(module_server) as db:
         one(db, "select howdah.create_queue('q')")
         one(db, "select howdah.create_queue('spare')")
@@ -67,10 +45,6 @@ def waited(db: Db) -> bool:
 
 def setting(db: Db) -> str:
     return str(one(db, "select current_setting('synchronous_commit')"))
-
-
-def send(db: Db, level: str, queue: str = "q") -> None:
-    one(db, "select howdah.send(%s, 'x', reliability => %s)", (queue, level))
 
 
 def begin(db: Db, *settings: str) -> None:
