@@ -32,7 +32,8 @@ class Begins(psycopg.BaseConnection[Any]):
         for result in results:
             if result.status not in self._FINE:
                 raise psycopg.errors.error_from_result(result, encoding=self.info.encoding)
-        return results[0]
+        first: PGresult = results[0]
+        return first
 
 
 class ReliabilityConnection(Begins, psycopg.Connection[Any]):

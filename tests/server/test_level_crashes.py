@@ -51,7 +51,7 @@ def test_no_assured_message_is_missing_after_a_kill_right_after_it_was_answered(
 ) -> None:
     with open_db(private_server) as db:
         one(db, "select howdah.create_queue('q')")
-    sent = []
+    sent: list[int] = []
     for number in range(rounds):
         with open_db(private_server) as db:
             assert column(db, "select message_id from howdah.browse('q', 10000)") == sent
