@@ -1,10 +1,10 @@
 -- howdah._change_commit(p_level, p_message_id): do what howdah._commit_needs does, whatever the transaction noted before.
 --
 -- Returns  p_message_id (bigint).
--- Raises   HD005 howdah.commit_by_reliability is neither on nor off.
 -- Role     internal
 --
--- p_level may also be NULL, to note nothing. Without howdah.commit_by_reliability nothing changes.
+-- p_level may also be NULL, to note nothing. Without howdah.commit_by_reliability nothing changes, nor if it says
+-- neither on nor off.
 --
 -- howdah.commit_state holds the caller's own synchronous_commit, the highest level (3 for all up to it, -1 for none),
 -- and what was set last. If synchronous_commit differs from the last, the caller set it since, and it is the caller's
@@ -27,8 +27,7 @@ begin
         end if;
         return p_message_id;
     elsif v_word not in ('', 'on', 'true', 'yes', '1') then
-        raise exception using errcode = 'HD005',
-            message = format('howdah.commit_by_reliability is on or off, not %s', quote_literal(left(v_word, 60)));
+        return p_message_id;
     elsif coalesce(v_word, '') = '' and coalesce(cardinality(v_state), 0) = 0 then
         return p_message_id;
     end if;

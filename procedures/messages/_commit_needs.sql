@@ -2,7 +2,6 @@
 -- commit then waits as long as the highest level needs, if the caller said howdah.commit_by_reliability.
 --
 -- Returns  p_message_id (bigint), so that an INSERT can call it in RETURNING.
--- Raises   HD005 howdah.commit_by_reliability is neither on nor off.
 -- Role     internal
 --
 -- p_level is 0 to 4. Up to 3 (reliable persistent), the commit is asynchronous. With 4 (assured) it waits as the caller

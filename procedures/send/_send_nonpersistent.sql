@@ -3,7 +3,6 @@
 --
 -- Returns  the message's id (bigint); NULL if nothing was stored because queue or caller are not usual, the lane is not
 --          open, or a best-effort message failed. howdah._send then handles the call.
--- Raises   HD018, HD027 as howdah.send.
 -- Role     internal
 --
 -- p_level is 0, 1 or 2; with NULL nothing is stored. p_guarded: an error does not matter to the transaction.

@@ -3,7 +3,6 @@
 --
 -- Returns  the message's id (bigint); NULL if nothing was stored because queue or caller are not usual. howdah._send
 --          then handles the call.
--- Raises   HD018, HD027 as howdah.send.
 -- Role     internal
 create or replace function howdah._send_reliable(
     p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_correlation_id text, p_reply_to text,
