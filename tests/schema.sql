@@ -1841,8 +1841,7 @@ begin
         end if;
         return p_message_id;
     elsif v_word not in ('', 'on', 'true', 'yes', '1') then
-        raise exception using errcode = 'HD005',
-            message = format('howdah.commit_by_reliability is on or off, not %s', quote_literal(left(v_word, 60)));
+        return p_message_id;
     elsif coalesce(v_word, '') = '' and coalesce(cardinality(v_state), 0) = 0 then
         return p_message_id;
     end if;
