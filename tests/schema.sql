@@ -1860,7 +1860,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._change_commit(p_level integer, p_message_id bigint) IS 'do what howdah._commit_needs does, whatever the transaction noted before.';
+COMMENT ON FUNCTION howdah._change_commit(p_level integer, p_message_id bigint) IS 'as howdah._commit_needs, whatever the transaction noted before.';
 
 CREATE FUNCTION howdah._check_all_here() RETURNS void
     LANGUAGE plpgsql STABLE

@@ -1,4 +1,4 @@
--- howdah._change_commit(p_level, p_message_id): do what howdah._commit_needs does, whatever the transaction noted before.
+-- howdah._change_commit(p_level, p_message_id): as howdah._commit_needs, whatever the transaction noted before.
 --
 -- Returns  p_message_id (bigint).
 -- Role     internal

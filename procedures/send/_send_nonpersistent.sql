@@ -1,5 +1,5 @@
--- howdah._send_nonpersistent(p_queue, p_body, …, p_level): store a non-persistent message in a queue, if nothing else
--- about it is unusual.
+-- howdah._send_nonpersistent(p_queue, p_body, …): store a non-persistent message in a queue, if nothing else about it
+-- is unusual.
 --
 -- Returns  the message's id (bigint); NULL if nothing was stored because queue or caller are not usual, the lane is not
 --          open, or a best-effort message failed. howdah._send then handles the call.
