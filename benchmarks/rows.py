@@ -19,6 +19,7 @@ from . import (
     held,
     large,
     latency,
+    levels,
     limits,
     links,
     load,
@@ -229,6 +230,19 @@ ROWS = (
         "≥ 0.8 of no limit, ahead of a counter row at 32 connections",
         limits.NONE,
         (Goal(0.8, limits.NONE), Goal(1, limits.COUNTER, "32 ")),
+        anywhere=False,
+        full_only=True,
+    ),
+    Row(
+        levels.ROW,
+        "Send with each level of reliability, in transactions of messages only",
+        lambda bench, peers: levels.measure(bench),
+        "each level ≥ 0.97 of the next one; reliable persistent ≥ 0.95 of the same under synchronous_commit = off;"
+        " assured ≥ 0.97 of without the setting",
+        goals=(
+            *(Goal(0.97, name) for name in (*levels.NAMES[1:], levels.PLAIN)),
+            Goal(0.95, levels.OFF),
+        ),
         anywhere=False,
         full_only=True,
     ),

@@ -44,6 +44,14 @@ def worker(
         float | None,
         times.length("--time-limit", positive=True, help="Time limit of handlers that set none: 90 (seconds), 5m, …"),
     ] = None,
+    commit_by_reliability: Annotated[
+        bool,
+        typer.Option(
+            "--commit-by-reliability",
+            help="Let a commit wait only as long as its most reliable message needs. What handlers write beside"
+            " reliable persistent messages can then be lost with them in a crash.",
+        ),
+    ] = False,
     wait: Annotated[
         bool,
         typer.Option("--wait/--no-wait", help="Wait for a database that is down at the start, or exit with code 3."),
@@ -100,6 +108,7 @@ def worker(
             queues=queues or (),
             until_empty=until_empty,
             time_limit=time_limit,
+            commit_by_reliability=commit_by_reliability,
         )
     except UnknownQueue as error:
         raise typer.BadParameter(str(error), param_hint="--queue") from error

@@ -17,6 +17,7 @@ from .calls.levels import LevelMapping
 from .connection import Connection
 from .database.client_id import ClaimedClientId
 from .database.loans import PgConnection
+from .database.reliability import ReliabilityConnection
 from .database.waking import KEEPALIVES
 from .errors import CHECK_DSN, BadArgument, CannotConnect, cannot_connect, translated
 from .jms.prefetch import Prefetch
@@ -38,6 +39,7 @@ def connect(
     prefetch: Prefetch | None = None,
     lease_duration: float = 60,
     client_id: str | None = None,
+    commit_by_reliability: bool = False,
 ) -> Connection:
     """Connect by DSN or by the application's own pool.
 
@@ -54,6 +56,8 @@ def connect(
     - client_id: claimed while the connection is open, for all that it publishes and subscribes to. It takes one more
       database connection. It does not work behind a pooler that shares sessions, nor with the application's own pool.
       In a URL: ``jms.clientID=desk7``.
+    - commit_by_reliability: the connection's transactions hold only messages, or what may be lost with them. A commit
+      then waits as long as its most reliable message needs: docs/reliability.md.
 
     A DSN may name several hosts, tried in order: host=a,b target_session_attrs=read-write.
     Raises CannotConnect if the server does not answer, BadArgument for wrong sizes, NotAllowed for a role not granted,
@@ -72,6 +76,11 @@ def connect(
         "lease_duration": lease_duration,
     }
     if pool is not None:
+        if commit_by_reliability:
+            raise BadArgument(
+                "commit_by_reliability does not go with a pool of the application's own",
+                "Connect by DSN, or say set local howdah.commit_by_reliability = on in each transaction.",
+            )
         if client_id is not None:
             raise BadArgument(
                 "client_id does not go with a pool of the application's own",
@@ -96,6 +105,7 @@ def connect(
         max_size=max_size,
         timeout=timeout,
         open=False,
+        connection_class=ReliabilityConnection if commit_by_reliability else psycopg.Connection,
         configure=configure,
         name="howdah",
     )
@@ -199,6 +209,7 @@ class ConnectSettings(TypedDict, total=False):
     prefetch: Prefetch | None
     lease_duration: float
     client_id: str | None
+    commit_by_reliability: bool
 
 
 class ConnectionFactory:

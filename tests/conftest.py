@@ -283,6 +283,14 @@ def private_server(migrated_server: EmbeddedServer) -> Iterator[EmbeddedServer]:
         yield embedded
 
 
+@pytest.fixture(scope="module")
+def module_server(migrated_server: EmbeddedServer) -> Iterator[EmbeddedServer]:
+    """As private_server, for all tests of a module."""
+    with _stopped_at_the_end(_copy_of(migrated_server)) as embedded:
+        embedded.start()
+        yield embedded
+
+
 @pytest.fixture
 def migrated_copy(migrated_server: EmbeddedServer) -> Iterator[Callable[[], EmbeddedServer]]:
     """Makes one more server like `private_server`, not started yet, at each call."""

@@ -1852,6 +1852,44 @@ $$;
 
 COMMENT ON FUNCTION howdah._caller_is_granted(p_role text) IS 'howdah._is_member for the caller, if that is a superuser.';
 
+CREATE FUNCTION howdah._change_commit(p_level integer, p_message_id bigint) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_word text := lower(current_setting('howdah.commit_by_reliability', true));
+    v_state text[] := string_to_array(current_setting('howdah.commit_state', true), ' ');
+    v_now text := current_setting('synchronous_commit');
+    v_own text := v_state[1];
+    v_level integer := greatest(v_state[2]::integer, case when p_level between 0 and 3 then 3 else p_level end, -1);
+    v_wanted text;
+begin
+    if v_word in ('off', 'false', 'no', '0') then
+        if cardinality(v_state) > 0 then
+            perform set_config('synchronous_commit', v_own, true), set_config('howdah.commit_state', '', true);
+        end if;
+        return p_message_id;
+    elsif v_word not in ('', 'on', 'true', 'yes', '1') then
+        return p_message_id;
+    elsif coalesce(v_word, '') = '' and coalesce(cardinality(v_state), 0) = 0 then
+        return p_message_id;
+    end if;
+    if v_own is null or v_now <> v_state[3] then
+        v_own := v_now;
+    end if;
+    v_wanted := case when v_level < 0 then v_own when v_level <= 3 then 'off' when v_own = 'off' then 'on'
+        else v_own end;
+    if v_wanted <> v_now then
+        perform set_config('synchronous_commit', v_wanted, true);
+    end if;
+    if v_state is distinct from array[v_own, v_level::text, v_wanted] then
+        perform set_config('howdah.commit_state', concat_ws(' ', v_own, v_level, v_wanted), true);
+    end if;
+    return p_message_id;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._change_commit(p_level integer, p_message_id bigint) IS 'as howdah._commit_needs, whatever the transaction noted before.';
+
 CREATE FUNCTION howdah._check_all_here() RETURNS void
     LANGUAGE plpgsql STABLE
     AS $$
@@ -3487,6 +3525,28 @@ $$;
 
 COMMENT ON FUNCTION howdah._close_room(p_room regclass) IS 'allow no more tickets until somebody counts.';
 
+CREATE FUNCTION howdah._commit_needs(p_level integer, p_message_id bigint DEFAULT NULL::bigint) RETURNS bigint
+    LANGUAGE sql
+    AS $$
+    select case
+        when current_setting('howdah.commit_state', true) = 'on 3 off' and p_level <= 3
+             and current_setting('synchronous_commit') = 'off'
+             and current_setting('howdah.commit_by_reliability', true) in ('on', '')
+          or current_setting('howdah.commit_state', true) = 'on 4 on' and current_setting('synchronous_commit') = 'on'
+        then p_message_id
+        when coalesce(current_setting('howdah.commit_state', true), '') = '' and p_level <= 3
+             and current_setting('howdah.commit_by_reliability', true) = 'on'
+        then case when set_config('howdah.commit_state', current_setting('synchronous_commit') || ' 3 off', true)
+            || set_config('synchronous_commit', 'off', true) <> '' then p_message_id end
+        when coalesce(current_setting('howdah.commit_state', true), '') = '' and p_level = 4
+             and current_setting('howdah.commit_by_reliability', true) = 'on'
+             and current_setting('synchronous_commit') = 'on'
+        then case when set_config('howdah.commit_state', 'on 4 on', true) <> '' then p_message_id end
+        else howdah._change_commit(p_level, p_message_id) end
+$$;
+
+COMMENT ON FUNCTION howdah._commit_needs(p_level integer, p_message_id bigint) IS 'note that the transaction sent or received a message of this level. The commit then waits as long as the highest level needs, if the caller said howdah.commit_by_reliability.';
+
 CREATE FUNCTION howdah._commit_surely() RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -4298,6 +4358,7 @@ declare
     v_gone record;
     v_count bigint := 0;
 begin
+    perform howdah._commit_needs(4);
     for v_gone in
         with gone as (delete from howdah.parked p where p.ctid = any (p_rows) returning p.message_id,
             p.boot is not null as nonpersistent)
@@ -4320,6 +4381,7 @@ declare
     v_destination howdah.destinations;
     v_weight integer;
 begin
+    perform howdah._commit_needs(4);
     select d.* into v_destination from howdah.destinations d where d.id = p_destination_id;
     if p_place is not null then
         perform howdah._remove(p_message, p_place);
@@ -4344,6 +4406,7 @@ CREATE FUNCTION howdah._dispose_evicted(p_destination howdah.destinations, p_mes
     LANGUAGE plpgsql
     AS $$
 begin
+    perform howdah._commit_needs(4);
     if p_message.expires_at <= howdah.now() then
         perform howdah._expire(p_destination, p_message, p_nonpersistent);
     elsif p_destination.exception_mode = 'none' or p_destination.at_limit = 'discard'
@@ -4367,6 +4430,7 @@ declare
     v_weight integer := (select s.weight from howdah._standing(p_destination.id, p_message_id, 0::smallint,
         p_conversation_id, howdah._group(p_headers, p_conversation_id), null) s);
 begin
+    perform howdah._commit_needs(4);
     if not howdah._park_waiting(p_destination, v_copy, p_nonpersistent, v_weight, p_now) then
         perform howdah._apply_limit_policy(p_destination, v_copy, p_nonpersistent, howdah._death_reason(v_weight));
     end if;
@@ -4473,6 +4537,7 @@ declare
     v_nonpersistent boolean;
     v_discarded bigint := 0;
 begin
+    perform howdah._commit_needs(4);
     perform howdah._sweep_lost();
     if p_reason = 'purged' then
         perform howdah._return_leases(p_destination.id, null, howdah.now());
@@ -4568,6 +4633,7 @@ begin
     if not pg_try_advisory_xact_lock(howdah._lock_key('conversation', p_conversation_id::text)) then
         return false;
     end if;
+    perform howdah._commit_needs(4);
     insert into howdah.ended_conversations (conversation_id, ended_at, ended_by, error, error_text)
     values (p_conversation_id, howdah.now(), howdah._caller(), p_error, p_text)
     on conflict on constraint pk_ended_conversations do nothing;
@@ -5471,6 +5537,7 @@ begin
     if not p_schedule.catch_up and v_count > 1 then
         v_times := v_times[v_count:];
     end if;
+    perform howdah._commit_needs(4);
     begin
         if p_error is not null then
             raise exception using errcode = 'HD005', message = p_error;
@@ -6896,6 +6963,25 @@ $$;
 
 COMMENT ON FUNCTION howdah._lay_down(p_destination_id integer, p_lease bigint, p_message_ids bigint[], p_until timestamp with time zone) IS 'move messages of a lease to parked, each with its own end.';
 
+CREATE FUNCTION howdah._lease_noting(p_queue text, p_max_messages integer, p_duration interval, p_selector text, p_consumer bigint, p_acknowledge bigint) RETURNS TABLE(lease bigint, leased_until timestamp with time zone, message_id bigint, queue_name text, body text, bytes bytea, content_type text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, delivery_mode text, sent_at timestamp with time zone, expires_at timestamp with time zone, delivery_count integer, redelivered boolean, "position" bigint, stage integer, origin_queue text, dead_reason text, dead_at timestamp with time zone, reliability text)
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_word constant text := current_setting('howdah.commit_by_reliability');
+begin
+    if p_acknowledge is not null then
+        perform howdah._note_acked(p_queue, p_acknowledge, null);
+    end if;
+    perform howdah._change_commit(null, null), set_config('howdah.commit_by_reliability', '', true);
+    return query
+    select l.* from howdah.lease(p_queue, p_max_messages, p_duration, p_selector, p_consumer, p_acknowledge) l
+    where howdah._note_received(l.reliability);
+    perform set_config('howdah.commit_by_reliability', v_word, true);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._lease_noting(p_queue text, p_max_messages integer, p_duration interval, p_selector text, p_consumer bigint, p_acknowledge bigint) IS 'as howdah.lease, where the caller said howdah.commit_by_reliability: the commit waits as long as what was leased and acknowledged needs.';
+
 CREATE FUNCTION howdah._lease_otherwise(p_queue text, p_max_messages integer, p_duration interval, p_selector text, p_consumer bigint, p_until timestamp with time zone, p_unknown boolean) RETURNS TABLE(lease bigint, leased_until timestamp with time zone, message_id bigint, queue_name text, body text, bytes bytea, content_type text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, delivery_mode text, sent_at timestamp with time zone, expires_at timestamp with time zone, delivery_count integer, redelivered boolean, "position" bigint, stage integer, origin_queue text, dead_reason text, dead_at timestamp with time zone, reliability text)
     LANGUAGE plpgsql
     AS $$
@@ -7078,6 +7164,14 @@ CREATE FUNCTION howdah._level_name(p_reliability smallint, p_nonpersistent boole
 $$;
 
 COMMENT ON FUNCTION howdah._level_name(p_reliability smallint, p_nonpersistent boolean) IS 'the name of a stored message''s level of reliability.';
+
+CREATE FUNCTION howdah._level_of(p_reliability smallint, p_nonpersistent boolean) RETURNS smallint
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select coalesce(p_reliability, case when p_nonpersistent then 1 else 4 end)::smallint
+$$;
+
+COMMENT ON FUNCTION howdah._level_of(p_reliability smallint, p_nonpersistent boolean) IS 'a stored message''s level of reliability, 0 to 4.';
 
 CREATE FUNCTION howdah._link(p_name text, p_verb text) RETURNS howdah.links
     LANGUAGE plpgsql STABLE
@@ -8876,6 +8970,27 @@ $$;
 
 COMMENT ON FUNCTION howdah._nonpersistent_2(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'the non-persistent messages of a topic in reading order, from the table number 2.';
 
+CREATE FUNCTION howdah._note_acked(p_queue text, p_lease bigint, p_message_ids bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_queue record;
+begin
+    select d.id, d.kind into v_queue from howdah.destinations d where d.name = p_queue and d.dropped_at is null;
+    perform howdah._commit_needs(case when v_queue.kind = 'queue' then (
+        select max(h.level) from (
+            select howdah._level_of(m.reliability, false) as level
+            from howdah._in_lease(v_queue.id, p_lease, p_message_ids) m
+            union all
+            select howdah._level_of(p.reliability, p.boot is not null) from howdah.parked p
+            where p.destination_id = v_queue.id and p.lease_id = p_lease
+              and (p_message_ids is null or p.message_id = any (p_message_ids))
+        ) h) else 4 end);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._note_acked(p_queue text, p_lease bigint, p_message_ids bigint[]) IS 'note that the transaction consumes these messages of a lease.';
+
 CREATE FUNCTION howdah._note_alive(p_alive regclass) RETURNS void
     LANGUAGE sql
     AS $$ select setval(p_alive, howdah._pace(clock_timestamp())) $$;
@@ -8948,6 +9063,17 @@ CREATE FUNCTION howdah._note_readers(p_topic_id integer) RETURNS void
 $$;
 
 COMMENT ON FUNCTION howdah._note_readers(p_topic_id integer) IS 'record whether messages of a topic need to be stored, and whether they are sent on to queues.';
+
+CREATE FUNCTION howdah._note_received(p_reliability text) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform howdah._commit_needs(howdah._level(p_reliability));
+    return true;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._note_received(p_reliability text) IS 'note that the transaction received a message of this level, by its name.';
 
 CREATE FUNCTION howdah._note_special(p_destination howdah.destinations) RETURNS void
     LANGUAGE plpgsql
@@ -10329,6 +10455,9 @@ begin
             0);
         perform howdah._unpublish(v_generation, v_topic, array[v_seq]);
     end loop;
+    if v_seq is not null and current_setting('howdah.commit_by_reliability', true) <> '' then
+        perform howdah._commit_needs(4);
+    end if;
     if v_seq is not null and p_topic is distinct from current_setting('howdah.topic', true) then
         perform set_config('howdah.topic', p_topic, false);
     end if;
@@ -10762,6 +10891,22 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._receive_by_lane(p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint, p_taken boolean) IS 'receive from a queue, lane by lane.';
+
+CREATE FUNCTION howdah._receive_noting(p_queue text, p_max_messages integer, p_hold boolean, p_selector text, p_consumer bigint) RETURNS SETOF howdah.message
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_word constant text := current_setting('howdah.commit_by_reliability');
+begin
+    perform howdah._change_commit(null, null), set_config('howdah.commit_by_reliability', '', true);
+    return query
+    select r.* from howdah.receive(p_queue, p_max_messages, p_hold, p_selector, p_consumer) r
+    where howdah._note_received(r.reliability);
+    perform set_config('howdah.commit_by_reliability', v_word, true);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._receive_noting(p_queue text, p_max_messages integer, p_hold boolean, p_selector text, p_consumer bigint) IS 'as howdah.receive, where the caller said howdah.commit_by_reliability: the commit waits as long as what was received needs.';
 
 CREATE FUNCTION howdah._receive_of_groups(p_lane howdah.lanes, p_name text, p_now timestamp with time zone, p_want integer, p_journaled boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -11237,6 +11382,7 @@ CREATE FUNCTION howdah._record_act(p_act text, p_destination_id integer, p_messa
     AS $$
 begin
     if cardinality(p_message_ids) > 0 or p_destination_id is null then
+        perform howdah._commit_needs(4);
         insert into howdah.operator_acts (at, actor, act, destination_id, other_destination_id, reason, message_ids,
             incident_id)
         values (howdah.now(), howdah._caller(), p_act, p_destination_id, p_other_id, p_reason, p_message_ids,
@@ -11262,6 +11408,7 @@ declare
     v_uncounted boolean;
     v_now timestamptz;
 begin
+    perform howdah._commit_needs(4);
     select * into v_failure from howdah._read_failure(p_failure);
     if p_destination.poison_handling and p_destination.disable_after > 0 then
         -- before any message's lock, so that two calls cannot deadlock
@@ -12247,6 +12394,7 @@ begin
         v_row.state := 'ended';
         v_row.due_at := null;
     end if;
+    perform howdah._commit_needs(4);
     insert into howdah.schedules select v_row.*;
     return v_row.id;
 end
@@ -13382,6 +13530,9 @@ begin
             p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay,
             p_reliability, p_notify, p_deduplication_keys);
     end if;
+    if v_count > 0 and current_setting('howdah.commit_by_reliability', true) <> '' then
+        perform howdah._commit_needs(v_level);
+    end if;
     select sum(octet_length(b.body)), max(octet_length(b.body)) into v_bytes, v_longest from unnest(p_bodies) b(body);
     perform howdah._check_room(p_destination, v_count, v_bytes, p_conversation_ids,
         9 - (select min(coalesce(b.priority, p_destination.default_priority))
@@ -13592,6 +13743,9 @@ begin
     ) d
     returning message_id into v_message_id;
     if v_message_id is not null then
+        if current_setting('howdah.commit_by_reliability', true) <> '' then
+            perform howdah._commit_needs(4);
+        end if;
         perform howdah._keep_body(v_message_id, p_body);
     end if;
     return v_message_id;
@@ -13634,6 +13788,80 @@ $$;
 
 COMMENT ON FUNCTION howdah._send_new(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_keys text[]) IS 'store those messages of a batch that were not sent already.';
 
+CREATE FUNCTION howdah._send_nonpersistent(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_correlation_id text, p_reply_to text, p_message_type text, p_notify boolean, p_level integer, p_guarded boolean DEFAULT false) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_now timestamptz;
+    v_message_id bigint;
+begin
+    if p_level = 0 and not p_guarded then
+        begin
+            return howdah._send_nonpersistent(p_queue, p_body, p_is_text, p_content_type, p_correlation_id, p_reply_to,
+                p_message_type, p_notify, p_level, true);
+        exception when others then
+            return null;
+        end;
+    end if;
+    v_now := howdah.now();
+    insert into howdah.msgs_nonpersistent (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
+        content_type, body, correlation_id, reply_to, message_type, reliability, boot)
+    select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id,
+        d.main_rank, 0, p_is_text, p_content_type, p_body, p_correlation_id, p_reply_to, p_message_type,
+        nullif(p_level, 1), pg_postmaster_start_time()
+    from (
+        select c.id, c.main_rank, c.default_time_to_live_ms,
+        case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
+        from howdah.destinations c
+        where c.name = p_queue and c.dropped_at is null and not c.sending_paused
+          and octet_length(p_body) <= c.max_message_bytes
+          and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
+          and c.producer_may_override and c.max_reliability = 'ASSURED_PERSISTENT' and p_level is not null
+          and exists (select from howdah.lanes l
+              where l.destination_id = c.id and l.rank = c.main_rank and l.place = 1 and l.head is not null)
+          and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(p_body)))
+          and howdah._has_role(c.senders[1]) and pg_sequence_last_value(c.special) is not null
+          and (pg_sequence_last_value(c.waiting) is null or p_notify is not true or howdah._wake(c.id, c.waiting))
+    ) d
+    returning case when current_setting('howdah.commit_by_reliability', true) <> ''
+        then howdah._commit_needs(p_level, message_id) else message_id end into v_message_id;
+    return v_message_id;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._send_nonpersistent(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_correlation_id text, p_reply_to text, p_message_type text, p_notify boolean, p_level integer, p_guarded boolean) IS 'store a non-persistent message in a queue, if nothing else about it is unusual.';
+
+CREATE FUNCTION howdah._send_reliable(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_correlation_id text, p_reply_to text, p_message_type text, p_notify boolean) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_now timestamptz := howdah.now();
+    v_message_id bigint;
+begin
+    insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
+        content_type, body, correlation_id, reply_to, message_type, reliability)
+    select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id,
+        d.main_rank, 0, p_is_text, p_content_type, p_body, p_correlation_id, p_reply_to, p_message_type, 3
+    from (
+        select c.id, c.main_rank, c.default_time_to_live_ms,
+        case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
+        from howdah.destinations c
+        where c.name = p_queue and c.dropped_at is null and not c.sending_paused
+          and octet_length(p_body) <= c.max_message_bytes
+          and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full' and c.persistent
+          and c.producer_may_override and c.max_reliability = 'ASSURED_PERSISTENT'
+          and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(p_body)))
+          and howdah._has_role(c.senders[1])
+          and (pg_sequence_last_value(c.waiting) is null or p_notify is not true or howdah._wake(c.id, c.waiting))
+    ) d
+    returning case when current_setting('howdah.commit_by_reliability', true) <> ''
+        then howdah._commit_needs(3, message_id) else message_id end into v_message_id;
+    return v_message_id;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._send_reliable(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_correlation_id text, p_reply_to text, p_message_type text, p_notify boolean) IS 'store a reliable persistent message in a queue, if nothing else about it is unusual.';
+
 CREATE FUNCTION howdah._send_to(v_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text, p_user text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
@@ -13653,6 +13881,9 @@ begin
         if v_first <> v_message.message_id then
             return v_first;
         end if;
+    end if;
+    if current_setting('howdah.commit_by_reliability', true) <> '' then
+        perform howdah._commit_needs(v_level);
     end if;
     perform howdah._check_room(v_destination, 1, octet_length(p_body), array[p_conversation_id],
         9 - coalesce(p_priority, v_destination.default_priority));
@@ -14525,6 +14756,7 @@ begin
         perform howdah._dispose(p_queue.id, v_found.message, v_found.nonpersistent, null, v_now);
         return;
     end if;
+    perform howdah._commit_needs(howdah._level_of((v_found.message).reliability, v_found.nonpersistent));
     return next howdah._message(v_found.message, p_queue.name, v_found.nonpersistent, v_failed.failures);
     perform howdah._journal(p_queue, 'consumed', array[p_message.message_id], v_found.nonpersistent, null, null,
         p_message.sent_at);
@@ -14874,6 +15106,7 @@ declare
     v_ids bigint[] := '{}';
     v_least bigint[];
 begin
+    perform howdah._commit_needs(4);
     perform howdah._lay_down(p_destination.id, p_lease, p_message_ids, null);
     for v_row in select l.ctid, l.message from howdah._parked_of_lease(p_destination.id, p_lease, p_message_ids) l loop
         delete from howdah.parked p where p.ctid = v_row.ctid;
@@ -15549,6 +15782,9 @@ declare
     v_apart bigint[];
     v_done bigint;
 begin
+    if current_setting('howdah.commit_by_reliability', true) <> '' then
+        perform howdah._note_acked(queue, lease, message_ids);
+    end if;
     -- The usual case: the messages are in leased, and the lease has not ended. Nobody else takes these rows.
     select d.id, d.journal_level <> 'off' as journaled, l.rank, howdah._has_role(d.receivers[1]) as allowed,
         message_ids is null and exists (select from howdah.parked p
@@ -16050,6 +16286,7 @@ begin
                 'With an older snapshot it would not see the attempts that others have begun. Call it in a '
                 'transaction of its own: begin isolation level read committed.';
     end if;
+    perform howdah._commit_needs(4);
     perform nextval(v_destination.failing);
     loop
         v_passed := v_left || howdah._untouchable_messages(v_destination);
@@ -16300,6 +16537,7 @@ CREATE FUNCTION howdah.cancel_attempt(queue text, attempt_id uuid) RETURNS boole
 declare
     v_id integer := (howdah._destination(queue, 'receive')).id;
 begin
+    perform howdah._commit_needs(4);
     delete from howdah.attempts a
     where a.attempt_id = cancel_attempt.attempt_id and a.destination_id = v_id
       and not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id);
@@ -17189,6 +17427,7 @@ declare
     v_parked bigint;
     v_published bigint;
 begin
+    perform howdah._commit_needs(4);
     if message_ids is null then
         -- Replace the row: a receiver that found the lease ended a moment ago then locks nothing of the new one.
         with gone as (
@@ -17431,6 +17670,7 @@ begin
         where a.subscription_id = v_destination.id and d.lease_id = lease
           and (message_ids is null or d.seq * 1000000 + a.destination_id = any (message_ids)));
     perform howdah._check_lease(v_destination, lease, message_ids, cardinality(v_ids));
+    perform howdah._commit_needs(4);
     insert into howdah.handed (lease_id, message_id, handed_at)
     select lease, i.id, howdah.now() from unnest(v_ids) i(id)
     where not exists (select from howdah.handed h where h.lease_id = lease and h.message_id = i.id);
@@ -17673,6 +17913,10 @@ declare
     v_ended bigint[];
     v_taken integer;
 begin
+    if current_setting('howdah.commit_by_reliability', true) <> '' then
+        return query select * from howdah._lease_noting(queue, max_messages, duration, selector, consumer, acknowledge);
+        return;
+    end if;
     if acknowledge is not null then
         perform howdah._ack_before(queue, acknowledge);
     end if;
@@ -19854,6 +20098,7 @@ begin
         d.search, coalesce(pg_sequence_last_value(d.search), 0) as hint,
         howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as due,
         case when not hold and selector is null and consumer is null and not d.receiving_paused
+            and (current_setting('howdah.commit_by_reliability', true) <> '') is not true
             and howdah._has_role(d.receivers[1]) then max_messages end as usual
     into v_queue
     from howdah.destinations d where d.name = queue and d.dropped_at is null;
@@ -19931,6 +20176,10 @@ begin
         end if;
     end if;
 
+    if current_setting('howdah.commit_by_reliability', true) <> '' then
+        return query select * from howdah._receive_noting(queue, max_messages, hold, selector, consumer);
+        return;
+    end if;
     if v_queue.kind is null and queue ~ '[*>]' and strpos(queue, ':') = 0 then
         return query select * from howdah._receive_any(queue, max_messages, hold, selector);
         return;
@@ -20052,6 +20301,7 @@ begin
         and u.message_id = v_attempt.message_id;
     delete from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id;
     perform howdah._remove(v_found.message, v_found.place);
+    perform howdah._commit_needs(howdah._level_of((v_found.message).reliability, v_found.nonpersistent));
     return next howdah._message(v_found.message, v_destination.name, v_found.nonpersistent, v_failures);
     perform howdah._journal(v_destination, 'consumed', array[v_attempt.message_id], v_found.nonpersistent, null, null,
         (v_found.message).sent_at);
@@ -21018,6 +21268,7 @@ begin
         raise exception using errcode = 'HD005', message = 'since cannot be NULL',
             hint = 'It is a time; ''-infinity'' is the beginning, ''infinity'' the end.';
     end if;
+    perform howdah._commit_needs(4);
     perform howdah._lock_subscription(v_destination);
     perform howdah._check_cluster();
     select s.* into v_subscription from howdah.subscriptions s where s.destination_id = v_destination.id;
@@ -21087,7 +21338,8 @@ declare
     v_now timestamptz := howdah.now();
     v_message_id bigint;
 begin
-    if headers is null and priority is null and time_to_live is null and delay is null and reliability is null
+    if headers is null and priority is null and time_to_live is null and delay is null
+       and (reliability is null or reliability = 'ASSURED_PERSISTENT')
        and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
        and deduplication_key is null and content_type <> ''
        and not howdah._is_large(octet_length(send.body))
@@ -21109,21 +21361,39 @@ begin
               and howdah._has_role(c.senders[1])
               and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
         ) d
-        returning message_id into v_message_id;
+        returning case when current_setting('howdah.commit_by_reliability', true) <> ''
+            then howdah._commit_needs(4, message_id) else message_id end into v_message_id;
         if v_message_id is not null then
             return v_message_id;
         end if;
     elsif headers is null and priority is null and time_to_live is null and delay is null
-       and reliability is null and (delivery_mode is null or delivery_mode = 'persistent')
-       and conversation_id is null and deduplication_key is null and content_type <> ''
+       and (reliability is null or reliability = 'ASSURED_PERSISTENT')
+       and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
+       and deduplication_key is null and content_type <> ''
        and queue is distinct from current_setting('howdah.topic', true) then
         v_message_id := howdah._send_large(queue, send.body, false, content_type,
             correlation_id, reply_to, message_type, notify);
         if v_message_id is not null then
             return v_message_id;
         end if;
+    elsif headers is null and priority is null and time_to_live is null and delay is null and conversation_id is null
+       and deduplication_key is null and content_type <> '' and not howdah._is_large(octet_length(send.body))
+       and coalesce(reliability, delivery_mode) is not null then
+        if reliability = 'RELIABLE_PERSISTENT' then
+            v_message_id := howdah._send_reliable(queue, send.body, false, content_type, correlation_id, reply_to,
+                message_type, notify);
+        else
+            v_message_id := howdah._send_nonpersistent(queue, send.body, false, content_type, correlation_id,
+                reply_to, message_type, notify, case coalesce(reliability, delivery_mode)
+                    when 'BEST_EFFORT_NONPERSISTENT' then 0 when 'RELIABLE_NONPERSISTENT' then 2
+                    when 'EXPRESS_NONPERSISTENT' then 1 when 'non-persistent' then 1 end);
+        end if;
+        if v_message_id is not null then
+            return v_message_id;
+        end if;
     end if;
-    if delay is null and reliability is null and (delivery_mode is null or delivery_mode = 'persistent')
+    if delay is null and (reliability is null or reliability = 'ASSURED_PERSISTENT')
+       and (delivery_mode is null or delivery_mode = 'persistent')
        and deduplication_key is null then
         v_message_id := howdah._publish_usual(queue, send.body, false, content_type, headers,
             priority, correlation_id, reply_to, message_type, conversation_id, time_to_live, notify);
@@ -21148,7 +21418,8 @@ declare
     v_now timestamptz := howdah.now();
     v_message_id bigint;
 begin
-    if headers is null and priority is null and time_to_live is null and delay is null and reliability is null
+    if headers is null and priority is null and time_to_live is null and delay is null
+       and (reliability is null or reliability = 'ASSURED_PERSISTENT')
        and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
        and deduplication_key is null and content_type <> ''
        and not howdah._is_large(octet_length(send.body::text))
@@ -21170,21 +21441,39 @@ begin
               and howdah._has_role(c.senders[1])
               and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
         ) d
-        returning message_id into v_message_id;
+        returning case when current_setting('howdah.commit_by_reliability', true) <> ''
+            then howdah._commit_needs(4, message_id) else message_id end into v_message_id;
         if v_message_id is not null then
             return v_message_id;
         end if;
     elsif headers is null and priority is null and time_to_live is null and delay is null
-       and reliability is null and (delivery_mode is null or delivery_mode = 'persistent')
-       and conversation_id is null and deduplication_key is null and content_type <> ''
+       and (reliability is null or reliability = 'ASSURED_PERSISTENT')
+       and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
+       and deduplication_key is null and content_type <> ''
        and queue is distinct from current_setting('howdah.topic', true) then
         v_message_id := howdah._send_large(queue, convert_to(send.body::text, 'UTF8'), true, content_type,
             correlation_id, reply_to, message_type, notify);
         if v_message_id is not null then
             return v_message_id;
         end if;
+    elsif headers is null and priority is null and time_to_live is null and delay is null and conversation_id is null
+       and deduplication_key is null and content_type <> '' and not howdah._is_large(octet_length(send.body::text))
+       and coalesce(reliability, delivery_mode) is not null then
+        if reliability = 'RELIABLE_PERSISTENT' then
+            v_message_id := howdah._send_reliable(queue, convert_to(send.body::text, 'UTF8'), true, content_type, correlation_id, reply_to,
+                message_type, notify);
+        else
+            v_message_id := howdah._send_nonpersistent(queue, convert_to(send.body::text, 'UTF8'), true, content_type, correlation_id,
+                reply_to, message_type, notify, case coalesce(reliability, delivery_mode)
+                    when 'BEST_EFFORT_NONPERSISTENT' then 0 when 'RELIABLE_NONPERSISTENT' then 2
+                    when 'EXPRESS_NONPERSISTENT' then 1 when 'non-persistent' then 1 end);
+        end if;
+        if v_message_id is not null then
+            return v_message_id;
+        end if;
     end if;
-    if delay is null and reliability is null and (delivery_mode is null or delivery_mode = 'persistent')
+    if delay is null and (reliability is null or reliability = 'ASSURED_PERSISTENT')
+       and (delivery_mode is null or delivery_mode = 'persistent')
        and deduplication_key is null then
         v_message_id := howdah._publish_usual(queue, convert_to(send.body::text, 'UTF8'), true, content_type, headers,
             priority, correlation_id, reply_to, message_type, conversation_id, time_to_live, notify);
@@ -21209,7 +21498,8 @@ declare
     v_now timestamptz := howdah.now();
     v_message_id bigint;
 begin
-    if headers is null and priority is null and time_to_live is null and delay is null and reliability is null
+    if headers is null and priority is null and time_to_live is null and delay is null
+       and (reliability is null or reliability = 'ASSURED_PERSISTENT')
        and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
        and deduplication_key is null and content_type <> ''
        and not howdah._is_large(octet_length(send.body))
@@ -21231,21 +21521,39 @@ begin
               and howdah._has_role(c.senders[1])
               and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
         ) d
-        returning message_id into v_message_id;
+        returning case when current_setting('howdah.commit_by_reliability', true) <> ''
+            then howdah._commit_needs(4, message_id) else message_id end into v_message_id;
         if v_message_id is not null then
             return v_message_id;
         end if;
     elsif headers is null and priority is null and time_to_live is null and delay is null
-       and reliability is null and (delivery_mode is null or delivery_mode = 'persistent')
-       and conversation_id is null and deduplication_key is null and content_type <> ''
+       and (reliability is null or reliability = 'ASSURED_PERSISTENT')
+       and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
+       and deduplication_key is null and content_type <> ''
        and queue is distinct from current_setting('howdah.topic', true) then
         v_message_id := howdah._send_large(queue, convert_to(send.body, 'UTF8'), true, content_type,
             correlation_id, reply_to, message_type, notify);
         if v_message_id is not null then
             return v_message_id;
         end if;
+    elsif headers is null and priority is null and time_to_live is null and delay is null and conversation_id is null
+       and deduplication_key is null and content_type <> '' and not howdah._is_large(octet_length(send.body))
+       and coalesce(reliability, delivery_mode) is not null then
+        if reliability = 'RELIABLE_PERSISTENT' then
+            v_message_id := howdah._send_reliable(queue, convert_to(send.body, 'UTF8'), true, content_type, correlation_id, reply_to,
+                message_type, notify);
+        else
+            v_message_id := howdah._send_nonpersistent(queue, convert_to(send.body, 'UTF8'), true, content_type, correlation_id,
+                reply_to, message_type, notify, case coalesce(reliability, delivery_mode)
+                    when 'BEST_EFFORT_NONPERSISTENT' then 0 when 'RELIABLE_NONPERSISTENT' then 2
+                    when 'EXPRESS_NONPERSISTENT' then 1 when 'non-persistent' then 1 end);
+        end if;
+        if v_message_id is not null then
+            return v_message_id;
+        end if;
     end if;
-    if delay is null and reliability is null and (delivery_mode is null or delivery_mode = 'persistent')
+    if delay is null and (reliability is null or reliability = 'ASSURED_PERSISTENT')
+       and (delivery_mode is null or delivery_mode = 'persistent')
        and deduplication_key is null then
         v_message_id := howdah._publish_usual(queue, convert_to(send.body, 'UTF8'), true, content_type, headers,
             priority, correlation_id, reply_to, message_type, conversation_id, time_to_live, notify);
@@ -21492,6 +21800,7 @@ begin
         raise exception using errcode = 'HD005',
             message = 'message_ids, priorities and positions must be of equal length';
     end if;
+    perform howdah._commit_needs(4);
     for v_wanted in
         select w.message_id, w.priority, w.seq
         from unnest(message_ids, priorities, positions) w(message_id, priority, seq) order by w.message_id
@@ -24590,6 +24899,8 @@ REVOKE ALL ON FUNCTION howdah._caller() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._caller_is_granted(p_role text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._change_commit(p_level integer, p_message_id bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._check_all_here() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_all_taken(p_source howdah.destinations, p_message_ids bigint[], p_count bigint, p_act text) FROM PUBLIC;
@@ -24687,6 +24998,8 @@ REVOKE ALL ON FUNCTION howdah._clear_temporary(p_id integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._close_dead(p_destination_id integer, p_now timestamp with time zone, p_but integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._close_room(p_room regclass) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._commit_needs(p_level integer, p_message_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._commit_surely() FROM PUBLIC;
 
@@ -24988,6 +25301,8 @@ REVOKE ALL ON FUNCTION howdah._latch(p_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lay_down(p_destination_id integer, p_lease bigint, p_message_ids bigint[], p_until timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._lease_noting(p_queue text, p_max_messages integer, p_duration interval, p_selector text, p_consumer bigint, p_acknowledge bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._lease_otherwise(p_queue text, p_max_messages integer, p_duration interval, p_selector text, p_consumer bigint, p_until timestamp with time zone, p_unknown boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lease_published(p_destination howdah.destinations, p_message_ids bigint[], p_lease bigint, p_until timestamp with time zone) FROM PUBLIC;
@@ -25005,6 +25320,8 @@ REVOKE ALL ON FUNCTION howdah._level(p_asked text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._level_for(p_destination howdah.destinations, p_asked text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._level_name(p_reliability smallint, p_nonpersistent boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._level_of(p_reliability smallint, p_nonpersistent boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._link(p_name text, p_verb text) FROM PUBLIC;
 
@@ -25130,6 +25447,8 @@ REVOKE ALL ON FUNCTION howdah._nonpersistent_1(p_topic integer, p_after xid8, p_
 
 REVOKE ALL ON FUNCTION howdah._nonpersistent_2(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._note_acked(p_queue text, p_lease bigint, p_message_ids bigint[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._note_alive(p_alive regclass) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._note_done(p_ack_id integer, p_seqs bigint[], p_xids xid8[]) FROM PUBLIC;
@@ -25139,6 +25458,8 @@ REVOKE ALL ON FUNCTION howdah._note_first(p_lane howdah.lanes, p_walk howdah.wal
 REVOKE ALL ON FUNCTION howdah._note_lease(p_consumer bigint, p_lease bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._note_readers(p_topic_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._note_received(p_reliability text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._note_special(p_destination howdah.destinations) FROM PUBLIC;
 
@@ -25233,6 +25554,8 @@ REVOKE ALL ON FUNCTION howdah._read_published(p_destination howdah.destinations,
 REVOKE ALL ON FUNCTION howdah._receive_any(p_pattern text, p_want integer, p_hold boolean, p_selector text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._receive_by_lane(p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint, p_taken boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._receive_noting(p_queue text, p_max_messages integer, p_hold boolean, p_selector text, p_consumer bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._receive_of_groups(p_lane howdah.lanes, p_name text, p_now timestamp with time zone, p_want integer, p_journaled boolean) FROM PUBLIC;
 
@@ -25403,6 +25726,10 @@ REVOKE ALL ON FUNCTION howdah._send_error(p_reply_to text, p_from_id integer, p_
 REVOKE ALL ON FUNCTION howdah._send_large(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_correlation_id text, p_reply_to text, p_message_type text, p_notify boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._send_new(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_keys text[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._send_nonpersistent(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_correlation_id text, p_reply_to text, p_message_type text, p_notify boolean, p_level integer, p_guarded boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._send_reliable(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_correlation_id text, p_reply_to text, p_message_type text, p_notify boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._send_to(v_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text, p_user text) FROM PUBLIC;
 

@@ -12,6 +12,7 @@ from uuid import UUID
 import psycopg
 
 from ..engine import Message, calls
+from ..engine.database.reliability import SET
 from ..engine.errors import translate
 from .guard import HandlerConnection
 
@@ -44,6 +45,11 @@ class Burst:
         #: Whether the last ``receive`` committed the batch before, whatever else became of it.
         self.committed = False
 
+    def _begin(self) -> None:
+        self._cursor.execute(b"begin", prepare=False)
+        if self._connection.commits_by_reliability:
+            self._cursor.execute(SET, prepare=False)
+
     def receive(self, batch: int, *, commit: bool) -> list[Message]:
         """Up to ``batch`` messages; with ``commit`` in a new transaction, after the end of this one.
 
@@ -57,7 +63,7 @@ class Burst:
             with self._connection.pipeline():
                 if commit:
                     self._committing.execute(b"commit", prepare=False)
-                    self._cursor.execute(b"begin", prepare=False)
+                    self._begin()
                 self._receiving.execute(call.sql, call.arguments)
                 self._cursor.execute(SAVE, prepare=False)
         except psycopg.Error as error:

@@ -15,6 +15,7 @@ from psycopg import sql
 from psycopg.abc import Params, Query
 from psycopg.pq import TransactionStatus
 
+from ..engine.database.reliability import Begins
 from ..engine.errors import IllegalState
 
 _ENDS = re.compile(
@@ -48,7 +49,7 @@ class GuardedCursor(psycopg.Cursor[Any]):
         return self
 
 
-class HandlerConnection(psycopg.Connection[Any]):
+class HandlerConnection(Begins, psycopg.Connection[Any]):
     """A connection whose transaction is the worker's."""
 
     #: Whether the handler rolled the transaction back.
@@ -59,7 +60,7 @@ class HandlerConnection(psycopg.Connection[Any]):
     interrupt: Callable[[], object] | None = None
 
     @classmethod
-    def open(cls, dsn: str, name: str) -> HandlerConnection:
+    def open(cls, dsn: str, name: str, *, commit_by_reliability: bool = False) -> HandlerConnection:
         """Connect. The server is told to check for a vanished client: a killed worker's message waits for that."""
         connection = cls.connect(dsn, application_name=name[-63:], cursor_factory=GuardedCursor)
         try:
@@ -67,6 +68,7 @@ class HandlerConnection(psycopg.Connection[Any]):
                 connection.execute("select set_config('client_connection_check_interval', '1s', false)")
         except psycopg.DataError:  # a server on a system that cannot look
             pass
+        connection.commits_by_reliability = commit_by_reliability
         return connection
 
     @property

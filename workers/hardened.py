@@ -19,14 +19,14 @@ class HardenedBurst(Burst):
         if commit:
             self._committing.execute(b"commit", prepare=False)
             self.committed = True
-            self._cursor.execute(b"begin", prepare=False)
+            self._begin()
         self.attempt_id = None
         # The handler's transaction may be another one by default; this one has to see what others have begun.
         self._cursor.execute(b"set transaction isolation level read committed", prepare=False)
         attempts = run(self._connection, calls.begin_attempts(self._queue, listener=self._listener))
         try:
             self._committing.execute(b"commit", prepare=False)
-            self._cursor.execute(b"begin", prepare=False)
+            self._begin()
         except psycopg.Error as error:
             raise translate(error) or error from error
         messages: list[Message] = []

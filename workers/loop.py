@@ -63,6 +63,7 @@ class SessionLoop(threading.Thread):
         endpoints: dict[str, Endpoint] | None = None,
         subscribers: dict[str, Subscriber] | None = None,
         limits: Limits | None = None,
+        commit_by_reliability: bool = False,
     ) -> None:
         """endpoints, subscribers: by queue, shared by the sessions of a process, as the watch over time limits is."""
         super().__init__(name=f"session-{slot}", daemon=True)
@@ -72,6 +73,7 @@ class SessionLoop(threading.Thread):
         self._worker = f"{worker}/{slot}"
         self._stopping = stopping
         self._connection: HandlerConnection | None = None
+        self._commit_by_reliability = commit_by_reliability
         self._recorder = Recorder(dsn, self._worker, stopping, app.listeners)
         self._woken = threading.Event()
         self._idle = Idle(waking, self.wake)
@@ -130,7 +132,9 @@ class SessionLoop(threading.Thread):
         if connection is not None:
             connection.close()
         self._connection = None  # so that a failed attempt leaves none
-        self._connection = HandlerConnection.open(self._dsn, self._worker)
+        self._connection = HandlerConnection.open(
+            self._dsn, self._worker, commit_by_reliability=self._commit_by_reliability
+        )
         return self._connection
 
     def _pass(self, connection: HandlerConnection) -> bool:

@@ -52,6 +52,7 @@ class WorkerProcess:
         maintain: bool = True,
         time_limit: float | None = None,
         grace: float = GRACE_SECONDS,
+        commit_by_reliability: bool = False,
     ) -> None:
         self.name = f"{socket.gethostname()}:{app.name}:{os.getpid()}"
         self._queues = list(app.bindings)
@@ -78,6 +79,7 @@ class WorkerProcess:
                 endpoints=endpoints,
                 subscribers=subscribers,
                 limits=self._limits,
+                commit_by_reliability=commit_by_reliability,
             )
             for slot in range(sessions)
         ]
@@ -172,6 +174,7 @@ def main() -> int:
     parser.add_argument("--log-config", type=Path)
     parser.add_argument("--time-limit", type=float)
     parser.add_argument("--time-limit-grace", type=float, default=GRACE_SECONDS)
+    parser.add_argument("--commit-by-reliability", action="store_true")
     parser.add_argument("--queue", action="append", default=[])
     options = parser.parse_args()
     logs.configure(as_json=options.log_json, level=options.log_level, config=options.log_config)
@@ -190,6 +193,7 @@ def main() -> int:
         parent=options.parent,
         time_limit=options.time_limit,
         grace=options.time_limit_grace,
+        commit_by_reliability=options.commit_by_reliability,
     ).run()
 
 

@@ -74,6 +74,7 @@ class Supervisor:
         until_empty: bool = False,
         time_limit: float | None = None,
         time_limit_grace: float = GRACE_SECONDS,
+        commit_by_reliability: bool = False,
     ) -> None:
         """Load the application that ``target``, MODULE:APP, names.
 
@@ -83,6 +84,7 @@ class Supervisor:
         - until_empty: end once nothing is ready or in hand in any of them.
         - time_limit: seconds, for handlers without their own.
         - time_limit_grace: seconds that they may go on after it.
+        - commit_by_reliability: handlers write only what may be lost with the messages that they receive and send.
         - isolate: one process for each session, so that a killed process blames only the message in its own hand.
 
         Raises AppError at once if the target does not load.
@@ -102,6 +104,8 @@ class Supervisor:
         self._options += ["--time-limit-grace", str(time_limit_grace)]
         if time_limit is not None:
             self._options += ["--time-limit", str(time_limit)]
+        if commit_by_reliability:
+            self._options += ["--commit-by-reliability"]
         self._emptiness = Emptiness(self._app, self._dsn) if until_empty else None
         self._look_at = 0.0
         self._log_file = log_file

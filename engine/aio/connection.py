@@ -17,6 +17,7 @@ from ..calls.levels import BY_SERVER
 from ..calls.message import Message
 from ..calls.options import SendOptions
 from ..connection import Connection
+from ..database.reliability import AsyncReliabilityConnection
 from ..database.waiting import Asks
 from ..database.waking import Waking
 from ..errors import IllegalState, cannot_connect, lost_translated
@@ -223,10 +224,12 @@ async def connect_async(
     prepare: bool = True,
     prefetch: Prefetch | None = None,
     lease_duration: float = 60,
+    commit_by_reliability: bool = False,
 ) -> AsyncIterator[AsyncConnection]:
     """Connect by DSN, as ``connect``. The block's end closes the pool. Raises CannotConnect, BadArgument.
 
     prefetch, lease_duration: for sessions with an acknowledge mode, which have up to ``max_size`` connections besides.
+    commit_by_reliability: as of ``connect``.
     """
     check_sizes(min_size, max_size)
     check_duration(lease_duration)
@@ -242,6 +245,7 @@ async def connect_async(
         max_size=max_size,
         timeout=timeout,
         open=False,
+        connection_class=AsyncReliabilityConnection if commit_by_reliability else psycopg.AsyncConnection,
         name="howdah",
     )
     async with pool:
@@ -254,6 +258,7 @@ async def connect_async(
                 prepare=prepare,
                 prefetch=prefetch,
                 lease_duration=lease_duration,
+                commit_by_reliability=commit_by_reliability,
             ),
         )
         try:

@@ -12,6 +12,7 @@ import psycopg
 
 from ..calls import Call
 from ..errors import ConnectionLost, IllegalState, translated
+from .reliability import says_so
 
 T = TypeVar("T")
 
@@ -79,8 +80,21 @@ def _execute(connection: psycopg.Connection[Any], call: Call[T]) -> T:
     with translated(), kind(connection, row_factory=psycopg.rows.tuple_row) as cursor:
         if call.setup is not None:
             call.setup(cursor)
-        cursor.execute(call.sql, call.arguments)
+        if _needs_begin(connection):
+            with connection.pipeline(), connection.transaction():
+                cursor.execute(call.sql, call.arguments)
+        else:
+            cursor.execute(call.sql, call.arguments)
         return call.decode(cursor.fetchall())
+
+
+def _needs_begin(connection: psycopg.Connection[Any] | psycopg.AsyncConnection[Any]) -> bool:
+    """Whether the call would be a transaction of its own that could not say that it commits by reliability."""
+    return (
+        says_so(connection)
+        and connection.autocommit
+        and connection.info.transaction_status is psycopg.pq.TransactionStatus.IDLE
+    )
 
 
 async def run_async(connection: AnyAsyncConnection, call: Call[T]) -> T:
@@ -131,7 +145,11 @@ async def _execute_async(connection: psycopg.AsyncConnection[Any], call: Call[T]
         async with kind(connection, row_factory=psycopg.rows.tuple_row) as cursor:
             if call.setup is not None:
                 call.setup(cursor)
-            await cursor.execute(call.sql, call.arguments)
+            if _needs_begin(connection):
+                async with connection.pipeline(), connection.transaction():
+                    await cursor.execute(call.sql, call.arguments)
+            else:
+                await cursor.execute(call.sql, call.arguments)
             return call.decode(await cursor.fetchall())
 
 

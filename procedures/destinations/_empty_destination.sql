@@ -11,6 +11,7 @@ declare
     v_nonpersistent boolean;
     v_discarded bigint := 0;
 begin
+    perform howdah._commit_needs(4);
     perform howdah._sweep_lost();
     if p_reason = 'purged' then
         perform howdah._return_leases(p_destination.id, null, howdah.now());

@@ -15,6 +15,7 @@ declare
     v_destination howdah.destinations;
     v_weight integer;
 begin
+    perform howdah._commit_needs(4);
     select d.* into v_destination from howdah.destinations d where d.id = p_destination_id;
     if p_place is not null then
         perform howdah._remove(p_message, p_place);

@@ -12,6 +12,7 @@ returns void
 language plpgsql volatile
 as $$
 begin
+    perform howdah._commit_needs(4);
     if p_message.expires_at <= howdah.now() then
         perform howdah._expire(p_destination, p_message, p_nonpersistent);
     elsif p_destination.exception_mode = 'none' or p_destination.at_limit = 'discard'

@@ -21,6 +21,7 @@ declare
     v_weight integer := (select s.weight from howdah._standing(p_destination.id, p_message_id, 0::smallint,
         p_conversation_id, howdah._group(p_headers, p_conversation_id), null) s);
 begin
+    perform howdah._commit_needs(4);
     if not howdah._park_waiting(p_destination, v_copy, p_nonpersistent, v_weight, p_now) then
         perform howdah._apply_limit_policy(p_destination, v_copy, p_nonpersistent, howdah._death_reason(v_weight));
     end if;

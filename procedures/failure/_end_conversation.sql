@@ -13,6 +13,7 @@ begin
     if not pg_try_advisory_xact_lock(howdah._lock_key('conversation', p_conversation_id::text)) then
         return false;
     end if;
+    perform howdah._commit_needs(4);
     insert into howdah.ended_conversations (conversation_id, ended_at, ended_by, error, error_text)
     values (p_conversation_id, howdah.now(), howdah._caller(), p_error, p_text)
     on conflict on constraint pk_ended_conversations do nothing;

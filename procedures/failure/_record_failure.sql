@@ -30,6 +30,7 @@ declare
     v_uncounted boolean;
     v_now timestamptz;
 begin
+    perform howdah._commit_needs(4);
     select * into v_failure from howdah._read_failure(p_failure);
     if p_destination.poison_handling and p_destination.disable_after > 0 then
         -- before any message's lock, so that two calls cannot deadlock

@@ -30,6 +30,7 @@ begin
         raise exception using errcode = 'HD005',
             message = 'message_ids, priorities and positions must be of equal length';
     end if;
+    perform howdah._commit_needs(4);
     for v_wanted in
         select w.message_id, w.priority, w.seq
         from unnest(message_ids, priorities, positions) w(message_id, priority, seq) order by w.message_id

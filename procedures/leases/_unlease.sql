@@ -13,6 +13,7 @@ declare
     v_ids bigint[] := '{}';
     v_least bigint[];
 begin
+    perform howdah._commit_needs(4);
     perform howdah._lay_down(p_destination.id, p_lease, p_message_ids, null);
     for v_row in select l.ctid, l.message from howdah._parked_of_lease(p_destination.id, p_lease, p_message_ids) l loop
         delete from howdah.parked p where p.ctid = v_row.ctid;

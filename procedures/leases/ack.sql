@@ -21,6 +21,9 @@ declare
     v_apart bigint[];
     v_done bigint;
 begin
+    if current_setting('howdah.commit_by_reliability', true) <> '' then
+        perform howdah._note_acked(queue, lease, message_ids);
+    end if;
     -- The usual case: the messages are in leased, and the lease has not ended. Nobody else takes these rows.
     select d.id, d.journal_level <> 'off' as journaled, l.rank, howdah._has_role(d.receivers[1]) as allowed,
         message_ids is null and exists (select from howdah.parked p

@@ -18,6 +18,7 @@ declare
     v_parked bigint;
     v_published bigint;
 begin
+    perform howdah._commit_needs(4);
     if message_ids is null then
         -- Replace the row: a receiver that found the lease ended a moment ago then locks nothing of the new one.
         with gone as (

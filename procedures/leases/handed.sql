@@ -32,6 +32,7 @@ begin
         where a.subscription_id = v_destination.id and d.lease_id = lease
           and (message_ids is null or d.seq * 1000000 + a.destination_id = any (message_ids)));
     perform howdah._check_lease(v_destination, lease, message_ids, cardinality(v_ids));
+    perform howdah._commit_needs(4);
     insert into howdah.handed (lease_id, message_id, handed_at)
     select lease, i.id, howdah.now() from unnest(v_ids) i(id)
     where not exists (select from howdah.handed h where h.lease_id = lease and h.message_id = i.id);

@@ -61,6 +61,10 @@ declare
     v_ended bigint[];
     v_taken integer;
 begin
+    if current_setting('howdah.commit_by_reliability', true) <> '' then
+        return query select * from howdah._lease_noting(queue, max_messages, duration, selector, consumer, acknowledge);
+        return;
+    end if;
     if acknowledge is not null then
         perform howdah._ack_before(queue, acknowledge);
     end if;

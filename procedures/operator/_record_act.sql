@@ -16,6 +16,7 @@ language plpgsql volatile
 as $$
 begin
     if cardinality(p_message_ids) > 0 or p_destination_id is null then
+        perform howdah._commit_needs(4);
         insert into howdah.operator_acts (at, actor, act, destination_id, other_destination_id, reason, message_ids,
             incident_id)
         values (howdah.now(), howdah._caller(), p_act, p_destination_id, p_other_id, p_reason, p_message_ids,

@@ -53,6 +53,9 @@ begin
             0);
         perform howdah._unpublish(v_generation, v_topic, array[v_seq]);
     end loop;
+    if v_seq is not null and current_setting('howdah.commit_by_reliability', true) <> '' then
+        perform howdah._commit_needs(4);
+    end if;
     if v_seq is not null and p_topic is distinct from current_setting('howdah.topic', true) then
         perform set_config('howdah.topic', p_topic, false);
     end if;

@@ -35,6 +35,7 @@ begin
         perform howdah._dispose(p_queue.id, v_found.message, v_found.nonpersistent, null, v_now);
         return;
     end if;
+    perform howdah._commit_needs(howdah._level_of((v_found.message).reliability, v_found.nonpersistent));
     return next howdah._message(v_found.message, p_queue.name, v_found.nonpersistent, v_failed.failures);
     perform howdah._journal(p_queue, 'consumed', array[p_message.message_id], v_found.nonpersistent, null, null,
         p_message.sent_at);

@@ -48,6 +48,7 @@ begin
                 'With an older snapshot it would not see the attempts that others have begun. Call it in a '
                 'transaction of its own: begin isolation level read committed.';
     end if;
+    perform howdah._commit_needs(4);
     perform nextval(v_destination.failing);
     loop
         v_passed := v_left || howdah._untouchable_messages(v_destination);

@@ -12,6 +12,7 @@ as $$
 declare
     v_id integer := (howdah._destination(queue, 'receive')).id;
 begin
+    perform howdah._commit_needs(4);
     delete from howdah.attempts a
     where a.attempt_id = cancel_attempt.attempt_id and a.destination_id = v_id
       and not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id);

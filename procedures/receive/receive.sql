@@ -49,6 +49,7 @@ begin
         d.search, coalesce(pg_sequence_last_value(d.search), 0) as hint,
         howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as due,
         case when not hold and selector is null and consumer is null and not d.receiving_paused
+            and (current_setting('howdah.commit_by_reliability', true) <> '') is not true
             and howdah._has_role(d.receivers[1]) then max_messages end as usual
     into v_queue
     from howdah.destinations d where d.name = queue and d.dropped_at is null;
@@ -126,6 +127,10 @@ begin
         end if;
     end if;
 
+    if current_setting('howdah.commit_by_reliability', true) <> '' then
+        return query select * from howdah._receive_noting(queue, max_messages, hold, selector, consumer);
+        return;
+    end if;
     if v_queue.kind is null and queue ~ '[*>]' and strpos(queue, ':') = 0 then
         return query select * from howdah._receive_any(queue, max_messages, hold, selector);
         return;

@@ -79,6 +79,7 @@ begin
         and u.message_id = v_attempt.message_id;
     delete from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id;
     perform howdah._remove(v_found.message, v_found.place);
+    perform howdah._commit_needs(howdah._level_of((v_found.message).reliability, v_found.nonpersistent));
     return next howdah._message(v_found.message, v_destination.name, v_found.nonpersistent, v_failures);
     perform howdah._journal(v_destination, 'consumed', array[v_attempt.message_id], v_found.nonpersistent, null, null,
         (v_found.message).sent_at);

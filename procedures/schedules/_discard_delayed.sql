@@ -9,6 +9,7 @@ declare
     v_gone record;
     v_count bigint := 0;
 begin
+    perform howdah._commit_needs(4);
     for v_gone in
         with gone as (delete from howdah.parked p where p.ctid = any (p_rows) returning p.message_id,
             p.boot is not null as nonpersistent)

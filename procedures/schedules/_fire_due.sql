@@ -21,6 +21,7 @@ begin
     if not p_schedule.catch_up and v_count > 1 then
         v_times := v_times[v_count:];
     end if;
+    perform howdah._commit_needs(4);
     begin
         if p_error is not null then
             raise exception using errcode = 'HD005', message = p_error;

@@ -70,6 +70,7 @@ begin
         v_row.state := 'ended';
         v_row.due_at := null;
     end if;
+    perform howdah._commit_needs(4);
     insert into howdah.schedules select v_row.*;
     return v_row.id;
 end

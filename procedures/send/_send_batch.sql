@@ -55,6 +55,9 @@ begin
             p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay,
             p_reliability, p_notify, p_deduplication_keys);
     end if;
+    if v_count > 0 and current_setting('howdah.commit_by_reliability', true) <> '' then
+        perform howdah._commit_needs(v_level);
+    end if;
     select sum(octet_length(b.body)), max(octet_length(b.body)) into v_bytes, v_longest from unnest(p_bodies) b(body);
     perform howdah._check_room(p_destination, v_count, v_bytes, p_conversation_ids,
         9 - (select min(coalesce(b.priority, p_destination.default_priority))

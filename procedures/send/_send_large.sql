@@ -33,6 +33,9 @@ begin
     ) d
     returning message_id into v_message_id;
     if v_message_id is not null then
+        if current_setting('howdah.commit_by_reliability', true) <> '' then
+            perform howdah._commit_needs(4);
+        end if;
         perform howdah._keep_body(v_message_id, p_body);
     end if;
     return v_message_id;

@@ -31,6 +31,9 @@ begin
             return v_first;
         end if;
     end if;
+    if current_setting('howdah.commit_by_reliability', true) <> '' then
+        perform howdah._commit_needs(v_level);
+    end if;
     perform howdah._check_room(v_destination, 1, octet_length(p_body), array[p_conversation_id],
         9 - coalesce(p_priority, v_destination.default_priority));
     if v_destination.kind = 'topic' then

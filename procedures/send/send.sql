@@ -51,7 +51,8 @@ declare
     v_now timestamptz := howdah.now();
     v_message_id bigint;
 begin
-    if headers is null and priority is null and time_to_live is null and delay is null and reliability is null
+    if headers is null and priority is null and time_to_live is null and delay is null
+       and (reliability is null or reliability = 'ASSURED_PERSISTENT')
        and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
        and deduplication_key is null and content_type <> ''
        and not howdah._is_large(octet_length(BODY_VALUE))
@@ -73,21 +74,39 @@ begin
               and howdah._has_role(c.senders[1])
               and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
         ) d
-        returning message_id into v_message_id;
+        returning case when current_setting('howdah.commit_by_reliability', true) <> ''
+            then howdah._commit_needs(4, message_id) else message_id end into v_message_id;
         if v_message_id is not null then
             return v_message_id;
         end if;
     elsif headers is null and priority is null and time_to_live is null and delay is null
-       and reliability is null and (delivery_mode is null or delivery_mode = 'persistent')
-       and conversation_id is null and deduplication_key is null and content_type <> ''
+       and (reliability is null or reliability = 'ASSURED_PERSISTENT')
+       and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
+       and deduplication_key is null and content_type <> ''
        and queue is distinct from current_setting('howdah.topic', true) then
         v_message_id := howdah._send_large(queue, BODY_BYTES, IS_TEXT, content_type,
             correlation_id, reply_to, message_type, notify);
         if v_message_id is not null then
             return v_message_id;
         end if;
+    elsif headers is null and priority is null and time_to_live is null and delay is null and conversation_id is null
+       and deduplication_key is null and content_type <> '' and not howdah._is_large(octet_length(BODY_VALUE))
+       and coalesce(reliability, delivery_mode) is not null then
+        if reliability = 'RELIABLE_PERSISTENT' then
+            v_message_id := howdah._send_reliable(queue, BODY_BYTES, IS_TEXT, content_type, correlation_id, reply_to,
+                message_type, notify);
+        else
+            v_message_id := howdah._send_nonpersistent(queue, BODY_BYTES, IS_TEXT, content_type, correlation_id,
+                reply_to, message_type, notify, case coalesce(reliability, delivery_mode)
+                    when 'BEST_EFFORT_NONPERSISTENT' then 0 when 'RELIABLE_NONPERSISTENT' then 2
+                    when 'EXPRESS_NONPERSISTENT' then 1 when 'non-persistent' then 1 end);
+        end if;
+        if v_message_id is not null then
+            return v_message_id;
+        end if;
     end if;
-    if delay is null and reliability is null and (delivery_mode is null or delivery_mode = 'persistent')
+    if delay is null and (reliability is null or reliability = 'ASSURED_PERSISTENT')
+       and (delivery_mode is null or delivery_mode = 'persistent')
        and deduplication_key is null then
         v_message_id := howdah._publish_usual(queue, BODY_BYTES, IS_TEXT, content_type, headers,
             priority, correlation_id, reply_to, message_type, conversation_id, time_to_live, notify);

@@ -23,6 +23,7 @@ begin
         raise exception using errcode = 'HD005', message = 'since cannot be NULL',
             hint = 'It is a time; ''-infinity'' is the beginning, ''infinity'' the end.';
     end if;
+    perform howdah._commit_needs(4);
     perform howdah._lock_subscription(v_destination);
     perform howdah._check_cluster();
     select s.* into v_subscription from howdah.subscriptions s where s.destination_id = v_destination.id;

@@ -365,3 +365,19 @@ def test_no_handled_message_comes_again_with_a_prefetch_of_one_and_no_optimised_
         again = take(session.consumer(orders), 10 if optimized else 5)
         assert ids(again) == (sent if optimized else sent[5:])
         assert any(message.redelivered for message in again) is optimized
+
+
+@pytest.mark.behaviour("SIB-34")
+def test_a_message_held_ahead_in_memory_is_the_stored_one(dsn: str, orders: str, db: Db) -> None:
+    for number, level in enumerate(("EXPRESS_NONPERSISTENT", "RELIABLE_PERSISTENT", "ASSURED_PERSISTENT")):
+        one(
+            db,
+            "select howdah.send(%s, %s::text, headers => jsonb_build_object('n', %s::integer), reliability => %s)",
+            (orders, str(number) * 5000, number, level),
+        )
+    fields = ("message_id", "body", "headers", "priority", "sent_at", "reliability", "delivery_mode")
+    stored = db.execute(f"select {', '.join(fields)} from howdah.browse(%s)".encode(), (orders,)).fetchall()
+    with connect(dsn) as connection, connection.jms_session() as session:
+        consumer = session.consumer(orders, prefetch=10)
+        got = take(consumer, 3)
+        assert [tuple(getattr(message, name) for name in fields) for message in got] == stored

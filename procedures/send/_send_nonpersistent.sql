@@ -1,0 +1,51 @@
+-- howdah._send_nonpersistent(p_queue, p_body, …): store a non-persistent message in a queue, if nothing else about it
+-- is unusual.
+--
+-- Returns  the message's id (bigint); NULL if nothing was stored because queue or caller are not usual, the lane is not
+--          open, or a best-effort message failed. howdah._send then handles the call.
+-- Role     internal
+--
+-- p_level is 0, 1 or 2; with NULL nothing is stored. p_guarded: an error does not matter to the transaction.
+create or replace function howdah._send_nonpersistent(
+    p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_correlation_id text, p_reply_to text,
+    p_message_type text, p_notify boolean, p_level integer, p_guarded boolean default false
+) returns bigint
+language plpgsql volatile
+as $$
+declare
+    v_now timestamptz;
+    v_message_id bigint;
+begin
+    if p_level = 0 and not p_guarded then
+        begin
+            return howdah._send_nonpersistent(p_queue, p_body, p_is_text, p_content_type, p_correlation_id, p_reply_to,
+                p_message_type, p_notify, p_level, true);
+        exception when others then
+            return null;
+        end;
+    end if;
+    v_now := howdah.now();
+    insert into howdah.msgs_nonpersistent (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
+        content_type, body, correlation_id, reply_to, message_type, reliability, boot)
+    select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id,
+        d.main_rank, 0, p_is_text, p_content_type, p_body, p_correlation_id, p_reply_to, p_message_type,
+        nullif(p_level, 1), pg_postmaster_start_time()
+    from (
+        select c.id, c.main_rank, c.default_time_to_live_ms,
+        case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
+        from howdah.destinations c
+        where c.name = p_queue and c.dropped_at is null and not c.sending_paused
+          and octet_length(p_body) <= c.max_message_bytes
+          and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
+          and c.producer_may_override and c.max_reliability = 'ASSURED_PERSISTENT' and p_level is not null
+          and exists (select from howdah.lanes l
+              where l.destination_id = c.id and l.rank = c.main_rank and l.place = 1 and l.head is not null)
+          and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(p_body)))
+          and howdah._has_role(c.senders[1]) and pg_sequence_last_value(c.special) is not null
+          and (pg_sequence_last_value(c.waiting) is null or p_notify is not true or howdah._wake(c.id, c.waiting))
+    ) d
+    returning case when current_setting('howdah.commit_by_reliability', true) <> ''
+        then howdah._commit_needs(p_level, message_id) else message_id end into v_message_id;
+    return v_message_id;
+end
+$$;
