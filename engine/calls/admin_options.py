@@ -7,6 +7,14 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
+Level = Literal[
+    "BEST_EFFORT_NONPERSISTENT",
+    "EXPRESS_NONPERSISTENT",
+    "RELIABLE_NONPERSISTENT",
+    "RELIABLE_PERSISTENT",
+    "ASSURED_PERSISTENT",
+]
+
 
 class QueueOptions(TypedDict, total=False):
     """Options of a queue; docs/poison.md and docs/limits.md explain them."""
@@ -32,6 +40,7 @@ class QueueOptions(TypedDict, total=False):
     exception_queue: str | None
     exception_fallback: Literal["system", "dead_letter"]
     exception_prefix: str
+    exception_discard_reliability: Level | None
     check_rights: bool
     process_non_persistent: bool
     process_expired: bool
@@ -56,6 +65,10 @@ class QueueOptions(TypedDict, total=False):
     default_time_to_live_ms: int | None
     journal_level: Literal["off", "exits", "full"]
     persistent: bool
+    default_reliability: Level
+    max_reliability: Level
+    producer_may_override: bool
+    discard_with_sender: bool
     stamp_user: bool
     message_groups: Literal["none", "transaction", "sticky"]
     delivery_policy: Literal["shared", "single", "failover", "round_robin"]
@@ -71,6 +84,10 @@ class TopicOptions(TypedDict, total=False):
     """Options of a topic; docs/topics.md explains them."""
 
     persistent: bool
+    default_reliability: Level
+    max_reliability: Level
+    producer_may_override: bool
+    discard_with_sender: bool
     stamp_user: bool
     max_message_bytes: int
     default_priority: int
