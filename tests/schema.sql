@@ -157,6 +157,8 @@ CREATE TABLE howdah.destinations (
     default_reliability text DEFAULT 'ASSURED_PERSISTENT'::text NOT NULL,
     max_reliability text DEFAULT 'ASSURED_PERSISTENT'::text NOT NULL,
     producer_may_override boolean DEFAULT true NOT NULL,
+    exception_discard_reliability text DEFAULT 'BEST_EFFORT_NONPERSISTENT'::text,
+    discard_with_sender boolean DEFAULT false NOT NULL,
     limit_behaviour text DEFAULT 'reject'::text NOT NULL,
     send_timeout_ms bigint DEFAULT 30000 NOT NULL,
     deduplication_window_ms bigint DEFAULT 300000 NOT NULL,
@@ -335,6 +337,10 @@ COMMENT ON COLUMN howdah.destinations.default_reliability IS 'Level of reliabili
 COMMENT ON COLUMN howdah.destinations.max_reliability IS 'Highest level of reliability that is taken here.';
 
 COMMENT ON COLUMN howdah.destinations.producer_may_override IS 'False: every message gets default_reliability, whatever its sender asks for.';
+
+COMMENT ON COLUMN howdah.destinations.exception_discard_reliability IS 'Messages up to this level are discarded in place of going to an exception destination. NULL: none are.';
+
+COMMENT ON COLUMN howdah.destinations.discard_with_sender IS 'True: best-effort and express messages go with the connection that sent them.';
 
 COMMENT ON COLUMN howdah.destinations.limit_behaviour IS 'What a send to a full queue does: reject, remove_oldest, remove_lowest_priority or block (up to send_timeout_ms).';
 
@@ -922,7 +928,8 @@ begin
         default_time_to_live_ms = v_destination.default_time_to_live_ms,
         deduplication_window_ms = v_destination.deduplication_window_ms, own_persistent = v_destination.persistent,
         default_reliability = v_destination.default_reliability, max_reliability = v_destination.max_reliability,
-        producer_may_override = v_destination.producer_may_override, stamp_user = v_destination.stamp_user,
+        producer_may_override = v_destination.producer_may_override,
+        discard_with_sender = v_destination.discard_with_sender, stamp_user = v_destination.stamp_user,
         persistent = v_destination.persistent and (select e.persistent from howdah.engine e),
         journal_level = v_destination.journal_level,
         journal_level_at = case when d.journal_level <> v_destination.journal_level then howdah.now()
@@ -1089,7 +1096,8 @@ begin
             howdah.now() + p_destination.quarantine_ms * interval '1 millisecond', 'quarantine');
     elsif v_outcome in ('ended', 'discarded') then
         perform howdah._journal(p_destination, 'discarded', array[p_message.message_id], p_nonpersistent, null,
-            case v_outcome when 'ended' then 'conversation ended: ' else '' end || p_reason);
+            case v_outcome when 'ended' then 'conversation ended: ' else '' end || p_reason,
+            p_reliability => p_message.reliability);
     end if;
     if v_outcome = 'ended' then
         perform howdah._end_conversation(p_message.conversation_id, 500, p_reason, p_message.reply_to,
@@ -2541,7 +2549,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._check_reader(p_subscription howdah.destinations, p_consumer bigint) IS 'refuse to read an unshared subscription that belongs to somebody else.';
 
-CREATE FUNCTION howdah._check_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_conversations uuid[], p_rank integer DEFAULT 0) RETURNS void
+CREATE FUNCTION howdah._check_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_conversations uuid[], p_rank integer DEFAULT 0, p_level smallint DEFAULT 4) RETURNS void
     LANGUAGE plpgsql
     AS $$
 declare
@@ -2561,10 +2569,10 @@ begin
         return;
     end if;
     if p_destination.room in ('howdah.system_room'::regclass, 'howdah.no_room'::regclass) then
-        perform howdah._check_system(p_messages, p_bytes);
+        perform howdah._check_system(p_messages, p_bytes, p_level);
     end if;
     if (p_destination.message_limit is not null or p_destination.byte_limit is not null)
-       and not howdah._make_room(p_destination, p_messages, p_bytes, p_rank) then
+       and not howdah._make_room(p_destination, p_messages, p_bytes, p_rank, p_level) then
         raise exception using errcode = 'HD018', message = format('queue %s is full',
             quote_literal(p_destination.name)),
             hint = format(
@@ -2576,7 +2584,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_conversations uuid[], p_rank integer) IS 'refuse messages for which a queue has no room, or whose conversation was ended.';
+COMMENT ON FUNCTION howdah._check_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_conversations uuid[], p_rank integer, p_level smallint) IS 'refuse messages for which a queue has no room, or whose conversation was ended.';
 
 CREATE FUNCTION howdah._check_schedule(p_once boolean, p_cron text, p_period interval, p_repeat integer, p_starts_at timestamp with time zone, p_ends_at timestamp with time zone, p_delay interval, p_name text, p_time_zone text, p_misfire_grace interval) RETURNS void
     LANGUAGE plpgsql
@@ -2652,11 +2660,12 @@ CREATE FUNCTION howdah._check_subscription_options(p_options jsonb) RETURNS void
 begin
     if p_options is null or jsonb_typeof(p_options) <> 'object' or jsonb_typeof(p_options -> 'prioritized') <> 'boolean'
         or p_options @> '{"strict_order": true}' or p_options @> '{"backout_count": "hardened"}'
+        or p_options @> '{"discard_with_sender": true}'
         or p_options ->> 'message_groups' <> 'none' or p_options ->> 'delivery_policy' <> 'shared' then
         raise exception using errcode = 'HD004', message = 'wrong options of a subscription',
             hint =
                 'They are a JSON object; prioritized is true or false; strict_order, backout_count "hardened", '
-                'message_groups and delivery_policy are for queues.';
+                'message_groups, delivery_policy and discard_with_sender are for queues.';
     end if;
 end
 $$;
@@ -2690,7 +2699,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._check_subscription_rights(p_options jsonb) IS 'refuse options that would do for callers what they may not do themselves.';
 
-CREATE FUNCTION howdah._check_system(p_messages bigint, p_bytes bigint) RETURNS void
+CREATE FUNCTION howdah._check_system(p_messages bigint, p_bytes bigint, p_level smallint) RETURNS void
     LANGUAGE plpgsql
     AS $$
 declare
@@ -2698,6 +2707,7 @@ declare
     v_begun constant timestamptz := clock_timestamp();
     v_known bigint;
     v_taken record;
+    v_step integer := 1;
 begin
     select e.* into v_engine from howdah.engine e;
     if v_engine.max_count is null and v_engine.max_bytes is null then
@@ -2707,7 +2717,7 @@ begin
         select t.* into v_taken from howdah._reserve_after_count(0, 'howdah.system_room', 'howdah.system_tickets',
             v_engine.max_count, v_engine.max_bytes,
             array[v_engine.yellow_threshold, v_engine.orange_threshold, v_engine.red_threshold], p_messages, p_bytes,
-            false) t;
+            v_step > 1) t;
         v_known := coalesce(pg_sequence_last_value('howdah.system_state'), 0);
         v_taken.level := coalesce(v_taken.level, v_known & 3);
         if v_taken.level > v_known & 3 or v_taken.verdict = 'full'
@@ -2718,6 +2728,15 @@ begin
             perform setval('howdah.system_state', v_known & ~3::bigint | v_taken.level);
         end if;
         exit when v_taken.verdict = 'taken';
+        if v_taken.verdict = 'full' and p_level > 0 and howdah._evict_best_effort(null,
+            greatest(p_messages + v_taken.over_messages, v_engine.max_count >> 7) * v_step
+                * (v_engine.max_count is not null)::integer,
+            greatest(p_bytes + v_taken.over_bytes, v_engine.max_bytes >> 7) * v_step
+                * (v_engine.max_bytes is not null)::integer) > 0
+        then
+            v_step := least(v_step * 2, 1024);
+            continue;
+        end if;
         if v_taken.verdict = 'full' or clock_timestamp() > v_begun + interval '1 second' then
             raise exception using errcode = 'HD027', message = 'the engine is full',
                 hint = format(
@@ -2734,7 +2753,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_system(p_messages bigint, p_bytes bigint) IS 'refuse messages for which the engine has no room, and do what its resource state asks.';
+COMMENT ON FUNCTION howdah._check_system(p_messages bigint, p_bytes bigint, p_level smallint) IS 'refuse messages for which the engine has no room, and do what its resource state asks.';
 
 CREATE FUNCTION howdah._check_temporary(p_destination howdah.destinations, p_verb text) RETURNS void
     LANGUAGE plpgsql
@@ -4374,6 +4393,127 @@ $$;
 
 COMMENT ON FUNCTION howdah._discard_delayed(p_destination howdah.destinations, p_rows tid[]) IS 'discard parked rows that the caller has locked.';
 
+CREATE FUNCTION howdah._discard_of_gone(p_destination_id integer) RETURNS bigint
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    v_destination howdah.destinations;
+    v_gone bigint[];
+    v_last record;
+    v_sender bigint := -9223372036854775808;
+begin
+    if pg_sequence_last_value('howdah.senders_noted'::regclass) is null then
+        return 0;
+    end if;
+    select d.* into v_destination from howdah.destinations d where d.id = p_destination_id and d.discard_with_sender;
+    if not found then
+        return 0;
+    end if;
+    loop
+        select b.sender into v_sender from howdah.sent_by b
+        where b.destination_id = p_destination_id and b.sender > v_sender order by b.sender limit 1;
+        exit when not found;
+        select b.own_session, b.sent_at into v_last from howdah.sent_by b
+        where b.destination_id = p_destination_id and b.sender = v_sender order by b.message_id desc limit 1;
+        if howdah._is_gone(v_sender, v_last.own_session, v_last.sent_at) then
+            v_gone := v_gone || v_sender;
+        end if;
+    end loop;
+    return case when v_gone is not null then howdah._discard_sent(v_destination, v_gone) else 0 end;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._discard_of_gone(p_destination_id integer) IS 'discard what senders whose connections ended have left in a destination with discard_with_sender.';
+
+CREATE FUNCTION howdah._discard_sent(p_destination howdah.destinations, p_senders bigint[]) RETURNS bigint
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    v_gone bigint[] := '{}';
+    v_more bigint[];
+begin
+    if p_destination.kind = 'topic' then
+        with gone as (
+            delete from howdah.topic_nonpersistent_0 t where t.ctid = any (array(
+                select c.ctid from howdah.sent_by b join howdah.topic_nonpersistent_0 c
+                    on c.destination_id = b.destination_id and c.xid = b.xid and c.seq = b.message_id / 1000000
+                where b.destination_id = p_destination.id and b.sender = any (p_senders)
+                for update of c skip locked))
+            returning t.seq * 1000000 + p_destination.id as message_id
+        )
+        select array_agg(g.message_id) into v_more from gone g;
+        v_gone := v_gone || v_more;
+        with gone as (
+            delete from howdah.topic_nonpersistent_1 t where t.ctid = any (array(
+                select c.ctid from howdah.sent_by b join howdah.topic_nonpersistent_1 c
+                    on c.destination_id = b.destination_id and c.xid = b.xid and c.seq = b.message_id / 1000000
+                where b.destination_id = p_destination.id and b.sender = any (p_senders)
+                for update of c skip locked))
+            returning t.seq * 1000000 + p_destination.id as message_id
+        )
+        select array_agg(g.message_id) into v_more from gone g;
+        v_gone := v_gone || v_more;
+        with gone as (
+            delete from howdah.topic_nonpersistent_2 t where t.ctid = any (array(
+                select c.ctid from howdah.sent_by b join howdah.topic_nonpersistent_2 c
+                    on c.destination_id = b.destination_id and c.xid = b.xid and c.seq = b.message_id / 1000000
+                where b.destination_id = p_destination.id and b.sender = any (p_senders)
+                for update of c skip locked))
+            returning t.seq * 1000000 + p_destination.id as message_id
+        )
+        select array_agg(g.message_id) into v_more from gone g;
+        v_gone := v_gone || v_more;
+    else
+        with gone as (
+            delete from howdah.msgs_nonpersistent n where n.ctid = any (array(
+                select c.ctid from howdah.sent_by b join howdah.msgs_nonpersistent c
+                    on c.destination_id = b.destination_id and c.rank = b.rank and c.seq = b.message_id / 1000000
+                where b.destination_id = p_destination.id and b.sender = any (p_senders)
+                  and c.message_id = b.message_id
+                for update of c skip locked))
+            returning n.message_id
+        )
+        select array_agg(g.message_id) into v_more from gone g;
+        v_gone := v_gone || v_more;
+        with gone as (
+            delete from howdah.parked p where p.ctid = any (array(
+                select c.ctid from howdah.sent_by b join howdah.parked c
+                    on c.destination_id = b.destination_id and c.message_id = b.message_id
+                where b.destination_id = p_destination.id and b.sender = any (p_senders)
+                  and (c.lease_id is null or c.due_at <= howdah.now())
+                for update of c skip locked))
+            returning p.message_id
+        )
+        select array_agg(g.message_id) into v_more from gone g;
+        v_gone := v_gone || v_more;
+    end if;
+    perform howdah._journal(p_destination, 'discarded', g.message_ids, true, null, 'SENDER_GONE', g.oldest,
+        p_reliability => g.reliability)
+    from (select b.reliability, array_agg(b.message_id order by b.message_id) as message_ids, min(b.sent_at) as oldest
+          from howdah.sent_by b
+          where b.destination_id = p_destination.id and b.sender = any (p_senders) and b.message_id = any (v_gone)
+          group by b.reliability) g;
+    delete from howdah.sent_by b where b.ctid = any (array(
+        select o.ctid from howdah.sent_by o
+        where o.destination_id = p_destination.id and o.sender = any (p_senders)
+          and not exists (select from howdah.msgs_nonpersistent n where n.destination_id = o.destination_id
+              and n.rank = o.rank and n.seq = o.message_id / 1000000 and n.message_id = o.message_id)
+          and not exists (select from howdah.parked p where p.destination_id = o.destination_id
+              and p.message_id = o.message_id)
+        for update skip locked));
+    return cardinality(v_gone);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._discard_sent(p_destination howdah.destinations, p_senders bigint[]) IS 'discard the messages of senders that are gone.';
+
 CREATE FUNCTION howdah._dispose(p_destination_id integer, p_message howdah.msgs, p_nonpersistent boolean, p_place text, p_now timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -4413,7 +4553,7 @@ begin
        or p_nonpersistent and not p_destination.process_non_persistent
        or howdah._move_dead(p_destination, p_message, p_nonpersistent, p_reason) <> 'moved' then
         perform howdah._journal(p_destination, 'discarded', array[p_message.message_id], p_nonpersistent, null,
-            p_reason);
+            p_reason, p_reliability => p_message.reliability);
     end if;
 end
 $$;
@@ -5072,6 +5212,58 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._evict(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer) IS 'remove messages from a full queue by its limit_behaviour.';
+
+CREATE FUNCTION howdah._evict_best_effort(p_id integer, p_messages bigint, p_bytes bigint, p_rank integer DEFAULT NULL::integer) RETURNS bigint
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    v_wanted bigint := p_messages;
+    v_gone howdah.msgs[];
+    v_parked howdah.msgs[];
+begin
+    if p_bytes > 0 then
+        select greatest(p_messages, count(*)) into v_wanted
+        from (
+            select sum(octet_length(n.body)) over (order by n.sent_at, n.seq) - octet_length(n.body) as before
+            from howdah.msgs_nonpersistent n where n.reliability = 0 and (p_id is null or n.destination_id = p_id)
+        ) w
+        where w.before < p_bytes;
+    end if;
+    with gone as (
+        delete from howdah.msgs_nonpersistent n where n.ctid = any (array(
+            select c.ctid from howdah.msgs_nonpersistent c
+            where c.reliability = 0 and c.boot = pg_postmaster_start_time()
+              and (p_id is null or c.destination_id = p_id) and c.rank >= coalesce(p_rank, 0)
+            order by case when p_rank is not null then -c.rank end, c.sent_at, c.seq
+            limit v_wanted for update skip locked))
+        returning howdah._as_ready(n) as message, n.body
+    )
+    select array_agg(g.message), p_bytes - coalesce(sum(octet_length(g.body)), 0) into v_gone, p_bytes from gone g;
+    v_wanted := greatest(p_messages - coalesce(cardinality(v_gone), 0), (p_bytes > 0)::integer);
+    with gone as (
+        delete from howdah.parked p where p.ctid = any (array(
+            select c.ctid from howdah.parked c
+            where c.reliability = 0 and c.boot = pg_postmaster_start_time()
+              and (p_id is null or c.destination_id = p_id) and c.rank >= coalesce(p_rank, 0)
+              and (c.lease_id is null or c.due_at <= howdah.now())
+            order by case when p_rank is not null then -c.rank end, c.sent_at, c.seq
+            limit v_wanted for update skip locked))
+        returning howdah._as_ready(p) as message
+    )
+    select array_agg(g.message) into v_parked from gone g;
+    v_gone := v_gone || v_parked;
+    perform howdah._journal(d, 'discarded', g.message_ids, true, null, 'RESOURCES', g.oldest, null, 0::smallint)
+    from (select m.destination_id, array_agg(m.message_id order by m.message_id) as message_ids,
+              min(m.sent_at) as oldest
+          from unnest(v_gone) m group by m.destination_id) g
+    join howdah.destinations d on d.id = g.destination_id;
+    return coalesce(cardinality(v_gone), 0);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._evict_best_effort(p_id integer, p_messages bigint, p_bytes bigint, p_rank integer) IS 'discard stored best-effort messages, because resources are short.';
 
 CREATE FUNCTION howdah._exception_destinations() RETURNS SETOF integer
     LANGUAGE sql STABLE
@@ -6038,7 +6230,7 @@ begin
     if p_destination.limit_behaviour = 'block' then
         p_destination.limit_behaviour := 'reject';
     end if;
-    return howdah._make_room(p_destination, p_messages, p_bytes, 0);
+    return howdah._make_room(p_destination, p_messages, p_bytes, 0, 4::smallint);
 end
 $$;
 
@@ -6253,6 +6445,9 @@ CREATE FUNCTION howdah._in_order(p_lanes howdah.lanes[]) RETURNS howdah.lanes[]
 begin
     if exists (select from unnest(p_lanes) l where l.place < 2) then
         perform howdah._sweep_lost();
+        if pg_sequence_last_value('howdah.senders_noted'::regclass) is not null then
+            perform howdah._discard_of_gone(p_lanes[1].destination_id);
+        end if;
     end if;
     return array(
         select o.lane from (
@@ -6337,6 +6532,30 @@ CREATE FUNCTION howdah._is_due(p_search bigint, p_pace bigint) RETURNS boolean
     AS $$ select ((((coalesce(p_search, 0) & 1048575) - p_pace) & 1048575) - 1) & 1048575 >= 2000 $$;
 
 COMMENT ON FUNCTION howdah._is_due(p_search bigint, p_pace bigint) IS 'whether a step of a search is due.';
+
+CREATE FUNCTION howdah._is_gone(p_sender bigint, p_own_session boolean, p_last_sent_at timestamp with time zone) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_key constant bigint := p_sender;
+    v_since constant timestamptz := howdah.now() - interval '5 seconds';
+begin
+    if p_own_session and not pg_try_advisory_xact_lock_shared(v_key) then
+        return false;
+    elsif not p_own_session and (p_last_sent_at > v_since or exists (
+        select from howdah.sender_signs s where s.sender = p_sender and s.seen_at > v_since)) then
+        return false;
+    end if;
+    -- The lock of the caller's own session is no obstacle to it.
+    return not exists (
+        select from pg_locks l
+        where l.locktype = 'advisory' and l.objsubid = 1 and l.granted
+          and ((l.classid::bigint << 32) | l.objid::bigint) = v_key
+          and (not p_own_session or l.mode = 'ExclusiveLock'));
+end
+$$;
+
+COMMENT ON FUNCTION howdah._is_gone(p_sender bigint, p_own_session boolean, p_last_sent_at timestamp with time zone) IS 'whether a sender''s connection is known to have ended.';
 
 CREATE FUNCTION howdah._is_held_up(p_destination_id integer, p_now timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql
@@ -6619,6 +6838,15 @@ $$;
 
 COMMENT ON FUNCTION howdah._is_suspect(p_lease bigint) IS 'whether the next message of a lease that ran out counts as failed.';
 
+CREATE FUNCTION howdah._is_swallowed(p_sqlstate text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select p_sqlstate in ('HD018', 'HD027')
+        or left(p_sqlstate, 2) not in ('HD', '25', '57', 'XX') and p_sqlstate not in ('40001', '42501')
+$$;
+
+COMMENT ON FUNCTION howdah._is_swallowed(p_sqlstate text) IS 'whether an error of storing a best-effort message loses that message alone.';
+
 CREATE FUNCTION howdah._is_unblamed(p_message_id bigint, p_group text) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -6653,15 +6881,15 @@ $$;
 
 COMMENT ON FUNCTION howdah._join_virtual_topic(p_queue_id integer, p_queue text) IS 'give a queue named Consumer.NAME.VirtualTopic.X the messages of the topic VirtualTopic.X.';
 
-CREATE FUNCTION howdah._journal(p_destination howdah.destinations, p_event text, p_message_ids bigint[], p_nonpersistent boolean, p_other_id integer DEFAULT NULL::integer, p_reason text DEFAULT NULL::text, p_oldest_sent_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_apart bigint[] DEFAULT NULL::bigint[]) RETURNS void
+CREATE FUNCTION howdah._journal(p_destination howdah.destinations, p_event text, p_message_ids bigint[], p_nonpersistent boolean, p_other_id integer DEFAULT NULL::integer, p_reason text DEFAULT NULL::text, p_oldest_sent_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_apart bigint[] DEFAULT NULL::bigint[], p_reliability smallint DEFAULT NULL::smallint) RETURNS void
     LANGUAGE plpgsql
     AS $$
 begin
     if cardinality(p_message_ids) > 0 and p_destination.journal_level <> 'off' then
         insert into howdah.journal (at, destination_id, other_destination_id, nonpersistent, event, reason, message_ids,
-            oldest_sent_at)
+            oldest_sent_at, reliability)
         values (howdah.now(), p_destination.id, p_other_id, p_nonpersistent, p_event, p_reason, p_message_ids,
-            p_oldest_sent_at);
+            p_oldest_sent_at, p_reliability);
     end if;
     if p_event in ('consumed', 'expired', 'discarded') and not p_nonpersistent
        and cardinality(coalesce(p_apart, p_message_ids)) > 0
@@ -6671,7 +6899,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._journal(p_destination howdah.destinations, p_event text, p_message_ids bigint[], p_nonpersistent boolean, p_other_id integer, p_reason text, p_oldest_sent_at timestamp with time zone, p_apart bigint[]) IS 'record what became of messages.';
+COMMENT ON FUNCTION howdah._journal(p_destination howdah.destinations, p_event text, p_message_ids bigint[], p_nonpersistent boolean, p_other_id integer, p_reason text, p_oldest_sent_at timestamp with time zone, p_apart bigint[], p_reliability smallint) IS 'record what became of messages.';
 
 CREATE FUNCTION howdah._journal_claimed(p_destination_id integer, p_topic_id integer, p_nonpersistent boolean, p_seqs bigint[], p_now timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
@@ -8062,6 +8290,26 @@ $$;
 
 COMMENT ON FUNCTION howdah._look_up(p_destination_id integer, p_message_id bigint, p_correlation_id text) IS 'the messages of a queue with a given id or correlation id.';
 
+CREATE FUNCTION howdah._lose(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_reason text) RETURNS bigint[]
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_ids bigint[] := array(select nextval(p_destination.positions) * 1000000 + p_destination.id
+        from generate_series(1, cardinality(p_bodies)));
+begin
+    if p_destination.journal_level = 'full' then
+        perform howdah._journal_sent(p_destination, v_ids, true, howdah.now(), null, null, null, p_priorities, true,
+            howdah._digests(p_bodies, p_headers, p_is_text, p_content_type, p_correlation_ids, p_reply_to,
+                p_message_types, p_conversation_ids), 0::smallint);
+    end if;
+    perform howdah._journal(p_destination, 'discarded', v_ids, true, null, 'NOT_STORED: ' || p_reason,
+        p_reliability => 0::smallint);
+    return v_ids;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._lose(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_reason text) IS 'record best-effort messages that could not be stored.';
+
 CREATE FUNCTION howdah._lose_nonpersistent(p_all boolean, p_reason text) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -8093,7 +8341,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._lose_nonpersistent(p_all boolean, p_reason text) IS 'remove non-persistent messages: all, or those that an earlier start of the server took.';
 
-CREATE FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer) RETURNS boolean
+CREATE FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer, p_level smallint) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
 declare
@@ -8105,27 +8353,37 @@ declare
     v_waited bigint;
     v_pause bigint := 1;
     v_taken record;
+    v_anew boolean := v_removes;
+    v_messages bigint;
+    v_bytes bigint;
 begin
     if p_messages > p_destination.message_limit or p_bytes > p_destination.byte_limit then
         return false;
     end if;
     loop
         select t.* into v_taken from howdah._reserve_after_count(p_destination.id, v_room, p_destination.tickets,
-            p_destination.message_limit, p_destination.byte_limit, array[100], p_messages, p_bytes, v_removes) t;
+            p_destination.message_limit, p_destination.byte_limit, array[100], p_messages, p_bytes, v_anew) t;
         if v_taken.verdict = 'taken' then
             return true;
         end if;
         v_waited := extract(epoch from clock_timestamp() - v_begun) * 1000;
+        if v_taken.verdict = 'full' or v_waited >= 1000 then
+            v_messages := greatest(v_taken.over_messages, (v_taken.verdict = 'open')::integer)
+                + case when v_taken.over_messages > 0 and p_destination.message_limit >= 1024
+                       then p_destination.message_limit >> 7 else 0 end;
+            v_bytes := v_taken.over_bytes
+                + case when v_taken.over_bytes > 0 and p_destination.byte_limit >= 1048576
+                       then p_destination.byte_limit >> 7 else 0 end;
+            if (p_level > 0 or v_removes)
+               and howdah._evict_best_effort(p_destination.id, v_messages, v_bytes, case
+                   when p_level = 0 and p_destination.limit_behaviour = 'remove_lowest_priority' then p_rank end) > 0
+            then
+                v_anew := true;  -- a count that found it full is over
+                continue;
+            end if;
+        end if;
         if v_removes and (v_taken.verdict = 'full' or v_waited >= 1000) then
-            if not howdah._evict(
-                p_destination, greatest(v_taken.over_messages, (v_taken.verdict = 'open')::integer)
-                    + case when v_taken.over_messages > 0 and p_destination.message_limit >= 1024
-                           then p_destination.message_limit >> 7 else 0 end,
-                v_taken.over_bytes
-                    + case when v_taken.over_bytes > 0 and p_destination.byte_limit >= 1048576
-                           then p_destination.byte_limit >> 7 else 0 end,
-                p_rank
-            ) then
+            if p_level = 0 or not howdah._evict(p_destination, v_messages, v_bytes, p_rank) then
                 return false;
             end if;
         elsif v_waited >= (v_taken.verdict = 'open')::integer * 1000
@@ -8139,7 +8397,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer) IS 'make room in a queue for messages about to be sent, by the queue''s limit_behaviour.';
+COMMENT ON FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer, p_level smallint) IS 'make room in a queue for messages about to be sent, by the queue''s limit_behaviour.';
 
 CREATE FUNCTION howdah._many_queues() RETURNS boolean
     LANGUAGE sql STABLE
@@ -8442,6 +8700,13 @@ declare
     v_name text;
     v_activemq constant boolean := p_destination.exception_mode in ('shared', 'individual');
 begin
+    if coalesce(p_message.reliability, case when p_nonpersistent then 1 else 4 end) < (case
+        p_destination.exception_discard_reliability
+        when 'BEST_EFFORT_NONPERSISTENT' then 1 when 'EXPRESS_NONPERSISTENT' then 2 when 'RELIABLE_NONPERSISTENT' then 3
+        when 'RELIABLE_PERSISTENT' then 4 when 'ASSURED_PERSISTENT' then 5 end)
+    then
+        return 'discarded';
+    end if;
     foreach v_name in array array[
         howdah._exception_name(p_destination),
         case p_destination.exception_fallback
@@ -8522,7 +8787,9 @@ CREATE FUNCTION howdah._new_destination(p_name text) RETURNS howdah.destinations
         || jsonb '{"max_message_bytes": 73400320, "own_max_message_bytes": 73400320, "default_priority": 4,
             "default_time_to_live_ms": null, "journal_level": "exits",
             "message_limit": null, "byte_limit": null, "persistent": true, "default_reliability": "ASSURED_PERSISTENT",
-            "max_reliability": "ASSURED_PERSISTENT", "producer_may_override": true, "limit_behaviour": "reject",
+            "max_reliability": "ASSURED_PERSISTENT", "producer_may_override": true,
+            "exception_discard_reliability": "BEST_EFFORT_NONPERSISTENT", "discard_with_sender": false,
+            "limit_behaviour": "reject",
             "send_timeout_ms": 30000,
             "deduplication_window_ms": 300000, "stamp_user": false, "message_groups": "none",
             "delivery_policy": "shared"}' || howdah._preset('howdah'))
@@ -9075,6 +9342,29 @@ $$;
 
 COMMENT ON FUNCTION howdah._note_received(p_reliability text) IS 'note that the transaction received a message of this level, by its name.';
 
+CREATE FUNCTION howdah._note_sender(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_level smallint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_sender record;
+begin
+    if p_level > 1 then
+        return;
+    end if;
+    v_sender := howdah._sender();
+    if pg_sequence_last_value('howdah.senders_noted'::regclass) is null then
+        perform nextval('howdah.senders_noted'::regclass);
+    end if;
+    insert into howdah.sent_by (destination_id, sender, message_id, own_session, rank, xid, reliability, sent_at)
+    select p_destination.id, v_sender.sender, m.id, v_sender.own_session,
+        9 - coalesce(m.priority, p_destination.default_priority), pg_current_xact_id(), howdah._stored_level(p_level),
+        howdah.now()
+    from unnest(p_message_ids, p_priorities) m(id, priority);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._note_sender(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_level smallint) IS 'record whose messages these are, where they go with their sender.';
+
 CREATE FUNCTION howdah._note_special(p_destination howdah.destinations) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -9299,6 +9589,9 @@ CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind 
             'RELIABLE_NONPERSISTENT', 'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], false),
         ('queue', 'max_reliability', 'choice', 0, 0, array['BEST_EFFORT_NONPERSISTENT', 'EXPRESS_NONPERSISTENT',
             'RELIABLE_NONPERSISTENT', 'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], false),
+        ('queue', 'exception_discard_reliability', 'choice', 0, 0, array['BEST_EFFORT_NONPERSISTENT',
+            'EXPRESS_NONPERSISTENT', 'RELIABLE_NONPERSISTENT', 'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], true),
+        ('queue', 'discard_with_sender', 'boolean', 0, 0, null, false),
         ('queue', 'producer_may_override', 'boolean', 0, 0, null, false),
         ('queue', 'stamp_user', 'boolean', 0, 0, null, false),
         ('queue', 'message_groups', 'choice', 0, 0, array['none', 'transaction', 'sticky'], false),
@@ -9308,6 +9601,7 @@ CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind 
             'RELIABLE_NONPERSISTENT', 'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], false),
         ('topic', 'max_reliability', 'choice', 0, 0, array['BEST_EFFORT_NONPERSISTENT', 'EXPRESS_NONPERSISTENT',
             'RELIABLE_NONPERSISTENT', 'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], false),
+        ('topic', 'discard_with_sender', 'boolean', 0, 0, null, false),
         ('topic', 'producer_may_override', 'boolean', 0, 0, null, false),
         ('topic', 'stamp_user', 'boolean', 0, 0, null, false),
         ('topic', 'max_message_bytes', 'integer', 1, 1073741823, null, false),
@@ -9494,6 +9788,24 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._own_schedule(p_id bigint) IS 'a schedule that the caller may change, as its creator or as an administrator of its destination.';
+
+CREATE FUNCTION howdah._own_sender() RETURNS bigint
+    LANGUAGE plpgsql
+    AS $_$
+begin
+    if current_setting('howdah.sender', true) ~ '^-[0-9]{1,18}$' then
+        return current_setting('howdah.sender', true)::bigint;
+    end if;
+    return (
+        select (l.classid::bigint << 32) | l.objid::bigint from pg_locks l
+        where l.locktype = 'advisory' and l.objsubid = 1 and l.pid = pg_backend_pid() and l.granted
+          and l.mode = 'ExclusiveLock' and ((l.classid::bigint << 32) | l.objid::bigint) < 0
+          and l.objid::bigint & 16777215 = howdah._lock_key('sender', '') & 16777215
+        limit 1);
+end
+$_$;
+
+COMMENT ON FUNCTION howdah._own_sender() IS 'the sender that the database session itself is.';
 
 CREATE FUNCTION howdah._pace(p_clock timestamp with time zone) RETURNS bigint
     LANGUAGE sql STABLE
@@ -10367,6 +10679,9 @@ begin
             howdah._digests(p_bodies, p_headers, p_is_text, p_content_type, p_correlation_ids, p_reply_to,
                 p_message_types, p_conversation_ids), howdah._stored_level(p_level));
     end if;
+    if p_topic.discard_with_sender and v_topic.stored and p_user is null then
+        perform howdah._note_sender(p_topic, v_ids, p_priorities, p_level);
+    end if;
     if v_topic.bridged then
         perform howdah._forward_to_bridges(p_topic, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
             p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_level,
@@ -10550,6 +10865,7 @@ begin
     end if;
     perform howdah._check_hardened(v_queue);
     perform howdah._sweep_lost();
+    perform howdah._discard_of_gone(v_queue.id);
     return v_queue;
 end
 $$;
@@ -11200,6 +11516,11 @@ begin
         raise exception using errcode = 'HD005',
             message = format('%s is no queue: a selector is for queues', quote_literal(p_name)),
             hint = 'A subscription has its selector from howdah.subscribe.';
+    end if;
+    if pg_sequence_last_value('howdah.senders_noted'::regclass) is not null then
+        perform howdah._discard_of_gone(t.id)
+        from (select distinct a.destination_id as id from howdah.destinations d
+              join howdah.acks a on a.subscription_id = d.id where d.name = p_name and d.dropped_at is null) t;
     end if;
     v_stream := howdah._begin_stream(p_name, p_hold, p_plain, p_consumer);
     if v_stream.usual then
@@ -13486,7 +13807,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._send(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text) IS 'send any message that howdah.send cannot store in its one statement, or raise the error.';
 
-CREATE FUNCTION howdah._send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[] DEFAULT NULL::text[], p_seqs bigint[] DEFAULT NULL::bigint[]) RETURNS bigint[]
+CREATE FUNCTION howdah._send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[] DEFAULT NULL::text[], p_seqs bigint[] DEFAULT NULL::bigint[], p_caught boolean DEFAULT false) RETURNS bigint[]
     LANGUAGE plpgsql
     AS $$
 declare
@@ -13525,6 +13846,11 @@ begin
         perform howdah._check_message(p_destination, v_row.bytes, v_row.headers, v_row.priority, p_content_type,
             p_time_to_live, p_delay);
     end if;
+    if v_level = 0 and not p_caught then
+        return howdah._try_to_send_batch(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
+            p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay, p_reliability,
+            p_notify, p_deduplication_keys);
+    end if;
     if p_deduplication_keys is not null then
         return howdah._send_new(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
             p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay,
@@ -13536,7 +13862,7 @@ begin
     select sum(octet_length(b.body)), max(octet_length(b.body)) into v_bytes, v_longest from unnest(p_bodies) b(body);
     perform howdah._check_room(p_destination, v_count, v_bytes, p_conversation_ids,
         9 - (select min(coalesce(b.priority, p_destination.default_priority))
-            from unnest(p_bodies, p_priorities) b(body, priority)));
+            from unnest(p_bodies, p_priorities) b(body, priority)), v_level);
     if p_destination.kind = 'topic' then
         return howdah._publish(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
             p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay,
@@ -13595,11 +13921,14 @@ begin
         perform howdah._journal_sent(p_destination, v_ids, v_nonpersistent, v_now, v_expires_at, p_headers,
             p_conversation_ids, p_priorities, p_delay > interval '0', v_digests, howdah._stored_level(v_level));
     end if;
+    if p_destination.discard_with_sender then
+        perform howdah._note_sender(p_destination, v_ids, p_priorities, v_level);
+    end if;
     return v_ids;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[], p_seqs bigint[]) IS 'store many messages in one destination; this is howdah.send_batch for every type of body.';
+COMMENT ON FUNCTION howdah._send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[], p_seqs bigint[], p_caught boolean) IS 'store many messages in one destination; this is howdah.send_batch for every type of body.';
 
 CREATE FUNCTION howdah._send_batch_to(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[] DEFAULT NULL::text[]) RETURNS bigint[]
     LANGUAGE plpgsql
@@ -13779,8 +14108,7 @@ begin
     if v_new.seqs is not null then
         perform howdah._send_batch(p_destination, v_new.bodies, p_is_text, p_content_type, v_new.headers,
             v_new.priorities, v_new.correlation_ids, v_new.message_types, v_new.conversation_ids, p_reply_to,
-            p_time_to_live, p_delay, p_reliability, p_notify,
-            null, v_new.seqs);
+            p_time_to_live, p_delay, p_reliability, p_notify, null, v_new.seqs, true);
     end if;
     return v_first;
 end
@@ -13862,7 +14190,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._send_reliable(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_correlation_id text, p_reply_to text, p_message_type text, p_notify boolean) IS 'store a reliable persistent message in a queue, if nothing else about it is unusual.';
 
-CREATE FUNCTION howdah._send_to(v_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text, p_user text DEFAULT NULL::text) RETURNS bigint
+CREATE FUNCTION howdah._send_to(v_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text, p_user text DEFAULT NULL::text, p_caught boolean DEFAULT false) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
 declare
@@ -13871,6 +14199,11 @@ declare
     v_level smallint := howdah._level_for(v_destination, p_reliability);
     v_nonpersistent boolean := v_level <= 2;
 begin
+    if v_level = 0 and not p_caught then
+        return howdah._try_to_send(v_destination, p_body, p_is_text, p_content_type, p_headers, p_priority,
+            p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_delay, p_reliability,
+            p_notify, p_deduplication_key, p_user);
+    end if;
     perform howdah._check_message(v_destination, octet_length(p_body), p_headers, p_priority, p_content_type,
         p_time_to_live, p_delay);
     if p_deduplication_key is not null then
@@ -13886,7 +14219,7 @@ begin
         perform howdah._commit_needs(v_level);
     end if;
     perform howdah._check_room(v_destination, 1, octet_length(p_body), array[p_conversation_id],
-        9 - coalesce(p_priority, v_destination.default_priority));
+        9 - coalesce(p_priority, v_destination.default_priority), v_level);
     if v_destination.kind = 'topic' then
         return (howdah._publish(v_destination, array[p_body], p_is_text, p_content_type, array[p_headers],
             array[p_priority], array[p_correlation_id], array[p_message_type], array[p_conversation_id], p_reply_to,
@@ -13922,11 +14255,43 @@ begin
     if v_destination.journal_level = 'full' then
         perform howdah._journal_one_sent(v_destination, v_message, p_body, v_nonpersistent, p_delay > interval '0');
     end if;
+    if v_destination.discard_with_sender and p_user is null then
+        perform howdah._note_sender(v_destination, array[v_message.message_id], array[p_priority], v_level);
+    end if;
     return v_message.message_id;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._send_to(v_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text, p_user text) IS 'store one message of any sort in a destination that the caller may send to.';
+COMMENT ON FUNCTION howdah._send_to(v_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text, p_user text, p_caught boolean) IS 'store one message of any sort in a destination that the caller may send to.';
+
+CREATE FUNCTION howdah._sender(OUT sender bigint, OUT own_session boolean) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_connection text := nullif(current_setting('howdah.connection', true), '');
+    v_key bigint;
+begin
+    own_session := v_connection is null or v_connection ^@ 's-';
+    if not own_session then
+        v_key := howdah._lock_key('sender', v_connection);
+        perform pg_advisory_xact_lock_shared(v_key);
+        sender := v_key;
+        return;
+    end if;
+    sender := howdah._own_sender();
+    if sender is not null and sender::text = current_setting('howdah.sender', true) then
+        return;
+    end if;
+    while sender is null loop
+        v_key := (howdah._lock_key('sender', gen_random_uuid()::text) & ~16777215::bigint)
+            | (howdah._lock_key('sender', '') & 16777215);
+        sender := case when pg_try_advisory_lock(v_key) then v_key end;
+    end loop;
+    perform set_config('howdah.sender', sender::text, false);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._sender(OUT sender bigint, OUT own_session boolean) IS 'who sends: the connection named by howdah.set_connection, or else the database session.';
 
 CREATE FUNCTION howdah._session_settings() RETURNS jsonb
     LANGUAGE sql
@@ -15098,6 +15463,64 @@ $$;
 
 COMMENT ON FUNCTION howdah._try_latch(p_name text) IS 'take one of the engine''s own locks until the transaction ends, if it is free.';
 
+CREATE FUNCTION howdah._try_to_send(p_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text, p_user text) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_reason text;
+begin
+    begin
+        return howdah._send_to(p_destination, p_body, p_is_text, p_content_type, p_headers, p_priority,
+            p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_delay, p_reliability,
+            p_notify, p_deduplication_key, p_user, true);
+    exception when others then
+        if not howdah._is_swallowed(sqlstate) then
+            raise;
+        end if;
+        v_reason := sqlstate || ' ' || sqlerrm;
+    end;
+    return (howdah._lose(p_destination, array[p_body], p_is_text, p_content_type, array[p_headers], array[p_priority],
+        array[p_correlation_id], array[p_message_type], array[p_conversation_id], p_reply_to, v_reason))[1];
+end
+$$;
+
+COMMENT ON FUNCTION howdah._try_to_send(p_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text, p_user text) IS 'store a best-effort message, or lose it alone.';
+
+CREATE FUNCTION howdah._try_to_send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[]) RETURNS bigint[]
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_half constant integer := cardinality(p_bodies) / 2;
+    v_whole boolean;
+    v_reason text;
+begin
+    begin
+        return howdah._send_batch(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
+            p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay, p_reliability,
+            p_notify, p_deduplication_keys, null, true);
+    exception when others then
+        if not howdah._is_swallowed(sqlstate) then
+            raise;
+        end if;
+        v_whole := v_half = 0 or sqlstate in ('HD018', 'HD027') or sqlstate ^@ '53';
+        v_reason := sqlstate || ' ' || sqlerrm;
+    end;
+    if v_whole then
+        return howdah._lose(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
+            p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, v_reason);
+    end if;
+    return howdah._try_to_send_batch(p_destination, p_bodies[:v_half], p_is_text, p_content_type, p_headers[:v_half],
+            p_priorities[:v_half], p_correlation_ids[:v_half], p_message_types[:v_half], p_conversation_ids[:v_half],
+            p_reply_to, p_time_to_live, p_delay, p_reliability, p_notify, p_deduplication_keys[:v_half])
+        || howdah._try_to_send_batch(p_destination, p_bodies[v_half + 1:], p_is_text, p_content_type,
+            p_headers[v_half + 1:], p_priorities[v_half + 1:], p_correlation_ids[v_half + 1:],
+            p_message_types[v_half + 1:], p_conversation_ids[v_half + 1:], p_reply_to, p_time_to_live, p_delay,
+            p_reliability, p_notify, p_deduplication_keys[v_half + 1:]);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._try_to_send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[]) IS 'store many best-effort messages, and lose those that cannot be stored.';
+
 CREATE FUNCTION howdah._unlease(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[]) RETURNS SETOF bigint
     LANGUAGE plpgsql
     AS $$
@@ -16092,7 +16515,9 @@ begin
         default_time_to_live_ms = v_new.default_time_to_live_ms, journal_level = v_new.journal_level,
         journal_level_at = v_new.journal_level_at, persistent = v_new.persistent, own_persistent = v_new.own_persistent,
         default_reliability = v_new.default_reliability, max_reliability = v_new.max_reliability,
-        producer_may_override = v_new.producer_may_override, stamp_user = v_new.stamp_user,
+        producer_may_override = v_new.producer_may_override,
+        exception_discard_reliability = v_new.exception_discard_reliability,
+        discard_with_sender = v_new.discard_with_sender, stamp_user = v_new.stamp_user,
         message_groups = v_new.message_groups, delivery_policy = v_new.delivery_policy,
         groups_at = case when (v_new.message_groups, v_new.delivery_policy) = (d.message_groups, d.delivery_policy)
             then d.groups_at else howdah.now() end,
@@ -16800,6 +17225,7 @@ CREATE FUNCTION howdah.close_connection() RETURNS bigint
 declare
     v_connection text := nullif(current_setting('howdah.connection', true), '');
     v_count bigint := 0;
+    v_sender bigint;
     v_queue howdah.temporary_queues;
 begin
     perform howdah._refuse_maintenance();
@@ -16807,6 +17233,13 @@ begin
         order by t.destination_id loop
         v_count := v_count + howdah._drop_temporary(v_queue)::integer;
     end loop;
+    if pg_sequence_last_value('howdah.senders_noted'::regclass) is not null then
+        v_sender := case when v_connection is null or v_connection ^@ 's-' then howdah._own_sender()
+            else howdah._lock_key('sender', v_connection) end;
+        delete from howdah.sender_signs s where s.sender = v_sender;
+        perform howdah._discard_sent(d, array[v_sender]) from howdah.destinations d
+        where d.discard_with_sender and d.dropped_at is null and v_sender is not null;
+    end if;
     perform set_config('howdah.connection', '', false);
     if exists (select from pg_locks l where l.locktype = 'advisory' and l.pid = pg_backend_pid()
         and l.mode = 'ExclusiveLock' and l.objsubid = 1
@@ -16817,7 +17250,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.close_connection() IS 'close the caller''s connection, and drop its temporary queues with their messages.';
+COMMENT ON FUNCTION howdah.close_connection() IS 'close the caller''s connection, and drop its temporary queues with their messages. What it sent goes too, where a destination''s option discard_with_sender says so.';
 
 CREATE FUNCTION howdah.close_consumer(consumer bigint) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17860,11 +18293,25 @@ $$;
 COMMENT ON FUNCTION howdah.journal_ranges(since jsonb, upto jsonb, partitions integer) IS 'split the journal between two offsets into ranges with about the same number of calls, to be read in parallel.';
 
 CREATE FUNCTION howdah.keep_connection() RETURNS bigint
-    LANGUAGE sql SECURITY DEFINER
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
-    select count(howdah._note_alive(t.alive) is null) from howdah.temporary_queues t
-    where t.connection = current_setting('howdah.connection', true) and t.boot = pg_postmaster_start_time()
+declare
+    v_connection constant text := nullif(current_setting('howdah.connection', true), '');
+    v_sender bigint;
+begin
+    if v_connection is not null and pg_sequence_last_value('howdah.senders_noted'::regclass) is not null then
+        v_sender := howdah._lock_key('sender', v_connection);
+        update howdah.sender_signs s set seen_at = howdah.now()
+        where s.ctid = any (array(select o.ctid from howdah.sender_signs o where o.sender = v_sender
+            for update skip locked));
+        insert into howdah.sender_signs (sender, seen_at) select v_sender, howdah.now()
+        where not exists (select from howdah.sender_signs o where o.sender = v_sender)
+        on conflict do nothing;
+    end if;
+    return (select count(howdah._note_alive(t.alive) is null) from howdah.temporary_queues t
+        where t.connection = v_connection and t.boot = pg_postmaster_start_time());
+end
 $$;
 
 COMMENT ON FUNCTION howdah.keep_connection() IS 'report that the caller''s connection lives, though it receives nothing.';
@@ -19164,6 +19611,51 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.maintain_schedules(lock_epoch bigint) IS 'delete schedules that ended, and firings, longer ago than engine.journal_retention_days.';
+
+CREATE FUNCTION howdah.maintain_senders(lock_epoch bigint DEFAULT NULL::bigint) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+declare
+    v_count bigint;
+    v_begun timestamptz;
+begin
+    if lock_epoch is not null then
+        perform howdah._fence('maintenance', lock_epoch);
+    end if;
+    if pg_sequence_last_value('howdah.senders_noted'::regclass) is null then
+        return 0;
+    end if;
+    select coalesce(sum(howdah._discard_of_gone(d.id)), 0) into v_count
+    from howdah.destinations d where d.discard_with_sender and d.dropped_at is null;
+    v_begun := clock_timestamp();
+    if howdah._pace(v_begun) < pg_sequence_last_value('howdah.senders_noted'::regclass) then
+        return v_count;
+    end if;
+    delete from howdah.sent_by b
+    where not exists (select from howdah.msgs_nonpersistent n where n.destination_id = b.destination_id
+          and n.rank = b.rank and n.seq = b.message_id / 1000000 and n.message_id = b.message_id)
+      and not exists (select from howdah.parked p where p.destination_id = b.destination_id
+          and p.message_id = b.message_id)
+      and not exists (select from howdah.topic_nonpersistent_0 t where t.destination_id = b.destination_id
+          and t.xid = b.xid and t.seq = b.message_id / 1000000)
+      and not exists (select from howdah.topic_nonpersistent_1 t where t.destination_id = b.destination_id
+          and t.xid = b.xid and t.seq = b.message_id / 1000000)
+      and not exists (select from howdah.topic_nonpersistent_2 t where t.destination_id = b.destination_id
+          and t.xid = b.xid and t.seq = b.message_id / 1000000)
+      ;
+    delete from howdah.sender_signs s
+    where s.ctid = any (array(select o.ctid from howdah.sender_signs o
+        where o.seen_at < howdah.now() - interval '1 hour' for update skip locked));
+    perform setval('howdah.senders_noted'::regclass,
+        howdah._pace(clock_timestamp() + 50 * (clock_timestamp() - v_begun)));
+    return v_count;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.maintain_senders(lock_epoch bigint) IS 'discard what goes with its sender, in destinations with discard_with_sender, and forget whose messages those were that are gone.';
 
 CREATE FUNCTION howdah.maintain_subscriptions(lock_epoch bigint DEFAULT NULL::bigint) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
@@ -24242,6 +24734,53 @@ COMMENT ON COLUMN howdah.selections.search IS 'A sequence, a hint: as lanes.sear
 
 COMMENT ON COLUMN howdah.selections.used_at IS 'When it was last used, to within an hour.';
 
+CREATE UNLOGGED TABLE howdah.sender_signs (
+    sender bigint NOT NULL,
+    seen_at timestamp with time zone NOT NULL
+);
+
+COMMENT ON TABLE howdah.sender_signs IS 'When connections that send gave their last sign of life.';
+
+COMMENT ON COLUMN howdah.sender_signs.sender IS 'A connection named by set_connection: the key of its lock.';
+
+COMMENT ON COLUMN howdah.sender_signs.seen_at IS 'When keep_connection was called last.';
+
+CREATE SEQUENCE howdah.senders_noted
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+CREATE UNLOGGED TABLE howdah.sent_by (
+    destination_id integer NOT NULL,
+    sender bigint NOT NULL,
+    message_id bigint NOT NULL,
+    own_session boolean NOT NULL,
+    rank smallint NOT NULL,
+    xid xid8 NOT NULL,
+    reliability smallint,
+    sent_at timestamp with time zone NOT NULL
+);
+
+COMMENT ON TABLE howdah.sent_by IS 'Who sent the messages that go with their sender. A send inserts the rows; maintenance deletes those of messages that are gone.';
+
+COMMENT ON COLUMN howdah.sent_by.destination_id IS 'The destination, which has discard_with_sender.';
+
+COMMENT ON COLUMN howdah.sent_by.sender IS 'Who sent it: the key of the sender''s lock.';
+
+COMMENT ON COLUMN howdah.sent_by.message_id IS 'The message, best effort or express.';
+
+COMMENT ON COLUMN howdah.sent_by.own_session IS 'The sender is a database session. False: a connection.';
+
+COMMENT ON COLUMN howdah.sent_by.rank IS '9 minus its priority.';
+
+COMMENT ON COLUMN howdah.sent_by.xid IS 'The transaction that sent it.';
+
+COMMENT ON COLUMN howdah.sent_by.reliability IS 'Its level, as the message has it.';
+
+COMMENT ON COLUMN howdah.sent_by.sent_at IS 'When it was sent.';
+
 CREATE SEQUENCE howdah.special_0
     START WITH 1
     INCREMENT BY 1
@@ -24653,6 +25192,12 @@ ALTER TABLE ONLY howdah.schedules
 ALTER TABLE ONLY howdah.selections
     ADD CONSTRAINT pk_selections PRIMARY KEY (destination_id, digest, rank);
 
+ALTER TABLE ONLY howdah.sender_signs
+    ADD CONSTRAINT pk_sender_signs PRIMARY KEY (sender);
+
+ALTER TABLE ONLY howdah.sent_by
+    ADD CONSTRAINT pk_sent_by PRIMARY KEY (destination_id, sender, message_id);
+
 ALTER TABLE ONLY howdah.subscriptions
     ADD CONSTRAINT pk_subscriptions PRIMARY KEY (destination_id);
 
@@ -24728,7 +25273,11 @@ CREATE INDEX ix_lock_epochs_name ON howdah.lock_epochs USING btree (name, id);
 
 CREATE INDEX ix_msgs_correlation ON howdah.msgs USING btree (hashtextextended(correlation_id, (0)::bigint)) WHERE (correlation_id IS NOT NULL);
 
+CREATE INDEX ix_msgs_nonpersistent_best_effort ON howdah.msgs_nonpersistent USING btree (destination_id, seq) WHERE (reliability = 0);
+
 CREATE INDEX ix_msgs_nonpersistent_correlation ON howdah.msgs_nonpersistent USING btree (hashtextextended(correlation_id, (0)::bigint)) WHERE (correlation_id IS NOT NULL);
+
+CREATE INDEX ix_parked_best_effort ON howdah.parked USING btree (destination_id, seq) WHERE (reliability = 0);
 
 CREATE INDEX ix_parked_correlation ON howdah.parked USING btree (hashtextextended(correlation_id, (0)::bigint)) WHERE (correlation_id IS NOT NULL);
 
@@ -24951,7 +25500,7 @@ REVOKE ALL ON FUNCTION howdah._check_primary() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_reader(p_subscription howdah.destinations, p_consumer bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._check_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_conversations uuid[], p_rank integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._check_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_conversations uuid[], p_rank integer, p_level smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_schedule(p_once boolean, p_cron text, p_period interval, p_repeat integer, p_starts_at timestamp with time zone, p_ends_at timestamp with time zone, p_delay interval, p_name text, p_time_zone text, p_misfire_grace interval) FROM PUBLIC;
 
@@ -24961,7 +25510,7 @@ REVOKE ALL ON FUNCTION howdah._check_subscription_options(p_options jsonb) FROM 
 
 REVOKE ALL ON FUNCTION howdah._check_subscription_rights(p_options jsonb) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._check_system(p_messages bigint, p_bytes bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._check_system(p_messages bigint, p_bytes bigint, p_level smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_temporary(p_destination howdah.destinations, p_verb text) FROM PUBLIC;
 
@@ -25067,6 +25616,10 @@ REVOKE ALL ON FUNCTION howdah._digests(p_bodies bytea[], p_headers jsonb[], p_is
 
 REVOKE ALL ON FUNCTION howdah._discard_delayed(p_destination howdah.destinations, p_rows tid[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._discard_of_gone(p_destination_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._discard_sent(p_destination howdah.destinations, p_senders bigint[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._dispose(p_destination_id integer, p_message howdah.msgs, p_nonpersistent boolean, p_place text, p_now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._dispose_evicted(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text) FROM PUBLIC;
@@ -25110,6 +25663,8 @@ REVOKE ALL ON FUNCTION howdah._enter_state(p_from text[], p_state text, p_act te
 REVOKE ALL ON FUNCTION howdah._estimate(p_destination_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._evict(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._evict_best_effort(p_id integer, p_messages bigint, p_bytes bigint, p_rank integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._exception_destinations() FROM PUBLIC;
 
@@ -25235,6 +25790,8 @@ REVOKE ALL ON FUNCTION howdah._is_composite(p_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._is_due(p_search bigint, p_pace bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._is_gone(p_sender bigint, p_own_session boolean, p_last_sent_at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._is_held_up(p_destination_id integer, p_now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._is_large(p_bytes integer) FROM PUBLIC;
@@ -25265,6 +25822,8 @@ REVOKE ALL ON FUNCTION howdah._is_strict(p_destination_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._is_suspect(p_lease bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._is_swallowed(p_sqlstate text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._is_unblamed(p_message_id bigint, p_group text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._is_walked(p_destination howdah.destinations) FROM PUBLIC;
@@ -25273,7 +25832,7 @@ REVOKE ALL ON FUNCTION howdah._is_wildcard(p_topic text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._join_virtual_topic(p_queue_id integer, p_queue text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._journal(p_destination howdah.destinations, p_event text, p_message_ids bigint[], p_nonpersistent boolean, p_other_id integer, p_reason text, p_oldest_sent_at timestamp with time zone, p_apart bigint[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._journal(p_destination howdah.destinations, p_event text, p_message_ids bigint[], p_nonpersistent boolean, p_other_id integer, p_reason text, p_oldest_sent_at timestamp with time zone, p_apart bigint[], p_reliability smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._journal_claimed(p_destination_id integer, p_topic_id integer, p_nonpersistent boolean, p_seqs bigint[], p_now timestamp with time zone) FROM PUBLIC;
 
@@ -25387,9 +25946,11 @@ REVOKE ALL ON FUNCTION howdah._look_parked(p_lane howdah.lanes, p_want integer, 
 
 REVOKE ALL ON FUNCTION howdah._look_up(p_destination_id integer, p_message_id bigint, p_correlation_id text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._lose(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_reason text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._lose_nonpersistent(p_all boolean, p_reason text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer, p_level smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._many_queues() FROM PUBLIC;
 
@@ -25461,6 +26022,8 @@ REVOKE ALL ON FUNCTION howdah._note_readers(p_topic_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._note_received(p_reliability text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._note_sender(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_level smallint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._note_special(p_destination howdah.destinations) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._note_streak(p_destination_id integer, p_message_id bigint) FROM PUBLIC;
@@ -25488,6 +26051,8 @@ REVOKE ALL ON FUNCTION howdah._own_groups(p_destination_id integer, p_consumer i
 REVOKE ALL ON FUNCTION howdah._own_queue(p_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._own_schedule(p_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._own_sender() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._pace(p_clock timestamp with time zone) FROM PUBLIC;
 
@@ -25713,7 +26278,7 @@ REVOKE ALL ON FUNCTION howdah._selector_word(p_kind text, p_value text) FROM PUB
 
 REVOKE ALL ON FUNCTION howdah._send(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[], p_seqs bigint[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[], p_seqs bigint[], p_caught boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._send_batch_to(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[]) FROM PUBLIC;
 
@@ -25731,7 +26296,9 @@ REVOKE ALL ON FUNCTION howdah._send_nonpersistent(p_queue text, p_body bytea, p_
 
 REVOKE ALL ON FUNCTION howdah._send_reliable(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_correlation_id text, p_reply_to text, p_message_type text, p_notify boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._send_to(v_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text, p_user text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._send_to(v_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text, p_user text, p_caught boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._sender(OUT sender bigint, OUT own_session boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._session_settings() FROM PUBLIC;
 
@@ -25840,6 +26407,10 @@ REVOKE ALL ON FUNCTION howdah._totals_will_do() FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._truncations() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._try_latch(p_name text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._try_to_send(p_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text, p_user text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._try_to_send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._unlease(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[]) FROM PUBLIC;
 
@@ -26002,6 +26573,7 @@ GRANT ALL ON FUNCTION howdah.claim_client_id(client_id text) TO howdah_producer;
 REVOKE ALL ON FUNCTION howdah.close_connection() FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.close_connection() TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.close_connection() TO howdah_consumer;
+GRANT ALL ON FUNCTION howdah.close_connection() TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.close_consumer(consumer bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.close_consumer(consumer bigint) TO howdah_admin;
@@ -26157,6 +26729,7 @@ GRANT ALL ON FUNCTION howdah.journal_ranges(since jsonb, upto jsonb, partitions 
 REVOKE ALL ON FUNCTION howdah.keep_connection() FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.keep_connection() TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.keep_connection() TO howdah_consumer;
+GRANT ALL ON FUNCTION howdah.keep_connection() TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.last_acked_id(ack_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.last_acked_id(ack_id integer) TO howdah_admin;
@@ -26353,6 +26926,10 @@ GRANT ALL ON FUNCTION howdah.maintain_journal(lock_epoch bigint) TO howdah_consu
 REVOKE ALL ON FUNCTION howdah.maintain_schedules(lock_epoch bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.maintain_schedules(lock_epoch bigint) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.maintain_schedules(lock_epoch bigint) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.maintain_senders(lock_epoch bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.maintain_senders(lock_epoch bigint) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.maintain_senders(lock_epoch bigint) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.maintain_subscriptions(lock_epoch bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.maintain_subscriptions(lock_epoch bigint) TO howdah_admin;
@@ -26658,6 +27235,7 @@ GRANT ALL ON FUNCTION howdah.set_client_id(client_id text, local boolean) TO how
 REVOKE ALL ON FUNCTION howdah.set_connection(connection text, local boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.set_connection(connection text, local boolean) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.set_connection(connection text, local boolean) TO howdah_consumer;
+GRANT ALL ON FUNCTION howdah.set_connection(connection text, local boolean) TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.set_policy(pattern text, options jsonb, apply boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.set_policy(pattern text, options jsonb, apply boolean) TO howdah_admin;

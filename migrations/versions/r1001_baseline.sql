@@ -43,6 +43,7 @@ CREATE SEQUENCE howdah.ticket_secret START WITH 1 MINVALUE 0;
 CREATE SEQUENCE howdah.topic_generation START WITH 0 MINVALUE 0;
 CREATE SEQUENCE howdah.topic_truncations START WITH 0 MINVALUE 0;
 CREATE SEQUENCE howdah.topic_checked START WITH 0 MINVALUE 0;
+CREATE SEQUENCE howdah.senders_noted;
 
 CREATE TABLE howdah.journal (
     at TIMESTAMP WITH TIME ZONE NOT NULL,
@@ -439,6 +440,8 @@ CREATE TABLE howdah.destinations (
     default_reliability TEXT DEFAULT 'ASSURED_PERSISTENT' NOT NULL,
     max_reliability TEXT DEFAULT 'ASSURED_PERSISTENT' NOT NULL,
     producer_may_override BOOLEAN DEFAULT true NOT NULL,
+    exception_discard_reliability TEXT DEFAULT 'BEST_EFFORT_NONPERSISTENT',
+    discard_with_sender BOOLEAN DEFAULT false NOT NULL,
     limit_behaviour TEXT DEFAULT 'reject' NOT NULL,
     send_timeout_ms BIGINT DEFAULT 30000 NOT NULL,
     deduplication_window_ms BIGINT DEFAULT 300000 NOT NULL,
@@ -549,6 +552,8 @@ COMMENT ON COLUMN howdah.destinations.own_persistent IS 'The option persistent a
 COMMENT ON COLUMN howdah.destinations.default_reliability IS 'Level of reliability of a message that is sent without a level or delivery mode.';
 COMMENT ON COLUMN howdah.destinations.max_reliability IS 'Highest level of reliability that is taken here.';
 COMMENT ON COLUMN howdah.destinations.producer_may_override IS 'False: every message gets default_reliability, whatever its sender asks for.';
+COMMENT ON COLUMN howdah.destinations.exception_discard_reliability IS 'Messages up to this level are discarded in place of going to an exception destination. NULL: none are.';
+COMMENT ON COLUMN howdah.destinations.discard_with_sender IS 'True: best-effort and express messages go with the connection that sent them.';
 COMMENT ON COLUMN howdah.destinations.limit_behaviour IS 'What a send to a full queue does: reject, remove_oldest, remove_lowest_priority or block (up to send_timeout_ms).';
 COMMENT ON COLUMN howdah.destinations.send_timeout_ms IS 'Milliseconds that a send waits for room if limit_behaviour is block.';
 COMMENT ON COLUMN howdah.destinations.deduplication_window_ms IS 'Milliseconds for which a deduplication key is remembered. Amazon SQS has five minutes.';
@@ -1066,6 +1071,7 @@ CREATE UNLOGGED TABLE howdah.msgs_nonpersistent (
     boot TIMESTAMP WITH TIME ZONE NOT NULL,
     CONSTRAINT pk_msgs_nonpersistent PRIMARY KEY (destination_id, rank, seq)
 );
+CREATE INDEX ix_msgs_nonpersistent_best_effort ON howdah.msgs_nonpersistent (destination_id, seq) WHERE reliability = 0;
 CREATE INDEX ix_msgs_nonpersistent_correlation ON howdah.msgs_nonpersistent (hashtextextended(correlation_id, 0)) WHERE correlation_id IS NOT NULL;
 COMMENT ON TABLE howdah.msgs_nonpersistent IS 'Non-persistent messages ready for delivery: no WAL, lost at every restart of the server.';
 COMMENT ON COLUMN howdah.msgs_nonpersistent.seq IS 'Position in the queue, from the destination''s sequence.';
@@ -1128,6 +1134,7 @@ CREATE TABLE howdah.parked (
     CONSTRAINT pk_parked PRIMARY KEY (destination_id, message_id),
     CONSTRAINT ck_parked_reason CHECK (parked_reason IN ('delay', 'redelivery', 'blocked', 'quarantine', 'operator', 'lease'))
 );
+CREATE INDEX ix_parked_best_effort ON howdah.parked (destination_id, seq) WHERE reliability = 0;
 CREATE INDEX ix_parked_correlation ON howdah.parked (hashtextextended(correlation_id, 0)) WHERE correlation_id IS NOT NULL;
 CREATE INDEX ix_parked_due ON howdah.parked (destination_id, rank, due_at, seq);
 CREATE INDEX ix_parked_group ON howdah.parked (destination_id, group_id) WHERE group_id IS NOT NULL;
@@ -1770,6 +1777,36 @@ COMMENT ON COLUMN howdah.bridges.queue_id IS 'The queue that gets a copy of each
 COMMENT ON COLUMN howdah.bridges.selector IS 'JMS selector. NULL: all messages.';
 COMMENT ON COLUMN howdah.bridges.selector_sql IS 'The compiled selector.';
 
+CREATE UNLOGGED TABLE howdah.sent_by (
+    destination_id INTEGER NOT NULL,
+    sender BIGINT NOT NULL,
+    message_id BIGINT NOT NULL,
+    own_session BOOLEAN NOT NULL,
+    rank SMALLINT NOT NULL,
+    xid XID8 NOT NULL,
+    reliability SMALLINT,
+    sent_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_sent_by PRIMARY KEY (destination_id, sender, message_id)
+);
+COMMENT ON TABLE howdah.sent_by IS 'Who sent the messages that go with their sender. A send inserts the rows; maintenance deletes those of messages that are gone.';
+COMMENT ON COLUMN howdah.sent_by.destination_id IS 'The destination, which has discard_with_sender.';
+COMMENT ON COLUMN howdah.sent_by.sender IS 'Who sent it: the key of the sender''s lock.';
+COMMENT ON COLUMN howdah.sent_by.message_id IS 'The message, best effort or express.';
+COMMENT ON COLUMN howdah.sent_by.own_session IS 'The sender is a database session. False: a connection.';
+COMMENT ON COLUMN howdah.sent_by.rank IS '9 minus its priority.';
+COMMENT ON COLUMN howdah.sent_by.xid IS 'The transaction that sent it.';
+COMMENT ON COLUMN howdah.sent_by.reliability IS 'Its level, as the message has it.';
+COMMENT ON COLUMN howdah.sent_by.sent_at IS 'When it was sent.';
+
+CREATE UNLOGGED TABLE howdah.sender_signs (
+    sender BIGINT NOT NULL,
+    seen_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_sender_signs PRIMARY KEY (sender)
+);
+COMMENT ON TABLE howdah.sender_signs IS 'When connections that send gave their last sign of life.';
+COMMENT ON COLUMN howdah.sender_signs.sender IS 'A connection named by set_connection: the key of its lock.';
+COMMENT ON COLUMN howdah.sender_signs.seen_at IS 'When keep_connection was called last.';
+
 CREATE TABLE howdah.group_owners (
     destination_id INTEGER NOT NULL,
     group_id TEXT NOT NULL,
@@ -1860,25 +1897,6 @@ COMMENT ON COLUMN howdah.schedule_runs.fired_at IS 'When it took place.';
 COMMENT ON COLUMN howdah.schedule_runs.message_id IS 'The message sent. NULL: it began a series.';
 COMMENT ON COLUMN howdah.schedule_runs.series_id IS 'The series that it began, a schedule of its own. NULL: it sent a message.';
 
-CREATE TABLE howdah.temporary_queues (
-    destination_id INTEGER NOT NULL,
-    connection TEXT,
-    boot TIMESTAMP WITH TIME ZONE,
-    alive REGCLASS NOT NULL,
-    lives REGCLASS NOT NULL,
-    life BIGINT,
-    CONSTRAINT pk_temporary_queues PRIMARY KEY (destination_id),
-    CONSTRAINT fk_temporary_queues_destination FOREIGN KEY(destination_id) REFERENCES howdah.destinations (id)
-);
-CREATE INDEX ix_temporary_queues_connection ON howdah.temporary_queues (connection, destination_id);
-COMMENT ON TABLE howdah.temporary_queues IS 'Temporary queues, those in use and those that wait for their next use. A queue''s number and sequences are used again and again.';
-COMMENT ON COLUMN howdah.temporary_queues.destination_id IS 'The queue.';
-COMMENT ON COLUMN howdah.temporary_queues.connection IS 'Token of the connection that it belongs to, a secret. A database session''s begins with s-. NULL: the queue is free, to be used again.';
-COMMENT ON COLUMN howdah.temporary_queues.boot IS 'Start of the server on which it was created. Any other start has ended it.';
-COMMENT ON COLUMN howdah.temporary_queues.alive IS 'A sequence: when the connection was last heard of, in milliseconds since 1970.';
-COMMENT ON COLUMN howdah.temporary_queues.lives IS 'A sequence: counts the uses of the number, visible to all at once.';
-COMMENT ON COLUMN howdah.temporary_queues.life IS 'Value of lives when it was created for its connection.';
-
 CREATE TABLE howdah.topics (
     destination_id INTEGER NOT NULL,
     stored BOOLEAN DEFAULT false NOT NULL,
@@ -1942,6 +1960,25 @@ COMMENT ON COLUMN howdah.subscriptions.selector IS 'JMS selector. NULL: all mess
 COMMENT ON COLUMN howdah.subscriptions.selector_sql IS 'The compiled selector.';
 COMMENT ON COLUMN howdah.subscriptions.alive IS 'A sequence, a hint: when a consumer was last heard of, in ms.';
 COMMENT ON COLUMN howdah.subscriptions.warned_at IS 'When administrators were told that it is behind. NULL: not since.';
+
+CREATE TABLE howdah.temporary_queues (
+    destination_id INTEGER NOT NULL,
+    connection TEXT,
+    boot TIMESTAMP WITH TIME ZONE,
+    alive REGCLASS NOT NULL,
+    lives REGCLASS NOT NULL,
+    life BIGINT,
+    CONSTRAINT pk_temporary_queues PRIMARY KEY (destination_id),
+    CONSTRAINT fk_temporary_queues_destination FOREIGN KEY(destination_id) REFERENCES howdah.destinations (id)
+);
+CREATE INDEX ix_temporary_queues_connection ON howdah.temporary_queues (connection, destination_id);
+COMMENT ON TABLE howdah.temporary_queues IS 'Temporary queues, those in use and those that wait for their next use. A queue''s number and sequences are used again and again.';
+COMMENT ON COLUMN howdah.temporary_queues.destination_id IS 'The queue.';
+COMMENT ON COLUMN howdah.temporary_queues.connection IS 'Token of the connection that it belongs to, a secret. A database session''s begins with s-. NULL: the queue is free, to be used again.';
+COMMENT ON COLUMN howdah.temporary_queues.boot IS 'Start of the server on which it was created. Any other start has ended it.';
+COMMENT ON COLUMN howdah.temporary_queues.alive IS 'A sequence: when the connection was last heard of, in milliseconds since 1970.';
+COMMENT ON COLUMN howdah.temporary_queues.lives IS 'A sequence: counts the uses of the number, visible to all at once.';
+COMMENT ON COLUMN howdah.temporary_queues.life IS 'Value of lives when it was created for its connection.';
 
 CREATE TYPE howdah.message AS (
     message_id bigint,
