@@ -81,7 +81,8 @@ MESSAGES = Part(
     _names(
         "message_id, destination_id, queue, stage, origin_id, origin_queue, priority, nonpersistent, sent_at,"
         " expires_at, dead_at,"
-        " dead_reason, is_text, content_type, headers, correlation_id, reply_to, message_type, conversation_id, body"
+        " dead_reason, is_text, content_type, headers, correlation_id, reply_to, message_type, conversation_id, body,"
+        " reliability"
     ),
     "dead_at",
     False,

@@ -15,7 +15,10 @@ from ..errors import AuditError
 from .folder import ArchiveFolder, hash_of
 from .parts import MESSAGES
 
-_PROPERTIES = ("content_type", "priority", "correlation_id", "reply_to", "message_type", "conversation_id")
+_PROPERTIES = (
+    *("content_type", "priority", "correlation_id", "reply_to", "message_type", "conversation_id"),
+    "reliability",
+)
 
 
 def restore_message(archives: Archives, path: Path, message_id: int, queue: str, *, again: bool = False) -> int:
