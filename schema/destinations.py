@@ -284,6 +284,21 @@ destinations = Table(
         server_default=text("true"),
         comment="False: every message gets default_reliability, whatever its sender asks for.",
     ),
+    Column(
+        "exception_discard_reliability",
+        Text,
+        server_default="BEST_EFFORT_NONPERSISTENT",
+        comment=(
+            "Messages up to this level are discarded in place of going to an exception destination. NULL: none are."
+        ),
+    ),
+    Column(
+        "discard_with_sender",
+        Boolean,
+        nullable=False,
+        server_default=text("false"),
+        comment="True: best-effort and express messages go with the connection that sent them.",
+    ),
     *limit_columns(),
     Column(
         "process_expired",

@@ -33,6 +33,11 @@ def _by_correlation(table: str) -> Index:
     )
 
 
+def _best_effort(table: str) -> Index:
+    """Finds the messages that go first when resources are short. Others have no entry."""
+    return Index(f"ix_{table}_best_effort", "destination_id", "seq", postgresql_where=text("reliability = 0"))
+
+
 def leased_columns() -> list[Column[object]]:
     """Those of a stored message, with another position."""
     columns = message_columns(large_apart=True)
@@ -123,6 +128,7 @@ msgs_nonpersistent = Table(
     ),
     PrimaryKeyConstraint("destination_id", "rank", "seq"),
     _by_correlation("msgs_nonpersistent"),
+    _best_effort("msgs_nonpersistent"),
     prefixes=["UNLOGGED"],
     comment="Non-persistent messages ready for delivery: no WAL, lost at every restart of the server.",
 )
@@ -178,6 +184,7 @@ parked = Table(
     Index("ix_parked_group", "destination_id", "group_id", postgresql_where=text("group_id IS NOT NULL")),
     Index("ix_parked_due", "destination_id", "rank", "due_at", "seq"),
     _by_correlation("parked"),
+    _best_effort("parked"),
     Index("ix_parked_lease", "destination_id", "lease_id", postgresql_where=text("lease_id IS NOT NULL")),
     CheckConstraint(
         "parked_reason IN ('delay', 'redelivery', 'blocked', 'quarantine', 'operator', 'lease')", name="reason"

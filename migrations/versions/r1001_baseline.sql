@@ -439,6 +439,8 @@ CREATE TABLE howdah.destinations (
     default_reliability TEXT DEFAULT 'ASSURED_PERSISTENT' NOT NULL,
     max_reliability TEXT DEFAULT 'ASSURED_PERSISTENT' NOT NULL,
     producer_may_override BOOLEAN DEFAULT true NOT NULL,
+    exception_discard_reliability TEXT DEFAULT 'BEST_EFFORT_NONPERSISTENT',
+    discard_with_sender BOOLEAN DEFAULT false NOT NULL,
     limit_behaviour TEXT DEFAULT 'reject' NOT NULL,
     send_timeout_ms BIGINT DEFAULT 30000 NOT NULL,
     deduplication_window_ms BIGINT DEFAULT 300000 NOT NULL,
@@ -549,6 +551,8 @@ COMMENT ON COLUMN howdah.destinations.own_persistent IS 'The option persistent a
 COMMENT ON COLUMN howdah.destinations.default_reliability IS 'Level of reliability of a message that is sent without a level or delivery mode.';
 COMMENT ON COLUMN howdah.destinations.max_reliability IS 'Highest level of reliability that is taken here.';
 COMMENT ON COLUMN howdah.destinations.producer_may_override IS 'False: every message gets default_reliability, whatever its sender asks for.';
+COMMENT ON COLUMN howdah.destinations.exception_discard_reliability IS 'Messages up to this level are discarded in place of going to an exception destination. NULL: none are.';
+COMMENT ON COLUMN howdah.destinations.discard_with_sender IS 'True: best-effort and express messages go with the connection that sent them.';
 COMMENT ON COLUMN howdah.destinations.limit_behaviour IS 'What a send to a full queue does: reject, remove_oldest, remove_lowest_priority or block (up to send_timeout_ms).';
 COMMENT ON COLUMN howdah.destinations.send_timeout_ms IS 'Milliseconds that a send waits for room if limit_behaviour is block.';
 COMMENT ON COLUMN howdah.destinations.deduplication_window_ms IS 'Milliseconds for which a deduplication key is remembered. Amazon SQS has five minutes.';
@@ -964,6 +968,7 @@ CREATE UNLOGGED TABLE howdah.msgs_nonpersistent (
     boot TIMESTAMP WITH TIME ZONE NOT NULL,
     CONSTRAINT pk_msgs_nonpersistent PRIMARY KEY (destination_id, rank, seq)
 );
+CREATE INDEX ix_msgs_nonpersistent_best_effort ON howdah.msgs_nonpersistent (destination_id, seq) WHERE reliability = 0;
 CREATE INDEX ix_msgs_nonpersistent_correlation ON howdah.msgs_nonpersistent (hashtextextended(correlation_id, 0)) WHERE correlation_id IS NOT NULL;
 COMMENT ON TABLE howdah.msgs_nonpersistent IS 'Non-persistent messages ready for delivery: no WAL, lost at every restart of the server.';
 COMMENT ON COLUMN howdah.msgs_nonpersistent.seq IS 'Position in the queue, from the destination''s sequence.';
@@ -1026,6 +1031,7 @@ CREATE TABLE howdah.parked (
     CONSTRAINT pk_parked PRIMARY KEY (destination_id, message_id),
     CONSTRAINT ck_parked_reason CHECK (parked_reason IN ('delay', 'redelivery', 'blocked', 'quarantine', 'operator', 'lease'))
 );
+CREATE INDEX ix_parked_best_effort ON howdah.parked (destination_id, seq) WHERE reliability = 0;
 CREATE INDEX ix_parked_correlation ON howdah.parked (hashtextextended(correlation_id, 0)) WHERE correlation_id IS NOT NULL;
 CREATE INDEX ix_parked_due ON howdah.parked (destination_id, rank, due_at, seq);
 CREATE INDEX ix_parked_group ON howdah.parked (destination_id, group_id) WHERE group_id IS NOT NULL;

@@ -13,7 +13,9 @@ as $$
         || jsonb '{"max_message_bytes": 73400320, "own_max_message_bytes": 73400320, "default_priority": 4,
             "default_time_to_live_ms": null, "journal_level": "exits",
             "message_limit": null, "byte_limit": null, "persistent": true, "default_reliability": "ASSURED_PERSISTENT",
-            "max_reliability": "ASSURED_PERSISTENT", "producer_may_override": true, "limit_behaviour": "reject",
+            "max_reliability": "ASSURED_PERSISTENT", "producer_may_override": true,
+            "exception_discard_reliability": "BEST_EFFORT_NONPERSISTENT", "discard_with_sender": false,
+            "limit_behaviour": "reject",
             "send_timeout_ms": 30000,
             "deduplication_window_ms": 300000, "stamp_user": false, "message_groups": "none",
             "delivery_policy": "shared"}' || howdah._preset('howdah'))

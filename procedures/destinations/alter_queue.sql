@@ -49,7 +49,9 @@ begin
         default_time_to_live_ms = v_new.default_time_to_live_ms, journal_level = v_new.journal_level,
         journal_level_at = v_new.journal_level_at, persistent = v_new.persistent, own_persistent = v_new.own_persistent,
         default_reliability = v_new.default_reliability, max_reliability = v_new.max_reliability,
-        producer_may_override = v_new.producer_may_override, stamp_user = v_new.stamp_user,
+        producer_may_override = v_new.producer_may_override,
+        exception_discard_reliability = v_new.exception_discard_reliability,
+        discard_with_sender = v_new.discard_with_sender, stamp_user = v_new.stamp_user,
         message_groups = v_new.message_groups, delivery_policy = v_new.delivery_policy,
         groups_at = case when (v_new.message_groups, v_new.delivery_policy) = (d.message_groups, d.delivery_policy)
             then d.groups_at else howdah.now() end,

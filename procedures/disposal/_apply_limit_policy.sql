@@ -50,7 +50,8 @@ begin
             howdah.now() + p_destination.quarantine_ms * interval '1 millisecond', 'quarantine');
     elsif v_outcome in ('ended', 'discarded') then
         perform howdah._journal(p_destination, 'discarded', array[p_message.message_id], p_nonpersistent, null,
-            case v_outcome when 'ended' then 'conversation ended: ' else '' end || p_reason);
+            case v_outcome when 'ended' then 'conversation ended: ' else '' end || p_reason,
+            p_reliability => p_message.reliability);
     end if;
     if v_outcome = 'ended' then
         perform howdah._end_conversation(p_message.conversation_id, 500, p_reason, p_message.reply_to,

@@ -18,7 +18,7 @@ begin
        or p_nonpersistent and not p_destination.process_non_persistent
        or howdah._move_dead(p_destination, p_message, p_nonpersistent, p_reason) <> 'moved' then
         perform howdah._journal(p_destination, 'discarded', array[p_message.message_id], p_nonpersistent, null,
-            p_reason);
+            p_reason, p_reliability => p_message.reliability);
     end if;
 end
 $$;

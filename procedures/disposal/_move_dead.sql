@@ -1,6 +1,7 @@
 -- howdah._move_dead(p_destination, p_message, p_nonpersistent, p_reason): move a message to the exception destination.
 --
--- Returns  moved, or blocked if it can only stay in its own queue.
+-- Returns  moved; blocked if it can only stay in its own queue; discarded if the option exception_discard_reliability
+--          says so, and then nothing was done.
 -- Role     internal
 --
 -- If the policy's destination is missing, full or not permitted, the fallback takes the message, and the reason says
@@ -19,6 +20,10 @@ declare
     v_name text;
     v_activemq constant boolean := p_destination.exception_mode in ('shared', 'individual');
 begin
+    if coalesce(p_message.reliability, case when p_nonpersistent then 1 else 4 end)
+       <= howdah._level(p_destination.exception_discard_reliability) then
+        return 'discarded';
+    end if;
     foreach v_name in array array[
         howdah._exception_name(p_destination),
         case p_destination.exception_fallback

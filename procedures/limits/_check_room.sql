@@ -1,11 +1,11 @@
--- howdah._check_room(p_destination, p_messages, p_bytes, p_conversations, p_rank): refuse messages for which a queue
+-- howdah._check_room(p_destination, p_messages, p_bytes, p_conversations, p_rank, p_level): refuse messages for which a queue
 -- has no room, or whose conversation was ended.
 --
 -- Raises   HD017 a conversation was ended; HD018 the queue is full; HD027 the engine is full.
 -- Role     internal
 create or replace function howdah._check_room(
     p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_conversations uuid[],
-    p_rank integer default 0
+    p_rank integer default 0, p_level smallint default 4
 ) returns void
 language plpgsql volatile
 as $$
@@ -26,10 +26,10 @@ begin
         return;
     end if;
     if p_destination.room in ('howdah.system_room'::regclass, 'howdah.no_room'::regclass) then
-        perform howdah._check_system(p_messages, p_bytes);
+        perform howdah._check_system(p_messages, p_bytes, p_level);
     end if;
     if (p_destination.message_limit is not null or p_destination.byte_limit is not null)
-       and not howdah._make_room(p_destination, p_messages, p_bytes, p_rank) then
+       and not howdah._make_room(p_destination, p_messages, p_bytes, p_rank, p_level) then
         raise exception using errcode = 'HD018', message = format('queue %s is full',
             quote_literal(p_destination.name)),
             hint = format(

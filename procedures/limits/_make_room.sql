@@ -1,4 +1,4 @@
--- howdah._make_room(p_destination, p_messages, p_bytes, p_rank): make room in a queue for messages about to be sent, by
+-- howdah._make_room(p_destination, p_messages, p_bytes, p_rank, p_level): make room in a queue for messages about to be sent, by
 -- the queue's limit_behaviour.
 --
 -- Returns  true if they may be sent within the caller's transaction; false if the queue is full.
@@ -9,8 +9,11 @@
 --
 -- From a limit of 1,024 messages or 1 MiB on, it removes a 128th of the limit more than needed. So not every message
 -- needs a count. p_rank is the highest rank of the messages: 9 minus the lowest priority.
+--
+-- Best-effort messages go first, with any behaviour. p_level is the level of the messages to come: best-effort ones
+-- take no other's place, and that of best-effort ones only where the behaviour removes messages.
 create or replace function howdah._make_room(
-    p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer
+    p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer, p_level smallint
 ) returns boolean
 language plpgsql volatile
 as $$
@@ -23,27 +26,37 @@ declare
     v_waited bigint;
     v_pause bigint := 1;
     v_taken record;
+    v_anew boolean := v_removes;
+    v_messages bigint;
+    v_bytes bigint;
 begin
     if p_messages > p_destination.message_limit or p_bytes > p_destination.byte_limit then
         return false;
     end if;
     loop
         select t.* into v_taken from howdah._reserve_after_count(p_destination.id, v_room, p_destination.tickets,
-            p_destination.message_limit, p_destination.byte_limit, array[100], p_messages, p_bytes, v_removes) t;
+            p_destination.message_limit, p_destination.byte_limit, array[100], p_messages, p_bytes, v_anew) t;
         if v_taken.verdict = 'taken' then
             return true;
         end if;
         v_waited := extract(epoch from clock_timestamp() - v_begun) * 1000;
+        if v_taken.verdict = 'full' or v_waited >= 1000 then
+            v_messages := greatest(v_taken.over_messages, (v_taken.verdict = 'open')::integer)
+                + case when v_taken.over_messages > 0 and p_destination.message_limit >= 1024
+                       then p_destination.message_limit >> 7 else 0 end;
+            v_bytes := v_taken.over_bytes
+                + case when v_taken.over_bytes > 0 and p_destination.byte_limit >= 1048576
+                       then p_destination.byte_limit >> 7 else 0 end;
+            if (p_level > 0 or v_removes)
+               and howdah._evict_best_effort(p_destination.id, v_messages, v_bytes,
+                   case when p_level = 0 and p_destination.limit_behaviour = 'remove_lowest_priority' then p_rank end) > 0
+            then
+                v_anew := true;  -- a count that found it full is over
+                continue;
+            end if;
+        end if;
         if v_removes and (v_taken.verdict = 'full' or v_waited >= 1000) then
-            if not howdah._evict(
-                p_destination, greatest(v_taken.over_messages, (v_taken.verdict = 'open')::integer)
-                    + case when v_taken.over_messages > 0 and p_destination.message_limit >= 1024
-                           then p_destination.message_limit >> 7 else 0 end,
-                v_taken.over_bytes
-                    + case when v_taken.over_bytes > 0 and p_destination.byte_limit >= 1048576
-                           then p_destination.byte_limit >> 7 else 0 end,
-                p_rank
-            ) then
+            if p_level = 0 or not howdah._evict(p_destination, v_messages, v_bytes, p_rank) then
                 return false;
             end if;
         elsif v_waited >= (v_taken.verdict = 'open')::integer * 1000

@@ -5,12 +5,13 @@
 -- Raises   HD005, HD006, HD007, HD008, HD017, HD018, HD025, HD027, HD039 as howdah.send_batch.
 -- Role     internal
 --
--- The caller has checked the sender's rights. p_seqs are positions that the caller has drawn.
+-- The caller has checked the sender's rights. p_seqs are positions that the caller has drawn. p_caught: as in
+-- howdah._send_to.
 create or replace function howdah._send_batch(
     p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[],
     p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[],
     p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean,
-    p_deduplication_keys text[] default null, p_seqs bigint[] default null
+    p_deduplication_keys text[] default null, p_seqs bigint[] default null, p_caught boolean default false
 ) returns bigint[]
 language plpgsql volatile
 as $$
@@ -50,6 +51,11 @@ begin
         perform howdah._check_message(p_destination, v_row.bytes, v_row.headers, v_row.priority, p_content_type,
             p_time_to_live, p_delay);
     end if;
+    if v_level = 0 and not p_caught then
+        return howdah._try_to_send_batch(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
+            p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay, p_reliability,
+            p_notify, p_deduplication_keys);
+    end if;
     if p_deduplication_keys is not null then
         return howdah._send_new(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
             p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay,
@@ -58,7 +64,7 @@ begin
     select sum(octet_length(b.body)), max(octet_length(b.body)) into v_bytes, v_longest from unnest(p_bodies) b(body);
     perform howdah._check_room(p_destination, v_count, v_bytes, p_conversation_ids,
         9 - (select min(coalesce(b.priority, p_destination.default_priority))
-            from unnest(p_bodies, p_priorities) b(body, priority)));
+            from unnest(p_bodies, p_priorities) b(body, priority)), v_level);
     if p_destination.kind = 'topic' then
         return howdah._publish(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
             p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay,

@@ -33,8 +33,7 @@ begin
     if v_new.seqs is not null then
         perform howdah._send_batch(p_destination, v_new.bodies, p_is_text, p_content_type, v_new.headers,
             v_new.priorities, v_new.correlation_ids, v_new.message_types, v_new.conversation_ids, p_reply_to,
-            p_time_to_live, p_delay, p_reliability, p_notify,
-            null, v_new.seqs);
+            p_time_to_live, p_delay, p_reliability, p_notify, null, v_new.seqs, true);
     end if;
     return v_first;
 end

@@ -6,11 +6,12 @@
 -- Role     internal
 --
 -- p_user: as in howdah._publish. p_headers already holds the stamp that v_destination's own stamp_user asks for.
+-- p_caught: howdah._try_to_send catches the errors of storing, for the message is best effort.
 create or replace function howdah._send_to(
     v_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb,
     p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid,
     p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text,
-    p_user text default null
+    p_user text default null, p_caught boolean default false
 ) returns bigint
 language plpgsql volatile
 as $$
@@ -20,6 +21,11 @@ declare
     v_level smallint := howdah._level_for(v_destination, p_reliability);
     v_nonpersistent boolean := v_level <= 2;
 begin
+    if v_level = 0 and not p_caught then
+        return howdah._try_to_send(v_destination, p_body, p_is_text, p_content_type, p_headers, p_priority,
+            p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_delay, p_reliability,
+            p_notify, p_deduplication_key, p_user);
+    end if;
     perform howdah._check_message(v_destination, octet_length(p_body), p_headers, p_priority, p_content_type,
         p_time_to_live, p_delay);
     if p_deduplication_key is not null then
@@ -32,7 +38,7 @@ begin
         end if;
     end if;
     perform howdah._check_room(v_destination, 1, octet_length(p_body), array[p_conversation_id],
-        9 - coalesce(p_priority, v_destination.default_priority));
+        9 - coalesce(p_priority, v_destination.default_priority), v_level);
     if v_destination.kind = 'topic' then
         return (howdah._publish(v_destination, array[p_body], p_is_text, p_content_type, array[p_headers],
             array[p_priority], array[p_correlation_id], array[p_message_type], array[p_conversation_id], p_reply_to,

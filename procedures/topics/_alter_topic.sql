@@ -31,7 +31,8 @@ begin
         default_time_to_live_ms = v_destination.default_time_to_live_ms,
         deduplication_window_ms = v_destination.deduplication_window_ms, own_persistent = v_destination.persistent,
         default_reliability = v_destination.default_reliability, max_reliability = v_destination.max_reliability,
-        producer_may_override = v_destination.producer_may_override, stamp_user = v_destination.stamp_user,
+        producer_may_override = v_destination.producer_may_override,
+        discard_with_sender = v_destination.discard_with_sender, stamp_user = v_destination.stamp_user,
         persistent = v_destination.persistent and (select e.persistent from howdah.engine e),
         journal_level = v_destination.journal_level,
         journal_level_at = case when d.journal_level <> v_destination.journal_level then howdah.now()

@@ -114,7 +114,7 @@ def test_a_selector_selects_by_level(db: Db) -> None:
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_level_stays_with_a_message_that_waits_fails_dies_and_is_replayed(db: Db, level: str) -> None:
-    one(db, "select howdah.alter_queue('q', '{\"max_failed_deliveries\": 1, \"redelivery_delay_ms\": 0}')")
+    one(db, "select howdah.alter_queue('q', '{\"max_failed_deliveries\": 1, \"exception_discard_reliability\": null}')")
     one(db, "select howdah.send('q', 'x', reliability => %s, delay => '1 ms')", (level,))
     one(db, "select pg_sleep(0.002)")
     with db.transaction(force_rollback=True):
