@@ -48,7 +48,7 @@ class Calling:
     def call(self, message: Message, transaction: Transaction) -> None:
         """Call the handler. Raises Blamed if the message is to blame, else the innocent error itself."""
         started = time.time()
-        self._hands.take(self._slot, self._queue_index, message, started, self.attempt_id)
+        self.take(message, started)
         called = time.perf_counter()
         try:
             self.in_hand.message = message
@@ -68,6 +68,10 @@ class Calling:
                 raise
             raise Blamed(message, self.failure(message, error, started)) from error
         self._hands.leave(self._slot)
+
+    def take(self, message: Message, started: float) -> None:
+        """Note that the message is being handled, for the supervisor and the key of a failure."""
+        self._hands.take(self._slot, self._queue_index, message, started, self.attempt_id)
 
     def _call_limited(self, limits: Limits, handler: Handler, message: Message, transaction: Transaction) -> None:
         """Call the handler within its time limit, if any. Raises HandlerTimeout, and what the handler raises."""

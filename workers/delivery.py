@@ -27,6 +27,7 @@ from .burst import DONE, SAVE, SAVE_NEXT, UNDO, Burst
 from .calling import Calling
 from .figures import Tally
 from .guard import HandlerConnection
+from .handover import Handover, handed_over
 from .hardened import HardenedBurst
 from .in_hand import Hands
 from .limits import Limits
@@ -134,6 +135,7 @@ class Delivery:
         messages: list[Message] = []
         to_settle: list[Message] = []
         counted = False
+        given: list[Message] = []
         given_up: UUID | None = None
         ends = time.monotonic() + BURST_SECONDS
         try:
@@ -144,6 +146,9 @@ class Delivery:
                     if messages and self._stopping():
                         messages, given_up = [], self._calling.attempt_id
                         raise psycopg.Rollback
+                    given = self._given(messages)
+                    if given:
+                        break
                     transaction = Transaction(connection, self._worker)
                     for message in messages:
                         try:
@@ -179,9 +184,32 @@ class Delivery:
             # Batches before it were committed; if it is still so, the next pass finds nothing else.
             events.retried(self._worker, self._binding.queue, error)
             return done
-        self._committed(messages, done)
-        self._cancel(connection, given_up)
+        if given:
+            self._handover(connection, given, done)
+        else:
+            self._committed(messages, done)
+            self._cancel(connection, given_up)
         return done
+
+    def _given(self, messages: list[Message]) -> list[Message]:
+        """Return best-effort messages, to be committed now and handled then. A mixed batch is received singly."""
+        given = handed_over(messages)
+        if len(given) not in (0, len(messages)):
+            self._singly(len(messages))
+            messages.clear()
+            raise psycopg.Rollback
+        return given
+
+    def _singly(self, messages: int) -> None:
+        self._way, self._singly_left = Way.SINGLY, messages
+
+    def _handover(self, connection: HandlerConnection, given: list[Message], done: Done) -> None:
+        """Handle what was consumed when it was received."""
+        self._count_singly(len(given))
+        Handover(self._calling, self._handle, self._lost, self._worker).run(connection, given, done)
+
+    def _lost(self, blamed: Blamed) -> None:
+        self._count([blamed], in_hand=False)
 
     def _cancel(self, connection: HandlerConnection, attempt_id: UUID | None) -> None:
         """Of a hardened queue: take back the attempt at a message that is not to blame. A lost connection's counts."""
@@ -215,6 +243,9 @@ class Delivery:
                 batch = min(self._pace.batch, APART_MAX)
                 receiving = calls.receive(self._binding.queue, batch, locked=True, consumer=self._seat.number)
                 messages = self._hold(run(connection, receiving))
+                if handed_over(messages):
+                    self._singly(len(messages))
+                    raise psycopg.Rollback
                 connection.execute(SAVE, prepare=False)
                 for message in messages:
                     try:
@@ -248,7 +279,7 @@ class Delivery:
                 done = self._commit_failed(connection, messages, error)
                 return Done(0, len(blamed) + done.failed)
             raise
-        if not blamed and again is None:
+        if not blamed and again is None and self._way is Way.APART:
             self._way = Way.TOGETHER
         return Done(len(handled), len(blamed), again)
 
@@ -283,7 +314,7 @@ class Delivery:
         """The transaction failed after its handlers: of one message it is to blame, of several each is tried alone."""
         if len(messages) > 1:
             events.retried(self._worker, self._binding.queue, error)
-            self._way, self._singly_left = Way.SINGLY, len(messages)
+            self._singly(len(messages))
             return Done()
         now = time.time()
         self._hands.take(self._slot, self._queue_index, messages[0], now, self._calling.attempt_id)

@@ -11,7 +11,7 @@ import psycopg
 
 from .. import calls
 from ..calls import Call
-from ..calls.message import Message
+from ..calls.message import BEST_EFFORT, Message
 from ..database.waiting import PAUSE_MIN, Idle
 from ..errors import HowdahError
 from ..handling.failure import failure_of, is_blamed
@@ -161,6 +161,8 @@ class AsyncTransactedListeners:
         messages = await self._session.look(queue, 1, idle)
         if not messages:
             return False
+        if messages[0].reliability == BEST_EFFORT:
+            await self._session.commit()  # consumed when it is handed over: a failure loses it
         try:
             check_ran(await listener(messages[0]))
             await self._session.commit()

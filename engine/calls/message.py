@@ -25,6 +25,9 @@ COLUMNS = (
     " dead_reason, dead_at, reliability"
 )
 
+#: The level whose messages are consumed when they are handed over, whatever the handler then does.
+BEST_EFFORT = "BEST_EFFORT_NONPERSISTENT"
+
 #: From when PostgreSQL counts microseconds, and the counts that mean infinity.
 _EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 _ENDLESS = {

@@ -11,6 +11,7 @@ from typing import Any
 import psycopg
 
 from .. import calls
+from ..calls.message import BEST_EFFORT
 from ..database.waiting import Idle
 from ..errors import BadArgument, HowdahError, IllegalState
 from ..handling.functions import check_listener
@@ -202,12 +203,21 @@ class AckConsumer:
             with suppress(HowdahError, psycopg.Error):  # the next look raises it again
                 self.fill()
 
+    def gives(self, message: Delivery) -> bool:
+        """Whether the session consumes it before anybody has it: best effort, unless the client acknowledges."""
+        return self._by_session and message.reliability == BEST_EFFORT
+
+    def give(self, message: Delivery) -> bool:
+        """Consume a message that a listener is about to get. Returns False if another consumer has it by now."""
+        self.holding.delivered[message.message_id] = message
+        return message.message_id in self.flush()
+
     def handled(self, message: Delivery) -> bool:
         """Settle a handled message as the mode says. Returns False if another consumer has it by now."""
         if not self._by_session:
             return True
         self.holding.delivered[message.message_id] = message
-        if self.closed or len(self.holding.delivered) >= self.window.batch:
+        if self.closed or self.gives(message) or len(self.holding.delivered) >= self.window.batch:
             return message.message_id in self.flush()
         if self._pending_since is None:
             self._pending_since = time.monotonic()

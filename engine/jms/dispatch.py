@@ -5,7 +5,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
+from .. import calls
 from ..database.waiting import Idle
+from ..handling.failure import failure_of
 from ..handling.functions import check_ran
 from .base import SessionBase
 from .consumer import AckConsumer
@@ -31,13 +33,20 @@ class AckListeners:
             return False
         with self._session.lock:
             place.deliver(message)
+            given = place.gives(message)
+            if given and not place.give(message):
+                return True
         try:
             check_ran(listener(message))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a listener may raise anything
-            self._failed(place, message, error)
+            if given:
+                self._session.run(calls.record_failures(place.queue, [failure_of(message, error)]))
+            else:
+                self._failed(place, message, error)
         else:
             with self._session.lock:
-                place.handled(message)
+                if not given:
+                    place.handled(message)
         return True
 
     def _failed(self, consumer: AckConsumer, message: Delivery, error: BaseException) -> None:

@@ -12,7 +12,7 @@ import psycopg
 
 from .. import calls
 from ..calls import Call
-from ..calls.message import Message
+from ..calls.message import BEST_EFFORT, Message
 from ..database.threads import Background, Flag, Lock
 from ..database.waiting import PAUSE_MIN, Idle
 from ..errors import HowdahError
@@ -162,6 +162,8 @@ class TransactedListeners:
         messages = self._session.look(queue, 1, idle)
         if not messages:
             return False
+        if messages[0].reliability == BEST_EFFORT:
+            self._session.commit()  # consumed when it is handed over: a failure loses it
         try:
             check_ran(listener(messages[0]))
             self._session.commit()

@@ -380,3 +380,59 @@ def test_listener_threads_and_keeper_end_with_the_connection(dsn: str, orders: s
         connection.jms_session().consumer(orders).listener = lambda message: None
         assert ours() == {"howdah-keeper", "howdah-ack-session"}
     assert ours() == set()
+
+
+@pytest.mark.parametrize("mode", [AckMode.AUTO, AckMode.DUPS_OK])
+@pytest.mark.behaviour("SIB-36")
+@pytest.mark.behaviour("SIB-39")
+def test_a_listener_that_raises_loses_a_best_effort_message(
+    connection: Connection, orders: str, db: Db, mode: AckMode
+) -> None:
+    bad = connection.send(orders, "bad", reliability="BEST_EFFORT_NONPERSISTENT")
+    good = connection.send(orders, "good", reliability="BEST_EFFORT_NONPERSISTENT")
+    calls: list[tuple[str | bytes, int]] = []
+    gone: list[bool] = []
+
+    def listener(message: Delivery) -> None:
+        calls.append((message.body, message.delivery_count))
+        gone.append(message.message_id in consumed(db))
+        if message.body == "bad":
+            raise RuntimeError("not today")
+
+    with connection.jms_session(mode=mode) as session:
+        session.consumer(orders).listener = listener
+        wait_until(lambda: len(calls) == 2)
+    assert calls == [("bad", 1), ("good", 1)]
+    assert gone == [True, True]
+    assert consumed(db) == [bad, good]
+    assert db.execute("select message, error_text, outcome from howdah.incidents('orders')").fetchall() == [
+        (bad, "not today", "gone")
+    ]
+
+
+@pytest.mark.parametrize("level", ["EXPRESS_NONPERSISTENT", "RELIABLE_PERSISTENT"])
+@pytest.mark.behaviour("SIB-37")
+def test_a_listener_that_raises_gets_any_other_message_again(
+    connection: Connection, orders: str, db: Db, level: str
+) -> None:
+    connection.send(orders, "bad", reliability=level)
+    calls: list[int] = []
+
+    def listener(message: Delivery) -> None:
+        calls.append(message.delivery_count)
+        if message.delivery_count == 1:
+            raise RuntimeError("not today")
+
+    with connection.jms_session() as session:
+        session.consumer(orders).listener = listener
+        wait_until(lambda: len(calls) == 2)
+    assert calls == [1, 2]
+
+
+def test_dups_ok_consumes_a_best_effort_message_before_receive_returns(
+    connection: Connection, orders: str, db: Db
+) -> None:
+    sent = connection.send(orders, "x", reliability="BEST_EFFORT_NONPERSISTENT")
+    with connection.jms_session(mode=AckMode.DUPS_OK) as session:
+        assert session.consumer(orders).receive(5) is not None
+        assert consumed(db) == [sent]

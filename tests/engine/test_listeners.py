@@ -386,3 +386,22 @@ def test_who_blames_what_was_processed_after_a_rollback_leaves_the_rest_unblamed
         again = session.receive(orders, 10)
         assert [message.message_id for message in again] == [message.message_id for message in prefetched]
         assert [message.delivery_count - 1 for message in again] == [1, 1] + [0] * 8
+
+
+@pytest.mark.behaviour("SIB-36")
+@pytest.mark.behaviour("SIB-39")
+def test_a_best_effort_message_is_consumed_before_its_listener_is_called(
+    connection: Connection, orders: str, db: Db
+) -> None:
+    sent = connection.send(orders, "x", reliability="BEST_EFFORT_NONPERSISTENT")
+    seen: list[int] = []
+
+    def listener(message: Message) -> None:
+        seen.append(one(db, "select count(*) from howdah.audit_messages"))
+        raise RuntimeError("not today")
+
+    with connection.session() as session:
+        session.consumer(orders).listener = listener
+        wait_until(lambda: one(db, "select count(*) from howdah.incidents('orders')") == 1)
+    assert seen == [0]
+    assert column(db, "select outcome from howdah.incidents('orders', %s)", (sent,)) == ["gone"]
