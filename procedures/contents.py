@@ -25,6 +25,7 @@ ROOMS = (
     "subscriptions",
     "topics",
     "temporary",
+    "senders",
     "selectors",
     # a message is sent,
     "bodies",

@@ -24,6 +24,7 @@ from .messages import ahead_leases, deduplications, handed, msgs, msgs_nonpersis
 from .policies import destination_policies
 from .runtime import engine, latches, lock, worker_figures, workers
 from .schedules import schedule_runs, schedules
+from .senders import sender_signs, sent_by
 from .temporary import temporary_queues
 from .topics import SLOTS, ack_cursors, acked, acks, bridges, subscriptions, topic_ring, topics
 
@@ -78,6 +79,8 @@ __all__ = [
     "schedule_runs",
     "schedules",
     "selections",
+    "sender_signs",
+    "sent_by",
     "subscriptions",
     "temporary_queues",
     "topic_ring",

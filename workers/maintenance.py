@@ -42,6 +42,7 @@ SERVICES = {
     "expired": 5.0,
     TRANSACTIONS: 60.0,
     "temporary": 10.0,
+    "senders": 4.0,
 }
 """Seconds between passes of each service. For expired messages: between checks of expiration_interval_seconds."""
 

@@ -43,6 +43,7 @@ CREATE SEQUENCE howdah.ticket_secret START WITH 1 MINVALUE 0;
 CREATE SEQUENCE howdah.topic_generation START WITH 0 MINVALUE 0;
 CREATE SEQUENCE howdah.topic_truncations START WITH 0 MINVALUE 0;
 CREATE SEQUENCE howdah.topic_checked START WITH 0 MINVALUE 0;
+CREATE SEQUENCE howdah.senders_noted;
 
 CREATE TABLE howdah.journal (
     at TIMESTAMP WITH TIME ZONE NOT NULL,
@@ -1672,6 +1673,36 @@ COMMENT ON COLUMN howdah.bridges.queue_id IS 'The queue that gets a copy of each
 COMMENT ON COLUMN howdah.bridges.selector IS 'JMS selector. NULL: all messages.';
 COMMENT ON COLUMN howdah.bridges.selector_sql IS 'The compiled selector.';
 
+CREATE UNLOGGED TABLE howdah.sent_by (
+    destination_id INTEGER NOT NULL,
+    sender BIGINT NOT NULL,
+    message_id BIGINT NOT NULL,
+    own_session BOOLEAN NOT NULL,
+    rank SMALLINT NOT NULL,
+    xid XID8 NOT NULL,
+    reliability SMALLINT,
+    sent_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_sent_by PRIMARY KEY (destination_id, sender, message_id)
+);
+COMMENT ON TABLE howdah.sent_by IS 'Who sent the messages that go with their sender. A send inserts the rows; maintenance deletes those of messages that are gone.';
+COMMENT ON COLUMN howdah.sent_by.destination_id IS 'The destination, which has discard_with_sender.';
+COMMENT ON COLUMN howdah.sent_by.sender IS 'Who sent it: the key of the sender''s lock.';
+COMMENT ON COLUMN howdah.sent_by.message_id IS 'The message, best effort or express.';
+COMMENT ON COLUMN howdah.sent_by.own_session IS 'The sender is a database session. False: a connection.';
+COMMENT ON COLUMN howdah.sent_by.rank IS '9 minus its priority.';
+COMMENT ON COLUMN howdah.sent_by.xid IS 'The transaction that sent it.';
+COMMENT ON COLUMN howdah.sent_by.reliability IS 'Its level, as the message has it.';
+COMMENT ON COLUMN howdah.sent_by.sent_at IS 'When it was sent.';
+
+CREATE UNLOGGED TABLE howdah.sender_signs (
+    sender BIGINT NOT NULL,
+    seen_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_sender_signs PRIMARY KEY (sender)
+);
+COMMENT ON TABLE howdah.sender_signs IS 'When connections that send gave their last sign of life.';
+COMMENT ON COLUMN howdah.sender_signs.sender IS 'A connection named by set_connection: the key of its lock.';
+COMMENT ON COLUMN howdah.sender_signs.seen_at IS 'When keep_connection was called last.';
+
 CREATE TABLE howdah.group_owners (
     destination_id INTEGER NOT NULL,
     group_id TEXT NOT NULL,
@@ -1762,25 +1793,6 @@ COMMENT ON COLUMN howdah.schedule_runs.fired_at IS 'When it took place.';
 COMMENT ON COLUMN howdah.schedule_runs.message_id IS 'The message sent. NULL: it began a series.';
 COMMENT ON COLUMN howdah.schedule_runs.series_id IS 'The series that it began, a schedule of its own. NULL: it sent a message.';
 
-CREATE TABLE howdah.temporary_queues (
-    destination_id INTEGER NOT NULL,
-    connection TEXT,
-    boot TIMESTAMP WITH TIME ZONE,
-    alive REGCLASS NOT NULL,
-    lives REGCLASS NOT NULL,
-    life BIGINT,
-    CONSTRAINT pk_temporary_queues PRIMARY KEY (destination_id),
-    CONSTRAINT fk_temporary_queues_destination FOREIGN KEY(destination_id) REFERENCES howdah.destinations (id)
-);
-CREATE INDEX ix_temporary_queues_connection ON howdah.temporary_queues (connection, destination_id);
-COMMENT ON TABLE howdah.temporary_queues IS 'Temporary queues, those in use and those that wait for their next use. A queue''s number and sequences are used again and again.';
-COMMENT ON COLUMN howdah.temporary_queues.destination_id IS 'The queue.';
-COMMENT ON COLUMN howdah.temporary_queues.connection IS 'Token of the connection that it belongs to, a secret. A database session''s begins with s-. NULL: the queue is free, to be used again.';
-COMMENT ON COLUMN howdah.temporary_queues.boot IS 'Start of the server on which it was created. Any other start has ended it.';
-COMMENT ON COLUMN howdah.temporary_queues.alive IS 'A sequence: when the connection was last heard of, in milliseconds since 1970.';
-COMMENT ON COLUMN howdah.temporary_queues.lives IS 'A sequence: counts the uses of the number, visible to all at once.';
-COMMENT ON COLUMN howdah.temporary_queues.life IS 'Value of lives when it was created for its connection.';
-
 CREATE TABLE howdah.topics (
     destination_id INTEGER NOT NULL,
     stored BOOLEAN DEFAULT false NOT NULL,
@@ -1844,6 +1856,25 @@ COMMENT ON COLUMN howdah.subscriptions.selector IS 'JMS selector. NULL: all mess
 COMMENT ON COLUMN howdah.subscriptions.selector_sql IS 'The compiled selector.';
 COMMENT ON COLUMN howdah.subscriptions.alive IS 'A sequence, a hint: when a consumer was last heard of, in ms.';
 COMMENT ON COLUMN howdah.subscriptions.warned_at IS 'When administrators were told that it is behind. NULL: not since.';
+
+CREATE TABLE howdah.temporary_queues (
+    destination_id INTEGER NOT NULL,
+    connection TEXT,
+    boot TIMESTAMP WITH TIME ZONE,
+    alive REGCLASS NOT NULL,
+    lives REGCLASS NOT NULL,
+    life BIGINT,
+    CONSTRAINT pk_temporary_queues PRIMARY KEY (destination_id),
+    CONSTRAINT fk_temporary_queues_destination FOREIGN KEY(destination_id) REFERENCES howdah.destinations (id)
+);
+CREATE INDEX ix_temporary_queues_connection ON howdah.temporary_queues (connection, destination_id);
+COMMENT ON TABLE howdah.temporary_queues IS 'Temporary queues, those in use and those that wait for their next use. A queue''s number and sequences are used again and again.';
+COMMENT ON COLUMN howdah.temporary_queues.destination_id IS 'The queue.';
+COMMENT ON COLUMN howdah.temporary_queues.connection IS 'Token of the connection that it belongs to, a secret. A database session''s begins with s-. NULL: the queue is free, to be used again.';
+COMMENT ON COLUMN howdah.temporary_queues.boot IS 'Start of the server on which it was created. Any other start has ended it.';
+COMMENT ON COLUMN howdah.temporary_queues.alive IS 'A sequence: when the connection was last heard of, in milliseconds since 1970.';
+COMMENT ON COLUMN howdah.temporary_queues.lives IS 'A sequence: counts the uses of the number, visible to all at once.';
+COMMENT ON COLUMN howdah.temporary_queues.life IS 'Value of lives when it was created for its connection.';
 
 CREATE TYPE howdah.message AS (
     message_id bigint,

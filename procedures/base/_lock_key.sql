@@ -7,7 +7,7 @@
 -- read, at the cost of no query.
 --
 -- Kinds: client id, consumer, consumers, conversation, cursor, failure, group, lane, listener, number, published,
--- schedule, selector, subscription, subscription name, temporary receiver, temporary sender, turn.
+-- schedule, selector, sender, subscription, subscription name, temporary receiver, temporary sender, turn.
 --
 -- A held key stands in pg_locks, where every login sees it; docs/security.md says what that allows. Locks of the engine
 -- as a whole are rows: see howdah._latch. A turn or a group is no row: a row lock would make the transaction one that

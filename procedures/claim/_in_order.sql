@@ -3,13 +3,17 @@
 -- Returns  howdah.lanes[].
 -- Role     internal
 --
--- The first caller after a restart also removes the lost non-persistent messages.
+-- The first caller after a restart also removes the lost non-persistent messages. Each removes what goes with a sender
+-- that is gone.
 create or replace function howdah._in_order(p_lanes howdah.lanes[]) returns howdah.lanes[]
 language plpgsql volatile
 as $$
 begin
     if exists (select from unnest(p_lanes) l where l.place < 2) then
         perform howdah._sweep_lost();
+        if pg_sequence_last_value('howdah.senders_noted'::regclass) is not null then
+            perform howdah._discard_of_gone(p_lanes[1].destination_id);
+        end if;
     end if;
     return array(
         select o.lane from (

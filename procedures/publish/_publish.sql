@@ -55,6 +55,9 @@ begin
             howdah._digests(p_bodies, p_headers, p_is_text, p_content_type, p_correlation_ids, p_reply_to,
                 p_message_types, p_conversation_ids), howdah._stored_level(p_level));
     end if;
+    if p_topic.discard_with_sender and v_topic.stored and p_user is null then
+        perform howdah._note_sender(p_topic, v_ids, p_priorities, p_level);
+    end if;
     if v_topic.bridged then
         perform howdah._forward_to_bridges(p_topic, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
             p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_level,

@@ -22,6 +22,7 @@ begin
     end if;
     perform howdah._check_hardened(v_queue);
     perform howdah._sweep_lost();
+    perform howdah._discard_of_gone(v_queue.id);
     return v_queue;
 end
 $$;

@@ -123,6 +123,9 @@ begin
         perform howdah._journal_sent(p_destination, v_ids, v_nonpersistent, v_now, v_expires_at, p_headers,
             p_conversation_ids, p_priorities, p_delay > interval '0', v_digests, howdah._stored_level(v_level));
     end if;
+    if p_destination.discard_with_sender then
+        perform howdah._note_sender(p_destination, v_ids, p_priorities, v_level);
+    end if;
     return v_ids;
 end
 $$;

@@ -74,6 +74,9 @@ begin
     if v_destination.journal_level = 'full' then
         perform howdah._journal_one_sent(v_destination, v_message, p_body, v_nonpersistent, p_delay > interval '0');
     end if;
+    if v_destination.discard_with_sender and p_user is null then
+        perform howdah._note_sender(v_destination, array[v_message.message_id], array[p_priority], v_level);
+    end if;
     return v_message.message_id;
 end
 $$;

@@ -39,6 +39,11 @@ begin
             message = format('%s is no queue: a selector is for queues', quote_literal(p_name)),
             hint = 'A subscription has its selector from howdah.subscribe.';
     end if;
+    if pg_sequence_last_value('howdah.senders_noted'::regclass) is not null then
+        perform howdah._discard_of_gone(t.id)
+        from (select distinct a.destination_id as id from howdah.destinations d
+              join howdah.acks a on a.subscription_id = d.id where d.name = p_name and d.dropped_at is null) t;
+    end if;
     v_stream := howdah._begin_stream(p_name, p_hold, p_plain, p_consumer);
     if v_stream.usual then
         return query select * from howdah._receive_shared(v_stream, p_name, p_want, p_hold, p_plain);

@@ -1,0 +1,215 @@
+"""Messages that go with the connection that sent them: the option discard_with_sender."""
+
+from __future__ import annotations
+
+import pytest
+from poolers import PGBOUNCER, pooler
+from psycopg import connect as connect_to
+from support import Clock, Connect, Db, column, one, receive, refused, wait_until
+from topics_support import subscribe, topic
+
+from howdah.schema.destinations import LEVELS
+
+SEND = "select howdah.send(%s, %s, reliability => %s)"
+TOKEN = "0123456789abcdef-sender"
+LEFT = "select reliability from howdah.audit_messages order by reliability"
+BEYOND = sorted(LEVELS[2:])
+
+
+@pytest.fixture(autouse=True)
+def queue(db: Db) -> None:
+    one(db, "select howdah.create_queue('q', '{\"discard_with_sender\": true}')")
+
+
+def send_all(db: Db, queue: str = "q") -> None:
+    for level in LEVELS:
+        one(db, SEND, (queue, level, level))
+
+
+def end(db: Db, client: Db) -> None:
+    """Kill the session of a client, and wait until it is no more."""
+    pid = client.info.backend_pid
+    one(db, "select pg_terminate_backend(%s)", (pid,))
+    wait_until(lambda: one(db, "select count(*) from pg_stat_activity where pid = %s", (pid,)) == 0)
+
+
+@pytest.mark.behaviour("SIB-03")
+@pytest.mark.behaviour("SIB-22")
+@pytest.mark.parametrize("way", ["receive", "lease", "maintenance"])
+def test_when_the_session_of_a_sender_is_killed_three_levels_are_delivered(db: Db, connect: Connect, way: str) -> None:
+    client = connect()
+    send_all(client)
+    assert one(db, "select howdah.maintain_senders()") == 0
+    end(db, client)
+    if way == "receive":
+        assert sorted(m.body for m in receive(db, "q", 9)) == BEYOND
+    elif way == "lease":
+        assert sorted(column(db, "select body from howdah.lease('q', 9)")) == BEYOND
+    else:
+        assert one(db, "select howdah.maintain_senders()") == 2
+        assert column(db, LEFT) == BEYOND
+    gone = db.execute(
+        "select reason, reliability from howdah.audit_journal where event = 'discarded' order by reliability"
+    ).fetchall()
+    assert gone == [("SENDER_GONE", level) for level in sorted(LEVELS[:2])]
+    assert one(db, "select count(*) from howdah.sent_by") == 0
+
+
+@pytest.mark.behaviour("SIB-01")
+@pytest.mark.behaviour("SIB-02")
+def test_while_its_session_lives_everything_of_a_sender_is_delivered(db: Db, connect: Connect, clock: Clock) -> None:
+    client = connect()
+    send_all(client)
+    clock.advance(86_400)
+    assert one(db, "select howdah.maintain_senders()") == 0
+    assert len(receive(db, "q", 9)) == 5
+
+
+@pytest.mark.behaviour("SIB-03")
+@pytest.mark.behaviour("SIB-22")
+def test_without_the_option_everything_stays(db: Db, connect: Connect) -> None:
+    one(db, "select howdah.alter_queue('q', '{\"discard_with_sender\": false}')")
+    client = connect()
+    send_all(client)
+    end(db, client)
+    assert one(db, "select howdah.maintain_senders()") == 0
+    assert len(receive(db, "q", 9)) == 5
+
+
+def test_of_several_senders_only_the_one_that_ended_loses_its_messages(db: Db, connect: Connect) -> None:
+    first, second = connect(), connect()
+    for client, body in ((first, "first"), (second, "second"), (db, "own")):
+        one(client, SEND, ("q", body, LEVELS[0]))
+    end(db, first)
+    assert sorted(m.body for m in receive(db, "q", 9)) == ["own", "second"]
+
+
+def test_batches_delayed_and_leased_messages_go_as_well(db: Db, connect: Connect, clock: Clock) -> None:
+    client = connect()
+    one(
+        client,
+        "select howdah.send_batch('q', array['a', 'b'], priorities => array[1, 9], reliability => %s)",
+        LEVELS[:1],
+    )
+    one(client, "select howdah.send('q', 'c', delay => '1 hour', reliability => %s)", LEVELS[1:2])
+    (leased,) = db.execute("select lease, body from howdah.lease('q', 1, '1 minute')").fetchall()
+    assert leased[1] == "b"
+    end(db, client)
+    assert one(db, "select howdah.maintain_senders()") == 2
+    assert one(db, "select count(*) from howdah.audit_messages") == 1, "it is in somebody's hands"
+    one(db, "select howdah.release('q', %s)", (leased[0],))
+    assert receive(db) == []
+    assert one(db, "select count(*) from howdah.audit_messages") == 0
+
+
+def test_what_a_transaction_has_in_hand_goes_when_it_comes_back(db: Db, connect: Connect) -> None:
+    client, other = connect(), connect()
+    one(client, SEND, ("q", "x", LEVELS[1]))
+    with other.transaction(force_rollback=True):
+        assert len(receive(other)) == 1
+        end(db, client)
+        assert one(db, "select howdah.maintain_senders()") == 0
+    assert receive(db) == []
+    assert column(db, "select reason from howdah.audit_journal where event = 'discarded'") == ["SENDER_GONE"]
+
+
+def test_a_receive_that_rolls_back_leaves_the_removal_to_the_next(db: Db, connect: Connect) -> None:
+    client = connect()
+    one(client, SEND, ("q", "x", LEVELS[1]))
+    end(db, client)
+    with db.transaction(force_rollback=True):
+        assert receive(db) == []
+    assert receive(db) == []
+    assert column(db, "select reason from howdah.audit_journal where event = 'discarded'") == ["SENDER_GONE"]
+
+
+def test_a_send_that_was_rolled_back_first_costs_no_second_lock(db: Db, connect: Connect) -> None:
+    client = connect()
+    for _ in range(3):
+        with client.transaction(force_rollback=True):
+            one(client, SEND, ("q", "x", LEVELS[0]))
+    one(client, SEND, ("q", "x", LEVELS[0]))
+    held = "select count(*) from pg_locks where locktype = 'advisory' and pid = %s"
+    assert one(db, held, (client.info.backend_pid,)) == 1
+    assert len(receive(client)) == 1
+
+
+def test_records_of_consumed_messages_are_forgotten(db: Db, connect: Connect) -> None:
+    topic(db, discard_with_sender=True)
+    subscribe(db, "s")
+    send_all(db)
+    one(db, SEND, ("t", "x", LEVELS[0]))
+    receive(db, "q", 9)
+    one(db, "select howdah.maintain_senders()")
+    assert one(db, "select count(*) from howdah.sent_by") == 1, "the topic's"
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_topic_loses_what_its_publisher_left_unread(db: Db, connect: Connect, shared: bool) -> None:
+    topic(db, discard_with_sender=True)
+    name = subscribe(db, "s", shared=shared)
+    client = connect()
+    send_all(client, "t")
+    end(db, client)
+    assert sorted(m.body for m in receive(db, name, 9)) == BEYOND
+    gone = column(db, "select reliability from howdah.audit_journal where event = 'discarded' and queue = 't'")
+    assert sorted(gone) == sorted(LEVELS[:2])
+
+
+@pytest.mark.behaviour("SIB-22")
+def test_a_named_connection_is_gone_five_seconds_after_its_last_sign(db: Db, connect: Connect, clock: Clock) -> None:
+    client = connect("howdah_producer")
+    client.execute("select howdah.set_connection(%s)", (TOKEN,))
+    send_all(client)
+    clock.advance(4)
+    assert one(db, "select howdah.maintain_senders()") == 0
+    one(client, "select howdah.keep_connection()")
+    end(db, client)
+    clock.advance(4)
+    assert one(db, "select howdah.maintain_senders()") == 0, "another session of it may be alive"
+    clock.advance(2)
+    assert sorted(m.body for m in receive(db, "q", 9)) == BEYOND
+
+
+def test_a_transaction_of_a_named_connection_keeps_it_alive(db: Db, connect: Connect, clock: Clock) -> None:
+    client = connect()
+    client.execute("select howdah.set_connection(%s)", (TOKEN,))
+    one(client, SEND, ("q", "x", LEVELS[0]))
+    with client.transaction():
+        one(client, SEND, ("q", "y", LEVELS[0]))
+        clock.advance(60)
+        assert one(db, "select howdah.maintain_senders()") == 0
+    assert one(db, "select howdah.maintain_senders()") == 2
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_closing_the_connection_discards_at_once(db: Db, connect: Connect, named: bool) -> None:
+    client = connect()
+    if named:
+        client.execute("select howdah.set_connection(%s)", (TOKEN,))
+    send_all(client)
+    one(client, "select howdah.close_connection()")
+    assert column(db, LEFT) == BEYOND
+
+
+@pytest.mark.skipif(PGBOUNCER is None, reason="there is no PgBouncer here")
+@pytest.mark.behaviour("SIB-22")
+def test_behind_a_pooler_a_named_connection_ends_though_the_servers_session_lives(
+    db: Db, dsn: str, clock: Clock
+) -> None:
+    with pooler(dsn) as through:
+        for token in (TOKEN, TOKEN + "-2"):
+            with connect_to(through, prepare_threshold=None) as client:
+                client.execute("select howdah.set_connection(%s, true)", (token,))
+                send_all(client)
+        clock.advance(6)
+        with connect_to(through, prepare_threshold=None) as client:
+            client.execute("select howdah.set_connection(%s, true)", (TOKEN,))
+            client.execute("select howdah.keep_connection()")
+        assert len(receive(db, "q", 99)) == 5 + 3
+
+
+def test_a_subscription_has_no_such_option(db: Db) -> None:
+    topic(db)
+    name = subscribe(db, "s")
+    refused(db, "HD004", "select howdah.alter_queue(%s, '{\"discard_with_sender\": true}')", (name,))
