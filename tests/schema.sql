@@ -96,8 +96,6 @@ CREATE TABLE howdah.destinations (
     dropped_at timestamp with time zone,
     sending_paused boolean DEFAULT false NOT NULL,
     receiving_paused boolean DEFAULT false NOT NULL,
-    own_sending_paused boolean DEFAULT false NOT NULL,
-    own_receiving_paused boolean DEFAULT false NOT NULL,
     max_failed_deliveries integer DEFAULT 5 NOT NULL,
     exception_mode text DEFAULT 'system'::text NOT NULL,
     exception_queue text,
@@ -157,6 +155,8 @@ CREATE TABLE howdah.destinations (
     default_reliability text DEFAULT 'ASSURED_PERSISTENT'::text NOT NULL,
     max_reliability text DEFAULT 'ASSURED_PERSISTENT'::text NOT NULL,
     producer_may_override boolean DEFAULT true NOT NULL,
+    exception_discard_reliability text DEFAULT 'BEST_EFFORT_NONPERSISTENT'::text,
+    discard_with_sender boolean DEFAULT false NOT NULL,
     limit_behaviour text DEFAULT 'reject'::text NOT NULL,
     send_timeout_ms bigint DEFAULT 30000 NOT NULL,
     deduplication_window_ms bigint DEFAULT 300000 NOT NULL,
@@ -210,13 +210,9 @@ COMMENT ON COLUMN howdah.destinations.created_by IS 'The role that created it.';
 
 COMMENT ON COLUMN howdah.destinations.dropped_at IS 'When it was dropped. The row stays, so that the journal keeps its name.';
 
-COMMENT ON COLUMN howdah.destinations.sending_paused IS 'True: nobody sends here, because own_sending_paused is true (HD008) or the engine does not run (HD040).';
+COMMENT ON COLUMN howdah.destinations.sending_paused IS 'True: send raises HD008.';
 
-COMMENT ON COLUMN howdah.destinations.receiving_paused IS 'True: nobody receives here, because own_receiving_paused is true (HD009) or the engine does not run (HD040).';
-
-COMMENT ON COLUMN howdah.destinations.own_sending_paused IS 'True: an administrator paused sending to this destination alone.';
-
-COMMENT ON COLUMN howdah.destinations.own_receiving_paused IS 'True: an administrator paused receiving from this destination alone, or failures disabled it.';
+COMMENT ON COLUMN howdah.destinations.receiving_paused IS 'True: receive raises HD009.';
 
 COMMENT ON COLUMN howdah.destinations.max_failed_deliveries IS 'A message with this many failures is disposed of. 0: never. WebSphere''s default is 5.';
 
@@ -335,6 +331,10 @@ COMMENT ON COLUMN howdah.destinations.default_reliability IS 'Level of reliabili
 COMMENT ON COLUMN howdah.destinations.max_reliability IS 'Highest level of reliability that is taken here.';
 
 COMMENT ON COLUMN howdah.destinations.producer_may_override IS 'False: every message gets default_reliability, whatever its sender asks for.';
+
+COMMENT ON COLUMN howdah.destinations.exception_discard_reliability IS 'Messages up to this level are discarded in place of going to an exception destination. NULL: none are.';
+
+COMMENT ON COLUMN howdah.destinations.discard_with_sender IS 'True: best-effort and express messages go with the connection that sent them.';
 
 COMMENT ON COLUMN howdah.destinations.limit_behaviour IS 'What a send to a full queue does: reject, remove_oldest, remove_lowest_priority or block (up to send_timeout_ms).';
 
@@ -565,14 +565,11 @@ declare
 begin
     perform howdah._hold_limits();
     p_destination.own_persistent := p_destination.persistent;
-    select p_destination.persistent and e.persistent, s.halted, s.halted
-    into p_destination.persistent, p_destination.sending_paused, p_destination.receiving_paused
-    from howdah.engine e cross join (select howdah._engine_state() <> 'running' as halted) s;
+    p_destination.persistent := p_destination.persistent and (select e.persistent from howdah.engine e);
     insert into howdah.destinations overriding system value
     select n.*
     from (select where not exists (select from howdah.destinations d
-        where d.name = p_destination.name and d.dropped_at is null)
-            and not exists (select from howdah.aliases a where a.name = p_destination.name)) new
+        where d.name = p_destination.name and d.dropped_at is null)) new
     cross join lateral jsonb_populate_record(p_destination,
         jsonb_build_object('id', v_id, 'positions', howdah._new_positions(v_id),
         'failing', 'howdah.failing_' || v_id % 16, 'special', 'howdah.special_' || v_id % 16, 'head',
@@ -851,38 +848,6 @@ $$;
 
 COMMENT ON FUNCTION howdah._advise(p_event text, p_queue text, p_facts jsonb) IS 'report an event to administrators in the queue _SYSTEM.Advisory.';
 
-CREATE FUNCTION howdah._aliased(p_name text, p_verb text) RETURNS howdah.destinations
-    LANGUAGE plpgsql STABLE
-    AS $$
-declare
-    v_alias howdah.aliases;
-    v_destination howdah.destinations;
-begin
-    select a.* into v_alias from howdah.aliases a where a.name = p_name;
-    if not found then
-        return null;
-    end if;
-    select d.* into v_destination from howdah.destinations d where d.name = v_alias.target and d.dropped_at is null;
-    if not found then
-        raise exception using errcode = 'HD001',
-            message = format('there is no queue %s, for which the alias %s stands', quote_literal(v_alias.target),
-                quote_literal(p_name)),
-            hint = 'Create it, or give the alias another target with howdah.alter_alias.';
-    elsif p_verb not in ('send', 'receive', 'browse') or v_destination.kind <> 'queue' and p_verb <> 'send' then
-        raise exception using errcode = 'HD001',
-            message = format('%s is an alias of %s', quote_literal(p_name), quote_literal(v_alias.target)),
-            hint = format('Use the name %s here.', quote_literal(v_alias.target));
-    end if;
-    v_destination.default_reliability := coalesce(v_alias.default_reliability, v_destination.default_reliability);
-    v_destination.max_reliability := coalesce(v_alias.max_reliability, v_destination.max_reliability);
-    v_destination.producer_may_override := coalesce(v_alias.producer_may_override,
-        v_destination.producer_may_override);
-    return v_destination;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._aliased(p_name text, p_verb text) IS 'the destination that an alias stands for, with the alias''s own settings.';
-
 CREATE FUNCTION howdah._all_published(p_topic_id integer) RETURNS TABLE(xid xid8, seq bigint)
     LANGUAGE sql
     AS $$
@@ -922,7 +887,8 @@ begin
         default_time_to_live_ms = v_destination.default_time_to_live_ms,
         deduplication_window_ms = v_destination.deduplication_window_ms, own_persistent = v_destination.persistent,
         default_reliability = v_destination.default_reliability, max_reliability = v_destination.max_reliability,
-        producer_may_override = v_destination.producer_may_override, stamp_user = v_destination.stamp_user,
+        producer_may_override = v_destination.producer_may_override,
+        discard_with_sender = v_destination.discard_with_sender, stamp_user = v_destination.stamp_user,
         persistent = v_destination.persistent and (select e.persistent from howdah.engine e),
         journal_level = v_destination.journal_level,
         journal_level_at = case when d.journal_level <> v_destination.journal_level then howdah.now()
@@ -1089,7 +1055,8 @@ begin
             howdah.now() + p_destination.quarantine_ms * interval '1 millisecond', 'quarantine');
     elsif v_outcome in ('ended', 'discarded') then
         perform howdah._journal(p_destination, 'discarded', array[p_message.message_id], p_nonpersistent, null,
-            case v_outcome when 'ended' then 'conversation ended: ' else '' end || p_reason);
+            case v_outcome when 'ended' then 'conversation ended: ' else '' end || p_reason,
+            p_reliability => p_message.reliability);
     end if;
     if v_outcome = 'ended' then
         perform howdah._end_conversation(p_message.conversation_id, 500, p_reason, p_message.reply_to,
@@ -1158,8 +1125,7 @@ CREATE FUNCTION howdah._as_ready(p_row howdah.claimed) RETURNS howdah.msgs
     AS $$
     select row(p_row.seq, p_row.message_id, p_row.sent_at, p_row.expires_at, p_row.dead_at, p_row.destination_id,
         p_row.origin_id, p_row.rank, p_row.stage, p_row.is_text, p_row.content_type, p_row.body, p_row.headers,
-        p_row.correlation_id, p_row.reply_to, p_row.message_type, p_row.conversation_id, p_row.dead_reason,
-        p_row.reliability)::howdah.msgs
+        p_row.correlation_id, p_row.reply_to, p_row.message_type, p_row.conversation_id, p_row.dead_reason, p_row.reliability)::howdah.msgs
 $$;
 
 COMMENT ON FUNCTION howdah._as_ready(p_row howdah.claimed) IS 'a claimed message as a row of msgs.';
@@ -1234,8 +1200,7 @@ CREATE FUNCTION howdah._as_ready(p_row howdah.msgs_nonpersistent) RETURNS howdah
     AS $$
     select row(p_row.seq, p_row.message_id, p_row.sent_at, p_row.expires_at, p_row.dead_at, p_row.destination_id,
         p_row.origin_id, p_row.rank, p_row.stage, p_row.is_text, p_row.content_type, p_row.body, p_row.headers,
-        p_row.correlation_id, p_row.reply_to, p_row.message_type, p_row.conversation_id, p_row.dead_reason,
-        p_row.reliability)::howdah.msgs
+        p_row.correlation_id, p_row.reply_to, p_row.message_type, p_row.conversation_id, p_row.dead_reason, p_row.reliability)::howdah.msgs
 $$;
 
 COMMENT ON FUNCTION howdah._as_ready(p_row howdah.msgs_nonpersistent) IS 'a claimed message as a row of msgs.';
@@ -1323,8 +1288,7 @@ CREATE FUNCTION howdah._as_ready(p_row howdah.parked) RETURNS howdah.msgs
     AS $$
     select row(p_row.seq, p_row.message_id, p_row.sent_at, p_row.expires_at, p_row.dead_at, p_row.destination_id,
         p_row.origin_id, p_row.rank, p_row.stage, p_row.is_text, p_row.content_type, p_row.body, p_row.headers,
-        p_row.correlation_id, p_row.reply_to, p_row.message_type, p_row.conversation_id, p_row.dead_reason,
-        p_row.reliability)::howdah.msgs
+        p_row.correlation_id, p_row.reply_to, p_row.message_type, p_row.conversation_id, p_row.dead_reason, p_row.reliability)::howdah.msgs
 $$;
 
 COMMENT ON FUNCTION howdah._as_ready(p_row howdah.parked) IS 'a claimed message as a row of msgs.';
@@ -1492,25 +1456,6 @@ $$;
 
 COMMENT ON FUNCTION howdah._backlog_share(p_topic howdah.topics, p_behind bigint, p_oldest timestamp with time zone) IS 'the share of the backlog allowed by a topic that a subscription has used.';
 
-CREATE FUNCTION howdah._begin_again() RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-begin
-    if not exists (select from howdah.engine e where e.stopped_boot <> pg_postmaster_start_time())
-       or not howdah._try_latch('lost') then
-        return;
-    end if;
-    perform howdah._sweep_lost();
-    update howdah.engine e
-    set state = 'running', state_at = howdah.now(), state_by = null,
-        state_xid = pg_current_xact_id()::text::bigint, stopped_boot = null
-    where e.stopped_boot <> pg_postmaster_start_time();
-    perform howdah._pause_destinations();
-end
-$$;
-
-COMMENT ON FUNCTION howdah._begin_again() IS 'take the marks of a stop away that a restart of the server has ended.';
-
 CREATE FUNCTION howdah._begin_since(p_subscription howdah.subscriptions, p_since timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -1593,8 +1538,7 @@ begin
             max(g.generation) filter (where g.state = 'open') as generation,
             max(case when g.state = 'closing' then '9223372036854775807' else coalesce(g.closed_xid, '0') end) as closed
             from howdah.topic_ring g) r
-        where d.name = p_name and d.dropped_at is null
-          and (not d.receiving_paused or not d.own_receiving_paused and howdah._engine_state() = 'running')
+        where d.name = p_name and d.dropped_at is null and not d.receiving_paused
           and exists (select from howdah.destination_grants g
               where g.destination_id = d.id and g.verb = 'receive' and howdah._has_role(g.role_name));
         if not found then
@@ -2027,23 +1971,6 @@ $$;
 
 COMMENT ON FUNCTION howdah._check_disabled(p_destination_id integer) IS 'refuse to receive from a queue that failures in a row disabled.';
 
-CREATE FUNCTION howdah._check_engine(p_states text[] DEFAULT '{paused,quiesced,stopped}'::text[]) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-declare
-    v_state text := howdah._engine_state();
-begin
-    if v_state = 'running' then
-        perform howdah._begin_again();
-    elsif v_state = any (p_states) then
-        raise exception using errcode = 'HD040', message = format('the engine is %s', v_state),
-            hint = 'Try again later: an administrator resumes it with howdah.resume_engine().';
-    end if;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._check_engine(p_states text[]) IS 'refuse new work if the engine is in one of some states.';
-
 CREATE FUNCTION howdah._check_grant(p_verb text, p_role text) RETURNS void
     LANGUAGE plpgsql STABLE
     AS $$
@@ -2109,11 +2036,8 @@ COMMENT ON FUNCTION howdah._check_lease(p_destination howdah.destinations, p_lea
 CREATE FUNCTION howdah._check_levels(p_destination howdah.destinations) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
     AS $$
-declare
-    v_levels constant text[] := array(select howdah._level_name(l::smallint, null) from generate_series(0, 4) l);
 begin
-    if array_position(v_levels, p_destination.default_reliability)
-       > array_position(v_levels, p_destination.max_reliability) then
+    if howdah._level(p_destination.default_reliability) > howdah._level(p_destination.max_reliability) then
         raise exception using errcode = 'HD004',
             message = format('default_reliability %s is above max_reliability %s', p_destination.default_reliability,
                 p_destination.max_reliability),
@@ -2125,11 +2049,13 @@ $$;
 COMMENT ON FUNCTION howdah._check_levels(p_destination howdah.destinations) IS 'refuse a default level of reliability that is above the highest one.';
 
 CREATE FUNCTION howdah._check_message(p_destination howdah.destinations, p_body_bytes bigint, p_headers jsonb, p_priority integer, p_content_type text, p_time_to_live interval, p_delay interval) RETURNS void
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql STABLE
     AS $$
 begin
     if p_destination.sending_paused then
-        perform howdah._refuse_sending(p_destination);
+        raise exception using errcode = 'HD008', message = format('sending to queue %s is paused',
+            quote_literal(p_destination.name)),
+            hint = 'An administrator resumes it with howdah.resume(queue).';
     end if;
     if p_body_bytes is null then
         raise exception using errcode = 'HD005', message = 'the body of a message cannot be NULL',
@@ -2392,7 +2318,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._check_reader(p_subscription howdah.destinations, p_consumer bigint) IS 'refuse to read an unshared subscription that belongs to somebody else.';
 
-CREATE FUNCTION howdah._check_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_conversations uuid[], p_rank integer DEFAULT 0) RETURNS void
+CREATE FUNCTION howdah._check_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_conversations uuid[], p_rank integer DEFAULT 0, p_level smallint DEFAULT 4) RETURNS void
     LANGUAGE plpgsql
     AS $$
 declare
@@ -2412,10 +2338,10 @@ begin
         return;
     end if;
     if p_destination.room in ('howdah.system_room'::regclass, 'howdah.no_room'::regclass) then
-        perform howdah._check_system(p_messages, p_bytes);
+        perform howdah._check_system(p_messages, p_bytes, p_level);
     end if;
     if (p_destination.message_limit is not null or p_destination.byte_limit is not null)
-       and not howdah._make_room(p_destination, p_messages, p_bytes, p_rank) then
+       and not howdah._make_room(p_destination, p_messages, p_bytes, p_rank, p_level) then
         raise exception using errcode = 'HD018', message = format('queue %s is full',
             quote_literal(p_destination.name)),
             hint = format(
@@ -2427,7 +2353,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_conversations uuid[], p_rank integer) IS 'refuse messages for which a queue has no room, or whose conversation was ended.';
+COMMENT ON FUNCTION howdah._check_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_conversations uuid[], p_rank integer, p_level smallint) IS 'refuse messages for which a queue has no room, or whose conversation was ended.';
 
 CREATE FUNCTION howdah._check_schedule(p_once boolean, p_cron text, p_period interval, p_repeat integer, p_starts_at timestamp with time zone, p_ends_at timestamp with time zone, p_delay interval, p_name text, p_time_zone text, p_misfire_grace interval) RETURNS void
     LANGUAGE plpgsql
@@ -2503,11 +2429,12 @@ CREATE FUNCTION howdah._check_subscription_options(p_options jsonb) RETURNS void
 begin
     if p_options is null or jsonb_typeof(p_options) <> 'object' or jsonb_typeof(p_options -> 'prioritized') <> 'boolean'
         or p_options @> '{"strict_order": true}' or p_options @> '{"backout_count": "hardened"}'
+        or p_options @> '{"discard_with_sender": true}'
         or p_options ->> 'message_groups' <> 'none' or p_options ->> 'delivery_policy' <> 'shared' then
         raise exception using errcode = 'HD004', message = 'wrong options of a subscription',
             hint =
                 'They are a JSON object; prioritized is true or false; strict_order, backout_count "hardened", '
-                'message_groups and delivery_policy are for queues.';
+                'message_groups, delivery_policy and discard_with_sender are for queues.';
     end if;
 end
 $$;
@@ -2541,7 +2468,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._check_subscription_rights(p_options jsonb) IS 'refuse options that would do for callers what they may not do themselves.';
 
-CREATE FUNCTION howdah._check_system(p_messages bigint, p_bytes bigint) RETURNS void
+CREATE FUNCTION howdah._check_system(p_messages bigint, p_bytes bigint, p_level smallint) RETURNS void
     LANGUAGE plpgsql
     AS $$
 declare
@@ -2549,6 +2476,7 @@ declare
     v_begun constant timestamptz := clock_timestamp();
     v_known bigint;
     v_taken record;
+    v_step integer := 1;
 begin
     select e.* into v_engine from howdah.engine e;
     if v_engine.max_count is null and v_engine.max_bytes is null then
@@ -2558,7 +2486,7 @@ begin
         select t.* into v_taken from howdah._reserve_after_count(0, 'howdah.system_room', 'howdah.system_tickets',
             v_engine.max_count, v_engine.max_bytes,
             array[v_engine.yellow_threshold, v_engine.orange_threshold, v_engine.red_threshold], p_messages, p_bytes,
-            false) t;
+            v_step > 1) t;
         v_known := coalesce(pg_sequence_last_value('howdah.system_state'), 0);
         v_taken.level := coalesce(v_taken.level, v_known & 3);
         if v_taken.level > v_known & 3 or v_taken.verdict = 'full'
@@ -2569,6 +2497,15 @@ begin
             perform setval('howdah.system_state', v_known & ~3::bigint | v_taken.level);
         end if;
         exit when v_taken.verdict = 'taken';
+        if v_taken.verdict = 'full' and p_level > 0 and howdah._evict_best_effort(null,
+            greatest(p_messages + v_taken.over_messages, v_engine.max_count >> 7) * v_step
+                * (v_engine.max_count is not null)::integer,
+            greatest(p_bytes + v_taken.over_bytes, v_engine.max_bytes >> 7) * v_step
+                * (v_engine.max_bytes is not null)::integer) > 0
+        then
+            v_step := least(v_step * 2, 1024);
+            continue;
+        end if;
         if v_taken.verdict = 'full' or clock_timestamp() > v_begun + interval '1 second' then
             raise exception using errcode = 'HD027', message = 'the engine is full',
                 hint = format(
@@ -2585,7 +2522,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_system(p_messages bigint, p_bytes bigint) IS 'refuse messages for which the engine has no room, and do what its resource state asks.';
+COMMENT ON FUNCTION howdah._check_system(p_messages bigint, p_bytes bigint, p_level smallint) IS 'refuse messages for which the engine has no room, and do what its resource state asks.';
 
 CREATE FUNCTION howdah._check_temporary(p_destination howdah.destinations, p_verb text) RETURNS void
     LANGUAGE plpgsql
@@ -4068,8 +4005,8 @@ begin
     where (c.expires_at > p_now) is not false or howdah._dispose(p_lane.destination_id,
         row(c.seq, c.message_id, c.sent_at, c.expires_at,
         c.dead_at, c.destination_id, c.origin_id, c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers,
-        c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.dead_reason,
-        c.reliability)::howdah.msgs, false, null, p_now)
+        c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.dead_reason, c.reliability)::howdah.msgs, false, null,
+        p_now)
     order by c.seq;
 end
 $$;
@@ -4084,9 +4021,6 @@ declare
 begin
     select d.* into v_destination from howdah.destinations d where d.name = p_name and d.dropped_at is null;
     if not found then
-        v_destination := howdah._aliased(p_name, p_verb);
-    end if;
-    if v_destination.id is null then
         raise exception using errcode = 'HD001',
             message = format('there is no queue %s', coalesce(quote_literal(left(p_name, 250)), 'NULL')),
             hint = 'Create it with howdah.create_queue(name), or see howdah.list_queues().';
@@ -4181,6 +4115,127 @@ $$;
 
 COMMENT ON FUNCTION howdah._discard_delayed(p_destination howdah.destinations, p_rows tid[]) IS 'discard parked rows that the caller has locked.';
 
+CREATE FUNCTION howdah._discard_of_gone(p_destination_id integer) RETURNS bigint
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    v_destination howdah.destinations;
+    v_gone bigint[];
+    v_last record;
+    v_sender bigint := -9223372036854775808;
+begin
+    if pg_sequence_last_value('howdah.senders_noted'::regclass) is null then
+        return 0;
+    end if;
+    select d.* into v_destination from howdah.destinations d where d.id = p_destination_id and d.discard_with_sender;
+    if not found then
+        return 0;
+    end if;
+    loop
+        select b.sender into v_sender from howdah.sent_by b
+        where b.destination_id = p_destination_id and b.sender > v_sender order by b.sender limit 1;
+        exit when not found;
+        select b.own_session, b.sent_at into v_last from howdah.sent_by b
+        where b.destination_id = p_destination_id and b.sender = v_sender order by b.message_id desc limit 1;
+        if howdah._is_gone(v_sender, v_last.own_session, v_last.sent_at) then
+            v_gone := v_gone || v_sender;
+        end if;
+    end loop;
+    return case when v_gone is not null then howdah._discard_sent(v_destination, v_gone) else 0 end;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._discard_of_gone(p_destination_id integer) IS 'discard what senders whose connections ended have left in a destination with discard_with_sender.';
+
+CREATE FUNCTION howdah._discard_sent(p_destination howdah.destinations, p_senders bigint[]) RETURNS bigint
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    v_gone bigint[] := '{}';
+    v_more bigint[];
+begin
+    if p_destination.kind = 'topic' then
+        with gone as (
+            delete from howdah.topic_nonpersistent_0 t where t.ctid = any (array(
+                select c.ctid from howdah.sent_by b join howdah.topic_nonpersistent_0 c
+                    on c.destination_id = b.destination_id and c.xid = b.xid and c.seq = b.message_id / 1000000
+                where b.destination_id = p_destination.id and b.sender = any (p_senders)
+                for update of c skip locked))
+            returning t.seq * 1000000 + p_destination.id as message_id
+        )
+        select array_agg(g.message_id) into v_more from gone g;
+        v_gone := v_gone || v_more;
+        with gone as (
+            delete from howdah.topic_nonpersistent_1 t where t.ctid = any (array(
+                select c.ctid from howdah.sent_by b join howdah.topic_nonpersistent_1 c
+                    on c.destination_id = b.destination_id and c.xid = b.xid and c.seq = b.message_id / 1000000
+                where b.destination_id = p_destination.id and b.sender = any (p_senders)
+                for update of c skip locked))
+            returning t.seq * 1000000 + p_destination.id as message_id
+        )
+        select array_agg(g.message_id) into v_more from gone g;
+        v_gone := v_gone || v_more;
+        with gone as (
+            delete from howdah.topic_nonpersistent_2 t where t.ctid = any (array(
+                select c.ctid from howdah.sent_by b join howdah.topic_nonpersistent_2 c
+                    on c.destination_id = b.destination_id and c.xid = b.xid and c.seq = b.message_id / 1000000
+                where b.destination_id = p_destination.id and b.sender = any (p_senders)
+                for update of c skip locked))
+            returning t.seq * 1000000 + p_destination.id as message_id
+        )
+        select array_agg(g.message_id) into v_more from gone g;
+        v_gone := v_gone || v_more;
+    else
+        with gone as (
+            delete from howdah.msgs_nonpersistent n where n.ctid = any (array(
+                select c.ctid from howdah.sent_by b join howdah.msgs_nonpersistent c
+                    on c.destination_id = b.destination_id and c.rank = b.rank and c.seq = b.message_id / 1000000
+                where b.destination_id = p_destination.id and b.sender = any (p_senders)
+                  and c.message_id = b.message_id
+                for update of c skip locked))
+            returning n.message_id
+        )
+        select array_agg(g.message_id) into v_more from gone g;
+        v_gone := v_gone || v_more;
+        with gone as (
+            delete from howdah.parked p where p.ctid = any (array(
+                select c.ctid from howdah.sent_by b join howdah.parked c
+                    on c.destination_id = b.destination_id and c.message_id = b.message_id
+                where b.destination_id = p_destination.id and b.sender = any (p_senders)
+                  and (c.lease_id is null or c.due_at <= howdah.now())
+                for update of c skip locked))
+            returning p.message_id
+        )
+        select array_agg(g.message_id) into v_more from gone g;
+        v_gone := v_gone || v_more;
+    end if;
+    perform howdah._journal(p_destination, 'discarded', g.message_ids, true, null, 'SENDER_GONE', g.oldest,
+        p_reliability => g.reliability)
+    from (select b.reliability, array_agg(b.message_id order by b.message_id) as message_ids, min(b.sent_at) as oldest
+          from howdah.sent_by b
+          where b.destination_id = p_destination.id and b.sender = any (p_senders) and b.message_id = any (v_gone)
+          group by b.reliability) g;
+    delete from howdah.sent_by b where b.ctid = any (array(
+        select o.ctid from howdah.sent_by o
+        where o.destination_id = p_destination.id and o.sender = any (p_senders)
+          and not exists (select from howdah.msgs_nonpersistent n where n.destination_id = o.destination_id
+              and n.rank = o.rank and n.seq = o.message_id / 1000000 and n.message_id = o.message_id)
+          and not exists (select from howdah.parked p where p.destination_id = o.destination_id
+              and p.message_id = o.message_id)
+        for update skip locked));
+    return cardinality(v_gone);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._discard_sent(p_destination howdah.destinations, p_senders bigint[]) IS 'discard the messages of senders that are gone.';
+
 CREATE FUNCTION howdah._dispose(p_destination_id integer, p_message howdah.msgs, p_nonpersistent boolean, p_place text, p_now timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -4218,7 +4273,7 @@ begin
        or p_nonpersistent and not p_destination.process_non_persistent
        or howdah._move_dead(p_destination, p_message, p_nonpersistent, p_reason) <> 'moved' then
         perform howdah._journal(p_destination, 'discarded', array[p_message.message_id], p_nonpersistent, null,
-            p_reason);
+            p_reason, p_reliability => p_message.reliability);
     end if;
 end
 $$;
@@ -4230,8 +4285,7 @@ CREATE FUNCTION howdah._dispose_published(p_destination howdah.destinations, p_m
     AS $$
 declare
     v_copy howdah.msgs := howdah._own_copy(p_destination, p_message_id, p_sent_at, p_expires_at, p_rank, p_is_text,
-        p_content_type, p_body, p_headers, p_correlation_id, p_reply_to, p_message_type, p_conversation_id,
-        p_reliability);
+        p_content_type, p_body, p_headers, p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_reliability);
     v_weight integer := (select s.weight from howdah._standing(p_destination.id, p_message_id, 0::smallint,
         p_conversation_id, howdah._group(p_headers, p_conversation_id), null) s);
 begin
@@ -4629,14 +4683,6 @@ $$;
 
 COMMENT ON FUNCTION howdah._engine_option(p_key text) IS 'our name of an engine''s property, given by our name or that of Sun ONE MQ or WebSphere.';
 
-CREATE FUNCTION howdah._engine_state() RETURNS text
-    LANGUAGE sql STABLE
-    AS $$
-    select case when e.stopped_boot <> pg_postmaster_start_time() then 'running' else e.state end from howdah.engine e
-$$;
-
-COMMENT ON FUNCTION howdah._engine_state() IS 'whether the engine runs.';
-
 CREATE FUNCTION howdah._ensure_advisory() RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -4688,31 +4734,6 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._ensure_targets(p_destination howdah.destinations) IS 'create missing queues that a policy uses under fixed names.';
-
-CREATE FUNCTION howdah._enter_state(p_from text[], p_state text, p_act text, p_reason text) RETURNS boolean
-    LANGUAGE plpgsql
-    AS $$
-begin
-    perform howdah._refuse_maintenance();
-    if howdah._has_old_snapshot() then
-        raise exception using errcode = 'HD005', message = 'the state of the engine is changed under READ COMMITTED',
-            hint = 'With an older snapshot it would not be seen what others have just created.';
-    end if;
-    perform from howdah.engine e for update;
-    if howdah._engine_state() <> all (p_from) then
-        return false;
-    end if;
-    update howdah.engine e
-    set state = p_state, state_at = howdah.now(), state_by = howdah._caller(),
-        state_xid = pg_current_xact_id()::text::bigint,
-        stopped_boot = case p_state when 'stopped' then pg_postmaster_start_time() end;
-    perform howdah._pause_destinations();
-    perform howdah._record_act(p_act, null, '{}', null, p_reason);
-    return true;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._enter_state(p_from text[], p_state text, p_act text, p_reason text) IS 'change the state of the engine, and record who did it.';
 
 CREATE FUNCTION howdah._estimate(p_destination_id integer) RETURNS TABLE(origin_id integer, live bigint, parked bigint, oldest_sent_at timestamp with time zone)
     LANGUAGE plpgsql STABLE
@@ -4862,6 +4883,58 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._evict(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer) IS 'remove messages from a full queue by its limit_behaviour.';
+
+CREATE FUNCTION howdah._evict_best_effort(p_id integer, p_messages bigint, p_bytes bigint, p_rank integer DEFAULT NULL::integer) RETURNS bigint
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    v_wanted bigint := p_messages;
+    v_gone howdah.msgs[];
+    v_parked howdah.msgs[];
+begin
+    if p_bytes > 0 then
+        select greatest(p_messages, count(*)) into v_wanted
+        from (
+            select sum(octet_length(n.body)) over (order by n.sent_at, n.seq) - octet_length(n.body) as before
+            from howdah.msgs_nonpersistent n where n.reliability = 0 and (p_id is null or n.destination_id = p_id)
+        ) w
+        where w.before < p_bytes;
+    end if;
+    with gone as (
+        delete from howdah.msgs_nonpersistent n where n.ctid = any (array(
+            select c.ctid from howdah.msgs_nonpersistent c
+            where c.reliability = 0 and c.boot = pg_postmaster_start_time()
+              and (p_id is null or c.destination_id = p_id) and c.rank >= coalesce(p_rank, 0)
+            order by case when p_rank is not null then -c.rank end, c.sent_at, c.seq
+            limit v_wanted for update skip locked))
+        returning howdah._as_ready(n) as message, n.body
+    )
+    select array_agg(g.message), p_bytes - coalesce(sum(octet_length(g.body)), 0) into v_gone, p_bytes from gone g;
+    v_wanted := greatest(p_messages - coalesce(cardinality(v_gone), 0), (p_bytes > 0)::integer);
+    with gone as (
+        delete from howdah.parked p where p.ctid = any (array(
+            select c.ctid from howdah.parked c
+            where c.reliability = 0 and c.boot = pg_postmaster_start_time()
+              and (p_id is null or c.destination_id = p_id) and c.rank >= coalesce(p_rank, 0)
+              and (c.lease_id is null or c.due_at <= howdah.now())
+            order by case when p_rank is not null then -c.rank end, c.sent_at, c.seq
+            limit v_wanted for update skip locked))
+        returning howdah._as_ready(p) as message
+    )
+    select array_agg(g.message) into v_parked from gone g;
+    v_gone := v_gone || v_parked;
+    perform howdah._journal(d, 'discarded', g.message_ids, true, null, 'RESOURCES', g.oldest, null, 0::smallint)
+    from (select m.destination_id, array_agg(m.message_id order by m.message_id) as message_ids,
+              min(m.sent_at) as oldest
+          from unnest(v_gone) m group by m.destination_id) g
+    join howdah.destinations d on d.id = g.destination_id;
+    return coalesce(cardinality(v_gone), 0);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._evict_best_effort(p_id integer, p_messages bigint, p_bytes bigint, p_rank integer) IS 'discard stored best-effort messages, because resources are short.';
 
 CREATE FUNCTION howdah._exception_destinations() RETURNS SETOF integer
     LANGUAGE sql STABLE
@@ -5827,7 +5900,7 @@ begin
     if p_destination.limit_behaviour = 'block' then
         p_destination.limit_behaviour := 'reject';
     end if;
-    return howdah._make_room(p_destination, p_messages, p_bytes, 0);
+    return howdah._make_room(p_destination, p_messages, p_bytes, 0, 4::smallint);
 end
 $$;
 
@@ -6042,6 +6115,9 @@ CREATE FUNCTION howdah._in_order(p_lanes howdah.lanes[]) RETURNS howdah.lanes[]
 begin
     if exists (select from unnest(p_lanes) l where l.place < 2) then
         perform howdah._sweep_lost();
+        if pg_sequence_last_value('howdah.senders_noted'::regclass) is not null then
+            perform howdah._discard_of_gone(p_lanes[1].destination_id);
+        end if;
     end if;
     return array(
         select o.lane from (
@@ -6126,6 +6202,29 @@ CREATE FUNCTION howdah._is_due(p_search bigint, p_pace bigint) RETURNS boolean
     AS $$ select ((((coalesce(p_search, 0) & 1048575) - p_pace) & 1048575) - 1) & 1048575 >= 2000 $$;
 
 COMMENT ON FUNCTION howdah._is_due(p_search bigint, p_pace bigint) IS 'whether a step of a search is due.';
+
+CREATE FUNCTION howdah._is_gone(p_sender bigint, p_own_session boolean, p_last_sent_at timestamp with time zone) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_since constant timestamptz := howdah.now() - interval '5 seconds';
+begin
+    if p_own_session and not pg_try_advisory_xact_lock_shared(p_sender) then
+        return false;
+    elsif not p_own_session and (p_last_sent_at > v_since or exists (
+        select from howdah.sender_signs s where s.sender = p_sender and s.seen_at > v_since)) then
+        return false;
+    end if;
+    -- The lock of the caller's own session is no obstacle to it.
+    return not exists (
+        select from pg_locks l
+        where l.locktype = 'advisory' and l.objsubid = 1 and l.granted
+          and ((l.classid::bigint << 32) | l.objid::bigint) = p_sender
+          and (not p_own_session or l.mode = 'ExclusiveLock'));
+end
+$$;
+
+COMMENT ON FUNCTION howdah._is_gone(p_sender bigint, p_own_session boolean, p_last_sent_at timestamp with time zone) IS 'whether a sender''s connection is known to have ended.';
 
 CREATE FUNCTION howdah._is_held_up(p_destination_id integer, p_now timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql
@@ -6408,6 +6507,15 @@ $$;
 
 COMMENT ON FUNCTION howdah._is_suspect(p_lease bigint) IS 'whether the next message of a lease that ran out counts as failed.';
 
+CREATE FUNCTION howdah._is_swallowed(p_sqlstate text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select p_sqlstate in ('HD018', 'HD027')
+        or left(p_sqlstate, 2) not in ('HD', '25', '57', 'XX') and p_sqlstate not in ('40001', '42501')
+$$;
+
+COMMENT ON FUNCTION howdah._is_swallowed(p_sqlstate text) IS 'whether an error of storing a best-effort message loses that message alone.';
+
 CREATE FUNCTION howdah._is_unblamed(p_message_id bigint, p_group text) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -6442,15 +6550,15 @@ $$;
 
 COMMENT ON FUNCTION howdah._join_virtual_topic(p_queue_id integer, p_queue text) IS 'give a queue named Consumer.NAME.VirtualTopic.X the messages of the topic VirtualTopic.X.';
 
-CREATE FUNCTION howdah._journal(p_destination howdah.destinations, p_event text, p_message_ids bigint[], p_nonpersistent boolean, p_other_id integer DEFAULT NULL::integer, p_reason text DEFAULT NULL::text, p_oldest_sent_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_apart bigint[] DEFAULT NULL::bigint[]) RETURNS void
+CREATE FUNCTION howdah._journal(p_destination howdah.destinations, p_event text, p_message_ids bigint[], p_nonpersistent boolean, p_other_id integer DEFAULT NULL::integer, p_reason text DEFAULT NULL::text, p_oldest_sent_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_apart bigint[] DEFAULT NULL::bigint[], p_reliability smallint DEFAULT NULL::smallint) RETURNS void
     LANGUAGE plpgsql
     AS $$
 begin
     if cardinality(p_message_ids) > 0 and p_destination.journal_level <> 'off' then
         insert into howdah.journal (at, destination_id, other_destination_id, nonpersistent, event, reason, message_ids,
-            oldest_sent_at)
+            oldest_sent_at, reliability)
         values (howdah.now(), p_destination.id, p_other_id, p_nonpersistent, p_event, p_reason, p_message_ids,
-            p_oldest_sent_at);
+            p_oldest_sent_at, p_reliability);
     end if;
     if p_event in ('consumed', 'expired', 'discarded') and not p_nonpersistent
        and cardinality(coalesce(p_apart, p_message_ids)) > 0
@@ -6460,7 +6568,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._journal(p_destination howdah.destinations, p_event text, p_message_ids bigint[], p_nonpersistent boolean, p_other_id integer, p_reason text, p_oldest_sent_at timestamp with time zone, p_apart bigint[]) IS 'record what became of messages.';
+COMMENT ON FUNCTION howdah._journal(p_destination howdah.destinations, p_event text, p_message_ids bigint[], p_nonpersistent boolean, p_other_id integer, p_reason text, p_oldest_sent_at timestamp with time zone, p_apart bigint[], p_reliability smallint) IS 'record what became of messages.';
 
 CREATE FUNCTION howdah._journal_claimed(p_destination_id integer, p_topic_id integer, p_nonpersistent boolean, p_seqs bigint[], p_now timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
@@ -6498,8 +6606,7 @@ begin
         case when v_group is not null then array[v_group] end, array[9 - p_message.rank],
         case when v_group is not null then pg_snapshot_xmin(pg_current_snapshot())::text::bigint end,
         array[howdah._digest(e.digest_secret, p_body, p_message.headers, p_message.is_text, p_message.content_type,
-            p_message.correlation_id, p_message.reply_to, p_message.message_type, p_message.conversation_id)],
-        p_message.reliability
+            p_message.correlation_id, p_message.reply_to, p_message.message_type, p_message.conversation_id)], p_message.reliability
     from howdah.engine e;
 end
 $$;
@@ -7019,25 +7126,6 @@ $$;
 
 COMMENT ON FUNCTION howdah._listener_warning(p_listener howdah.listeners) IS 'what is wrong with a listener''s limit compared with its queue''s.';
 
-CREATE FUNCTION howdah._live_leases() RETURNS bigint
-    LANGUAGE sql
-    AS $$
-    select count(*)
-    from (
-        select l.destination_id, l.lease_id from howdah.leases l
-        where l.until > howdah.now() and exists (select from howdah._in_lease(l.destination_id, l.lease_id))
-        union
-        select p.destination_id, p.lease_id from howdah.parked p
-        where p.lease_id is not null and p.due_at > howdah.now()
-          and (p.boot is null or p.boot = pg_postmaster_start_time())
-        union
-        select a.subscription_id, d.lease_id from howdah.acked d join howdah.acks a on a.id = d.ack_id
-        where d.lease_id is not null and d.leased_until > howdah.now()
-    ) u
-$$;
-
-COMMENT ON FUNCTION howdah._live_leases() IS 'how many leases with messages have not run out.';
-
 CREATE FUNCTION howdah._locate(p_subscription howdah.subscriptions, p_ack howdah.acks, p_seqs bigint[]) RETURNS TABLE(xid xid8, seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text, reliability smallint, nonpersistent boolean, message_id bigint, done boolean, wanted boolean)
     LANGUAGE sql
     AS $$ select * from howdah._messages_ahead(p_subscription, p_ack, howdah._snapshot(), cardinality(p_seqs), p_seqs) $$;
@@ -7467,38 +7555,27 @@ $$;
 
 COMMENT ON FUNCTION howdah._look_up(p_destination_id integer, p_message_id bigint, p_correlation_id text) IS 'the messages of a queue with a given id or correlation id.';
 
-CREATE FUNCTION howdah._lose_nonpersistent(p_all boolean, p_reason text) RETURNS void
+CREATE FUNCTION howdah._lose(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_reason text) RETURNS bigint[]
     LANGUAGE plpgsql
     AS $$
 declare
-    v_boot constant timestamptz := pg_postmaster_start_time();
-    v_lost record;
+    v_ids bigint[] := array(select nextval(p_destination.positions) * 1000000 + p_destination.id
+        from generate_series(1, cardinality(p_bodies)));
 begin
-    for v_lost in
-        with ready as (
-            delete from howdah.msgs_nonpersistent n where p_all or n.boot <> v_boot
-            returning n.destination_id, n.message_id
-        ), parked as (
-            delete from howdah.parked p where p.boot is not null and (p_all or p.boot <> v_boot)
-            returning p.destination_id, p.message_id
-        )
-        select g.destination_id, array_agg(g.message_id order by g.message_id) as message_ids
-        from (select * from ready union all select * from parked) g group by g.destination_id
-    loop
-        perform howdah._journal(d, 'lost', v_lost.message_ids, true, null, p_reason)
-        from howdah.destinations d where d.id = v_lost.destination_id;
-    end loop;
-    if p_all then
-        delete from howdah.topic_nonpersistent_0;
-        delete from howdah.topic_nonpersistent_1;
-        delete from howdah.topic_nonpersistent_2;
+    if p_destination.journal_level = 'full' then
+        perform howdah._journal_sent(p_destination, v_ids, true, howdah.now(), null, null, null, p_priorities, true,
+            howdah._digests(p_bodies, p_headers, p_is_text, p_content_type, p_correlation_ids, p_reply_to,
+                p_message_types, p_conversation_ids), 0::smallint);
     end if;
+    perform howdah._journal(p_destination, 'discarded', v_ids, true, null, 'NOT_STORED: ' || p_reason,
+        p_reliability => 0::smallint);
+    return v_ids;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._lose_nonpersistent(p_all boolean, p_reason text) IS 'remove non-persistent messages: all, or those that an earlier start of the server took.';
+COMMENT ON FUNCTION howdah._lose(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_reason text) IS 'record best-effort messages that could not be stored.';
 
-CREATE FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer) RETURNS boolean
+CREATE FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer, p_level smallint) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
 declare
@@ -7510,27 +7587,37 @@ declare
     v_waited bigint;
     v_pause bigint := 1;
     v_taken record;
+    v_anew boolean := v_removes;
+    v_messages bigint;
+    v_bytes bigint;
 begin
     if p_messages > p_destination.message_limit or p_bytes > p_destination.byte_limit then
         return false;
     end if;
     loop
         select t.* into v_taken from howdah._reserve_after_count(p_destination.id, v_room, p_destination.tickets,
-            p_destination.message_limit, p_destination.byte_limit, array[100], p_messages, p_bytes, v_removes) t;
+            p_destination.message_limit, p_destination.byte_limit, array[100], p_messages, p_bytes, v_anew) t;
         if v_taken.verdict = 'taken' then
             return true;
         end if;
         v_waited := extract(epoch from clock_timestamp() - v_begun) * 1000;
+        if v_taken.verdict = 'full' or v_waited >= 1000 then
+            v_messages := greatest(v_taken.over_messages, (v_taken.verdict = 'open')::integer)
+                + case when v_taken.over_messages > 0 and p_destination.message_limit >= 1024
+                       then p_destination.message_limit >> 7 else 0 end;
+            v_bytes := v_taken.over_bytes
+                + case when v_taken.over_bytes > 0 and p_destination.byte_limit >= 1048576
+                       then p_destination.byte_limit >> 7 else 0 end;
+            if (p_level > 0 or v_removes)
+               and howdah._evict_best_effort(p_destination.id, v_messages, v_bytes,
+                   case when p_level = 0 and p_destination.limit_behaviour = 'remove_lowest_priority' then p_rank end) > 0
+            then
+                v_anew := true;  -- a count that found it full is over
+                continue;
+            end if;
+        end if;
         if v_removes and (v_taken.verdict = 'full' or v_waited >= 1000) then
-            if not howdah._evict(
-                p_destination, greatest(v_taken.over_messages, (v_taken.verdict = 'open')::integer)
-                    + case when v_taken.over_messages > 0 and p_destination.message_limit >= 1024
-                           then p_destination.message_limit >> 7 else 0 end,
-                v_taken.over_bytes
-                    + case when v_taken.over_bytes > 0 and p_destination.byte_limit >= 1048576
-                           then p_destination.byte_limit >> 7 else 0 end,
-                p_rank
-            ) then
+            if p_level = 0 or not howdah._evict(p_destination, v_messages, v_bytes, p_rank) then
                 return false;
             end if;
         elsif v_waited >= (v_taken.verdict = 'open')::integer * 1000
@@ -7544,7 +7631,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer) IS 'make room in a queue for messages about to be sent, by the queue''s limit_behaviour.';
+COMMENT ON FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer, p_level smallint) IS 'make room in a queue for messages about to be sent, by the queue''s limit_behaviour.';
 
 CREATE FUNCTION howdah._many_queues() RETURNS boolean
     LANGUAGE sql STABLE
@@ -7588,8 +7675,8 @@ begin
         coalesce(array_agg(q.name order by q.id) filter (where q.allowed and not q.closed and q.idle), '{}'),
         count(*) filter (where q.allowed), count(*) > 0
     into v_busy, v_idle, v_allowed, v_any
-    from (select d.name, d.id, d.receiving_paused and (d.own_receiving_paused or howdah._engine_state() <> 'running')
-        or d.backout_count = 'hardened' or d.delivery_policy <> 'shared' or d.message_groups = 'sticky' as closed,
+    from (select d.name, d.id, d.receiving_paused or d.backout_count = 'hardened' or d.delivery_policy <> 'shared'
+        or d.message_groups = 'sticky' as closed,
               howdah._has_role(d.receivers[1]) is true
                   or exists (select from howdah.destination_grants g
                              where g.destination_id = d.id and g.verb = 'receive'
@@ -7720,8 +7807,8 @@ begin
         loop
             v_rows := 0;
             for xid, seq, sent_at, expires_at, destination_id, rank, is_text, content_type, body, headers,
-                correlation_id, reply_to, message_type, conversation_id, client_id, reliability, nonpersistent,
-                message_id, done, wanted in
+                correlation_id, reply_to, message_type, conversation_id, client_id, reliability, nonpersistent, message_id, done,
+                wanted in
                 select p.* from howdah._page(p_subscription, p_ack, v_segment.slots, v_segment.from_xid,
                     v_segment.from_seq, v_segment.to_xid, p_upto, 1000) p
             loop
@@ -7847,6 +7934,10 @@ declare
     v_name text;
     v_activemq constant boolean := p_destination.exception_mode in ('shared', 'individual');
 begin
+    if coalesce(p_message.reliability, case when p_nonpersistent then 1 else 4 end)
+       <= howdah._level(p_destination.exception_discard_reliability) then
+        return 'discarded';
+    end if;
     foreach v_name in array array[
         howdah._exception_name(p_destination),
         case p_destination.exception_fallback
@@ -7921,13 +8012,14 @@ CREATE FUNCTION howdah._new_destination(p_name text) RETURNS howdah.destinations
     AS $$
     select jsonb_populate_record(null::howdah.destinations, jsonb_build_object(
         'name', p_name, 'kind', 'queue', 'is_system', false, 'created_at', howdah.now(), 'created_by', howdah._caller(),
-        'sending_paused', false, 'receiving_paused', false, 'own_sending_paused', false, 'own_receiving_paused', false,
-        'preset', 'howdah', 'dispose_at', 5, 'streak_from', 0,
+        'sending_paused', false, 'receiving_paused', false, 'preset', 'howdah', 'dispose_at', 5, 'streak_from', 0,
         'journal_level_at', howdah.now())
         || jsonb '{"max_message_bytes": 73400320, "own_max_message_bytes": 73400320, "default_priority": 4,
             "default_time_to_live_ms": null, "journal_level": "exits",
             "message_limit": null, "byte_limit": null, "persistent": true, "default_reliability": "ASSURED_PERSISTENT",
-            "max_reliability": "ASSURED_PERSISTENT", "producer_may_override": true, "limit_behaviour": "reject",
+            "max_reliability": "ASSURED_PERSISTENT", "producer_may_override": true,
+            "exception_discard_reliability": "BEST_EFFORT_NONPERSISTENT", "discard_with_sender": false,
+            "limit_behaviour": "reject",
             "send_timeout_ms": 30000,
             "deduplication_window_ms": 300000, "stamp_user": false, "message_groups": "none",
             "delivery_policy": "shared"}' || howdah._preset('howdah'))
@@ -8448,6 +8540,29 @@ $$;
 
 COMMENT ON FUNCTION howdah._note_readers(p_topic_id integer) IS 'record whether messages of a topic need to be stored, and whether they are sent on to queues.';
 
+CREATE FUNCTION howdah._note_sender(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_level smallint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_sender record;
+begin
+    if p_level > 1 then
+        return;
+    end if;
+    v_sender := howdah._sender();
+    if pg_sequence_last_value('howdah.senders_noted'::regclass) is null then
+        perform nextval('howdah.senders_noted'::regclass);
+    end if;
+    insert into howdah.sent_by (destination_id, sender, message_id, own_session, rank, xid, reliability, sent_at)
+    select p_destination.id, v_sender.sender, m.id, v_sender.own_session,
+        9 - coalesce(m.priority, p_destination.default_priority), pg_current_xact_id(), howdah._stored_level(p_level),
+        howdah.now()
+    from unnest(p_message_ids, p_priorities) m(id, priority);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._note_sender(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_level smallint) IS 'record whose messages these are, where they go with their sender.';
+
 CREATE FUNCTION howdah._note_special(p_destination howdah.destinations) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -8486,8 +8601,7 @@ begin
            and j.event = 'consumed') then
         return;
     end if;
-    update howdah.destinations d set disabled_at = howdah.now(), receiving_paused = true,
-        own_receiving_paused = true where d.id = p_destination_id;
+    update howdah.destinations d set disabled_at = howdah.now(), receiving_paused = true where d.id = p_destination_id;
     perform howdah._advise('QUEUE_DISABLED', v_queue.name,
         jsonb_build_object('message_id', p_message_id, 'reason', format('%s failures in a row', v_failures)));
     perform howdah._announce('QUEUE_DISABLED', v_queue.name, jsonb_build_object('message_id', p_message_id));
@@ -8593,29 +8707,6 @@ $$;
 
 COMMENT ON FUNCTION howdah._open_lane(p_destination_id integer, p_rank integer, p_place integer) IS 'make receives look for messages of a rank in a place.';
 
-CREATE FUNCTION howdah._open_transactions() RETURNS TABLE(transaction text, pid integer)
-    LANGUAGE sql
-    AS $$
-    select v.virtualtransaction, v.pid
-    from pg_locks v join pg_stat_activity a on a.pid = v.pid cross join howdah.engine e
-    where v.locktype = 'virtualxid' and v.virtualxid = v.virtualtransaction and v.granted and v.pid <> pg_backend_pid()
-      -- autovacuum has no user
-      and a.datname = current_database() and a.usesysid is not null
-      and (a.backend_xid is not null or age(a.backend_xmin) >= age(e.state_xid::text::xid8::xid))
-    union all
-    -- A prepared transaction keeps its virtual transaction until the server is restarted.
-    select t.virtualtransaction, null
-    from pg_prepared_xacts x
-    join pg_locks t on t.locktype = 'transactionid' and t.transactionid = x.transaction and t.mode = 'ExclusiveLock'
-    where x.database = current_database() and exists (
-        select from pg_locks r join pg_class c on c.oid = r.relation
-        where r.virtualtransaction = t.virtualtransaction and r.pid is null
-          and r.database = (select d.oid from pg_database d where d.datname = x.database)
-          and c.relnamespace = 'howdah'::regnamespace)
-$$;
-
-COMMENT ON FUNCTION howdah._open_transactions() IS 'the open transactions of this database that may still send or receive.';
-
 CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind text, lowest numeric, highest numeric, choices text[], nullable boolean)
     LANGUAGE sql IMMUTABLE
     AS $$
@@ -8672,6 +8763,9 @@ CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind 
             'RELIABLE_NONPERSISTENT', 'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], false),
         ('queue', 'max_reliability', 'choice', 0, 0, array['BEST_EFFORT_NONPERSISTENT', 'EXPRESS_NONPERSISTENT',
             'RELIABLE_NONPERSISTENT', 'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], false),
+        ('queue', 'exception_discard_reliability', 'choice', 0, 0, array['BEST_EFFORT_NONPERSISTENT',
+            'EXPRESS_NONPERSISTENT', 'RELIABLE_NONPERSISTENT', 'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], true),
+        ('queue', 'discard_with_sender', 'boolean', 0, 0, null, false),
         ('queue', 'producer_may_override', 'boolean', 0, 0, null, false),
         ('queue', 'stamp_user', 'boolean', 0, 0, null, false),
         ('queue', 'message_groups', 'choice', 0, 0, array['none', 'transaction', 'sticky'], false),
@@ -8681,6 +8775,7 @@ CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind 
             'RELIABLE_NONPERSISTENT', 'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], false),
         ('topic', 'max_reliability', 'choice', 0, 0, array['BEST_EFFORT_NONPERSISTENT', 'EXPRESS_NONPERSISTENT',
             'RELIABLE_NONPERSISTENT', 'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], false),
+        ('topic', 'discard_with_sender', 'boolean', 0, 0, null, false),
         ('topic', 'producer_may_override', 'boolean', 0, 0, null, false),
         ('topic', 'stamp_user', 'boolean', 0, 0, null, false),
         ('topic', 'max_message_bytes', 'integer', 1, 1073741823, null, false),
@@ -8697,11 +8792,6 @@ CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind 
         ('topic', 'backlog_limit', 'integer', 1, 1000000000000, null, true),
         ('topic', 'backlog_age_ms', 'integer', 1, 3155760000000, null, true),
         ('topic', 'backlog_action', 'choice', 0, 0, array['drop_backlog', 'drop_subscription', 'refuse'], false),
-        ('alias', 'default_reliability', 'choice', 0, 0, array['BEST_EFFORT_NONPERSISTENT', 'EXPRESS_NONPERSISTENT',
-            'RELIABLE_NONPERSISTENT', 'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], true),
-        ('alias', 'max_reliability', 'choice', 0, 0, array['BEST_EFFORT_NONPERSISTENT', 'EXPRESS_NONPERSISTENT',
-            'RELIABLE_NONPERSISTENT', 'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], true),
-        ('alias', 'producer_may_override', 'boolean', 0, 0, null, true),
         ('listener', 'max_sessions', 'integer', 1, 1000, null, false),
         ('listener', 'stop_on_failure', 'boolean', 0, 0, null, false),
         ('listener', 'sequential_failures', 'integer', 0, 1000000, null, false),
@@ -8724,7 +8814,7 @@ CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind 
         ('engine', 'persistent', 'boolean', 0, 0, null, false)
 $$;
 
-COMMENT ON FUNCTION howdah._option_kinds() IS 'the permitted values of each option of a queue, a topic, an alias, a listener or the engine.';
+COMMENT ON FUNCTION howdah._option_kinds() IS 'the permitted values of each option of a queue, a topic, a listener or the engine.';
 
 CREATE FUNCTION howdah._origin_id(p_name text) RETURNS integer
     LANGUAGE plpgsql STABLE
@@ -8867,6 +8957,24 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._own_schedule(p_id bigint) IS 'a schedule that the caller may change, as its creator or as an administrator of its destination.';
+
+CREATE FUNCTION howdah._own_sender() RETURNS bigint
+    LANGUAGE plpgsql
+    AS $_$
+begin
+    if current_setting('howdah.sender', true) ~ '^-[0-9]{1,18}$' then
+        return current_setting('howdah.sender', true)::bigint;
+    end if;
+    return (
+        select (l.classid::bigint << 32) | l.objid::bigint from pg_locks l
+        where l.locktype = 'advisory' and l.objsubid = 1 and l.pid = pg_backend_pid() and l.granted
+          and l.mode = 'ExclusiveLock' and ((l.classid::bigint << 32) | l.objid::bigint) < 0
+          and l.objid::bigint & 16777215 = howdah._lock_key('sender', '') & 16777215
+        limit 1);
+end
+$_$;
+
+COMMENT ON FUNCTION howdah._own_sender() IS 'the sender that the database session itself is.';
 
 CREATE FUNCTION howdah._pace(p_clock timestamp with time zone) RETURNS bigint
     LANGUAGE sql STABLE
@@ -9266,22 +9374,6 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._pass_stream(p_stream record, p_rest boolean, p_from xid8, p_from_seq bigint, p_to xid8, p_last bigint, p_done pg_snapshot, p_taken integer, p_total bigint, p_filled boolean) IS 'journal what was read of a part of a stream, and move the cursor over it.';
-
-CREATE FUNCTION howdah._pause_destinations() RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-declare
-    v_halted constant boolean := howdah._engine_state() <> 'running';
-begin
-    update howdah.destinations d
-    set sending_paused = d.own_sending_paused or v_halted, receiving_paused = d.own_receiving_paused or v_halted
-    where (d.sending_paused, d.receiving_paused)
-        <> (d.own_sending_paused or v_halted, d.own_receiving_paused or v_halted)
-      and (d.dropped_at is null or exists (select from howdah.temporary_queues t where t.destination_id = d.id));
-end
-$$;
-
-COMMENT ON FUNCTION howdah._pause_destinations() IS 'let every queue, topic and subscription take new work or not, as the engine and each of them now say.';
 
 CREATE TABLE howdah.topic_msgs_0 (
     xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
@@ -9740,6 +9832,9 @@ begin
             howdah._digests(p_bodies, p_headers, p_is_text, p_content_type, p_correlation_ids, p_reply_to,
                 p_message_types, p_conversation_ids), howdah._stored_level(p_level));
     end if;
+    if p_topic.discard_with_sender and v_topic.stored and p_user is null then
+        perform howdah._note_sender(p_topic, v_ids, p_priorities, p_level);
+    end if;
     if v_topic.bridged then
         perform howdah._forward_to_bridges(p_topic, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
             p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_level,
@@ -9780,8 +9875,7 @@ begin
                 from howdah.destinations d join howdah.topics t on t.destination_id = d.id
                 where d.name = p_topic and d.dropped_at is null and not d.sending_paused
                   and octet_length(p_body) <= d.max_message_bytes
-                  and d.journal_level <> 'full' and d.persistent and d.default_reliability = 'ASSURED_PERSISTENT'
-                  and d.room is null and t.stored and not t.bridged
+                  and d.journal_level <> 'full' and d.persistent and d.default_reliability = 'ASSURED_PERSISTENT' and d.room is null and t.stored and not t.bridged
                   and t.refused_for is null
                   and howdah._has_role(d.senders[1])
                   and (pg_sequence_last_value(d.waiting) is null or p_notify is not true
@@ -9798,8 +9892,7 @@ begin
                 from howdah.destinations d join howdah.topics t on t.destination_id = d.id
                 where d.name = p_topic and d.dropped_at is null and not d.sending_paused
                   and octet_length(p_body) <= d.max_message_bytes
-                  and d.journal_level <> 'full' and d.persistent and d.default_reliability = 'ASSURED_PERSISTENT'
-                  and d.room is null and t.stored and not t.bridged
+                  and d.journal_level <> 'full' and d.persistent and d.default_reliability = 'ASSURED_PERSISTENT' and d.room is null and t.stored and not t.bridged
                   and t.refused_for is null
                   and howdah._has_role(d.senders[1])
                   and (pg_sequence_last_value(d.waiting) is null or p_notify is not true
@@ -9816,8 +9909,7 @@ begin
                 from howdah.destinations d join howdah.topics t on t.destination_id = d.id
                 where d.name = p_topic and d.dropped_at is null and not d.sending_paused
                   and octet_length(p_body) <= d.max_message_bytes
-                  and d.journal_level <> 'full' and d.persistent and d.default_reliability = 'ASSURED_PERSISTENT'
-                  and d.room is null and t.stored and not t.bridged
+                  and d.journal_level <> 'full' and d.persistent and d.default_reliability = 'ASSURED_PERSISTENT' and d.room is null and t.stored and not t.bridged
                   and t.refused_for is null
                   and howdah._has_role(d.senders[1])
                   and (pg_sequence_last_value(d.waiting) is null or p_notify is not true
@@ -9920,6 +10012,7 @@ begin
     end if;
     perform howdah._check_hardened(v_queue);
     perform howdah._sweep_lost();
+    perform howdah._discard_of_gone(v_queue.id);
     return v_queue;
 end
 $$;
@@ -10555,6 +10648,11 @@ begin
             message = format('%s is no queue: a selector is for queues', quote_literal(p_name)),
             hint = 'A subscription has its selector from howdah.subscribe.';
     end if;
+    if pg_sequence_last_value('howdah.senders_noted'::regclass) is not null then
+        perform howdah._discard_of_gone(t.id)
+        from (select distinct a.destination_id as id from howdah.destinations d
+              join howdah.acks a on a.subscription_id = d.id where d.name = p_name and d.dropped_at is null) t;
+    end if;
     v_stream := howdah._begin_stream(p_name, p_hold, p_plain, p_consumer);
     if v_stream.usual then
         return query select * from howdah._receive_shared(v_stream, p_name, p_want, p_hold, p_plain);
@@ -10735,7 +10833,7 @@ CREATE FUNCTION howdah._record_act(p_act text, p_destination_id integer, p_messa
     LANGUAGE plpgsql
     AS $$
 begin
-    if cardinality(p_message_ids) > 0 or p_destination_id is null then
+    if cardinality(p_message_ids) > 0 then
         insert into howdah.operator_acts (at, actor, act, destination_id, other_destination_id, reason, message_ids,
             incident_id)
         values (howdah.now(), howdah._caller(), p_act, p_destination_id, p_other_id, p_reason, p_message_ids,
@@ -11085,39 +11183,18 @@ $$;
 COMMENT ON FUNCTION howdah._refuse_maintenance() IS 'refuse a call from ANALYZE, VACUUM, REINDEX, CREATE INDEX, CLUSTER or REFRESH MATERIALIZED VIEW.';
 
 CREATE FUNCTION howdah._refuse_paused(p_destination_id integer) RETURNS void
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql STABLE
     AS $$
 begin
     perform howdah._check_disabled(p_destination_id);
-    perform howdah._check_engine();
-    if (select d.own_receiving_paused from howdah.destinations d where d.id = p_destination_id) then
-        raise exception using errcode = 'HD009',
-            message = format('receiving from queue %s is paused',
-                quote_literal(howdah._destination_name(p_destination_id))),
-            hint = 'An administrator resumes it with howdah.resume(queue).';
-    end if;
+    raise exception using errcode = 'HD009',
+        message = format('receiving from queue %s is paused',
+            quote_literal(howdah._destination_name(p_destination_id))),
+        hint = 'An administrator resumes it with howdah.resume(queue).';
 end
 $$;
 
 COMMENT ON FUNCTION howdah._refuse_paused(p_destination_id integer) IS 'refuse to receive from a queue from which receiving is paused.';
-
-CREATE FUNCTION howdah._refuse_sending(p_destination howdah.destinations) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-begin
-    if not exists (select from howdah.engine e
-                   where e.state = 'quiesced' and pg_current_xact_id_if_assigned()::text::bigint < e.state_xid) then
-        perform howdah._check_engine();
-    end if;
-    if p_destination.own_sending_paused then
-        raise exception using errcode = 'HD008', message = format('sending to queue %s is paused',
-            quote_literal(p_destination.name)),
-            hint = 'An administrator resumes it with howdah.resume(queue).';
-    end if;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._refuse_sending(p_destination howdah.destinations) IS 'refuse to send to a destination to which sending is paused.';
 
 CREATE FUNCTION howdah._refuse_stream(p_name text) RETURNS void
     LANGUAGE plpgsql
@@ -11130,12 +11207,8 @@ begin
             hint = 'Subscribe to it with howdah.subscribe(topic, name) and receive from the name that returns.';
     elsif v_destination.receiving_paused then
         perform howdah._check_disabled(v_destination.id);
-        perform howdah._check_engine();
-        if v_destination.own_receiving_paused then
-            raise exception using errcode = 'HD009',
-                message = format('subscription %s is paused', quote_literal(p_name)),
-                hint = 'An administrator resumes it with howdah.resume(subscription).';
-        end if;
+        raise exception using errcode = 'HD009', message = format('subscription %s is paused', quote_literal(p_name)),
+            hint = 'An administrator resumes it with howdah.resume(subscription).';
     end if;
     raise exception using errcode = '40001', message = format('%s was changed meanwhile', quote_literal(p_name)),
         hint = 'Retry the transaction.';
@@ -11224,7 +11297,7 @@ begin
     if p_destination.log_queue is not null and (p_message.headers ? 'logged_queue') is not true then
         select d.* into v_log from howdah.destinations d
         where d.name = p_destination.log_queue and d.dropped_at is null and d.kind = 'queue' and not d.is_system
-          and not d.own_sending_paused;
+          and not d.sending_paused;
         if v_log.id is not null and howdah._has_room(v_log, 1,
             howdah._body_bytes(p_message.body, p_message.message_id)) then
             v_copy.destination_id := v_log.id;
@@ -12837,7 +12910,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._send(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text) IS 'send any message that howdah.send cannot store in its one statement, or raise the error.';
 
-CREATE FUNCTION howdah._send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[] DEFAULT NULL::text[], p_seqs bigint[] DEFAULT NULL::bigint[]) RETURNS bigint[]
+CREATE FUNCTION howdah._send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[] DEFAULT NULL::text[], p_seqs bigint[] DEFAULT NULL::bigint[], p_caught boolean DEFAULT false) RETURNS bigint[]
     LANGUAGE plpgsql
     AS $$
 declare
@@ -12876,6 +12949,11 @@ begin
         perform howdah._check_message(p_destination, v_row.bytes, v_row.headers, v_row.priority, p_content_type,
             p_time_to_live, p_delay);
     end if;
+    if v_level = 0 and not p_caught then
+        return howdah._try_to_send_batch(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
+            p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay, p_reliability,
+            p_notify, p_deduplication_keys);
+    end if;
     if p_deduplication_keys is not null then
         return howdah._send_new(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
             p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay,
@@ -12884,7 +12962,7 @@ begin
     select sum(octet_length(b.body)), max(octet_length(b.body)) into v_bytes, v_longest from unnest(p_bodies) b(body);
     perform howdah._check_room(p_destination, v_count, v_bytes, p_conversation_ids,
         9 - (select min(coalesce(b.priority, p_destination.default_priority))
-            from unnest(p_bodies, p_priorities) b(body, priority)));
+            from unnest(p_bodies, p_priorities) b(body, priority)), v_level);
     if p_destination.kind = 'topic' then
         return howdah._publish(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
             p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay,
@@ -12943,11 +13021,14 @@ begin
         perform howdah._journal_sent(p_destination, v_ids, v_nonpersistent, v_now, v_expires_at, p_headers,
             p_conversation_ids, p_priorities, p_delay > interval '0', v_digests, howdah._stored_level(v_level));
     end if;
+    if p_destination.discard_with_sender then
+        perform howdah._note_sender(p_destination, v_ids, p_priorities, v_level);
+    end if;
     return v_ids;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[], p_seqs bigint[]) IS 'store many messages in one destination; this is howdah.send_batch for every type of body.';
+COMMENT ON FUNCTION howdah._send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[], p_seqs bigint[], p_caught boolean) IS 'store many messages in one destination; this is howdah.send_batch for every type of body.';
 
 CREATE FUNCTION howdah._send_batch_to(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[] DEFAULT NULL::text[]) RETURNS bigint[]
     LANGUAGE plpgsql
@@ -13045,8 +13126,7 @@ declare
     v_message howdah.msgs;
 begin
     select d.* into v_target from howdah.destinations d
-    where d.name = p_reply_to and d.dropped_at is null and d.kind = 'queue' and not d.is_system
-      and not d.own_sending_paused
+    where d.name = p_reply_to and d.dropped_at is null and d.kind = 'queue' and not d.is_system and not d.sending_paused
       and d.id is distinct from p_from_id and (not d.name ^@ '_TEMP.' or howdah._hold_temporary(d));
     if v_target.id is null or not howdah._has_room(v_target, 1, 1000) then
         return;
@@ -13124,8 +13204,7 @@ begin
     if v_new.seqs is not null then
         perform howdah._send_batch(p_destination, v_new.bodies, p_is_text, p_content_type, v_new.headers,
             v_new.priorities, v_new.correlation_ids, v_new.message_types, v_new.conversation_ids, p_reply_to,
-            p_time_to_live, p_delay, p_reliability, p_notify,
-            null, v_new.seqs);
+            p_time_to_live, p_delay, p_reliability, p_notify, null, v_new.seqs, true);
     end if;
     return v_first;
 end
@@ -13133,7 +13212,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._send_new(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_keys text[]) IS 'store those messages of a batch that were not sent already.';
 
-CREATE FUNCTION howdah._send_to(v_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text, p_user text DEFAULT NULL::text) RETURNS bigint
+CREATE FUNCTION howdah._send_to(v_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text, p_user text DEFAULT NULL::text, p_caught boolean DEFAULT false) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
 declare
@@ -13142,6 +13221,11 @@ declare
     v_level smallint := howdah._level_for(v_destination, p_reliability);
     v_nonpersistent boolean := v_level <= 2;
 begin
+    if v_level = 0 and not p_caught then
+        return howdah._try_to_send(v_destination, p_body, p_is_text, p_content_type, p_headers, p_priority,
+            p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_delay, p_reliability,
+            p_notify, p_deduplication_key, p_user);
+    end if;
     perform howdah._check_message(v_destination, octet_length(p_body), p_headers, p_priority, p_content_type,
         p_time_to_live, p_delay);
     if p_deduplication_key is not null then
@@ -13154,7 +13238,7 @@ begin
         end if;
     end if;
     perform howdah._check_room(v_destination, 1, octet_length(p_body), array[p_conversation_id],
-        9 - coalesce(p_priority, v_destination.default_priority));
+        9 - coalesce(p_priority, v_destination.default_priority), v_level);
     if v_destination.kind = 'topic' then
         return (howdah._publish(v_destination, array[p_body], p_is_text, p_content_type, array[p_headers],
             array[p_priority], array[p_correlation_id], array[p_message_type], array[p_conversation_id], p_reply_to,
@@ -13190,11 +13274,40 @@ begin
     if v_destination.journal_level = 'full' then
         perform howdah._journal_one_sent(v_destination, v_message, p_body, v_nonpersistent, p_delay > interval '0');
     end if;
+    if v_destination.discard_with_sender and p_user is null then
+        perform howdah._note_sender(v_destination, array[v_message.message_id], array[p_priority], v_level);
+    end if;
     return v_message.message_id;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._send_to(v_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text, p_user text) IS 'store one message of any sort in a destination that the caller may send to.';
+COMMENT ON FUNCTION howdah._send_to(v_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text, p_user text, p_caught boolean) IS 'store one message of any sort in a destination that the caller may send to.';
+
+CREATE FUNCTION howdah._sender(OUT sender bigint, OUT own_session boolean) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_connection text := nullif(current_setting('howdah.connection', true), '');
+begin
+    own_session := v_connection is null or v_connection ^@ 's-';
+    if not own_session then
+        sender := howdah._lock_key('sender', v_connection);
+        perform pg_advisory_xact_lock_shared(sender);
+        return;
+    end if;
+    sender := howdah._own_sender();
+    while sender is null loop
+        sender := (howdah._lock_key('sender', gen_random_uuid()::text) & ~16777215::bigint)
+            | (howdah._lock_key('sender', '') & 16777215);
+        if not pg_try_advisory_lock(sender) then
+            sender := null;
+        end if;
+    end loop;
+    perform set_config('howdah.sender', sender::text, false);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._sender(OUT sender bigint, OUT own_session boolean) IS 'who sends: the connection named by howdah.set_connection, or else the database session.';
 
 CREATE FUNCTION howdah._session_settings() RETURNS jsonb
     LANGUAGE sql
@@ -13621,35 +13734,6 @@ $_$;
 
 COMMENT ON FUNCTION howdah._still_needed(p_slot integer) IS 'the messages of a closed table that somebody still needs.';
 
-CREATE FUNCTION howdah._store_alias(p_alias text, p_target text, p_options jsonb) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-declare
-    v_target howdah.destinations := howdah._destination(p_target, 'admin');
-    v_alias howdah.aliases;
-begin
-    perform howdah._check_options('alias', p_options);
-    if v_target.kind = 'subscription' or v_target.name ^@ '_TEMP.' then
-        raise exception using errcode = 'HD001',
-            message = format('%s cannot have an alias', quote_literal(p_target)),
-            hint = 'Queues and topics can, except temporary ones.';
-    end if;
-    select a.* into v_alias from howdah.aliases a where a.name = p_alias;
-    v_alias := jsonb_populate_record(v_alias, p_options);
-    v_target.default_reliability := coalesce(v_alias.default_reliability, v_target.default_reliability);
-    v_target.max_reliability := coalesce(v_alias.max_reliability, v_target.max_reliability);
-    perform howdah._check_levels(v_target);
-    insert into howdah.aliases (name, target, default_reliability, max_reliability, producer_may_override, created_at,
-        created_by)
-    values (p_alias, p_target, v_alias.default_reliability, v_alias.max_reliability, v_alias.producer_may_override,
-        howdah.now(), howdah._caller())
-    on conflict (name) do update set target = excluded.target, default_reliability = excluded.default_reliability,
-        max_reliability = excluded.max_reliability, producer_may_override = excluded.producer_may_override;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._store_alias(p_alias text, p_target text, p_options jsonb) IS 'store an alias, or change the one of that name.';
-
 CREATE FUNCTION howdah._store_published(p_table bigint, p_topic howdah.destinations, p_seqs bigint[], p_now timestamp with time zone, p_expires_at timestamp with time zone, p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[], p_reliability smallint) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -13851,12 +13935,23 @@ CREATE FUNCTION howdah._sweep_lost() RETURNS void
     AS $$
 declare
     v_boot timestamptz := pg_postmaster_start_time();
+    v_lost record;
 begin
     if exists (select from howdah.engine e where e.boot = v_boot) or not howdah._try_latch('lost') then
         return;
     end if;
-    perform howdah._lose_nonpersistent(false,
-        case when e.state = 'stopped' then 'engine stopped' else 'server restarted' end) from howdah.engine e;
+    for v_lost in
+        with ready as (
+            delete from howdah.msgs_nonpersistent n where n.boot <> v_boot returning n.destination_id, n.message_id
+        ), parked as (
+            delete from howdah.parked p where p.boot <> v_boot returning p.destination_id, p.message_id
+        )
+        select g.destination_id, array_agg(g.message_id order by g.message_id) as message_ids
+        from (select * from ready union all select * from parked) g group by g.destination_id
+    loop
+        perform howdah._journal(d, 'lost', v_lost.message_ids, true, null, 'server restarted')
+        from howdah.destinations d where d.id = v_lost.destination_id;
+    end loop;
     update howdah.engine e set boot = v_boot where e.id = 1;
 end
 $$;
@@ -13889,8 +13984,7 @@ begin
         return query
         select n.seq, n.message_id, n.sent_at, n.expires_at, n.dead_at, n.destination_id, n.origin_id, n.rank, n.stage,
             n.is_text, n.content_type, n.body, howdah._first_for_consumer(n.headers, n.seq = any (p_firsts)),
-            n.correlation_id, n.reply_to, n.message_type, n.conversation_id, n.dead_reason, n.reliability,
-            'msgs_nonpersistent', true
+            n.correlation_id, n.reply_to, n.message_type, n.conversation_id, n.dead_reason, n.reliability, 'msgs_nonpersistent', true
         from howdah.msgs_nonpersistent n where n.ctid = any (p_tids) order by n.seq;
         delete from howdah.msgs_nonpersistent n where not p_hold and n.ctid = any (p_tids);
     else
@@ -13986,8 +14080,8 @@ begin
     where (c.expires_at > p_now) is not false
        or howdah._dispose(p_destination_id, row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at,
            c.destination_id, c.origin_id, c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers,
-           c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.dead_reason,
-           c.reliability)::howdah.msgs, false, null, p_now);
+           c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.dead_reason, c.reliability)::howdah.msgs, false, null,
+           p_now);
 end
 $$;
 
@@ -14364,6 +14458,64 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._try_latch(p_name text) IS 'take one of the engine''s own locks until the transaction ends, if it is free.';
+
+CREATE FUNCTION howdah._try_to_send(p_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text, p_user text) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_reason text;
+begin
+    begin
+        return howdah._send_to(p_destination, p_body, p_is_text, p_content_type, p_headers, p_priority,
+            p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_delay, p_reliability,
+            p_notify, p_deduplication_key, p_user, true);
+    exception when others then
+        if not howdah._is_swallowed(sqlstate) then
+            raise;
+        end if;
+        v_reason := sqlstate || ' ' || sqlerrm;
+    end;
+    return (howdah._lose(p_destination, array[p_body], p_is_text, p_content_type, array[p_headers], array[p_priority],
+        array[p_correlation_id], array[p_message_type], array[p_conversation_id], p_reply_to, v_reason))[1];
+end
+$$;
+
+COMMENT ON FUNCTION howdah._try_to_send(p_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text, p_user text) IS 'store a best-effort message, or lose it alone.';
+
+CREATE FUNCTION howdah._try_to_send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[]) RETURNS bigint[]
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_half constant integer := cardinality(p_bodies) / 2;
+    v_whole boolean;
+    v_reason text;
+begin
+    begin
+        return howdah._send_batch(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
+            p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay, p_reliability,
+            p_notify, p_deduplication_keys, null, true);
+    exception when others then
+        if not howdah._is_swallowed(sqlstate) then
+            raise;
+        end if;
+        v_whole := v_half = 0 or sqlstate in ('HD018', 'HD027') or sqlstate ^@ '53';
+        v_reason := sqlstate || ' ' || sqlerrm;
+    end;
+    if v_whole then
+        return howdah._lose(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
+            p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, v_reason);
+    end if;
+    return howdah._try_to_send_batch(p_destination, p_bodies[:v_half], p_is_text, p_content_type, p_headers[:v_half],
+            p_priorities[:v_half], p_correlation_ids[:v_half], p_message_types[:v_half], p_conversation_ids[:v_half],
+            p_reply_to, p_time_to_live, p_delay, p_reliability, p_notify, p_deduplication_keys[:v_half])
+        || howdah._try_to_send_batch(p_destination, p_bodies[v_half + 1:], p_is_text, p_content_type,
+            p_headers[v_half + 1:], p_priorities[v_half + 1:], p_correlation_ids[v_half + 1:],
+            p_message_types[v_half + 1:], p_conversation_ids[v_half + 1:], p_reply_to, p_time_to_live, p_delay,
+            p_reliability, p_notify, p_deduplication_keys[v_half + 1:]);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._try_to_send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[]) IS 'store many best-effort messages, and lose those that cannot be stored.';
 
 CREATE FUNCTION howdah._unlease(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[]) RETURNS SETOF bigint
     LANGUAGE plpgsql
@@ -15191,25 +15343,6 @@ $$;
 
 COMMENT ON FUNCTION howdah.acquire_lock(name text, holder text, seconds numeric) IS 'take a named lease, or keep it if the holder has it already.';
 
-CREATE FUNCTION howdah.alter_alias(alias text, options jsonb DEFAULT '{}'::jsonb, target text DEFAULT NULL::text) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
-    AS $$
-declare
-    v_alias howdah.aliases;
-begin
-    select a.* into v_alias from howdah.aliases a where a.name = alias for update;
-    if not found then
-        raise exception using errcode = 'HD001',
-            message = format('there is no alias %s', coalesce(quote_literal(left(alias, 250)), 'NULL')),
-            hint = 'See howdah.list_aliases().';
-    end if;
-    perform howdah._store_alias(alias, coalesce(target, v_alias.target), options);
-end
-$$;
-
-COMMENT ON FUNCTION howdah.alter_alias(alias text, options jsonb, target text) IS 'change the options of an alias, or what it stands for.';
-
 CREATE FUNCTION howdah.alter_engine(options jsonb) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -15327,8 +15460,9 @@ begin
         default_time_to_live_ms = v_new.default_time_to_live_ms, journal_level = v_new.journal_level,
         journal_level_at = v_new.journal_level_at, persistent = v_new.persistent, own_persistent = v_new.own_persistent,
         default_reliability = v_new.default_reliability, max_reliability = v_new.max_reliability,
-        producer_may_override = v_new.producer_may_override, stamp_user = v_new.stamp_user,
-        message_groups = v_new.message_groups, delivery_policy = v_new.delivery_policy,
+        producer_may_override = v_new.producer_may_override,
+        exception_discard_reliability = v_new.exception_discard_reliability,
+        discard_with_sender = v_new.discard_with_sender, stamp_user = v_new.stamp_user, message_groups = v_new.message_groups, delivery_policy = v_new.delivery_policy,
         groups_at = case when (v_new.message_groups, v_new.delivery_policy) = (d.message_groups, d.delivery_policy)
             then d.groups_at else howdah.now() end,
         main_rank = case when v_new.persistent = d.persistent then d.main_rank
@@ -15964,9 +16098,6 @@ CREATE FUNCTION howdah.check_server() RETURNS TABLE(setting text, value text, da
         'persistent=true.'
     from howdah.engine e where not e.persistent
     union all
-    select 'engine', s.state, 'stall', 'Nobody sends or receives: howdah engine resume.'
-    from howdah._engine_state() s(state) where s.state <> 'running'
-    union all
     select 'destination ' || d.name, 'persistent: false', 'loss', 'Memory mode: every restart of the server empties it.'
     from howdah.destinations d where d.dropped_at is null and not d.own_persistent and not d.name ^@ '_TEMP.'
     union all
@@ -16033,6 +16164,7 @@ CREATE FUNCTION howdah.close_connection() RETURNS bigint
 declare
     v_connection text := nullif(current_setting('howdah.connection', true), '');
     v_count bigint := 0;
+    v_sender bigint;
     v_queue howdah.temporary_queues;
 begin
     perform howdah._refuse_maintenance();
@@ -16040,6 +16172,13 @@ begin
         order by t.destination_id loop
         v_count := v_count + howdah._drop_temporary(v_queue)::integer;
     end loop;
+    if pg_sequence_last_value('howdah.senders_noted'::regclass) is not null then
+        v_sender := case when v_connection is null or v_connection ^@ 's-' then howdah._own_sender()
+            else howdah._lock_key('sender', v_connection) end;
+        delete from howdah.sender_signs s where s.sender = v_sender;
+        perform howdah._discard_sent(d, array[v_sender]) from howdah.destinations d
+        where d.discard_with_sender and d.dropped_at is null and v_sender is not null;
+    end if;
     perform set_config('howdah.connection', '', false);
     if exists (select from pg_locks l where l.locktype = 'advisory' and l.pid = pg_backend_pid()
         and l.mode = 'ExclusiveLock' and l.objsubid = 1
@@ -16050,7 +16189,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.close_connection() IS 'close the caller''s connection, and drop its temporary queues with their messages.';
+COMMENT ON FUNCTION howdah.close_connection() IS 'close the caller''s connection, and drop its temporary queues with their messages. What it sent goes too, where a destination''s option discard_with_sender says so.';
 
 CREATE FUNCTION howdah.close_consumer(consumer bigint) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -16140,24 +16279,6 @@ $$;
 
 COMMENT ON FUNCTION howdah.consume_locked(queue text, message_ids bigint[], priorities integer[], positions bigint[]) IS 'consume messages held by howdah.receive_locked.';
 
-CREATE FUNCTION howdah.create_alias(alias text, target text, options jsonb DEFAULT '{}'::jsonb) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
-    AS $$
-begin
-    perform howdah._check_name(alias);
-    perform howdah._lock_names();
-    if exists (select from howdah.destinations d where d.name = alias and d.dropped_at is null)
-       or exists (select from howdah.aliases a where a.name = alias) then
-        raise exception using errcode = 'HD002', message = format('%s exists already', quote_literal(alias)),
-            hint = 'Change an alias with howdah.alter_alias(alias, options, target).';
-    end if;
-    perform howdah._store_alias(alias, target, options);
-end
-$$;
-
-COMMENT ON FUNCTION howdah.create_alias(alias text, target text, options jsonb) IS 'give a queue or topic another name, with levels of its own.';
-
 CREATE FUNCTION howdah.create_listener(listener text, queue text, options jsonb DEFAULT '{}'::jsonb) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -16211,7 +16332,6 @@ declare
     v_name text := '_TEMP.' || replace(gen_random_uuid()::text, '-', '');
     v_free howdah.temporary_queues;
 begin
-    perform howdah._check_engine('{quiesced,stopped}');
     perform howdah._refuse_maintenance();
     if v_connection is null then
         v_connection := 's-' || gen_random_uuid();
@@ -16337,23 +16457,6 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.discard(queue text, message_ids bigint[], reason text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, selector text, max_messages bigint, dry_run boolean) IS 'discard messages for good.';
-
-CREATE FUNCTION howdah.drop_alias(alias text) RETURNS boolean
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
-    AS $$
-declare
-    v_target text := (select a.target from howdah.aliases a where a.name = alias);
-begin
-    if exists (select from howdah.destinations d where d.name = v_target and d.dropped_at is null) then
-        perform howdah._destination(v_target, 'admin');
-    end if;
-    delete from howdah.aliases a where a.name = alias;
-    return found;
-end
-$$;
-
-COMMENT ON FUNCTION howdah.drop_alias(alias text) IS 'end an alias; the queue or topic that it stands for stays.';
 
 CREATE FUNCTION howdah.drop_listener(listener text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -16556,24 +16659,6 @@ $$;
 
 COMMENT ON FUNCTION howdah.engine_options() IS 'the properties of the whole engine with their values.';
 
-CREATE FUNCTION howdah.engine_state() RETURNS TABLE(state text, since timestamp with time zone, changed_by text, transactions bigint, leases bigint, pids integer[])
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
-    AS $$
-    select case when howdah._engine_state() = 'quiesced' and (o.transactions > 0 or l.leases > 0) then 'quiescing'
-            else howdah._engine_state() end,
-        e.state_at, e.state_by, o.transactions, l.leases, o.pids
-    from howdah.engine e
-    cross join (
-        select count(*) as transactions,
-            coalesce(array_agg(t.pid order by t.pid) filter (where t.pid is not null), '{}') as pids
-        from howdah._open_transactions() t
-    ) o
-    cross join howdah._live_leases() l(leases)
-$$;
-
-COMMENT ON FUNCTION howdah.engine_state() IS 'whether the engine runs, and what is under way.';
-
 CREATE FUNCTION howdah.ensure_listener(listener text, queue text, options jsonb DEFAULT '{}'::jsonb) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -16742,10 +16827,6 @@ begin
                 '"error".';
     end;
     fired := 0;
-    if howdah._engine_state() <> 'running' then
-        unplanned := 0;
-        return;
-    end if;
     for v_plan in
         select s as schedule, p.times, p.next_at, p.error
         from howdah.schedules s
@@ -16770,27 +16851,6 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.fire_schedules(plans jsonb, max_schedules integer, OUT fired bigint, OUT unplanned bigint, OUT next_in double precision) IS 'send what is due by the clock; any number of schedulers call it again and again.';
-
-CREATE FUNCTION howdah.from_mq_persistence(persistence text, nonpersistent text DEFAULT 'RELIABLE_NONPERSISTENT'::text, persistent text DEFAULT 'ASSURED_PERSISTENT'::text) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
-    AS $$
-begin
-    if (howdah._level(nonpersistent) <= 2 and howdah._level(persistent) >= 3) is not true then
-        raise exception using errcode = 'HD005',
-            message = format('%s and %s are not a non-persistent and a persistent level',
-                coalesce(quote_literal(nonpersistent), 'NULL'), coalesce(quote_literal(persistent), 'NULL')),
-            hint = 'Give one of each kind.';
-    elsif (persistence in ('MQPER_NOT_PERSISTENT', 'MQPER_PERSISTENT')) is not true then
-        raise exception using errcode = 'HD005',
-            message = format('there is no persistence %s', coalesce(quote_literal(left(persistence, 60)), 'NULL')),
-            hint = 'It is MQPER_NOT_PERSISTENT or MQPER_PERSISTENT.';
-    end if;
-    return case persistence when 'MQPER_PERSISTENT' then persistent else nonpersistent end;
-end
-$$;
-
-COMMENT ON FUNCTION howdah.from_mq_persistence(persistence text, nonpersistent text, persistent text) IS 'the level of reliability of a message that comes from IBM MQ.';
 
 CREATE FUNCTION howdah.grant_queue(queue text, verb text, role text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17003,11 +17063,25 @@ $$;
 COMMENT ON FUNCTION howdah.journal_ranges(since jsonb, upto jsonb, partitions integer) IS 'split the journal between two offsets into ranges with about the same number of calls, to be read in parallel.';
 
 CREATE FUNCTION howdah.keep_connection() RETURNS bigint
-    LANGUAGE sql SECURITY DEFINER
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
-    select count(howdah._note_alive(t.alive) is null) from howdah.temporary_queues t
-    where t.connection = current_setting('howdah.connection', true) and t.boot = pg_postmaster_start_time()
+declare
+    v_connection constant text := nullif(current_setting('howdah.connection', true), '');
+    v_sender bigint;
+begin
+    if v_connection is not null and pg_sequence_last_value('howdah.senders_noted'::regclass) is not null then
+        v_sender := howdah._lock_key('sender', v_connection);
+        update howdah.sender_signs s set seen_at = howdah.now()
+        where s.ctid = any (array(select o.ctid from howdah.sender_signs o where o.sender = v_sender
+            for update skip locked));
+        insert into howdah.sender_signs (sender, seen_at) select v_sender, howdah.now()
+        where not exists (select from howdah.sender_signs o where o.sender = v_sender)
+        on conflict do nothing;
+    end if;
+    return (select count(howdah._note_alive(t.alive) is null) from howdah.temporary_queues t
+        where t.connection = v_connection and t.boot = pg_postmaster_start_time());
+end
 $$;
 
 COMMENT ON FUNCTION howdah.keep_connection() IS 'report that the caller''s connection lives, though it receives nothing.';
@@ -17206,31 +17280,20 @@ begin
     return query
     select a.act_id, a.at, a.actor, a.act, d.name, o.name, a.reason, a.message_ids
     from howdah.operator_acts a
-    left join howdah.destinations d on d.id = a.destination_id
+    join howdah.destinations d on d.id = a.destination_id
     left join howdah.destinations o on o.id = a.other_destination_id
     where (v_id is null or a.destination_id = v_id)
       and (list_acts.message_id is null or list_acts.message_id = any (a.message_ids))
       and (before_act is null or a.act_id < before_act)
-      and (a.destination_id is null or exists (select from howdah.destination_grants g
-                                               where g.destination_id = d.id and g.verb = 'browse'
-                                                 and howdah._has_role(g.role_name)))
+      and exists (select from howdah.destination_grants g
+                  where g.destination_id = d.id and g.verb = 'browse'
+                    and howdah._has_role(g.role_name))
     order by a.act_id desc
     limit max_acts;
 end
 $$;
 
-COMMENT ON FUNCTION howdah.list_acts(queue text, message_id bigint, max_acts integer, before_act bigint) IS 'list what operators did with messages and with the engine, and who they were, newest first.';
-
-CREATE FUNCTION howdah.list_aliases() RETURNS TABLE(alias text, target text, default_reliability text, max_reliability text, producer_may_override boolean, created_at timestamp with time zone, created_by text)
-    LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
-    AS $$
-    select a.name, a.target, a.default_reliability, a.max_reliability, a.producer_may_override, a.created_at,
-        a.created_by
-    from howdah.aliases a order by a.name
-$$;
-
-COMMENT ON FUNCTION howdah.list_aliases() IS 'list the aliases of queues and topics, by name.';
+COMMENT ON FUNCTION howdah.list_acts(queue text, message_id bigint, max_acts integer, before_act bigint) IS 'list what operators did with messages, and who they were, newest first.';
 
 CREATE FUNCTION howdah.list_archive_runs() RETURNS TABLE(archive_id uuid, run integer, current boolean, same_cluster boolean, snapshot text, journal_rows bigint, journal_checksum text, incident_rows bigint, incident_checksum text, message_rows bigint, message_checksum text, journal_kept_from timestamp with time zone, manifest text, path text, started_at timestamp with time zone, finished_at timestamp with time zone, verified_at timestamp with time zone, damage text)
     LANGUAGE sql SECURITY DEFINER
@@ -18016,6 +18079,51 @@ $$;
 
 COMMENT ON FUNCTION howdah.maintain_schedules(lock_epoch bigint) IS 'delete schedules that ended, and firings, longer ago than engine.journal_retention_days.';
 
+CREATE FUNCTION howdah.maintain_senders(lock_epoch bigint DEFAULT NULL::bigint) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+declare
+    v_count bigint;
+    v_begun timestamptz;
+begin
+    if lock_epoch is not null then
+        perform howdah._fence('maintenance', lock_epoch);
+    end if;
+    if pg_sequence_last_value('howdah.senders_noted'::regclass) is null then
+        return 0;
+    end if;
+    select coalesce(sum(howdah._discard_of_gone(d.id)), 0) into v_count
+    from howdah.destinations d where d.discard_with_sender and d.dropped_at is null;
+    v_begun := clock_timestamp();
+    if howdah._pace(v_begun) < pg_sequence_last_value('howdah.senders_noted'::regclass) then
+        return v_count;
+    end if;
+    delete from howdah.sent_by b
+    where not exists (select from howdah.msgs_nonpersistent n where n.destination_id = b.destination_id
+          and n.rank = b.rank and n.seq = b.message_id / 1000000 and n.message_id = b.message_id)
+      and not exists (select from howdah.parked p where p.destination_id = b.destination_id
+          and p.message_id = b.message_id)
+      and not exists (select from howdah.topic_nonpersistent_0 t where t.destination_id = b.destination_id
+          and t.xid = b.xid and t.seq = b.message_id / 1000000)
+      and not exists (select from howdah.topic_nonpersistent_1 t where t.destination_id = b.destination_id
+          and t.xid = b.xid and t.seq = b.message_id / 1000000)
+      and not exists (select from howdah.topic_nonpersistent_2 t where t.destination_id = b.destination_id
+          and t.xid = b.xid and t.seq = b.message_id / 1000000)
+      ;
+    delete from howdah.sender_signs s
+    where s.ctid = any (array(select o.ctid from howdah.sender_signs o
+        where o.seen_at < howdah.now() - interval '1 hour' for update skip locked));
+    perform setval('howdah.senders_noted'::regclass,
+        howdah._pace(clock_timestamp() + 50 * (clock_timestamp() - v_begun)));
+    return v_count;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.maintain_senders(lock_epoch bigint) IS 'discard what goes with its sender, in destinations with discard_with_sender, and forget whose messages those were that are gone.';
+
 CREATE FUNCTION howdah.maintain_subscriptions(lock_epoch bigint DEFAULT NULL::bigint) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -18417,7 +18525,6 @@ declare
     v_now timestamptz := howdah.now();
     v_id integer;
 begin
-    perform howdah._check_engine('{quiesced,stopped}');
     if v_destination.kind = 'topic' then
         raise exception using errcode = 'HD005', message = format('%s is a topic', quote_literal(queue)),
             hint = 'Subscribe to it with howdah.subscribe(topic, name) and open a consumer of the name that returns.';
@@ -18510,26 +18617,13 @@ declare
     v_id integer := (howdah._own_queue(queue)).id;
 begin
     update howdah.destinations d
-    set own_sending_paused = d.own_sending_paused or coalesce(sending, false),
-        own_receiving_paused = d.own_receiving_paused or coalesce(receiving, false),
-        sending_paused = d.sending_paused or coalesce(sending, false),
+    set sending_paused = d.sending_paused or coalesce(sending, false),
         receiving_paused = d.receiving_paused or coalesce(receiving, false)
     where d.id = v_id;
 end
 $$;
 
 COMMENT ON FUNCTION howdah.pause(queue text, sending boolean, receiving boolean) IS 'pause sending to a queue, receiving from it, or both (the default).';
-
-CREATE FUNCTION howdah.pause_engine(reason text DEFAULT NULL::text) RETURNS boolean
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
-    AS $$
-begin
-    return howdah._enter_state('{running}', 'paused', 'paused', reason);
-end
-$$;
-
-COMMENT ON FUNCTION howdah.pause_engine(reason text) IS 'let nobody send or receive in the whole engine, until howdah.resume_engine().';
 
 CREATE FUNCTION howdah.pause_schedule(schedule_id bigint) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -18806,17 +18900,6 @@ $$;
 
 COMMENT ON FUNCTION howdah.queue_stats(queue text) IS 'count what is in a queue, or in every queue, and what has become of its messages.';
 
-CREATE FUNCTION howdah.quiesce_engine(reason text DEFAULT NULL::text) RETURNS boolean
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
-    AS $$
-begin
-    return howdah._enter_state('{running,paused}', 'quiesced', 'quiesced', reason);
-end
-$$;
-
-COMMENT ON FUNCTION howdah.quiesce_engine(reason text) IS 'let no new work begin in the whole engine, and let what is under way end.';
-
 CREATE FUNCTION howdah.rebase_topics() RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -18985,12 +19068,7 @@ begin
     if v_queue.kind is null and queue ~ '[*>]' and strpos(queue, ':') = 0 then
         return query select * from howdah._receive_any(queue, max_messages, hold, selector);
         return;
-    elsif v_queue.kind is null then
-        -- It is an alias, or this raises.
-        return query select * from howdah.receive((howdah._destination(queue, 'receive')).name, max_messages, hold,
-            selector, consumer);
-        return;
-    elsif v_queue.kind = 'queue' and howdah._has_role(v_queue.receivers[1]) is not true then
+    elsif v_queue.kind = 'queue' and howdah._has_role(v_queue.receivers[1]) is not true or v_queue.kind is null then
         perform howdah._destination(queue, 'receive');
     end if;
     if max_messages is null or max_messages not between 1 and 10000 then
@@ -19740,8 +19818,7 @@ CREATE FUNCTION howdah.respond(reply_to text, body bytea, correlation_id text DE
     AS $$
 begin
     return case when howdah._is_awaited(reply_to) then howdah._send(reply_to, body, false, content_type, headers, null,
-        correlation_id, null, message_type, null, time_to_live, null,
-        coalesce(reliability, delivery_mode), true, null) end;
+        correlation_id, null, message_type, null, time_to_live, null, coalesce(reliability, delivery_mode), true, null) end;
 end
 $$;
 
@@ -19753,8 +19830,8 @@ CREATE FUNCTION howdah.respond(reply_to text, body jsonb, correlation_id text DE
     AS $$
 begin
     return case when howdah._is_awaited(reply_to) then howdah._send(reply_to, convert_to(body::text, 'UTF8'), true,
-        content_type, headers, null, correlation_id, null, message_type, null, time_to_live, null,
-        coalesce(reliability, delivery_mode), true, null) end;
+        content_type, headers, null, correlation_id, null, message_type, null, time_to_live, null, coalesce(reliability, delivery_mode), true,
+        null) end;
 end
 $$;
 
@@ -19766,8 +19843,8 @@ CREATE FUNCTION howdah.respond(reply_to text, body text, correlation_id text DEF
     AS $$
 begin
     return case when howdah._is_awaited(reply_to) then howdah._send(reply_to, convert_to(body, 'UTF8'), true,
-        content_type, headers, null, correlation_id, null, message_type, null, time_to_live, null,
-        coalesce(reliability, delivery_mode), true, null) end;
+        content_type, headers, null, correlation_id, null, message_type, null, time_to_live, null, coalesce(reliability, delivery_mode), true,
+        null) end;
 end
 $$;
 
@@ -19844,44 +19921,19 @@ CREATE FUNCTION howdah.resume(queue text, sending boolean DEFAULT true, receivin
 declare
     v_id integer := (howdah._own_queue(queue)).id;
 begin
-    perform howdah._hold_limits();
     update howdah.destinations d
-    set own_sending_paused = d.own_sending_paused and not coalesce(sending, false),
-        own_receiving_paused = d.own_receiving_paused and not coalesce(receiving, false),
-        sending_paused = s.halted or d.own_sending_paused and not coalesce(sending, false),
-        receiving_paused = s.halted or d.own_receiving_paused and not coalesce(receiving, false),
+    set sending_paused = d.sending_paused and not coalesce(sending, false),
+        receiving_paused = d.receiving_paused and not coalesce(receiving, false),
         disabled_at = case when receiving is not true then d.disabled_at end,
         streak_from = case when receiving is true and d.disabled_at is not null
             then coalesce(pg_sequence_last_value(pg_get_serial_sequence('howdah.poison_details',
                 'incident_id')::regclass), 0)
             else d.streak_from end
-    from (select howdah._engine_state() <> 'running' as halted) s
     where d.id = v_id;
 end
 $$;
 
 COMMENT ON FUNCTION howdah.resume(queue text, sending boolean, receiving boolean) IS 'resume sending to a queue, receiving from it, or both (the default).';
-
-CREATE FUNCTION howdah.resume_engine(reason text DEFAULT NULL::text) RETURNS boolean
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
-    AS $$
-begin
-    perform howdah._begin_again();
-    if howdah._engine_state() = 'stopped' then
-        -- Lock these before the engine's row: whoever writes to them may need that.
-        lock table only howdah.msgs_nonpersistent, only howdah.parked, only howdah.topic_nonpersistent_0,
-            only howdah.topic_nonpersistent_1, only howdah.topic_nonpersistent_2 in exclusive mode;
-        perform from howdah.engine e for update;
-        if howdah._engine_state() = 'stopped' and not howdah._has_old_snapshot() then
-            perform howdah._lose_nonpersistent(true, 'engine stopped');
-        end if;
-    end if;
-    return howdah._enter_state('{paused,quiesced,stopped}', 'running', 'resumed', reason);
-end
-$$;
-
-COMMENT ON FUNCTION howdah.resume_engine(reason text) IS 'let everybody send and receive again in the whole engine.';
 
 CREATE FUNCTION howdah.resume_listener(listener text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -20107,8 +20159,7 @@ begin
         || ' from (select $1 as headers, 9 - $2 as rank, $3 as correlation_id, $4 as message_type, $5 as message_id,'
         ' $6 as sent_at, $7 <= 2 as nonpersistent, $7 as reliability offset 0) m'
     into v_result
-    using headers, priority, correlation_id, message_type, message_id, sent_at,
-        howdah._level(coalesce(reliability, delivery_mode));
+    using headers, priority, correlation_id, message_type, message_id, sent_at, howdah._level(coalesce(reliability, delivery_mode));
     return v_result;
 end
 $_$;
@@ -20125,8 +20176,7 @@ declare
     v_message_id bigint;
 begin
     if headers is null and priority is null and time_to_live is null and delay is null and reliability is null
-       and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
-       and deduplication_key is null and content_type <> ''
+       and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null and deduplication_key is null and content_type <> ''
        and not howdah._is_large(octet_length(send.body))
        and queue is distinct from current_setting('howdah.topic', true) then
         insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
@@ -20151,8 +20201,7 @@ begin
             return v_message_id;
         end if;
     elsif headers is null and priority is null and time_to_live is null and delay is null
-       and reliability is null and (delivery_mode is null or delivery_mode = 'persistent')
-       and conversation_id is null and deduplication_key is null and content_type <> ''
+       and reliability is null and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null and deduplication_key is null and content_type <> ''
        and queue is distinct from current_setting('howdah.topic', true) then
         v_message_id := howdah._send_large(queue, send.body, false, content_type,
             correlation_id, reply_to, message_type, notify);
@@ -20186,8 +20235,7 @@ declare
     v_message_id bigint;
 begin
     if headers is null and priority is null and time_to_live is null and delay is null and reliability is null
-       and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
-       and deduplication_key is null and content_type <> ''
+       and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null and deduplication_key is null and content_type <> ''
        and not howdah._is_large(octet_length(send.body::text))
        and queue is distinct from current_setting('howdah.topic', true) then
         insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
@@ -20212,8 +20260,7 @@ begin
             return v_message_id;
         end if;
     elsif headers is null and priority is null and time_to_live is null and delay is null
-       and reliability is null and (delivery_mode is null or delivery_mode = 'persistent')
-       and conversation_id is null and deduplication_key is null and content_type <> ''
+       and reliability is null and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null and deduplication_key is null and content_type <> ''
        and queue is distinct from current_setting('howdah.topic', true) then
         v_message_id := howdah._send_large(queue, convert_to(send.body::text, 'UTF8'), true, content_type,
             correlation_id, reply_to, message_type, notify);
@@ -20247,8 +20294,7 @@ declare
     v_message_id bigint;
 begin
     if headers is null and priority is null and time_to_live is null and delay is null and reliability is null
-       and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
-       and deduplication_key is null and content_type <> ''
+       and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null and deduplication_key is null and content_type <> ''
        and not howdah._is_large(octet_length(send.body))
        and queue is distinct from current_setting('howdah.topic', true) then
         insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
@@ -20273,8 +20319,7 @@ begin
             return v_message_id;
         end if;
     elsif headers is null and priority is null and time_to_live is null and delay is null
-       and reliability is null and (delivery_mode is null or delivery_mode = 'persistent')
-       and conversation_id is null and deduplication_key is null and content_type <> ''
+       and reliability is null and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null and deduplication_key is null and content_type <> ''
        and queue is distinct from current_setting('howdah.topic', true) then
         v_message_id := howdah._send_large(queue, convert_to(send.body, 'UTF8'), true, content_type,
             correlation_id, reply_to, message_type, notify);
@@ -20304,8 +20349,7 @@ CREATE FUNCTION howdah.send_batch(queue text, bodies bytea[], headers jsonb[] DE
     AS $$
 begin
     return howdah._send_batch_to(queue, bodies, false, content_type, headers, priorities, correlation_ids,
-        message_types, conversation_ids, reply_to, time_to_live, delay, coalesce(reliability, delivery_mode), notify,
-        deduplication_keys);
+        message_types, conversation_ids, reply_to, time_to_live, delay, coalesce(reliability, delivery_mode), notify, deduplication_keys);
 end
 $$;
 
@@ -20321,8 +20365,7 @@ begin
             array(select convert_to(b.body::text, 'UTF8') from unnest(bodies) with ordinality b(body, n)
                 order by b.n) end,
         true, content_type, headers, priorities, correlation_ids, message_types, conversation_ids, reply_to,
-        time_to_live, delay, coalesce(reliability, delivery_mode), notify,
-        deduplication_keys);
+        time_to_live, delay, coalesce(reliability, delivery_mode), notify, deduplication_keys);
 end
 $$;
 
@@ -20337,8 +20380,7 @@ begin
         case when bodies is not null then
             array(select convert_to(b.body, 'UTF8') from unnest(bodies) with ordinality b(body, n) order by b.n) end,
         true, content_type, headers, priorities, correlation_ids, message_types, conversation_ids, reply_to,
-        time_to_live, delay, coalesce(reliability, delivery_mode), notify,
-        deduplication_keys);
+        time_to_live, delay, coalesce(reliability, delivery_mode), notify, deduplication_keys);
 end
 $$;
 
@@ -20558,61 +20600,6 @@ $$;
 
 COMMENT ON FUNCTION howdah.settle_failures(queue text, message_ids bigint[], priorities integer[], positions bigint[]) IS 'apply the queue''s policy to messages whose failures were recorded in hand.';
 
-CREATE FUNCTION howdah.stop_engine(timeout interval DEFAULT '00:00:30'::interval, reason text DEFAULT NULL::text) RETURNS TABLE(state text, since timestamp with time zone, changed_by text, transactions bigint, leases bigint, pids integer[])
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
-    AS $$
-#variable_conflict use_variable
-declare
-    v_until timestamptz;
-    v_awaited text[];
-    v_own boolean;
-begin
-    if (timeout between interval '0' and interval '1 day') is not true then
-        raise exception using errcode = 'HD005', message = 'timeout must be 0 to 1 day',
-            hint = 'A call that is not done in time says what is under way; call again.';
-    end if;
-    v_until := clock_timestamp() + timeout;
-    if howdah._engine_state() in ('running', 'paused') then
-        perform howdah._enter_state('{running,paused}', 'quiesced', 'quiesced', reason);
-    elsif howdah._has_old_snapshot() then
-        raise exception using errcode = 'HD005', message = 'the engine is stopped under READ COMMITTED',
-            hint = 'With an older snapshot the call would not see what has ended.';
-    end if;
-    v_own := (select e.state_xid is not distinct from pg_current_xact_id_if_assigned()::text::bigint
-        from howdah.engine e);
-    loop
-        perform pg_stat_clear_snapshot();
-        -- Whoever comes later sees that the engine is quiesced.
-        v_awaited := coalesce(v_awaited, array(select o.transaction from howdah._open_transactions() o));
-        select e.state, e.since, e.changed_by, o.number, e.leases, o.pids
-        into state, since, changed_by, transactions, leases, pids
-        from howdah.engine_state() e
-        cross join (
-            select count(*) as number,
-                coalesce(array_agg(t.pid order by t.pid) filter (where t.pid is not null), '{}') as pids
-            from howdah._open_transactions() t where t.transaction = any (v_awaited) or t.pid is null
-        ) o;
-        exit when v_own or state not in ('quiescing', 'quiesced') or transactions = 0 and leases = 0
-            or clock_timestamp() >= v_until;
-        perform pg_sleep(0.05);
-    end loop;
-    if not v_own and state in ('quiescing', 'quiesced') and transactions = 0 and leases = 0
-       and howdah._enter_state('{quiesced}', 'stopped', 'stopped', reason) then
-        if current_setting('synchronous_commit') = 'off' then
-            perform set_config('synchronous_commit', 'on', true);
-        end if;
-        select e.state, e.since, e.changed_by into state, since, changed_by
-        from howdah.engine_state() e;
-    elsif state = 'quiesced' then
-        state := 'quiescing';
-    end if;
-    return next;
-end
-$$;
-
-COMMENT ON FUNCTION howdah.stop_engine(timeout interval, reason text) IS 'quiesce the engine, wait until what is under way has ended, and mark the stop.';
-
 CREATE FUNCTION howdah.stop_listener(listener text, reason text DEFAULT NULL::text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -20642,7 +20629,6 @@ declare
     v_id integer;
     v_upto pg_snapshot;
 begin
-    perform howdah._check_engine('{quiesced,stopped}');
     perform howdah._refuse_maintenance();
     perform howdah._check_cluster();
     -- From here to the commit, no table is emptied (howdah.maintain_topics), and no topic is created that a wildcard
@@ -20730,18 +20716,6 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.subscribe(topic text, name text, client_id text, selector text, shared boolean, durable boolean, no_local boolean, since timestamp with time zone, options jsonb) IS 'subscribe to a topic, or to all topics that match a wildcard.';
-
-CREATE FUNCTION howdah.to_mq_persistence(reliability text) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
-    AS $$
-begin
-    return case when howdah._level(reliability) >= 3 then 'MQPER_PERSISTENT'
-        when howdah._level(reliability) is not null then 'MQPER_NOT_PERSISTENT' end;
-end
-$$;
-
-COMMENT ON FUNCTION howdah.to_mq_persistence(reliability text) IS 'how IBM MQ has a message of a level of reliability.';
 
 CREATE FUNCTION howdah.topic_history(topic text, since timestamp with time zone DEFAULT NULL::timestamp with time zone, max_messages integer DEFAULT 100) RETURNS SETOF howdah.message
     LANGUAGE plpgsql SECURITY DEFINER
@@ -21000,11 +20974,6 @@ CREATE TABLE howdah.engine (
     procedures_checksum text NOT NULL,
     system_identifier bigint,
     boot timestamp with time zone NOT NULL,
-    state text DEFAULT 'running'::text NOT NULL,
-    state_at timestamp with time zone,
-    state_by text,
-    state_xid bigint,
-    stopped_boot timestamp with time zone,
     attempting_secret uuid DEFAULT gen_random_uuid() NOT NULL,
     digest_secret uuid DEFAULT gen_random_uuid() NOT NULL,
     admin_role text NOT NULL,
@@ -21040,8 +21009,6 @@ CREATE TABLE howdah.engine (
     CONSTRAINT ck_engine_limits CHECK (((max_count > 0) AND (max_bytes > 0) AND (orange_delay_ms >= 0))),
     CONSTRAINT ck_engine_max_message_bytes CHECK ((max_message_bytes > 0)),
     CONSTRAINT ck_engine_single_row CHECK ((id = 1)),
-    CONSTRAINT ck_engine_state CHECK ((state = ANY (ARRAY['running'::text, 'paused'::text, 'quiesced'::text, 'stopped'::text]))),
-    CONSTRAINT ck_engine_stopped_boot CHECK (((state = 'stopped'::text) = (stopped_boot IS NOT NULL))),
     CONSTRAINT ck_engine_thresholds CHECK (((yellow_threshold > 0) AND (yellow_threshold <= orange_threshold) AND (orange_threshold <= red_threshold) AND (red_threshold <= 100))),
     CONSTRAINT ck_engine_topic_rotation_seconds CHECK ((topic_rotation_seconds > 0))
 );
@@ -21057,16 +21024,6 @@ COMMENT ON COLUMN howdah.engine.procedures_checksum IS 'Checksum of the installe
 COMMENT ON COLUMN howdah.engine.system_identifier IS 'The cluster to which the transaction ids in topics and cursors belong. After a restore into another, call howdah.rebase_topics().';
 
 COMMENT ON COLUMN howdah.engine.boot IS 'Start of the server at which non-persistent messages were last swept.';
-
-COMMENT ON COLUMN howdah.engine.state IS 'running, paused (nobody sends or receives), quiesced (no new work, and what began may end) or stopped (nothing is under way).';
-
-COMMENT ON COLUMN howdah.engine.state_at IS 'When the engine got into this state. NULL: it has always run.';
-
-COMMENT ON COLUMN howdah.engine.state_by IS 'The role that put it there. NULL: nobody; a restart of the server ended a stop.';
-
-COMMENT ON COLUMN howdah.engine.state_xid IS 'The transaction that changed the state (xid8 as a number). While quiesced, older ones still send.';
-
-COMMENT ON COLUMN howdah.engine.stopped_boot IS 'Start of the server that the stop was made on: any other has ended it. NULL: not stopped.';
 
 COMMENT ON COLUMN howdah.engine.attempting_secret IS 'It tells howdah.receive that howdah.begin_attempts calls it for a hardened queue. Only the owner can read it.';
 
@@ -21239,32 +21196,6 @@ COMMENT ON COLUMN howdah.ahead_leases.suspects IS 'How many of its messages, the
 CREATE TABLE howdah.alembic_version (
     version_num character varying(32) NOT NULL
 );
-
-CREATE TABLE howdah.aliases (
-    name text NOT NULL COLLATE pg_catalog."C",
-    target text NOT NULL COLLATE pg_catalog."C",
-    default_reliability text,
-    max_reliability text,
-    producer_may_override boolean,
-    created_at timestamp with time zone NOT NULL,
-    created_by text NOT NULL
-);
-
-COMMENT ON TABLE howdah.aliases IS 'Other names of queues and topics, with levels of reliability of their own.';
-
-COMMENT ON COLUMN howdah.aliases.name IS 'The other name; no destination has it.';
-
-COMMENT ON COLUMN howdah.aliases.target IS 'Name of the queue or topic that it stands for.';
-
-COMMENT ON COLUMN howdah.aliases.default_reliability IS 'As in destinations. NULL: the target''s.';
-
-COMMENT ON COLUMN howdah.aliases.max_reliability IS 'As in destinations. NULL: the target''s.';
-
-COMMENT ON COLUMN howdah.aliases.producer_may_override IS 'As in destinations. NULL: the target''s.';
-
-COMMENT ON COLUMN howdah.aliases.created_at IS 'When it was created.';
-
-COMMENT ON COLUMN howdah.aliases.created_by IS 'The role that created it.';
 
 CREATE TABLE howdah.poison_details (
     incident_id bigint NOT NULL,
@@ -21677,33 +21608,29 @@ COMMENT ON COLUMN howdah.attempts.conversation_id IS 'The message''s conversatio
 CREATE TABLE howdah.operator_acts (
     act_id bigint NOT NULL,
     at timestamp with time zone NOT NULL,
-    destination_id integer,
+    destination_id integer NOT NULL,
     other_destination_id integer,
     actor text NOT NULL,
     act text NOT NULL,
     reason text,
     message_ids bigint[] NOT NULL,
     incident_id bigint,
-    CONSTRAINT ck_operator_acts_act CHECK (
-CASE
-    WHEN (destination_id IS NULL) THEN (act = ANY (ARRAY['paused'::text, 'quiesced'::text, 'stopped'::text, 'resumed'::text]))
-    ELSE (act = ANY (ARRAY['replayed'::text, 'edited'::text, 'moved'::text, 'parked'::text, 'retried'::text, 'discarded'::text, 'purged'::text]))
-END)
+    CONSTRAINT ck_operator_acts_act CHECK ((act = ANY (ARRAY['replayed'::text, 'edited'::text, 'moved'::text, 'parked'::text, 'retried'::text, 'discarded'::text, 'purged'::text])))
 );
 
-COMMENT ON TABLE howdah.operator_acts IS 'What operators did with messages and the engine, and who they were. INSERT-only; kept for engine.journal_retention_days.';
+COMMENT ON TABLE howdah.operator_acts IS 'What operators did with messages, and who they were. INSERT-only; kept for engine.journal_retention_days.';
 
 COMMENT ON COLUMN howdah.operator_acts.act_id IS 'Number of the act.';
 
 COMMENT ON COLUMN howdah.operator_acts.at IS 'When it was done.';
 
-COMMENT ON COLUMN howdah.operator_acts.destination_id IS 'The destination the messages were in. NULL: it was done to the engine.';
+COMMENT ON COLUMN howdah.operator_acts.destination_id IS 'The destination the messages were in.';
 
 COMMENT ON COLUMN howdah.operator_acts.other_destination_id IS 'Where replayed, edited or moved messages went.';
 
 COMMENT ON COLUMN howdah.operator_acts.actor IS 'The role that did it.';
 
-COMMENT ON COLUMN howdah.operator_acts.act IS 'replayed, edited, moved, parked, retried, discarded or purged; of the engine paused, quiesced, stopped or resumed.';
+COMMENT ON COLUMN howdah.operator_acts.act IS 'replayed, edited, moved, parked, retried, discarded or purged.';
 
 COMMENT ON COLUMN howdah.operator_acts.reason IS 'Why, in the operator''s words.';
 
@@ -22938,6 +22865,53 @@ COMMENT ON COLUMN howdah.selections.search IS 'A sequence, a hint: as lanes.sear
 
 COMMENT ON COLUMN howdah.selections.used_at IS 'When it was last used, to within an hour.';
 
+CREATE UNLOGGED TABLE howdah.sender_signs (
+    sender bigint NOT NULL,
+    seen_at timestamp with time zone NOT NULL
+);
+
+COMMENT ON TABLE howdah.sender_signs IS 'When connections that send gave their last sign of life.';
+
+COMMENT ON COLUMN howdah.sender_signs.sender IS 'A connection named by set_connection: the key of its lock.';
+
+COMMENT ON COLUMN howdah.sender_signs.seen_at IS 'When keep_connection was called last.';
+
+CREATE SEQUENCE howdah.senders_noted
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+CREATE UNLOGGED TABLE howdah.sent_by (
+    destination_id integer NOT NULL,
+    sender bigint NOT NULL,
+    message_id bigint NOT NULL,
+    own_session boolean NOT NULL,
+    rank smallint NOT NULL,
+    xid xid8 NOT NULL,
+    reliability smallint,
+    sent_at timestamp with time zone NOT NULL
+);
+
+COMMENT ON TABLE howdah.sent_by IS 'Who sent the messages that go with their sender. A send inserts the rows; maintenance deletes those of messages that are gone.';
+
+COMMENT ON COLUMN howdah.sent_by.destination_id IS 'The destination, which has discard_with_sender.';
+
+COMMENT ON COLUMN howdah.sent_by.sender IS 'Who sent it: the key of the sender''s lock.';
+
+COMMENT ON COLUMN howdah.sent_by.message_id IS 'The message, best effort or express.';
+
+COMMENT ON COLUMN howdah.sent_by.own_session IS 'The sender is a database session. False: a connection.';
+
+COMMENT ON COLUMN howdah.sent_by.rank IS '9 minus its priority.';
+
+COMMENT ON COLUMN howdah.sent_by.xid IS 'The transaction that sent it.';
+
+COMMENT ON COLUMN howdah.sent_by.reliability IS 'Its level, as the message has it.';
+
+COMMENT ON COLUMN howdah.sent_by.sent_at IS 'When it was sent.';
+
 CREATE SEQUENCE howdah.special_0
     START WITH 1
     INCREMENT BY 1
@@ -23208,9 +23182,6 @@ ALTER TABLE ONLY howdah.acks
 ALTER TABLE ONLY howdah.ahead_leases
     ADD CONSTRAINT pk_ahead_leases PRIMARY KEY (lease_id);
 
-ALTER TABLE ONLY howdah.aliases
-    ADD CONSTRAINT pk_aliases PRIMARY KEY (name);
-
 ALTER TABLE ONLY howdah.archive_restores
     ADD CONSTRAINT pk_archive_restores PRIMARY KEY (restored_id);
 
@@ -23340,6 +23311,12 @@ ALTER TABLE ONLY howdah.schedules
 ALTER TABLE ONLY howdah.selections
     ADD CONSTRAINT pk_selections PRIMARY KEY (destination_id, digest, rank);
 
+ALTER TABLE ONLY howdah.sender_signs
+    ADD CONSTRAINT pk_sender_signs PRIMARY KEY (sender);
+
+ALTER TABLE ONLY howdah.sent_by
+    ADD CONSTRAINT pk_sent_by PRIMARY KEY (destination_id, sender, message_id);
+
 ALTER TABLE ONLY howdah.subscriptions
     ADD CONSTRAINT pk_subscriptions PRIMARY KEY (destination_id);
 
@@ -23413,7 +23390,11 @@ CREATE INDEX ix_lock_epochs_name ON howdah.lock_epochs USING btree (name, id);
 
 CREATE INDEX ix_msgs_correlation ON howdah.msgs USING btree (hashtextextended(correlation_id, (0)::bigint)) WHERE (correlation_id IS NOT NULL);
 
+CREATE INDEX ix_msgs_nonpersistent_best_effort ON howdah.msgs_nonpersistent USING btree (destination_id, seq) WHERE (reliability = 0);
+
 CREATE INDEX ix_msgs_nonpersistent_correlation ON howdah.msgs_nonpersistent USING btree (hashtextextended(correlation_id, (0)::bigint)) WHERE (correlation_id IS NOT NULL);
+
+CREATE INDEX ix_parked_best_effort ON howdah.parked USING btree (destination_id, seq) WHERE (reliability = 0);
 
 CREATE INDEX ix_parked_correlation ON howdah.parked USING btree (hashtextextended(correlation_id, (0)::bigint)) WHERE (correlation_id IS NOT NULL);
 
@@ -23520,8 +23501,6 @@ REVOKE ALL ON FUNCTION howdah._advance_cursor(p_subscription howdah.subscription
 
 REVOKE ALL ON FUNCTION howdah._advise(p_event text, p_queue text, p_facts jsonb) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._aliased(p_name text, p_verb text) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._all_published(p_topic_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._alter_topic(p_topic_id integer, p_options jsonb) FROM PUBLIC;
@@ -23553,8 +23532,6 @@ REVOKE ALL ON FUNCTION howdah._await_recorders(p_destination_id integer, p_messa
 REVOKE ALL ON FUNCTION howdah._backlog(p_destination_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._backlog_share(p_topic howdah.topics, p_behind bigint, p_oldest timestamp with time zone) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._begin_again() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._begin_since(p_subscription howdah.subscriptions, p_since timestamp with time zone) FROM PUBLIC;
 
@@ -23598,8 +23575,6 @@ REVOKE ALL ON FUNCTION howdah._check_cron(p_cron text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_disabled(p_destination_id integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._check_engine(p_states text[]) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._check_grant(p_verb text, p_role text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_hardened(p_queue howdah.destinations) FROM PUBLIC;
@@ -23628,7 +23603,7 @@ REVOKE ALL ON FUNCTION howdah._check_primary() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_reader(p_subscription howdah.destinations, p_consumer bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._check_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_conversations uuid[], p_rank integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._check_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_conversations uuid[], p_rank integer, p_level smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_schedule(p_once boolean, p_cron text, p_period interval, p_repeat integer, p_starts_at timestamp with time zone, p_ends_at timestamp with time zone, p_delay interval, p_name text, p_time_zone text, p_misfire_grace interval) FROM PUBLIC;
 
@@ -23638,7 +23613,7 @@ REVOKE ALL ON FUNCTION howdah._check_subscription_options(p_options jsonb) FROM 
 
 REVOKE ALL ON FUNCTION howdah._check_subscription_rights(p_options jsonb) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._check_system(p_messages bigint, p_bytes bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._check_system(p_messages bigint, p_bytes bigint, p_level smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_temporary(p_destination howdah.destinations, p_verb text) FROM PUBLIC;
 
@@ -23738,6 +23713,10 @@ REVOKE ALL ON FUNCTION howdah._digests(p_bodies bytea[], p_headers jsonb[], p_is
 
 REVOKE ALL ON FUNCTION howdah._discard_delayed(p_destination howdah.destinations, p_rows tid[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._discard_of_gone(p_destination_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._discard_sent(p_destination howdah.destinations, p_senders bigint[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._dispose(p_destination_id integer, p_message howdah.msgs, p_nonpersistent boolean, p_place text, p_now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._dispose_evicted(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text) FROM PUBLIC;
@@ -23768,17 +23747,15 @@ REVOKE ALL ON FUNCTION howdah._end_stream(p_stream record, p_total bigint) FROM 
 
 REVOKE ALL ON FUNCTION howdah._engine_option(p_key text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._engine_state() FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._ensure_advisory() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._ensure_targets(p_destination howdah.destinations) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._enter_state(p_from text[], p_state text, p_act text, p_reason text) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._estimate(p_destination_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._evict(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._evict_best_effort(p_id integer, p_messages bigint, p_bytes bigint, p_rank integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._exception_destinations() FROM PUBLIC;
 
@@ -23904,6 +23881,8 @@ REVOKE ALL ON FUNCTION howdah._is_composite(p_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._is_due(p_search bigint, p_pace bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._is_gone(p_sender bigint, p_own_session boolean, p_last_sent_at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._is_held_up(p_destination_id integer, p_now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._is_large(p_bytes integer) FROM PUBLIC;
@@ -23934,6 +23913,8 @@ REVOKE ALL ON FUNCTION howdah._is_strict(p_destination_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._is_suspect(p_lease bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._is_swallowed(p_sqlstate text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._is_unblamed(p_message_id bigint, p_group text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._is_walked(p_destination howdah.destinations) FROM PUBLIC;
@@ -23942,7 +23923,7 @@ REVOKE ALL ON FUNCTION howdah._is_wildcard(p_topic text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._join_virtual_topic(p_queue_id integer, p_queue text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._journal(p_destination howdah.destinations, p_event text, p_message_ids bigint[], p_nonpersistent boolean, p_other_id integer, p_reason text, p_oldest_sent_at timestamp with time zone, p_apart bigint[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._journal(p_destination howdah.destinations, p_event text, p_message_ids bigint[], p_nonpersistent boolean, p_other_id integer, p_reason text, p_oldest_sent_at timestamp with time zone, p_apart bigint[], p_reliability smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._journal_claimed(p_destination_id integer, p_topic_id integer, p_nonpersistent boolean, p_seqs bigint[], p_now timestamp with time zone) FROM PUBLIC;
 
@@ -23998,8 +23979,6 @@ REVOKE ALL ON FUNCTION howdah._listener_session(p_listener_id integer, p_max_ses
 
 REVOKE ALL ON FUNCTION howdah._listener_warning(p_listener howdah.listeners) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._live_leases() FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._locate(p_subscription howdah.subscriptions, p_ack howdah.acks, p_seqs bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lock_and_count(p_id integer, p_rank smallint, p_positions bigint[], p_locked boolean, p_limit integer, OUT positions bigint[], OUT failed bigint[], OUT failures integer[], OUT ended bigint[]) FROM PUBLIC;
@@ -24030,9 +24009,9 @@ REVOKE ALL ON FUNCTION howdah._look_parked(p_lane howdah.lanes, p_want integer, 
 
 REVOKE ALL ON FUNCTION howdah._look_up(p_destination_id integer, p_message_id bigint, p_correlation_id text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._lose_nonpersistent(p_all boolean, p_reason text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._lose(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_reason text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer, p_level smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._many_queues() FROM PUBLIC;
 
@@ -24100,6 +24079,8 @@ REVOKE ALL ON FUNCTION howdah._note_lease(p_consumer bigint, p_lease bigint) FRO
 
 REVOKE ALL ON FUNCTION howdah._note_readers(p_topic_id integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._note_sender(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_level smallint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._note_special(p_destination howdah.destinations) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._note_streak(p_destination_id integer, p_message_id bigint) FROM PUBLIC;
@@ -24109,8 +24090,6 @@ REVOKE ALL ON FUNCTION howdah._nothing_came_back(p_id integer, p_rank smallint, 
 REVOKE ALL ON FUNCTION howdah._offset_snapshot(p_offset jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._open_lane(p_destination_id integer, p_rank integer, p_place integer) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._open_transactions() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._option_kinds() FROM PUBLIC;
 
@@ -24127,6 +24106,8 @@ REVOKE ALL ON FUNCTION howdah._own_groups(p_destination_id integer, p_consumer i
 REVOKE ALL ON FUNCTION howdah._own_queue(p_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._own_schedule(p_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._own_sender() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._pace(p_clock timestamp with time zone) FROM PUBLIC;
 
@@ -24145,8 +24126,6 @@ REVOKE ALL ON FUNCTION howdah._parse_size(p_size text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._pass_done(p_place record, p_last bigint, p_ring bigint, p_now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._pass_stream(p_stream record, p_rest boolean, p_from xid8, p_from_seq bigint, p_to xid8, p_last bigint, p_done pg_snapshot, p_taken integer, p_total bigint, p_filled boolean) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._pause_destinations() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._persistent_0(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) FROM PUBLIC;
 
@@ -24227,8 +24206,6 @@ REVOKE ALL ON FUNCTION howdah._redelivery_delay(p_destination howdah.destination
 REVOKE ALL ON FUNCTION howdah._refuse_maintenance() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._refuse_paused(p_destination_id integer) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._refuse_sending(p_destination howdah.destinations) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._refuse_stream(p_name text) FROM PUBLIC;
 
@@ -24350,7 +24327,7 @@ REVOKE ALL ON FUNCTION howdah._selector_word(p_kind text, p_value text) FROM PUB
 
 REVOKE ALL ON FUNCTION howdah._send(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[], p_seqs bigint[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[], p_seqs bigint[], p_caught boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._send_batch_to(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[]) FROM PUBLIC;
 
@@ -24364,7 +24341,9 @@ REVOKE ALL ON FUNCTION howdah._send_large(p_queue text, p_body bytea, p_is_text 
 
 REVOKE ALL ON FUNCTION howdah._send_new(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_keys text[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._send_to(v_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text, p_user text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._send_to(v_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text, p_user text, p_caught boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._sender(OUT sender bigint, OUT own_session boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._session_settings() FROM PUBLIC;
 
@@ -24407,8 +24386,6 @@ REVOKE ALL ON FUNCTION howdah._stamped_all(p_headers jsonb[], p_count integer, p
 REVOKE ALL ON FUNCTION howdah._standing(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text, p_failure_key uuid) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._still_needed(p_slot integer) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._store_alias(p_alias text, p_target text, p_options jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._store_published(p_table bigint, p_topic howdah.destinations, p_seqs bigint[], p_now timestamp with time zone, p_expires_at timestamp with time zone, p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[], p_reliability smallint) FROM PUBLIC;
 
@@ -24474,6 +24451,10 @@ REVOKE ALL ON FUNCTION howdah._truncations() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._try_latch(p_name text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._try_to_send(p_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text, p_user text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._try_to_send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._unlease(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._unleased(p_row howdah.leased) FROM PUBLIC;
@@ -24535,9 +24516,6 @@ GRANT ALL ON FUNCTION howdah.ack_many(queues text[], leases bigint[], message_id
 REVOKE ALL ON FUNCTION howdah.acquire_lock(name text, holder text, seconds numeric) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.acquire_lock(name text, holder text, seconds numeric) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.acquire_lock(name text, holder text, seconds numeric) TO howdah_consumer;
-
-REVOKE ALL ON FUNCTION howdah.alter_alias(alias text, options jsonb, target text) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.alter_alias(alias text, options jsonb, target text) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.alter_engine(options jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.alter_engine(options jsonb) TO howdah_admin;
@@ -24632,6 +24610,7 @@ GRANT ALL ON FUNCTION howdah.claim_client_id(client_id text) TO howdah_producer;
 REVOKE ALL ON FUNCTION howdah.close_connection() FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.close_connection() TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.close_connection() TO howdah_consumer;
+GRANT ALL ON FUNCTION howdah.close_connection() TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.close_consumer(consumer bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.close_consumer(consumer bigint) TO howdah_admin;
@@ -24640,9 +24619,6 @@ GRANT ALL ON FUNCTION howdah.close_consumer(consumer bigint) TO howdah_consumer;
 REVOKE ALL ON FUNCTION howdah.consume_locked(queue text, message_ids bigint[], priorities integer[], positions bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.consume_locked(queue text, message_ids bigint[], priorities integer[], positions bigint[]) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.consume_locked(queue text, message_ids bigint[], priorities integer[], positions bigint[]) TO howdah_consumer;
-
-REVOKE ALL ON FUNCTION howdah.create_alias(alias text, target text, options jsonb) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.create_alias(alias text, target text, options jsonb) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.create_listener(listener text, queue text, options jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.create_listener(listener text, queue text, options jsonb) TO howdah_admin;
@@ -24670,9 +24646,6 @@ GRANT ALL ON FUNCTION howdah.delay_until(at timestamp with time zone) TO howdah_
 
 REVOKE ALL ON FUNCTION howdah.discard(queue text, message_ids bigint[], reason text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, selector text, max_messages bigint, dry_run boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.discard(queue text, message_ids bigint[], reason text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, selector text, max_messages bigint, dry_run boolean) TO howdah_admin;
-
-REVOKE ALL ON FUNCTION howdah.drop_alias(alias text) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.drop_alias(alias text) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.drop_listener(listener text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.drop_listener(listener text) TO howdah_admin;
@@ -24710,13 +24683,6 @@ GRANT ALL ON FUNCTION howdah.engine_options() TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.engine_options() TO howdah_consumer;
 GRANT ALL ON FUNCTION howdah.engine_options() TO howdah_producer;
 
-REVOKE ALL ON FUNCTION howdah.engine_state() FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.engine_state() TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.engine_state() TO howdah_auditor;
-GRANT ALL ON FUNCTION howdah.engine_state() TO howdah_browser;
-GRANT ALL ON FUNCTION howdah.engine_state() TO howdah_consumer;
-GRANT ALL ON FUNCTION howdah.engine_state() TO howdah_producer;
-
 REVOKE ALL ON FUNCTION howdah.ensure_listener(listener text, queue text, options jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.ensure_listener(listener text, queue text, options jsonb) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.ensure_listener(listener text, queue text, options jsonb) TO howdah_consumer;
@@ -24731,13 +24697,6 @@ GRANT ALL ON FUNCTION howdah.finish_archive_run(lock_epoch bigint, archive uuid,
 REVOKE ALL ON FUNCTION howdah.fire_schedules(plans jsonb, max_schedules integer, OUT fired bigint, OUT unplanned bigint, OUT next_in double precision) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.fire_schedules(plans jsonb, max_schedules integer, OUT fired bigint, OUT unplanned bigint, OUT next_in double precision) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.fire_schedules(plans jsonb, max_schedules integer, OUT fired bigint, OUT unplanned bigint, OUT next_in double precision) TO howdah_consumer;
-
-REVOKE ALL ON FUNCTION howdah.from_mq_persistence(persistence text, nonpersistent text, persistent text) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.from_mq_persistence(persistence text, nonpersistent text, persistent text) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.from_mq_persistence(persistence text, nonpersistent text, persistent text) TO howdah_auditor;
-GRANT ALL ON FUNCTION howdah.from_mq_persistence(persistence text, nonpersistent text, persistent text) TO howdah_browser;
-GRANT ALL ON FUNCTION howdah.from_mq_persistence(persistence text, nonpersistent text, persistent text) TO howdah_consumer;
-GRANT ALL ON FUNCTION howdah.from_mq_persistence(persistence text, nonpersistent text, persistent text) TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.grant_queue(queue text, verb text, role text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.grant_queue(queue text, verb text, role text) TO howdah_admin;
@@ -24774,6 +24733,7 @@ GRANT ALL ON FUNCTION howdah.journal_ranges(since jsonb, upto jsonb, partitions 
 REVOKE ALL ON FUNCTION howdah.keep_connection() FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.keep_connection() TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.keep_connection() TO howdah_consumer;
+GRANT ALL ON FUNCTION howdah.keep_connection() TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.last_acked_id(ack_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.last_acked_id(ack_id integer) TO howdah_admin;
@@ -24790,13 +24750,6 @@ GRANT ALL ON FUNCTION howdah.lease_ahead(queue text, max_messages integer, durat
 REVOKE ALL ON FUNCTION howdah.list_acts(queue text, message_id bigint, max_acts integer, before_act bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_acts(queue text, message_id bigint, max_acts integer, before_act bigint) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.list_acts(queue text, message_id bigint, max_acts integer, before_act bigint) TO howdah_auditor;
-
-REVOKE ALL ON FUNCTION howdah.list_aliases() FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.list_aliases() TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.list_aliases() TO howdah_auditor;
-GRANT ALL ON FUNCTION howdah.list_aliases() TO howdah_browser;
-GRANT ALL ON FUNCTION howdah.list_aliases() TO howdah_consumer;
-GRANT ALL ON FUNCTION howdah.list_aliases() TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.list_archive_runs() FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_archive_runs() TO howdah_admin;
@@ -24931,6 +24884,10 @@ REVOKE ALL ON FUNCTION howdah.maintain_schedules(lock_epoch bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.maintain_schedules(lock_epoch bigint) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.maintain_schedules(lock_epoch bigint) TO howdah_consumer;
 
+REVOKE ALL ON FUNCTION howdah.maintain_senders(lock_epoch bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.maintain_senders(lock_epoch bigint) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.maintain_senders(lock_epoch bigint) TO howdah_consumer;
+
 REVOKE ALL ON FUNCTION howdah.maintain_subscriptions(lock_epoch bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.maintain_subscriptions(lock_epoch bigint) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.maintain_subscriptions(lock_epoch bigint) TO howdah_consumer;
@@ -24986,9 +24943,6 @@ GRANT ALL ON FUNCTION howdah.park_messages(queue text, message_ids bigint[], unt
 REVOKE ALL ON FUNCTION howdah.pause(queue text, sending boolean, receiving boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.pause(queue text, sending boolean, receiving boolean) TO howdah_admin;
 
-REVOKE ALL ON FUNCTION howdah.pause_engine(reason text) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.pause_engine(reason text) TO howdah_admin;
-
 REVOKE ALL ON FUNCTION howdah.pause_schedule(schedule_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.pause_schedule(schedule_id bigint) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.pause_schedule(schedule_id bigint) TO howdah_producer;
@@ -25025,9 +24979,6 @@ GRANT ALL ON FUNCTION howdah.queue_stats(queue text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.queue_stats(queue text) TO howdah_auditor;
 GRANT ALL ON FUNCTION howdah.queue_stats(queue text) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.queue_stats(queue text) TO howdah_consumer;
-
-REVOKE ALL ON FUNCTION howdah.quiesce_engine(reason text) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.quiesce_engine(reason text) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.rebase_topics() FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.rebase_topics() TO howdah_admin;
@@ -25148,9 +25099,6 @@ GRANT ALL ON FUNCTION howdah.restore_message(queue text, archive uuid, run integ
 REVOKE ALL ON FUNCTION howdah.resume(queue text, sending boolean, receiving boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.resume(queue text, sending boolean, receiving boolean) TO howdah_admin;
 
-REVOKE ALL ON FUNCTION howdah.resume_engine(reason text) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.resume_engine(reason text) TO howdah_admin;
-
 REVOKE ALL ON FUNCTION howdah.resume_listener(listener text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.resume_listener(listener text) TO howdah_admin;
 
@@ -25223,6 +25171,7 @@ GRANT ALL ON FUNCTION howdah.set_client_id(client_id text, local boolean) TO how
 REVOKE ALL ON FUNCTION howdah.set_connection(connection text, local boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.set_connection(connection text, local boolean) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.set_connection(connection text, local boolean) TO howdah_consumer;
+GRANT ALL ON FUNCTION howdah.set_connection(connection text, local boolean) TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.set_policy(pattern text, options jsonb, apply boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.set_policy(pattern text, options jsonb, apply boolean) TO howdah_admin;
@@ -25234,22 +25183,12 @@ REVOKE ALL ON FUNCTION howdah.settle_failures(queue text, message_ids bigint[], 
 GRANT ALL ON FUNCTION howdah.settle_failures(queue text, message_ids bigint[], priorities integer[], positions bigint[]) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.settle_failures(queue text, message_ids bigint[], priorities integer[], positions bigint[]) TO howdah_consumer;
 
-REVOKE ALL ON FUNCTION howdah.stop_engine(timeout interval, reason text) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.stop_engine(timeout interval, reason text) TO howdah_admin;
-
 REVOKE ALL ON FUNCTION howdah.stop_listener(listener text, reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.stop_listener(listener text, reason text) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.subscribe(topic text, name text, client_id text, selector text, shared boolean, durable boolean, no_local boolean, since timestamp with time zone, options jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.subscribe(topic text, name text, client_id text, selector text, shared boolean, durable boolean, no_local boolean, since timestamp with time zone, options jsonb) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.subscribe(topic text, name text, client_id text, selector text, shared boolean, durable boolean, no_local boolean, since timestamp with time zone, options jsonb) TO howdah_consumer;
-
-REVOKE ALL ON FUNCTION howdah.to_mq_persistence(reliability text) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.to_mq_persistence(reliability text) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.to_mq_persistence(reliability text) TO howdah_auditor;
-GRANT ALL ON FUNCTION howdah.to_mq_persistence(reliability text) TO howdah_browser;
-GRANT ALL ON FUNCTION howdah.to_mq_persistence(reliability text) TO howdah_consumer;
-GRANT ALL ON FUNCTION howdah.to_mq_persistence(reliability text) TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.topic_history(topic text, since timestamp with time zone, max_messages integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.topic_history(topic text, since timestamp with time zone, max_messages integer) TO howdah_admin;

@@ -1,5 +1,5 @@
--- howdah._check_room(p_destination, p_messages, p_bytes, p_conversations, p_rank, p_level): refuse messages for which a queue
--- has no room, or whose conversation was ended.
+-- howdah._check_room(p_destination, p_messages, p_bytes, p_conversations, p_rank, p_level): refuse messages for which a
+-- queue has no room, or whose conversation was ended.
 --
 -- Raises   HD017 a conversation was ended; HD018 the queue is full; HD027 the engine is full.
 -- Role     internal

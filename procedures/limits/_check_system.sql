@@ -1,5 +1,5 @@
--- howdah._check_system(p_messages, p_bytes, p_level): refuse messages for which the engine has no room, and do what its resource
--- state asks.
+-- howdah._check_system(p_messages, p_bytes, p_level): refuse messages for which the engine has no room, and do what its
+-- resource state asks.
 --
 -- Raises   HD027 the engine is full.
 -- Role     internal

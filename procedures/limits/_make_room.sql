@@ -1,5 +1,5 @@
--- howdah._make_room(p_destination, p_messages, p_bytes, p_rank, p_level): make room in a queue for messages about to be sent, by
--- the queue's limit_behaviour.
+-- howdah._make_room(p_destination, p_messages, p_bytes, p_rank, p_level): make room in a queue for messages about to be
+-- sent, by the queue's limit_behaviour.
 --
 -- Returns  true if they may be sent within the caller's transaction; false if the queue is full.
 -- Role     internal
@@ -48,8 +48,8 @@ begin
                 + case when v_taken.over_bytes > 0 and p_destination.byte_limit >= 1048576
                        then p_destination.byte_limit >> 7 else 0 end;
             if (p_level > 0 or v_removes)
-               and howdah._evict_best_effort(p_destination.id, v_messages, v_bytes,
-                   case when p_level = 0 and p_destination.limit_behaviour = 'remove_lowest_priority' then p_rank end) > 0
+               and howdah._evict_best_effort(p_destination.id, v_messages, v_bytes, case
+                   when p_level = 0 and p_destination.limit_behaviour = 'remove_lowest_priority' then p_rank end) > 0
             then
                 v_anew := true;  -- a count that found it full is over
                 continue;

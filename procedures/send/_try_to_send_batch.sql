@@ -1,5 +1,5 @@
--- howdah._try_to_send_batch(p_destination, p_bodies, …): store many best-effort messages, and lose those that cannot be
--- stored.
+-- howdah._try_to_send_batch(p_destination, p_bodies, …): store many best-effort messages, and lose those that cannot
+-- be stored.
 --
 -- Returns  message ids (bigint[]) as howdah._send_batch; of a lost one, that under which the journal has it.
 -- Raises   as howdah._send_batch, except HD018 and HD027.

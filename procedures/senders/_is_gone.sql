@@ -11,9 +11,10 @@ create or replace function howdah._is_gone(
 language plpgsql volatile
 as $$
 declare
+    v_key constant bigint := p_sender;
     v_since constant timestamptz := howdah.now() - interval '5 seconds';
 begin
-    if p_own_session and not pg_try_advisory_xact_lock_shared(p_sender) then
+    if p_own_session and not pg_try_advisory_xact_lock_shared(v_key) then
         return false;
     elsif not p_own_session and (p_last_sent_at > v_since or exists (
         select from howdah.sender_signs s where s.sender = p_sender and s.seen_at > v_since)) then
@@ -23,7 +24,7 @@ begin
     return not exists (
         select from pg_locks l
         where l.locktype = 'advisory' and l.objsubid = 1 and l.granted
-          and ((l.classid::bigint << 32) | l.objid::bigint) = p_sender
+          and ((l.classid::bigint << 32) | l.objid::bigint) = v_key
           and (not p_own_session or l.mode = 'ExclusiveLock'));
 end
 $$;

@@ -10,20 +10,23 @@ language plpgsql volatile
 as $$
 declare
     v_connection text := nullif(current_setting('howdah.connection', true), '');
+    v_key bigint;
 begin
     own_session := v_connection is null or v_connection ^@ 's-';
     if not own_session then
-        sender := howdah._lock_key('sender', v_connection);
-        perform pg_advisory_xact_lock_shared(sender);
+        v_key := howdah._lock_key('sender', v_connection);
+        perform pg_advisory_xact_lock_shared(v_key);
+        sender := v_key;
         return;
     end if;
     sender := howdah._own_sender();
+    if sender is not null and sender::text = current_setting('howdah.sender', true) then
+        return;
+    end if;
     while sender is null loop
-        sender := (howdah._lock_key('sender', gen_random_uuid()::text) & ~16777215::bigint)
+        v_key := (howdah._lock_key('sender', gen_random_uuid()::text) & ~16777215::bigint)
             | (howdah._lock_key('sender', '') & 16777215);
-        if not pg_try_advisory_lock(sender) then
-            sender := null;
-        end if;
+        sender := case when pg_try_advisory_lock(v_key) then v_key end;
     end loop;
     perform set_config('howdah.sender', sender::text, false);
 end
