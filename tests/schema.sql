@@ -569,7 +569,8 @@ begin
     insert into howdah.destinations overriding system value
     select n.*
     from (select where not exists (select from howdah.destinations d
-        where d.name = p_destination.name and d.dropped_at is null)) new
+        where d.name = p_destination.name and d.dropped_at is null)
+            and not exists (select from howdah.aliases a where a.name = p_destination.name)) new
     cross join lateral jsonb_populate_record(p_destination,
         jsonb_build_object('id', v_id, 'positions', howdah._new_positions(v_id),
         'failing', 'howdah.failing_' || v_id % 16, 'special', 'howdah.special_' || v_id % 16, 'head',
@@ -848,6 +849,38 @@ $$;
 
 COMMENT ON FUNCTION howdah._advise(p_event text, p_queue text, p_facts jsonb) IS 'report an event to administrators in the queue _SYSTEM.Advisory.';
 
+CREATE FUNCTION howdah._aliased(p_name text, p_verb text) RETURNS howdah.destinations
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    v_alias howdah.aliases;
+    v_destination howdah.destinations;
+begin
+    select a.* into v_alias from howdah.aliases a where a.name = p_name;
+    if not found then
+        return null;
+    end if;
+    select d.* into v_destination from howdah.destinations d where d.name = v_alias.target and d.dropped_at is null;
+    if not found then
+        raise exception using errcode = 'HD001',
+            message = format('there is no queue %s, for which the alias %s stands', quote_literal(v_alias.target),
+                quote_literal(p_name)),
+            hint = 'Create it, or give the alias another target with howdah.alter_alias.';
+    elsif p_verb not in ('send', 'receive', 'browse') or v_destination.kind <> 'queue' and p_verb <> 'send' then
+        raise exception using errcode = 'HD001',
+            message = format('%s is an alias of %s', quote_literal(p_name), quote_literal(v_alias.target)),
+            hint = format('Use the name %s here.', quote_literal(v_alias.target));
+    end if;
+    v_destination.default_reliability := coalesce(v_alias.default_reliability, v_destination.default_reliability);
+    v_destination.max_reliability := coalesce(v_alias.max_reliability, v_destination.max_reliability);
+    v_destination.producer_may_override := coalesce(v_alias.producer_may_override,
+        v_destination.producer_may_override);
+    return v_destination;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._aliased(p_name text, p_verb text) IS 'the destination that an alias stands for, with the alias''s own settings.';
+
 CREATE FUNCTION howdah._all_published(p_topic_id integer) RETURNS TABLE(xid xid8, seq bigint)
     LANGUAGE sql
     AS $$
@@ -1125,7 +1158,8 @@ CREATE FUNCTION howdah._as_ready(p_row howdah.claimed) RETURNS howdah.msgs
     AS $$
     select row(p_row.seq, p_row.message_id, p_row.sent_at, p_row.expires_at, p_row.dead_at, p_row.destination_id,
         p_row.origin_id, p_row.rank, p_row.stage, p_row.is_text, p_row.content_type, p_row.body, p_row.headers,
-        p_row.correlation_id, p_row.reply_to, p_row.message_type, p_row.conversation_id, p_row.dead_reason, p_row.reliability)::howdah.msgs
+        p_row.correlation_id, p_row.reply_to, p_row.message_type, p_row.conversation_id, p_row.dead_reason,
+        p_row.reliability)::howdah.msgs
 $$;
 
 COMMENT ON FUNCTION howdah._as_ready(p_row howdah.claimed) IS 'a claimed message as a row of msgs.';
@@ -1200,7 +1234,8 @@ CREATE FUNCTION howdah._as_ready(p_row howdah.msgs_nonpersistent) RETURNS howdah
     AS $$
     select row(p_row.seq, p_row.message_id, p_row.sent_at, p_row.expires_at, p_row.dead_at, p_row.destination_id,
         p_row.origin_id, p_row.rank, p_row.stage, p_row.is_text, p_row.content_type, p_row.body, p_row.headers,
-        p_row.correlation_id, p_row.reply_to, p_row.message_type, p_row.conversation_id, p_row.dead_reason, p_row.reliability)::howdah.msgs
+        p_row.correlation_id, p_row.reply_to, p_row.message_type, p_row.conversation_id, p_row.dead_reason,
+        p_row.reliability)::howdah.msgs
 $$;
 
 COMMENT ON FUNCTION howdah._as_ready(p_row howdah.msgs_nonpersistent) IS 'a claimed message as a row of msgs.';
@@ -1288,7 +1323,8 @@ CREATE FUNCTION howdah._as_ready(p_row howdah.parked) RETURNS howdah.msgs
     AS $$
     select row(p_row.seq, p_row.message_id, p_row.sent_at, p_row.expires_at, p_row.dead_at, p_row.destination_id,
         p_row.origin_id, p_row.rank, p_row.stage, p_row.is_text, p_row.content_type, p_row.body, p_row.headers,
-        p_row.correlation_id, p_row.reply_to, p_row.message_type, p_row.conversation_id, p_row.dead_reason, p_row.reliability)::howdah.msgs
+        p_row.correlation_id, p_row.reply_to, p_row.message_type, p_row.conversation_id, p_row.dead_reason,
+        p_row.reliability)::howdah.msgs
 $$;
 
 COMMENT ON FUNCTION howdah._as_ready(p_row howdah.parked) IS 'a claimed message as a row of msgs.';
@@ -2036,8 +2072,11 @@ COMMENT ON FUNCTION howdah._check_lease(p_destination howdah.destinations, p_lea
 CREATE FUNCTION howdah._check_levels(p_destination howdah.destinations) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
     AS $$
+declare
+    v_levels constant text[] := array(select howdah._level_name(l::smallint, null) from generate_series(0, 4) l);
 begin
-    if howdah._level(p_destination.default_reliability) > howdah._level(p_destination.max_reliability) then
+    if array_position(v_levels, p_destination.default_reliability)
+       > array_position(v_levels, p_destination.max_reliability) then
         raise exception using errcode = 'HD004',
             message = format('default_reliability %s is above max_reliability %s', p_destination.default_reliability,
                 p_destination.max_reliability),
@@ -4005,8 +4044,8 @@ begin
     where (c.expires_at > p_now) is not false or howdah._dispose(p_lane.destination_id,
         row(c.seq, c.message_id, c.sent_at, c.expires_at,
         c.dead_at, c.destination_id, c.origin_id, c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers,
-        c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.dead_reason, c.reliability)::howdah.msgs, false, null,
-        p_now)
+        c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.dead_reason,
+        c.reliability)::howdah.msgs, false, null, p_now)
     order by c.seq;
 end
 $$;
@@ -4021,6 +4060,9 @@ declare
 begin
     select d.* into v_destination from howdah.destinations d where d.name = p_name and d.dropped_at is null;
     if not found then
+        v_destination := howdah._aliased(p_name, p_verb);
+    end if;
+    if v_destination.id is null then
         raise exception using errcode = 'HD001',
             message = format('there is no queue %s', coalesce(quote_literal(left(p_name, 250)), 'NULL')),
             hint = 'Create it with howdah.create_queue(name), or see howdah.list_queues().';
@@ -4285,7 +4327,8 @@ CREATE FUNCTION howdah._dispose_published(p_destination howdah.destinations, p_m
     AS $$
 declare
     v_copy howdah.msgs := howdah._own_copy(p_destination, p_message_id, p_sent_at, p_expires_at, p_rank, p_is_text,
-        p_content_type, p_body, p_headers, p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_reliability);
+        p_content_type, p_body, p_headers, p_correlation_id, p_reply_to, p_message_type, p_conversation_id,
+        p_reliability);
     v_weight integer := (select s.weight from howdah._standing(p_destination.id, p_message_id, 0::smallint,
         p_conversation_id, howdah._group(p_headers, p_conversation_id), null) s);
 begin
@@ -6207,9 +6250,10 @@ CREATE FUNCTION howdah._is_gone(p_sender bigint, p_own_session boolean, p_last_s
     LANGUAGE plpgsql
     AS $$
 declare
+    v_key constant bigint := p_sender;
     v_since constant timestamptz := howdah.now() - interval '5 seconds';
 begin
-    if p_own_session and not pg_try_advisory_xact_lock_shared(p_sender) then
+    if p_own_session and not pg_try_advisory_xact_lock_shared(v_key) then
         return false;
     elsif not p_own_session and (p_last_sent_at > v_since or exists (
         select from howdah.sender_signs s where s.sender = p_sender and s.seen_at > v_since)) then
@@ -6219,7 +6263,7 @@ begin
     return not exists (
         select from pg_locks l
         where l.locktype = 'advisory' and l.objsubid = 1 and l.granted
-          and ((l.classid::bigint << 32) | l.objid::bigint) = p_sender
+          and ((l.classid::bigint << 32) | l.objid::bigint) = v_key
           and (not p_own_session or l.mode = 'ExclusiveLock'));
 end
 $$;
@@ -6606,7 +6650,8 @@ begin
         case when v_group is not null then array[v_group] end, array[9 - p_message.rank],
         case when v_group is not null then pg_snapshot_xmin(pg_current_snapshot())::text::bigint end,
         array[howdah._digest(e.digest_secret, p_body, p_message.headers, p_message.is_text, p_message.content_type,
-            p_message.correlation_id, p_message.reply_to, p_message.message_type, p_message.conversation_id)], p_message.reliability
+            p_message.correlation_id, p_message.reply_to, p_message.message_type, p_message.conversation_id)],
+        p_message.reliability
     from howdah.engine e;
 end
 $$;
@@ -7609,8 +7654,8 @@ begin
                 + case when v_taken.over_bytes > 0 and p_destination.byte_limit >= 1048576
                        then p_destination.byte_limit >> 7 else 0 end;
             if (p_level > 0 or v_removes)
-               and howdah._evict_best_effort(p_destination.id, v_messages, v_bytes,
-                   case when p_level = 0 and p_destination.limit_behaviour = 'remove_lowest_priority' then p_rank end) > 0
+               and howdah._evict_best_effort(p_destination.id, v_messages, v_bytes, case
+                   when p_level = 0 and p_destination.limit_behaviour = 'remove_lowest_priority' then p_rank end) > 0
             then
                 v_anew := true;  -- a count that found it full is over
                 continue;
@@ -7807,8 +7852,8 @@ begin
         loop
             v_rows := 0;
             for xid, seq, sent_at, expires_at, destination_id, rank, is_text, content_type, body, headers,
-                correlation_id, reply_to, message_type, conversation_id, client_id, reliability, nonpersistent, message_id, done,
-                wanted in
+                correlation_id, reply_to, message_type, conversation_id, client_id, reliability, nonpersistent,
+                message_id, done, wanted in
                 select p.* from howdah._page(p_subscription, p_ack, v_segment.slots, v_segment.from_xid,
                     v_segment.from_seq, v_segment.to_xid, p_upto, 1000) p
             loop
@@ -7934,8 +7979,11 @@ declare
     v_name text;
     v_activemq constant boolean := p_destination.exception_mode in ('shared', 'individual');
 begin
-    if coalesce(p_message.reliability, case when p_nonpersistent then 1 else 4 end)
-       <= howdah._level(p_destination.exception_discard_reliability) then
+    if coalesce(p_message.reliability, case when p_nonpersistent then 1 else 4 end) < (case
+        p_destination.exception_discard_reliability
+        when 'BEST_EFFORT_NONPERSISTENT' then 1 when 'EXPRESS_NONPERSISTENT' then 2 when 'RELIABLE_NONPERSISTENT' then 3
+        when 'RELIABLE_PERSISTENT' then 4 when 'ASSURED_PERSISTENT' then 5 end)
+    then
         return 'discarded';
     end if;
     foreach v_name in array array[
@@ -8792,6 +8840,11 @@ CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind 
         ('topic', 'backlog_limit', 'integer', 1, 1000000000000, null, true),
         ('topic', 'backlog_age_ms', 'integer', 1, 3155760000000, null, true),
         ('topic', 'backlog_action', 'choice', 0, 0, array['drop_backlog', 'drop_subscription', 'refuse'], false),
+        ('alias', 'default_reliability', 'choice', 0, 0, array['BEST_EFFORT_NONPERSISTENT', 'EXPRESS_NONPERSISTENT',
+            'RELIABLE_NONPERSISTENT', 'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], true),
+        ('alias', 'max_reliability', 'choice', 0, 0, array['BEST_EFFORT_NONPERSISTENT', 'EXPRESS_NONPERSISTENT',
+            'RELIABLE_NONPERSISTENT', 'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], true),
+        ('alias', 'producer_may_override', 'boolean', 0, 0, null, true),
         ('listener', 'max_sessions', 'integer', 1, 1000, null, false),
         ('listener', 'stop_on_failure', 'boolean', 0, 0, null, false),
         ('listener', 'sequential_failures', 'integer', 0, 1000000, null, false),
@@ -8814,7 +8867,7 @@ CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind 
         ('engine', 'persistent', 'boolean', 0, 0, null, false)
 $$;
 
-COMMENT ON FUNCTION howdah._option_kinds() IS 'the permitted values of each option of a queue, a topic, a listener or the engine.';
+COMMENT ON FUNCTION howdah._option_kinds() IS 'the permitted values of each option of a queue, a topic, an alias, a listener or the engine.';
 
 CREATE FUNCTION howdah._origin_id(p_name text) RETURNS integer
     LANGUAGE plpgsql STABLE
@@ -9875,7 +9928,8 @@ begin
                 from howdah.destinations d join howdah.topics t on t.destination_id = d.id
                 where d.name = p_topic and d.dropped_at is null and not d.sending_paused
                   and octet_length(p_body) <= d.max_message_bytes
-                  and d.journal_level <> 'full' and d.persistent and d.default_reliability = 'ASSURED_PERSISTENT' and d.room is null and t.stored and not t.bridged
+                  and d.journal_level <> 'full' and d.persistent and d.default_reliability = 'ASSURED_PERSISTENT'
+                  and d.room is null and t.stored and not t.bridged
                   and t.refused_for is null
                   and howdah._has_role(d.senders[1])
                   and (pg_sequence_last_value(d.waiting) is null or p_notify is not true
@@ -9892,7 +9946,8 @@ begin
                 from howdah.destinations d join howdah.topics t on t.destination_id = d.id
                 where d.name = p_topic and d.dropped_at is null and not d.sending_paused
                   and octet_length(p_body) <= d.max_message_bytes
-                  and d.journal_level <> 'full' and d.persistent and d.default_reliability = 'ASSURED_PERSISTENT' and d.room is null and t.stored and not t.bridged
+                  and d.journal_level <> 'full' and d.persistent and d.default_reliability = 'ASSURED_PERSISTENT'
+                  and d.room is null and t.stored and not t.bridged
                   and t.refused_for is null
                   and howdah._has_role(d.senders[1])
                   and (pg_sequence_last_value(d.waiting) is null or p_notify is not true
@@ -9909,7 +9964,8 @@ begin
                 from howdah.destinations d join howdah.topics t on t.destination_id = d.id
                 where d.name = p_topic and d.dropped_at is null and not d.sending_paused
                   and octet_length(p_body) <= d.max_message_bytes
-                  and d.journal_level <> 'full' and d.persistent and d.default_reliability = 'ASSURED_PERSISTENT' and d.room is null and t.stored and not t.bridged
+                  and d.journal_level <> 'full' and d.persistent and d.default_reliability = 'ASSURED_PERSISTENT'
+                  and d.room is null and t.stored and not t.bridged
                   and t.refused_for is null
                   and howdah._has_role(d.senders[1])
                   and (pg_sequence_last_value(d.waiting) is null or p_notify is not true
@@ -13288,20 +13344,23 @@ CREATE FUNCTION howdah._sender(OUT sender bigint, OUT own_session boolean) RETUR
     AS $$
 declare
     v_connection text := nullif(current_setting('howdah.connection', true), '');
+    v_key bigint;
 begin
     own_session := v_connection is null or v_connection ^@ 's-';
     if not own_session then
-        sender := howdah._lock_key('sender', v_connection);
-        perform pg_advisory_xact_lock_shared(sender);
+        v_key := howdah._lock_key('sender', v_connection);
+        perform pg_advisory_xact_lock_shared(v_key);
+        sender := v_key;
         return;
     end if;
     sender := howdah._own_sender();
+    if sender is not null and sender::text = current_setting('howdah.sender', true) then
+        return;
+    end if;
     while sender is null loop
-        sender := (howdah._lock_key('sender', gen_random_uuid()::text) & ~16777215::bigint)
+        v_key := (howdah._lock_key('sender', gen_random_uuid()::text) & ~16777215::bigint)
             | (howdah._lock_key('sender', '') & 16777215);
-        if not pg_try_advisory_lock(sender) then
-            sender := null;
-        end if;
+        sender := case when pg_try_advisory_lock(v_key) then v_key end;
     end loop;
     perform set_config('howdah.sender', sender::text, false);
 end
@@ -13734,6 +13793,35 @@ $_$;
 
 COMMENT ON FUNCTION howdah._still_needed(p_slot integer) IS 'the messages of a closed table that somebody still needs.';
 
+CREATE FUNCTION howdah._store_alias(p_alias text, p_target text, p_options jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_target howdah.destinations := howdah._destination(p_target, 'admin');
+    v_alias howdah.aliases;
+begin
+    perform howdah._check_options('alias', p_options);
+    if v_target.kind = 'subscription' or v_target.name ^@ '_TEMP.' then
+        raise exception using errcode = 'HD001',
+            message = format('%s cannot have an alias', quote_literal(p_target)),
+            hint = 'Queues and topics can, except temporary ones.';
+    end if;
+    select a.* into v_alias from howdah.aliases a where a.name = p_alias;
+    v_alias := jsonb_populate_record(v_alias, p_options);
+    v_target.default_reliability := coalesce(v_alias.default_reliability, v_target.default_reliability);
+    v_target.max_reliability := coalesce(v_alias.max_reliability, v_target.max_reliability);
+    perform howdah._check_levels(v_target);
+    insert into howdah.aliases (name, target, default_reliability, max_reliability, producer_may_override, created_at,
+        created_by)
+    values (p_alias, p_target, v_alias.default_reliability, v_alias.max_reliability, v_alias.producer_may_override,
+        howdah.now(), howdah._caller())
+    on conflict (name) do update set target = excluded.target, default_reliability = excluded.default_reliability,
+        max_reliability = excluded.max_reliability, producer_may_override = excluded.producer_may_override;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._store_alias(p_alias text, p_target text, p_options jsonb) IS 'store an alias, or change the one of that name.';
+
 CREATE FUNCTION howdah._store_published(p_table bigint, p_topic howdah.destinations, p_seqs bigint[], p_now timestamp with time zone, p_expires_at timestamp with time zone, p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[], p_reliability smallint) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -13984,7 +14072,8 @@ begin
         return query
         select n.seq, n.message_id, n.sent_at, n.expires_at, n.dead_at, n.destination_id, n.origin_id, n.rank, n.stage,
             n.is_text, n.content_type, n.body, howdah._first_for_consumer(n.headers, n.seq = any (p_firsts)),
-            n.correlation_id, n.reply_to, n.message_type, n.conversation_id, n.dead_reason, n.reliability, 'msgs_nonpersistent', true
+            n.correlation_id, n.reply_to, n.message_type, n.conversation_id, n.dead_reason, n.reliability,
+            'msgs_nonpersistent', true
         from howdah.msgs_nonpersistent n where n.ctid = any (p_tids) order by n.seq;
         delete from howdah.msgs_nonpersistent n where not p_hold and n.ctid = any (p_tids);
     else
@@ -14080,8 +14169,8 @@ begin
     where (c.expires_at > p_now) is not false
        or howdah._dispose(p_destination_id, row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at,
            c.destination_id, c.origin_id, c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers,
-           c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.dead_reason, c.reliability)::howdah.msgs, false, null,
-           p_now);
+           c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.dead_reason,
+           c.reliability)::howdah.msgs, false, null, p_now);
 end
 $$;
 
@@ -15343,6 +15432,25 @@ $$;
 
 COMMENT ON FUNCTION howdah.acquire_lock(name text, holder text, seconds numeric) IS 'take a named lease, or keep it if the holder has it already.';
 
+CREATE FUNCTION howdah.alter_alias(alias text, options jsonb DEFAULT '{}'::jsonb, target text DEFAULT NULL::text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_alias howdah.aliases;
+begin
+    select a.* into v_alias from howdah.aliases a where a.name = alias for update;
+    if not found then
+        raise exception using errcode = 'HD001',
+            message = format('there is no alias %s', coalesce(quote_literal(left(alias, 250)), 'NULL')),
+            hint = 'See howdah.list_aliases().';
+    end if;
+    perform howdah._store_alias(alias, coalesce(target, v_alias.target), options);
+end
+$$;
+
+COMMENT ON FUNCTION howdah.alter_alias(alias text, options jsonb, target text) IS 'change the options of an alias, or what it stands for.';
+
 CREATE FUNCTION howdah.alter_engine(options jsonb) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -15462,7 +15570,8 @@ begin
         default_reliability = v_new.default_reliability, max_reliability = v_new.max_reliability,
         producer_may_override = v_new.producer_may_override,
         exception_discard_reliability = v_new.exception_discard_reliability,
-        discard_with_sender = v_new.discard_with_sender, stamp_user = v_new.stamp_user, message_groups = v_new.message_groups, delivery_policy = v_new.delivery_policy,
+        discard_with_sender = v_new.discard_with_sender, stamp_user = v_new.stamp_user,
+        message_groups = v_new.message_groups, delivery_policy = v_new.delivery_policy,
         groups_at = case when (v_new.message_groups, v_new.delivery_policy) = (d.message_groups, d.delivery_policy)
             then d.groups_at else howdah.now() end,
         main_rank = case when v_new.persistent = d.persistent then d.main_rank
@@ -16279,6 +16388,24 @@ $$;
 
 COMMENT ON FUNCTION howdah.consume_locked(queue text, message_ids bigint[], priorities integer[], positions bigint[]) IS 'consume messages held by howdah.receive_locked.';
 
+CREATE FUNCTION howdah.create_alias(alias text, target text, options jsonb DEFAULT '{}'::jsonb) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+begin
+    perform howdah._check_name(alias);
+    perform howdah._lock_names();
+    if exists (select from howdah.destinations d where d.name = alias and d.dropped_at is null)
+       or exists (select from howdah.aliases a where a.name = alias) then
+        raise exception using errcode = 'HD002', message = format('%s exists already', quote_literal(alias)),
+            hint = 'Change an alias with howdah.alter_alias(alias, options, target).';
+    end if;
+    perform howdah._store_alias(alias, target, options);
+end
+$$;
+
+COMMENT ON FUNCTION howdah.create_alias(alias text, target text, options jsonb) IS 'give a queue or topic another name, with levels of its own.';
+
 CREATE FUNCTION howdah.create_listener(listener text, queue text, options jsonb DEFAULT '{}'::jsonb) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -16457,6 +16584,23 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.discard(queue text, message_ids bigint[], reason text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, selector text, max_messages bigint, dry_run boolean) IS 'discard messages for good.';
+
+CREATE FUNCTION howdah.drop_alias(alias text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_target text := (select a.target from howdah.aliases a where a.name = alias);
+begin
+    if exists (select from howdah.destinations d where d.name = v_target and d.dropped_at is null) then
+        perform howdah._destination(v_target, 'admin');
+    end if;
+    delete from howdah.aliases a where a.name = alias;
+    return found;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.drop_alias(alias text) IS 'end an alias; the queue or topic that it stands for stays.';
 
 CREATE FUNCTION howdah.drop_listener(listener text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -16851,6 +16995,27 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.fire_schedules(plans jsonb, max_schedules integer, OUT fired bigint, OUT unplanned bigint, OUT next_in double precision) IS 'send what is due by the clock; any number of schedulers call it again and again.';
+
+CREATE FUNCTION howdah.from_mq_persistence(persistence text, nonpersistent text DEFAULT 'RELIABLE_NONPERSISTENT'::text, persistent text DEFAULT 'ASSURED_PERSISTENT'::text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+begin
+    if (howdah._level(nonpersistent) <= 2 and howdah._level(persistent) >= 3) is not true then
+        raise exception using errcode = 'HD005',
+            message = format('%s and %s are not a non-persistent and a persistent level',
+                coalesce(quote_literal(nonpersistent), 'NULL'), coalesce(quote_literal(persistent), 'NULL')),
+            hint = 'Give one of each kind.';
+    elsif (persistence in ('MQPER_NOT_PERSISTENT', 'MQPER_PERSISTENT')) is not true then
+        raise exception using errcode = 'HD005',
+            message = format('there is no persistence %s', coalesce(quote_literal(left(persistence, 60)), 'NULL')),
+            hint = 'It is MQPER_NOT_PERSISTENT or MQPER_PERSISTENT.';
+    end if;
+    return case persistence when 'MQPER_PERSISTENT' then persistent else nonpersistent end;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.from_mq_persistence(persistence text, nonpersistent text, persistent text) IS 'the level of reliability of a message that comes from IBM MQ.';
 
 CREATE FUNCTION howdah.grant_queue(queue text, verb text, role text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17294,6 +17459,17 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.list_acts(queue text, message_id bigint, max_acts integer, before_act bigint) IS 'list what operators did with messages, and who they were, newest first.';
+
+CREATE FUNCTION howdah.list_aliases() RETURNS TABLE(alias text, target text, default_reliability text, max_reliability text, producer_may_override boolean, created_at timestamp with time zone, created_by text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+    select a.name, a.target, a.default_reliability, a.max_reliability, a.producer_may_override, a.created_at,
+        a.created_by
+    from howdah.aliases a order by a.name
+$$;
+
+COMMENT ON FUNCTION howdah.list_aliases() IS 'list the aliases of queues and topics, by name.';
 
 CREATE FUNCTION howdah.list_archive_runs() RETURNS TABLE(archive_id uuid, run integer, current boolean, same_cluster boolean, snapshot text, journal_rows bigint, journal_checksum text, incident_rows bigint, incident_checksum text, message_rows bigint, message_checksum text, journal_kept_from timestamp with time zone, manifest text, path text, started_at timestamp with time zone, finished_at timestamp with time zone, verified_at timestamp with time zone, damage text)
     LANGUAGE sql SECURITY DEFINER
@@ -19068,7 +19244,12 @@ begin
     if v_queue.kind is null and queue ~ '[*>]' and strpos(queue, ':') = 0 then
         return query select * from howdah._receive_any(queue, max_messages, hold, selector);
         return;
-    elsif v_queue.kind = 'queue' and howdah._has_role(v_queue.receivers[1]) is not true or v_queue.kind is null then
+    elsif v_queue.kind is null then
+        -- It is an alias, or this raises.
+        return query select * from howdah.receive((howdah._destination(queue, 'receive')).name, max_messages, hold,
+            selector, consumer);
+        return;
+    elsif v_queue.kind = 'queue' and howdah._has_role(v_queue.receivers[1]) is not true then
         perform howdah._destination(queue, 'receive');
     end if;
     if max_messages is null or max_messages not between 1 and 10000 then
@@ -19818,7 +19999,8 @@ CREATE FUNCTION howdah.respond(reply_to text, body bytea, correlation_id text DE
     AS $$
 begin
     return case when howdah._is_awaited(reply_to) then howdah._send(reply_to, body, false, content_type, headers, null,
-        correlation_id, null, message_type, null, time_to_live, null, coalesce(reliability, delivery_mode), true, null) end;
+        correlation_id, null, message_type, null, time_to_live, null,
+        coalesce(reliability, delivery_mode), true, null) end;
 end
 $$;
 
@@ -19830,8 +20012,8 @@ CREATE FUNCTION howdah.respond(reply_to text, body jsonb, correlation_id text DE
     AS $$
 begin
     return case when howdah._is_awaited(reply_to) then howdah._send(reply_to, convert_to(body::text, 'UTF8'), true,
-        content_type, headers, null, correlation_id, null, message_type, null, time_to_live, null, coalesce(reliability, delivery_mode), true,
-        null) end;
+        content_type, headers, null, correlation_id, null, message_type, null, time_to_live, null,
+        coalesce(reliability, delivery_mode), true, null) end;
 end
 $$;
 
@@ -19843,8 +20025,8 @@ CREATE FUNCTION howdah.respond(reply_to text, body text, correlation_id text DEF
     AS $$
 begin
     return case when howdah._is_awaited(reply_to) then howdah._send(reply_to, convert_to(body, 'UTF8'), true,
-        content_type, headers, null, correlation_id, null, message_type, null, time_to_live, null, coalesce(reliability, delivery_mode), true,
-        null) end;
+        content_type, headers, null, correlation_id, null, message_type, null, time_to_live, null,
+        coalesce(reliability, delivery_mode), true, null) end;
 end
 $$;
 
@@ -20159,7 +20341,8 @@ begin
         || ' from (select $1 as headers, 9 - $2 as rank, $3 as correlation_id, $4 as message_type, $5 as message_id,'
         ' $6 as sent_at, $7 <= 2 as nonpersistent, $7 as reliability offset 0) m'
     into v_result
-    using headers, priority, correlation_id, message_type, message_id, sent_at, howdah._level(coalesce(reliability, delivery_mode));
+    using headers, priority, correlation_id, message_type, message_id, sent_at,
+        howdah._level(coalesce(reliability, delivery_mode));
     return v_result;
 end
 $_$;
@@ -20176,7 +20359,8 @@ declare
     v_message_id bigint;
 begin
     if headers is null and priority is null and time_to_live is null and delay is null and reliability is null
-       and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null and deduplication_key is null and content_type <> ''
+       and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
+       and deduplication_key is null and content_type <> ''
        and not howdah._is_large(octet_length(send.body))
        and queue is distinct from current_setting('howdah.topic', true) then
         insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
@@ -20201,7 +20385,8 @@ begin
             return v_message_id;
         end if;
     elsif headers is null and priority is null and time_to_live is null and delay is null
-       and reliability is null and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null and deduplication_key is null and content_type <> ''
+       and reliability is null and (delivery_mode is null or delivery_mode = 'persistent')
+       and conversation_id is null and deduplication_key is null and content_type <> ''
        and queue is distinct from current_setting('howdah.topic', true) then
         v_message_id := howdah._send_large(queue, send.body, false, content_type,
             correlation_id, reply_to, message_type, notify);
@@ -20235,7 +20420,8 @@ declare
     v_message_id bigint;
 begin
     if headers is null and priority is null and time_to_live is null and delay is null and reliability is null
-       and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null and deduplication_key is null and content_type <> ''
+       and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
+       and deduplication_key is null and content_type <> ''
        and not howdah._is_large(octet_length(send.body::text))
        and queue is distinct from current_setting('howdah.topic', true) then
         insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
@@ -20260,7 +20446,8 @@ begin
             return v_message_id;
         end if;
     elsif headers is null and priority is null and time_to_live is null and delay is null
-       and reliability is null and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null and deduplication_key is null and content_type <> ''
+       and reliability is null and (delivery_mode is null or delivery_mode = 'persistent')
+       and conversation_id is null and deduplication_key is null and content_type <> ''
        and queue is distinct from current_setting('howdah.topic', true) then
         v_message_id := howdah._send_large(queue, convert_to(send.body::text, 'UTF8'), true, content_type,
             correlation_id, reply_to, message_type, notify);
@@ -20294,7 +20481,8 @@ declare
     v_message_id bigint;
 begin
     if headers is null and priority is null and time_to_live is null and delay is null and reliability is null
-       and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null and deduplication_key is null and content_type <> ''
+       and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
+       and deduplication_key is null and content_type <> ''
        and not howdah._is_large(octet_length(send.body))
        and queue is distinct from current_setting('howdah.topic', true) then
         insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
@@ -20319,7 +20507,8 @@ begin
             return v_message_id;
         end if;
     elsif headers is null and priority is null and time_to_live is null and delay is null
-       and reliability is null and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null and deduplication_key is null and content_type <> ''
+       and reliability is null and (delivery_mode is null or delivery_mode = 'persistent')
+       and conversation_id is null and deduplication_key is null and content_type <> ''
        and queue is distinct from current_setting('howdah.topic', true) then
         v_message_id := howdah._send_large(queue, convert_to(send.body, 'UTF8'), true, content_type,
             correlation_id, reply_to, message_type, notify);
@@ -20349,7 +20538,8 @@ CREATE FUNCTION howdah.send_batch(queue text, bodies bytea[], headers jsonb[] DE
     AS $$
 begin
     return howdah._send_batch_to(queue, bodies, false, content_type, headers, priorities, correlation_ids,
-        message_types, conversation_ids, reply_to, time_to_live, delay, coalesce(reliability, delivery_mode), notify, deduplication_keys);
+        message_types, conversation_ids, reply_to, time_to_live, delay, coalesce(reliability, delivery_mode), notify,
+        deduplication_keys);
 end
 $$;
 
@@ -20365,7 +20555,8 @@ begin
             array(select convert_to(b.body::text, 'UTF8') from unnest(bodies) with ordinality b(body, n)
                 order by b.n) end,
         true, content_type, headers, priorities, correlation_ids, message_types, conversation_ids, reply_to,
-        time_to_live, delay, coalesce(reliability, delivery_mode), notify, deduplication_keys);
+        time_to_live, delay, coalesce(reliability, delivery_mode), notify,
+        deduplication_keys);
 end
 $$;
 
@@ -20380,7 +20571,8 @@ begin
         case when bodies is not null then
             array(select convert_to(b.body, 'UTF8') from unnest(bodies) with ordinality b(body, n) order by b.n) end,
         true, content_type, headers, priorities, correlation_ids, message_types, conversation_ids, reply_to,
-        time_to_live, delay, coalesce(reliability, delivery_mode), notify, deduplication_keys);
+        time_to_live, delay, coalesce(reliability, delivery_mode), notify,
+        deduplication_keys);
 end
 $$;
 
@@ -20716,6 +20908,18 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.subscribe(topic text, name text, client_id text, selector text, shared boolean, durable boolean, no_local boolean, since timestamp with time zone, options jsonb) IS 'subscribe to a topic, or to all topics that match a wildcard.';
+
+CREATE FUNCTION howdah.to_mq_persistence(reliability text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+begin
+    return case when howdah._level(reliability) >= 3 then 'MQPER_PERSISTENT'
+        when howdah._level(reliability) is not null then 'MQPER_NOT_PERSISTENT' end;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.to_mq_persistence(reliability text) IS 'how IBM MQ has a message of a level of reliability.';
 
 CREATE FUNCTION howdah.topic_history(topic text, since timestamp with time zone DEFAULT NULL::timestamp with time zone, max_messages integer DEFAULT 100) RETURNS SETOF howdah.message
     LANGUAGE plpgsql SECURITY DEFINER
@@ -21196,6 +21400,32 @@ COMMENT ON COLUMN howdah.ahead_leases.suspects IS 'How many of its messages, the
 CREATE TABLE howdah.alembic_version (
     version_num character varying(32) NOT NULL
 );
+
+CREATE TABLE howdah.aliases (
+    name text NOT NULL COLLATE pg_catalog."C",
+    target text NOT NULL COLLATE pg_catalog."C",
+    default_reliability text,
+    max_reliability text,
+    producer_may_override boolean,
+    created_at timestamp with time zone NOT NULL,
+    created_by text NOT NULL
+);
+
+COMMENT ON TABLE howdah.aliases IS 'Other names of queues and topics, with levels of reliability of their own.';
+
+COMMENT ON COLUMN howdah.aliases.name IS 'The other name; no destination has it.';
+
+COMMENT ON COLUMN howdah.aliases.target IS 'Name of the queue or topic that it stands for.';
+
+COMMENT ON COLUMN howdah.aliases.default_reliability IS 'As in destinations. NULL: the target''s.';
+
+COMMENT ON COLUMN howdah.aliases.max_reliability IS 'As in destinations. NULL: the target''s.';
+
+COMMENT ON COLUMN howdah.aliases.producer_may_override IS 'As in destinations. NULL: the target''s.';
+
+COMMENT ON COLUMN howdah.aliases.created_at IS 'When it was created.';
+
+COMMENT ON COLUMN howdah.aliases.created_by IS 'The role that created it.';
 
 CREATE TABLE howdah.poison_details (
     incident_id bigint NOT NULL,
@@ -23182,6 +23412,9 @@ ALTER TABLE ONLY howdah.acks
 ALTER TABLE ONLY howdah.ahead_leases
     ADD CONSTRAINT pk_ahead_leases PRIMARY KEY (lease_id);
 
+ALTER TABLE ONLY howdah.aliases
+    ADD CONSTRAINT pk_aliases PRIMARY KEY (name);
+
 ALTER TABLE ONLY howdah.archive_restores
     ADD CONSTRAINT pk_archive_restores PRIMARY KEY (restored_id);
 
@@ -23500,6 +23733,8 @@ REVOKE ALL ON FUNCTION howdah._advance(p_head regclass, p_position bigint) FROM 
 REVOKE ALL ON FUNCTION howdah._advance_cursor(p_subscription howdah.subscriptions, p_ack howdah.acks) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._advise(p_event text, p_queue text, p_facts jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._aliased(p_name text, p_verb text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._all_published(p_topic_id integer) FROM PUBLIC;
 
@@ -24387,6 +24622,8 @@ REVOKE ALL ON FUNCTION howdah._standing(p_destination_id integer, p_message_id b
 
 REVOKE ALL ON FUNCTION howdah._still_needed(p_slot integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._store_alias(p_alias text, p_target text, p_options jsonb) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._store_published(p_table bigint, p_topic howdah.destinations, p_seqs bigint[], p_now timestamp with time zone, p_expires_at timestamp with time zone, p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[], p_reliability smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._stored(p_id integer, p_enough bigint, p_with_bytes boolean, OUT messages bigint, OUT bytes bigint) FROM PUBLIC;
@@ -24517,6 +24754,9 @@ REVOKE ALL ON FUNCTION howdah.acquire_lock(name text, holder text, seconds numer
 GRANT ALL ON FUNCTION howdah.acquire_lock(name text, holder text, seconds numeric) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.acquire_lock(name text, holder text, seconds numeric) TO howdah_consumer;
 
+REVOKE ALL ON FUNCTION howdah.alter_alias(alias text, options jsonb, target text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.alter_alias(alias text, options jsonb, target text) TO howdah_admin;
+
 REVOKE ALL ON FUNCTION howdah.alter_engine(options jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.alter_engine(options jsonb) TO howdah_admin;
 
@@ -24620,6 +24860,9 @@ REVOKE ALL ON FUNCTION howdah.consume_locked(queue text, message_ids bigint[], p
 GRANT ALL ON FUNCTION howdah.consume_locked(queue text, message_ids bigint[], priorities integer[], positions bigint[]) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.consume_locked(queue text, message_ids bigint[], priorities integer[], positions bigint[]) TO howdah_consumer;
 
+REVOKE ALL ON FUNCTION howdah.create_alias(alias text, target text, options jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.create_alias(alias text, target text, options jsonb) TO howdah_admin;
+
 REVOKE ALL ON FUNCTION howdah.create_listener(listener text, queue text, options jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.create_listener(listener text, queue text, options jsonb) TO howdah_admin;
 
@@ -24646,6 +24889,9 @@ GRANT ALL ON FUNCTION howdah.delay_until(at timestamp with time zone) TO howdah_
 
 REVOKE ALL ON FUNCTION howdah.discard(queue text, message_ids bigint[], reason text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, selector text, max_messages bigint, dry_run boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.discard(queue text, message_ids bigint[], reason text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, selector text, max_messages bigint, dry_run boolean) TO howdah_admin;
+
+REVOKE ALL ON FUNCTION howdah.drop_alias(alias text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.drop_alias(alias text) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.drop_listener(listener text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.drop_listener(listener text) TO howdah_admin;
@@ -24697,6 +24943,13 @@ GRANT ALL ON FUNCTION howdah.finish_archive_run(lock_epoch bigint, archive uuid,
 REVOKE ALL ON FUNCTION howdah.fire_schedules(plans jsonb, max_schedules integer, OUT fired bigint, OUT unplanned bigint, OUT next_in double precision) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.fire_schedules(plans jsonb, max_schedules integer, OUT fired bigint, OUT unplanned bigint, OUT next_in double precision) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.fire_schedules(plans jsonb, max_schedules integer, OUT fired bigint, OUT unplanned bigint, OUT next_in double precision) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.from_mq_persistence(persistence text, nonpersistent text, persistent text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.from_mq_persistence(persistence text, nonpersistent text, persistent text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.from_mq_persistence(persistence text, nonpersistent text, persistent text) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.from_mq_persistence(persistence text, nonpersistent text, persistent text) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.from_mq_persistence(persistence text, nonpersistent text, persistent text) TO howdah_consumer;
+GRANT ALL ON FUNCTION howdah.from_mq_persistence(persistence text, nonpersistent text, persistent text) TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.grant_queue(queue text, verb text, role text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.grant_queue(queue text, verb text, role text) TO howdah_admin;
@@ -24750,6 +25003,13 @@ GRANT ALL ON FUNCTION howdah.lease_ahead(queue text, max_messages integer, durat
 REVOKE ALL ON FUNCTION howdah.list_acts(queue text, message_id bigint, max_acts integer, before_act bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_acts(queue text, message_id bigint, max_acts integer, before_act bigint) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.list_acts(queue text, message_id bigint, max_acts integer, before_act bigint) TO howdah_auditor;
+
+REVOKE ALL ON FUNCTION howdah.list_aliases() FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_aliases() TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_aliases() TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.list_aliases() TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.list_aliases() TO howdah_consumer;
+GRANT ALL ON FUNCTION howdah.list_aliases() TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.list_archive_runs() FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_archive_runs() TO howdah_admin;
@@ -25189,6 +25449,13 @@ GRANT ALL ON FUNCTION howdah.stop_listener(listener text, reason text) TO howdah
 REVOKE ALL ON FUNCTION howdah.subscribe(topic text, name text, client_id text, selector text, shared boolean, durable boolean, no_local boolean, since timestamp with time zone, options jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.subscribe(topic text, name text, client_id text, selector text, shared boolean, durable boolean, no_local boolean, since timestamp with time zone, options jsonb) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.subscribe(topic text, name text, client_id text, selector text, shared boolean, durable boolean, no_local boolean, since timestamp with time zone, options jsonb) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.to_mq_persistence(reliability text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.to_mq_persistence(reliability text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.to_mq_persistence(reliability text) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.to_mq_persistence(reliability text) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.to_mq_persistence(reliability text) TO howdah_consumer;
+GRANT ALL ON FUNCTION howdah.to_mq_persistence(reliability text) TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.topic_history(topic text, since timestamp with time zone, max_messages integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.topic_history(topic text, since timestamp with time zone, max_messages integer) TO howdah_admin;

@@ -20,10 +20,10 @@ declare
     v_name text;
     v_activemq constant boolean := p_destination.exception_mode in ('shared', 'individual');
 begin
-    if coalesce(p_message.reliability, case when p_nonpersistent then 1 else 4 end) < case
+    if coalesce(p_message.reliability, case when p_nonpersistent then 1 else 4 end) < (case
         p_destination.exception_discard_reliability
         when 'BEST_EFFORT_NONPERSISTENT' then 1 when 'EXPRESS_NONPERSISTENT' then 2 when 'RELIABLE_NONPERSISTENT' then 3
-        when 'RELIABLE_PERSISTENT' then 4 when 'ASSURED_PERSISTENT' then 5 end
+        when 'RELIABLE_PERSISTENT' then 4 when 'ASSURED_PERSISTENT' then 5 end)
     then
         return 'discarded';
     end if;
