@@ -36,6 +36,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
         "exception_queue",
         "exception_prefix",
         "exception_fallback",
+        "exception_discard_reliability",
         "check_rights",
         "process_expired",
         "process_non_persistent",
@@ -53,7 +54,13 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
         "notify_events",
     ),
     "Order and sharing": ("strict_order", "message_groups", "delivery_policy"),
-    "Reliability": ("persistent", "default_reliability", "max_reliability", "producer_may_override"),
+    "Reliability": (
+        "persistent",
+        "default_reliability",
+        "max_reliability",
+        "producer_may_override",
+        "discard_with_sender",
+    ),
     "Messages": ("stamp_user", "default_priority", "default_time_to_live_ms", "deduplication_window_ms"),
     "Limits": ("max_message_bytes", "message_limit", "byte_limit", "limit_behaviour", "send_timeout_ms"),
 }

@@ -48,6 +48,7 @@ class QueueOptions(TypedDict, total=False):
     exception_queue: str | None
     exception_fallback: Literal["system", "dead_letter"]
     exception_prefix: str
+    exception_discard_reliability: Level | None
     check_rights: bool
     process_non_persistent: bool
     process_expired: bool
@@ -75,6 +76,7 @@ class QueueOptions(TypedDict, total=False):
     default_reliability: Level
     max_reliability: Level
     producer_may_override: bool
+    discard_with_sender: bool
     stamp_user: bool
     message_groups: Literal["none", "transaction", "sticky"]
     delivery_policy: Literal["shared", "single", "failover", "round_robin"]
@@ -93,6 +95,7 @@ class TopicOptions(TypedDict, total=False):
     default_reliability: Level
     max_reliability: Level
     producer_may_override: bool
+    discard_with_sender: bool
     stamp_user: bool
     max_message_bytes: int
     default_priority: int

@@ -31,6 +31,7 @@ SERVICES = (
     "schedules",
     "expired",
     "temporary",
+    "senders",
 )
 INCIDENT_COLUMNS = (
     "incident_id, queue_name, message, stage, attempt, outcome, error_class, error_text, sqlstate, traceback, worker,"

@@ -9,6 +9,7 @@ import threading
 import uuid
 from pathlib import Path
 
+import psycopg
 import pytest
 from support import Clock, Connect, Db, column, one, wait_until
 from workers_support import StartWorkers, Work
@@ -17,7 +18,7 @@ from howdah.engine import Admin, Message
 from howdah.engine.database.runner import run
 from howdah.engine.errors import LockLost
 from howdah.workers.in_hand import Hands
-from howdah.workers.maintenance import Maintenance
+from howdah.workers.maintenance import SERVICES, Maintenance
 from howdah.workers.recorder import Recorder
 from howdah.workers.registration import Registration
 
@@ -182,3 +183,19 @@ def test_a_failure_whose_answer_was_lost_is_recorded_once(jobs: Work, dsn: str) 
     assert recorder.record("work", [failure | {"error_class": "WorkerDied"}]) == first
     assert jobs.incidents(message) == ["E"]
     recorder.close()
+
+
+@pytest.mark.behaviour("SIB-22")
+def test_a_worker_discards_within_ten_seconds_what_goes_with_its_sender(db: Db, dsn: str) -> None:
+    one(db, "select howdah.create_queue('ticker', '{\"discard_with_sender\": true}')")
+    with psycopg.connect(dsn, autocommit=True) as sender:
+        for level in ("BEST_EFFORT_NONPERSISTENT", "EXPRESS_NONPERSISTENT", "RELIABLE_NONPERSISTENT"):
+            one(sender, "select howdah.send('ticker', 'x', reliability => %s)", (level,))
+    maintenance = Maintenance(dsn, "w")
+    assert SERVICES["senders"] * 1.1 + 5 < 10, "a connection that is named, too, which counts as silent after 5 s"
+    maintenance.start()
+    try:
+        wait_until(lambda: one(db, "select count(*) from howdah.audit_messages where queue = 'ticker'") == 1, 10)
+    finally:
+        maintenance.stop()
+    assert one(db, "select reliability from howdah.audit_messages where queue = 'ticker'") == "RELIABLE_NONPERSISTENT"
