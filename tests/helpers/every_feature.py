@@ -411,6 +411,33 @@ def limits(e: Engine) -> None:
 
 
 @feature
+def levels_of_reliability(e: Engine) -> None:
+    """Best effort: without room, discarded for others and at the limit; gone with its sender, as express is."""
+    best, express = "BEST_EFFORT_NONPERSISTENT", "EXPRESS_NONPERSISTENT"
+    e.queue("scarce", message_limit=4)
+    for level in (best, best, best, best, best, express, "RELIABLE_PERSISTENT"):
+        e.rows("select howdah.send('scarce', 'x', reliability => %s)", level)
+    e.rows("select howdah.send_batch('scarce', array['a', 'b', 'c', 'd', 'e'], reliability => %s)", best)
+    e.receive("scarce", 2)
+    e.queue("brittle", max_failed_deliveries=1)
+    e.fail("brittle", e.one("select howdah.send('brittle', 'x', reliability => %s)", best))
+    e.fail("brittle", e.one("select howdah.send('brittle', 'x', reliability => %s)", express))
+    e.queue("ticker", discard_with_sender=True)
+    e.rows("select howdah.create_topic('ticks', '{\"discard_with_sender\": true, \"journal_level\": \"full\"}')")
+    e.rows("select howdah.subscribe('ticks', 'early'), howdah.subscribe('ticks', 'late')")
+    sender = e.connect()
+    for destination in ("ticker", "ticks"):
+        for level in (best, express, "RELIABLE_NONPERSISTENT"):
+            e.rows("select howdah.send(%s, 'x', reliability => %s)", destination, level, db=sender)
+    e.receive("ticks::early", 2)
+    sender.close()
+    while e.one("select howdah.maintain_senders()") == 0:
+        time.sleep(0.01)
+    assert len(e.receive("ticker", 9)) == 1
+    assert len(e.receive("ticks::late", 9)) == 1
+
+
+@feature
 def topics(e: Engine) -> None:
     """Durable, shared and other subscriptions, bridges, history, sought, failed and ended ones."""
     e.queue("bridged")
