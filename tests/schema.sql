@@ -96,6 +96,8 @@ CREATE TABLE howdah.destinations (
     dropped_at timestamp with time zone,
     sending_paused boolean DEFAULT false NOT NULL,
     receiving_paused boolean DEFAULT false NOT NULL,
+    own_sending_paused boolean DEFAULT false NOT NULL,
+    own_receiving_paused boolean DEFAULT false NOT NULL,
     max_failed_deliveries integer DEFAULT 5 NOT NULL,
     exception_mode text DEFAULT 'system'::text NOT NULL,
     exception_queue text,
@@ -210,9 +212,13 @@ COMMENT ON COLUMN howdah.destinations.created_by IS 'The role that created it.';
 
 COMMENT ON COLUMN howdah.destinations.dropped_at IS 'When it was dropped. The row stays, so that the journal keeps its name.';
 
-COMMENT ON COLUMN howdah.destinations.sending_paused IS 'True: send raises HD008.';
+COMMENT ON COLUMN howdah.destinations.sending_paused IS 'True: nobody sends here, because own_sending_paused is true (HD008) or the engine does not run (HD040).';
 
-COMMENT ON COLUMN howdah.destinations.receiving_paused IS 'True: receive raises HD009.';
+COMMENT ON COLUMN howdah.destinations.receiving_paused IS 'True: nobody receives here, because own_receiving_paused is true (HD009) or the engine does not run (HD040).';
+
+COMMENT ON COLUMN howdah.destinations.own_sending_paused IS 'True: an administrator paused sending to this destination alone.';
+
+COMMENT ON COLUMN howdah.destinations.own_receiving_paused IS 'True: an administrator paused receiving from this destination alone, or failures disabled it.';
 
 COMMENT ON COLUMN howdah.destinations.max_failed_deliveries IS 'A message with this many failures is disposed of. 0: never. WebSphere''s default is 5.';
 
@@ -565,7 +571,9 @@ declare
 begin
     perform howdah._hold_limits();
     p_destination.own_persistent := p_destination.persistent;
-    p_destination.persistent := p_destination.persistent and (select e.persistent from howdah.engine e);
+    select p_destination.persistent and e.persistent, s.halted, s.halted
+    into p_destination.persistent, p_destination.sending_paused, p_destination.receiving_paused
+    from howdah.engine e cross join (select howdah._engine_state() <> 'running' as halted) s;
     insert into howdah.destinations overriding system value
     select n.*
     from (select where not exists (select from howdah.destinations d
@@ -1492,6 +1500,25 @@ $$;
 
 COMMENT ON FUNCTION howdah._backlog_share(p_topic howdah.topics, p_behind bigint, p_oldest timestamp with time zone) IS 'the share of the backlog allowed by a topic that a subscription has used.';
 
+CREATE FUNCTION howdah._begin_again() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if not exists (select from howdah.engine e where e.stopped_boot <> pg_postmaster_start_time())
+       or not howdah._try_latch('lost') then
+        return;
+    end if;
+    perform howdah._sweep_lost();
+    update howdah.engine e
+    set state = 'running', state_at = howdah.now(), state_by = null,
+        state_xid = pg_current_xact_id()::text::bigint, stopped_boot = null
+    where e.stopped_boot <> pg_postmaster_start_time();
+    perform howdah._pause_destinations();
+end
+$$;
+
+COMMENT ON FUNCTION howdah._begin_again() IS 'take the marks of a stop away that a restart of the server has ended.';
+
 CREATE FUNCTION howdah._begin_since(p_subscription howdah.subscriptions, p_since timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -1574,7 +1601,8 @@ begin
             max(g.generation) filter (where g.state = 'open') as generation,
             max(case when g.state = 'closing' then '9223372036854775807' else coalesce(g.closed_xid, '0') end) as closed
             from howdah.topic_ring g) r
-        where d.name = p_name and d.dropped_at is null and not d.receiving_paused
+        where d.name = p_name and d.dropped_at is null
+          and (not d.receiving_paused or not d.own_receiving_paused and howdah._engine_state() = 'running')
           and exists (select from howdah.destination_grants g
               where g.destination_id = d.id and g.verb = 'receive' and howdah._has_role(g.role_name));
         if not found then
@@ -2007,6 +2035,23 @@ $$;
 
 COMMENT ON FUNCTION howdah._check_disabled(p_destination_id integer) IS 'refuse to receive from a queue that failures in a row disabled.';
 
+CREATE FUNCTION howdah._check_engine(p_states text[] DEFAULT '{paused,quiesced,stopped}'::text[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_state text := howdah._engine_state();
+begin
+    if v_state = 'running' then
+        perform howdah._begin_again();
+    elsif v_state = any (p_states) then
+        raise exception using errcode = 'HD040', message = format('the engine is %s', v_state),
+            hint = 'Try again later: an administrator resumes it with howdah.resume_engine().';
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._check_engine(p_states text[]) IS 'refuse new work if the engine is in one of some states.';
+
 CREATE FUNCTION howdah._check_grant(p_verb text, p_role text) RETURNS void
     LANGUAGE plpgsql STABLE
     AS $$
@@ -2088,13 +2133,11 @@ $$;
 COMMENT ON FUNCTION howdah._check_levels(p_destination howdah.destinations) IS 'refuse a default level of reliability that is above the highest one.';
 
 CREATE FUNCTION howdah._check_message(p_destination howdah.destinations, p_body_bytes bigint, p_headers jsonb, p_priority integer, p_content_type text, p_time_to_live interval, p_delay interval) RETURNS void
-    LANGUAGE plpgsql STABLE
+    LANGUAGE plpgsql
     AS $$
 begin
     if p_destination.sending_paused then
-        raise exception using errcode = 'HD008', message = format('sending to queue %s is paused',
-            quote_literal(p_destination.name)),
-            hint = 'An administrator resumes it with howdah.resume(queue).';
+        perform howdah._refuse_sending(p_destination);
     end if;
     if p_body_bytes is null then
         raise exception using errcode = 'HD005', message = 'the body of a message cannot be NULL',
@@ -4726,6 +4769,14 @@ $$;
 
 COMMENT ON FUNCTION howdah._engine_option(p_key text) IS 'our name of an engine''s property, given by our name or that of Sun ONE MQ or WebSphere.';
 
+CREATE FUNCTION howdah._engine_state() RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+    select case when e.stopped_boot <> pg_postmaster_start_time() then 'running' else e.state end from howdah.engine e
+$$;
+
+COMMENT ON FUNCTION howdah._engine_state() IS 'whether the engine runs.';
+
 CREATE FUNCTION howdah._ensure_advisory() RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -4777,6 +4828,31 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._ensure_targets(p_destination howdah.destinations) IS 'create missing queues that a policy uses under fixed names.';
+
+CREATE FUNCTION howdah._enter_state(p_from text[], p_state text, p_act text, p_reason text) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform howdah._refuse_maintenance();
+    if howdah._has_old_snapshot() then
+        raise exception using errcode = 'HD005', message = 'the state of the engine is changed under READ COMMITTED',
+            hint = 'With an older snapshot it would not be seen what others have just created.';
+    end if;
+    perform from howdah.engine e for update;
+    if howdah._engine_state() <> all (p_from) then
+        return false;
+    end if;
+    update howdah.engine e
+    set state = p_state, state_at = howdah.now(), state_by = howdah._caller(),
+        state_xid = pg_current_xact_id()::text::bigint,
+        stopped_boot = case p_state when 'stopped' then pg_postmaster_start_time() end;
+    perform howdah._pause_destinations();
+    perform howdah._record_act(p_act, null, '{}', null, p_reason);
+    return true;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._enter_state(p_from text[], p_state text, p_act text, p_reason text) IS 'change the state of the engine, and record who did it.';
 
 CREATE FUNCTION howdah._estimate(p_destination_id integer) RETURNS TABLE(origin_id integer, live bigint, parked bigint, oldest_sent_at timestamp with time zone)
     LANGUAGE plpgsql STABLE
@@ -7171,6 +7247,25 @@ $$;
 
 COMMENT ON FUNCTION howdah._listener_warning(p_listener howdah.listeners) IS 'what is wrong with a listener''s limit compared with its queue''s.';
 
+CREATE FUNCTION howdah._live_leases() RETURNS bigint
+    LANGUAGE sql
+    AS $$
+    select count(*)
+    from (
+        select l.destination_id, l.lease_id from howdah.leases l
+        where l.until > howdah.now() and exists (select from howdah._in_lease(l.destination_id, l.lease_id))
+        union
+        select p.destination_id, p.lease_id from howdah.parked p
+        where p.lease_id is not null and p.due_at > howdah.now()
+          and (p.boot is null or p.boot = pg_postmaster_start_time())
+        union
+        select a.subscription_id, d.lease_id from howdah.acked d join howdah.acks a on a.id = d.ack_id
+        where d.lease_id is not null and d.leased_until > howdah.now()
+    ) u
+$$;
+
+COMMENT ON FUNCTION howdah._live_leases() IS 'how many leases with messages have not run out.';
+
 CREATE FUNCTION howdah._locate(p_subscription howdah.subscriptions, p_ack howdah.acks, p_seqs bigint[]) RETURNS TABLE(xid xid8, seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text, reliability smallint, nonpersistent boolean, message_id bigint, done boolean, wanted boolean)
     LANGUAGE sql
     AS $$ select * from howdah._messages_ahead(p_subscription, p_ack, howdah._snapshot(), cardinality(p_seqs), p_seqs) $$;
@@ -7620,6 +7715,37 @@ $$;
 
 COMMENT ON FUNCTION howdah._lose(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_reason text) IS 'record best-effort messages that could not be stored.';
 
+CREATE FUNCTION howdah._lose_nonpersistent(p_all boolean, p_reason text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_boot constant timestamptz := pg_postmaster_start_time();
+    v_lost record;
+begin
+    for v_lost in
+        with ready as (
+            delete from howdah.msgs_nonpersistent n where p_all or n.boot <> v_boot
+            returning n.destination_id, n.message_id
+        ), parked as (
+            delete from howdah.parked p where p.boot is not null and (p_all or p.boot <> v_boot)
+            returning p.destination_id, p.message_id
+        )
+        select g.destination_id, array_agg(g.message_id order by g.message_id) as message_ids
+        from (select * from ready union all select * from parked) g group by g.destination_id
+    loop
+        perform howdah._journal(d, 'lost', v_lost.message_ids, true, null, p_reason)
+        from howdah.destinations d where d.id = v_lost.destination_id;
+    end loop;
+    if p_all then
+        delete from howdah.topic_nonpersistent_0;
+        delete from howdah.topic_nonpersistent_1;
+        delete from howdah.topic_nonpersistent_2;
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._lose_nonpersistent(p_all boolean, p_reason text) IS 'remove non-persistent messages: all, or those that an earlier start of the server took.';
+
 CREATE FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer, p_level smallint) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -7720,8 +7846,8 @@ begin
         coalesce(array_agg(q.name order by q.id) filter (where q.allowed and not q.closed and q.idle), '{}'),
         count(*) filter (where q.allowed), count(*) > 0
     into v_busy, v_idle, v_allowed, v_any
-    from (select d.name, d.id, d.receiving_paused or d.backout_count = 'hardened' or d.delivery_policy <> 'shared'
-        or d.message_groups = 'sticky' as closed,
+    from (select d.name, d.id, d.receiving_paused and (d.own_receiving_paused or howdah._engine_state() <> 'running')
+        or d.backout_count = 'hardened' or d.delivery_policy <> 'shared' or d.message_groups = 'sticky' as closed,
               howdah._has_role(d.receivers[1]) is true
                   or exists (select from howdah.destination_grants g
                              where g.destination_id = d.id and g.verb = 'receive'
@@ -8060,7 +8186,8 @@ CREATE FUNCTION howdah._new_destination(p_name text) RETURNS howdah.destinations
     AS $$
     select jsonb_populate_record(null::howdah.destinations, jsonb_build_object(
         'name', p_name, 'kind', 'queue', 'is_system', false, 'created_at', howdah.now(), 'created_by', howdah._caller(),
-        'sending_paused', false, 'receiving_paused', false, 'preset', 'howdah', 'dispose_at', 5, 'streak_from', 0,
+        'sending_paused', false, 'receiving_paused', false, 'own_sending_paused', false, 'own_receiving_paused', false,
+        'preset', 'howdah', 'dispose_at', 5, 'streak_from', 0,
         'journal_level_at', howdah.now())
         || jsonb '{"max_message_bytes": 73400320, "own_max_message_bytes": 73400320, "default_priority": 4,
             "default_time_to_live_ms": null, "journal_level": "exits",
@@ -8649,7 +8776,8 @@ begin
            and j.event = 'consumed') then
         return;
     end if;
-    update howdah.destinations d set disabled_at = howdah.now(), receiving_paused = true where d.id = p_destination_id;
+    update howdah.destinations d set disabled_at = howdah.now(), receiving_paused = true,
+        own_receiving_paused = true where d.id = p_destination_id;
     perform howdah._advise('QUEUE_DISABLED', v_queue.name,
         jsonb_build_object('message_id', p_message_id, 'reason', format('%s failures in a row', v_failures)));
     perform howdah._announce('QUEUE_DISABLED', v_queue.name, jsonb_build_object('message_id', p_message_id));
@@ -8754,6 +8882,29 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._open_lane(p_destination_id integer, p_rank integer, p_place integer) IS 'make receives look for messages of a rank in a place.';
+
+CREATE FUNCTION howdah._open_transactions() RETURNS TABLE(transaction text, pid integer)
+    LANGUAGE sql
+    AS $$
+    select v.virtualtransaction, v.pid
+    from pg_locks v join pg_stat_activity a on a.pid = v.pid cross join howdah.engine e
+    where v.locktype = 'virtualxid' and v.virtualxid = v.virtualtransaction and v.granted and v.pid <> pg_backend_pid()
+      -- autovacuum has no user
+      and a.datname = current_database() and a.usesysid is not null
+      and (a.backend_xid is not null or age(a.backend_xmin) >= age(e.state_xid::text::xid8::xid))
+    union all
+    -- A prepared transaction keeps its virtual transaction until the server is restarted.
+    select t.virtualtransaction, null
+    from pg_prepared_xacts x
+    join pg_locks t on t.locktype = 'transactionid' and t.transactionid = x.transaction and t.mode = 'ExclusiveLock'
+    where x.database = current_database() and exists (
+        select from pg_locks r join pg_class c on c.oid = r.relation
+        where r.virtualtransaction = t.virtualtransaction and r.pid is null
+          and r.database = (select d.oid from pg_database d where d.datname = x.database)
+          and c.relnamespace = 'howdah'::regnamespace)
+$$;
+
+COMMENT ON FUNCTION howdah._open_transactions() IS 'the open transactions of this database that may still send or receive.';
 
 CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind text, lowest numeric, highest numeric, choices text[], nullable boolean)
     LANGUAGE sql IMMUTABLE
@@ -9427,6 +9578,22 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._pass_stream(p_stream record, p_rest boolean, p_from xid8, p_from_seq bigint, p_to xid8, p_last bigint, p_done pg_snapshot, p_taken integer, p_total bigint, p_filled boolean) IS 'journal what was read of a part of a stream, and move the cursor over it.';
+
+CREATE FUNCTION howdah._pause_destinations() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_halted constant boolean := howdah._engine_state() <> 'running';
+begin
+    update howdah.destinations d
+    set sending_paused = d.own_sending_paused or v_halted, receiving_paused = d.own_receiving_paused or v_halted
+    where (d.sending_paused, d.receiving_paused)
+        <> (d.own_sending_paused or v_halted, d.own_receiving_paused or v_halted)
+      and (d.dropped_at is null or exists (select from howdah.temporary_queues t where t.destination_id = d.id));
+end
+$$;
+
+COMMENT ON FUNCTION howdah._pause_destinations() IS 'let every queue, topic and subscription take new work or not, as the engine and each of them now say.';
 
 CREATE TABLE howdah.topic_msgs_0 (
     xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
@@ -10889,7 +11056,7 @@ CREATE FUNCTION howdah._record_act(p_act text, p_destination_id integer, p_messa
     LANGUAGE plpgsql
     AS $$
 begin
-    if cardinality(p_message_ids) > 0 then
+    if cardinality(p_message_ids) > 0 or p_destination_id is null then
         insert into howdah.operator_acts (at, actor, act, destination_id, other_destination_id, reason, message_ids,
             incident_id)
         values (howdah.now(), howdah._caller(), p_act, p_destination_id, p_other_id, p_reason, p_message_ids,
@@ -11239,18 +11406,39 @@ $$;
 COMMENT ON FUNCTION howdah._refuse_maintenance() IS 'refuse a call from ANALYZE, VACUUM, REINDEX, CREATE INDEX, CLUSTER or REFRESH MATERIALIZED VIEW.';
 
 CREATE FUNCTION howdah._refuse_paused(p_destination_id integer) RETURNS void
-    LANGUAGE plpgsql STABLE
+    LANGUAGE plpgsql
     AS $$
 begin
     perform howdah._check_disabled(p_destination_id);
-    raise exception using errcode = 'HD009',
-        message = format('receiving from queue %s is paused',
-            quote_literal(howdah._destination_name(p_destination_id))),
-        hint = 'An administrator resumes it with howdah.resume(queue).';
+    perform howdah._check_engine();
+    if (select d.own_receiving_paused from howdah.destinations d where d.id = p_destination_id) then
+        raise exception using errcode = 'HD009',
+            message = format('receiving from queue %s is paused',
+                quote_literal(howdah._destination_name(p_destination_id))),
+            hint = 'An administrator resumes it with howdah.resume(queue).';
+    end if;
 end
 $$;
 
 COMMENT ON FUNCTION howdah._refuse_paused(p_destination_id integer) IS 'refuse to receive from a queue from which receiving is paused.';
+
+CREATE FUNCTION howdah._refuse_sending(p_destination howdah.destinations) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if not exists (select from howdah.engine e
+                   where e.state = 'quiesced' and pg_current_xact_id_if_assigned()::text::bigint < e.state_xid) then
+        perform howdah._check_engine();
+    end if;
+    if p_destination.own_sending_paused then
+        raise exception using errcode = 'HD008', message = format('sending to queue %s is paused',
+            quote_literal(p_destination.name)),
+            hint = 'An administrator resumes it with howdah.resume(queue).';
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._refuse_sending(p_destination howdah.destinations) IS 'refuse to send to a destination to which sending is paused.';
 
 CREATE FUNCTION howdah._refuse_stream(p_name text) RETURNS void
     LANGUAGE plpgsql
@@ -11263,8 +11451,12 @@ begin
             hint = 'Subscribe to it with howdah.subscribe(topic, name) and receive from the name that returns.';
     elsif v_destination.receiving_paused then
         perform howdah._check_disabled(v_destination.id);
-        raise exception using errcode = 'HD009', message = format('subscription %s is paused', quote_literal(p_name)),
-            hint = 'An administrator resumes it with howdah.resume(subscription).';
+        perform howdah._check_engine();
+        if v_destination.own_receiving_paused then
+            raise exception using errcode = 'HD009',
+                message = format('subscription %s is paused', quote_literal(p_name)),
+                hint = 'An administrator resumes it with howdah.resume(subscription).';
+        end if;
     end if;
     raise exception using errcode = '40001', message = format('%s was changed meanwhile', quote_literal(p_name)),
         hint = 'Retry the transaction.';
@@ -11353,7 +11545,7 @@ begin
     if p_destination.log_queue is not null and (p_message.headers ? 'logged_queue') is not true then
         select d.* into v_log from howdah.destinations d
         where d.name = p_destination.log_queue and d.dropped_at is null and d.kind = 'queue' and not d.is_system
-          and not d.sending_paused;
+          and not d.own_sending_paused;
         if v_log.id is not null and howdah._has_room(v_log, 1,
             howdah._body_bytes(p_message.body, p_message.message_id)) then
             v_copy.destination_id := v_log.id;
@@ -13182,7 +13374,8 @@ declare
     v_message howdah.msgs;
 begin
     select d.* into v_target from howdah.destinations d
-    where d.name = p_reply_to and d.dropped_at is null and d.kind = 'queue' and not d.is_system and not d.sending_paused
+    where d.name = p_reply_to and d.dropped_at is null and d.kind = 'queue' and not d.is_system
+      and not d.own_sending_paused
       and d.id is distinct from p_from_id and (not d.name ^@ '_TEMP.' or howdah._hold_temporary(d));
     if v_target.id is null or not howdah._has_room(v_target, 1, 1000) then
         return;
@@ -14023,23 +14216,12 @@ CREATE FUNCTION howdah._sweep_lost() RETURNS void
     AS $$
 declare
     v_boot timestamptz := pg_postmaster_start_time();
-    v_lost record;
 begin
     if exists (select from howdah.engine e where e.boot = v_boot) or not howdah._try_latch('lost') then
         return;
     end if;
-    for v_lost in
-        with ready as (
-            delete from howdah.msgs_nonpersistent n where n.boot <> v_boot returning n.destination_id, n.message_id
-        ), parked as (
-            delete from howdah.parked p where p.boot <> v_boot returning p.destination_id, p.message_id
-        )
-        select g.destination_id, array_agg(g.message_id order by g.message_id) as message_ids
-        from (select * from ready union all select * from parked) g group by g.destination_id
-    loop
-        perform howdah._journal(d, 'lost', v_lost.message_ids, true, null, 'server restarted')
-        from howdah.destinations d where d.id = v_lost.destination_id;
-    end loop;
+    perform howdah._lose_nonpersistent(false,
+        case when e.state = 'stopped' then 'engine stopped' else 'server restarted' end) from howdah.engine e;
     update howdah.engine e set boot = v_boot where e.id = 1;
 end
 $$;
@@ -16207,6 +16389,9 @@ CREATE FUNCTION howdah.check_server() RETURNS TABLE(setting text, value text, da
         'persistent=true.'
     from howdah.engine e where not e.persistent
     union all
+    select 'engine', s.state, 'stall', 'Nobody sends or receives: howdah engine resume.'
+    from howdah._engine_state() s(state) where s.state <> 'running'
+    union all
     select 'destination ' || d.name, 'persistent: false', 'loss', 'Memory mode: every restart of the server empties it.'
     from howdah.destinations d where d.dropped_at is null and not d.own_persistent and not d.name ^@ '_TEMP.'
     union all
@@ -16459,6 +16644,7 @@ declare
     v_name text := '_TEMP.' || replace(gen_random_uuid()::text, '-', '');
     v_free howdah.temporary_queues;
 begin
+    perform howdah._check_engine('{quiesced,stopped}');
     perform howdah._refuse_maintenance();
     if v_connection is null then
         v_connection := 's-' || gen_random_uuid();
@@ -16803,6 +16989,24 @@ $$;
 
 COMMENT ON FUNCTION howdah.engine_options() IS 'the properties of the whole engine with their values.';
 
+CREATE FUNCTION howdah.engine_state() RETURNS TABLE(state text, since timestamp with time zone, changed_by text, transactions bigint, leases bigint, pids integer[])
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+    select case when howdah._engine_state() = 'quiesced' and (o.transactions > 0 or l.leases > 0) then 'quiescing'
+            else howdah._engine_state() end,
+        e.state_at, e.state_by, o.transactions, l.leases, o.pids
+    from howdah.engine e
+    cross join (
+        select count(*) as transactions,
+            coalesce(array_agg(t.pid order by t.pid) filter (where t.pid is not null), '{}') as pids
+        from howdah._open_transactions() t
+    ) o
+    cross join howdah._live_leases() l(leases)
+$$;
+
+COMMENT ON FUNCTION howdah.engine_state() IS 'whether the engine runs, and what is under way.';
+
 CREATE FUNCTION howdah.ensure_listener(listener text, queue text, options jsonb DEFAULT '{}'::jsonb) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -16971,6 +17175,10 @@ begin
                 '"error".';
     end;
     fired := 0;
+    if howdah._engine_state() <> 'running' then
+        unplanned := 0;
+        return;
+    end if;
     for v_plan in
         select s as schedule, p.times, p.next_at, p.error
         from howdah.schedules s
@@ -17445,20 +17653,20 @@ begin
     return query
     select a.act_id, a.at, a.actor, a.act, d.name, o.name, a.reason, a.message_ids
     from howdah.operator_acts a
-    join howdah.destinations d on d.id = a.destination_id
+    left join howdah.destinations d on d.id = a.destination_id
     left join howdah.destinations o on o.id = a.other_destination_id
     where (v_id is null or a.destination_id = v_id)
       and (list_acts.message_id is null or list_acts.message_id = any (a.message_ids))
       and (before_act is null or a.act_id < before_act)
-      and exists (select from howdah.destination_grants g
-                  where g.destination_id = d.id and g.verb = 'browse'
-                    and howdah._has_role(g.role_name))
+      and (a.destination_id is null or exists (select from howdah.destination_grants g
+                                               where g.destination_id = d.id and g.verb = 'browse'
+                                                 and howdah._has_role(g.role_name)))
     order by a.act_id desc
     limit max_acts;
 end
 $$;
 
-COMMENT ON FUNCTION howdah.list_acts(queue text, message_id bigint, max_acts integer, before_act bigint) IS 'list what operators did with messages, and who they were, newest first.';
+COMMENT ON FUNCTION howdah.list_acts(queue text, message_id bigint, max_acts integer, before_act bigint) IS 'list what operators did with messages and with the engine, and who they were, newest first.';
 
 CREATE FUNCTION howdah.list_aliases() RETURNS TABLE(alias text, target text, default_reliability text, max_reliability text, producer_may_override boolean, created_at timestamp with time zone, created_by text)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -18701,6 +18909,7 @@ declare
     v_now timestamptz := howdah.now();
     v_id integer;
 begin
+    perform howdah._check_engine('{quiesced,stopped}');
     if v_destination.kind = 'topic' then
         raise exception using errcode = 'HD005', message = format('%s is a topic', quote_literal(queue)),
             hint = 'Subscribe to it with howdah.subscribe(topic, name) and open a consumer of the name that returns.';
@@ -18793,13 +19002,26 @@ declare
     v_id integer := (howdah._own_queue(queue)).id;
 begin
     update howdah.destinations d
-    set sending_paused = d.sending_paused or coalesce(sending, false),
+    set own_sending_paused = d.own_sending_paused or coalesce(sending, false),
+        own_receiving_paused = d.own_receiving_paused or coalesce(receiving, false),
+        sending_paused = d.sending_paused or coalesce(sending, false),
         receiving_paused = d.receiving_paused or coalesce(receiving, false)
     where d.id = v_id;
 end
 $$;
 
 COMMENT ON FUNCTION howdah.pause(queue text, sending boolean, receiving boolean) IS 'pause sending to a queue, receiving from it, or both (the default).';
+
+CREATE FUNCTION howdah.pause_engine(reason text DEFAULT NULL::text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+begin
+    return howdah._enter_state('{running}', 'paused', 'paused', reason);
+end
+$$;
+
+COMMENT ON FUNCTION howdah.pause_engine(reason text) IS 'let nobody send or receive in the whole engine, until howdah.resume_engine().';
 
 CREATE FUNCTION howdah.pause_schedule(schedule_id bigint) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -19075,6 +19297,17 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.queue_stats(queue text) IS 'count what is in a queue, or in every queue, and what has become of its messages.';
+
+CREATE FUNCTION howdah.quiesce_engine(reason text DEFAULT NULL::text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+begin
+    return howdah._enter_state('{running,paused}', 'quiesced', 'quiesced', reason);
+end
+$$;
+
+COMMENT ON FUNCTION howdah.quiesce_engine(reason text) IS 'let no new work begin in the whole engine, and let what is under way end.';
 
 CREATE FUNCTION howdah.rebase_topics() RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
@@ -20103,19 +20336,44 @@ CREATE FUNCTION howdah.resume(queue text, sending boolean DEFAULT true, receivin
 declare
     v_id integer := (howdah._own_queue(queue)).id;
 begin
+    perform howdah._hold_limits();
     update howdah.destinations d
-    set sending_paused = d.sending_paused and not coalesce(sending, false),
-        receiving_paused = d.receiving_paused and not coalesce(receiving, false),
+    set own_sending_paused = d.own_sending_paused and not coalesce(sending, false),
+        own_receiving_paused = d.own_receiving_paused and not coalesce(receiving, false),
+        sending_paused = s.halted or d.own_sending_paused and not coalesce(sending, false),
+        receiving_paused = s.halted or d.own_receiving_paused and not coalesce(receiving, false),
         disabled_at = case when receiving is not true then d.disabled_at end,
         streak_from = case when receiving is true and d.disabled_at is not null
             then coalesce(pg_sequence_last_value(pg_get_serial_sequence('howdah.poison_details',
                 'incident_id')::regclass), 0)
             else d.streak_from end
+    from (select howdah._engine_state() <> 'running' as halted) s
     where d.id = v_id;
 end
 $$;
 
 COMMENT ON FUNCTION howdah.resume(queue text, sending boolean, receiving boolean) IS 'resume sending to a queue, receiving from it, or both (the default).';
+
+CREATE FUNCTION howdah.resume_engine(reason text DEFAULT NULL::text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+begin
+    perform howdah._begin_again();
+    if howdah._engine_state() = 'stopped' then
+        -- Lock these before the engine's row: whoever writes to them may need that.
+        lock table only howdah.msgs_nonpersistent, only howdah.parked, only howdah.topic_nonpersistent_0,
+            only howdah.topic_nonpersistent_1, only howdah.topic_nonpersistent_2 in exclusive mode;
+        perform from howdah.engine e for update;
+        if howdah._engine_state() = 'stopped' and not howdah._has_old_snapshot() then
+            perform howdah._lose_nonpersistent(true, 'engine stopped');
+        end if;
+    end if;
+    return howdah._enter_state('{paused,quiesced,stopped}', 'running', 'resumed', reason);
+end
+$$;
+
+COMMENT ON FUNCTION howdah.resume_engine(reason text) IS 'let everybody send and receive again in the whole engine.';
 
 CREATE FUNCTION howdah.resume_listener(listener text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -20792,6 +21050,61 @@ $$;
 
 COMMENT ON FUNCTION howdah.settle_failures(queue text, message_ids bigint[], priorities integer[], positions bigint[]) IS 'apply the queue''s policy to messages whose failures were recorded in hand.';
 
+CREATE FUNCTION howdah.stop_engine(timeout interval DEFAULT '00:00:30'::interval, reason text DEFAULT NULL::text) RETURNS TABLE(state text, since timestamp with time zone, changed_by text, transactions bigint, leases bigint, pids integer[])
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+#variable_conflict use_variable
+declare
+    v_until timestamptz;
+    v_awaited text[];
+    v_own boolean;
+begin
+    if (timeout between interval '0' and interval '1 day') is not true then
+        raise exception using errcode = 'HD005', message = 'timeout must be 0 to 1 day',
+            hint = 'A call that is not done in time says what is under way; call again.';
+    end if;
+    v_until := clock_timestamp() + timeout;
+    if howdah._engine_state() in ('running', 'paused') then
+        perform howdah._enter_state('{running,paused}', 'quiesced', 'quiesced', reason);
+    elsif howdah._has_old_snapshot() then
+        raise exception using errcode = 'HD005', message = 'the engine is stopped under READ COMMITTED',
+            hint = 'With an older snapshot the call would not see what has ended.';
+    end if;
+    v_own := (select e.state_xid is not distinct from pg_current_xact_id_if_assigned()::text::bigint
+        from howdah.engine e);
+    loop
+        perform pg_stat_clear_snapshot();
+        -- Whoever comes later sees that the engine is quiesced.
+        v_awaited := coalesce(v_awaited, array(select o.transaction from howdah._open_transactions() o));
+        select e.state, e.since, e.changed_by, o.number, e.leases, o.pids
+        into state, since, changed_by, transactions, leases, pids
+        from howdah.engine_state() e
+        cross join (
+            select count(*) as number,
+                coalesce(array_agg(t.pid order by t.pid) filter (where t.pid is not null), '{}') as pids
+            from howdah._open_transactions() t where t.transaction = any (v_awaited) or t.pid is null
+        ) o;
+        exit when v_own or state not in ('quiescing', 'quiesced') or transactions = 0 and leases = 0
+            or clock_timestamp() >= v_until;
+        perform pg_sleep(0.05);
+    end loop;
+    if not v_own and state in ('quiescing', 'quiesced') and transactions = 0 and leases = 0
+       and howdah._enter_state('{quiesced}', 'stopped', 'stopped', reason) then
+        if current_setting('synchronous_commit') = 'off' then
+            perform set_config('synchronous_commit', 'on', true);
+        end if;
+        select e.state, e.since, e.changed_by into state, since, changed_by
+        from howdah.engine_state() e;
+    elsif state = 'quiesced' then
+        state := 'quiescing';
+    end if;
+    return next;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.stop_engine(timeout interval, reason text) IS 'quiesce the engine, wait until what is under way has ended, and mark the stop.';
+
 CREATE FUNCTION howdah.stop_listener(listener text, reason text DEFAULT NULL::text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -20821,6 +21134,7 @@ declare
     v_id integer;
     v_upto pg_snapshot;
 begin
+    perform howdah._check_engine('{quiesced,stopped}');
     perform howdah._refuse_maintenance();
     perform howdah._check_cluster();
     -- From here to the commit, no table is emptied (howdah.maintain_topics), and no topic is created that a wildcard
@@ -21178,6 +21492,11 @@ CREATE TABLE howdah.engine (
     procedures_checksum text NOT NULL,
     system_identifier bigint,
     boot timestamp with time zone NOT NULL,
+    state text DEFAULT 'running'::text NOT NULL,
+    state_at timestamp with time zone,
+    state_by text,
+    state_xid bigint,
+    stopped_boot timestamp with time zone,
     attempting_secret uuid DEFAULT gen_random_uuid() NOT NULL,
     digest_secret uuid DEFAULT gen_random_uuid() NOT NULL,
     admin_role text NOT NULL,
@@ -21213,6 +21532,8 @@ CREATE TABLE howdah.engine (
     CONSTRAINT ck_engine_limits CHECK (((max_count > 0) AND (max_bytes > 0) AND (orange_delay_ms >= 0))),
     CONSTRAINT ck_engine_max_message_bytes CHECK ((max_message_bytes > 0)),
     CONSTRAINT ck_engine_single_row CHECK ((id = 1)),
+    CONSTRAINT ck_engine_state CHECK ((state = ANY (ARRAY['running'::text, 'paused'::text, 'quiesced'::text, 'stopped'::text]))),
+    CONSTRAINT ck_engine_stopped_boot CHECK (((state = 'stopped'::text) = (stopped_boot IS NOT NULL))),
     CONSTRAINT ck_engine_thresholds CHECK (((yellow_threshold > 0) AND (yellow_threshold <= orange_threshold) AND (orange_threshold <= red_threshold) AND (red_threshold <= 100))),
     CONSTRAINT ck_engine_topic_rotation_seconds CHECK ((topic_rotation_seconds > 0))
 );
@@ -21228,6 +21549,16 @@ COMMENT ON COLUMN howdah.engine.procedures_checksum IS 'Checksum of the installe
 COMMENT ON COLUMN howdah.engine.system_identifier IS 'The cluster to which the transaction ids in topics and cursors belong. After a restore into another, call howdah.rebase_topics().';
 
 COMMENT ON COLUMN howdah.engine.boot IS 'Start of the server at which non-persistent messages were last swept.';
+
+COMMENT ON COLUMN howdah.engine.state IS 'running, paused (nobody sends or receives), quiesced (no new work, and what began may end) or stopped (nothing is under way).';
+
+COMMENT ON COLUMN howdah.engine.state_at IS 'When the engine got into this state. NULL: it has always run.';
+
+COMMENT ON COLUMN howdah.engine.state_by IS 'The role that put it there. NULL: nobody; a restart of the server ended a stop.';
+
+COMMENT ON COLUMN howdah.engine.state_xid IS 'The transaction that changed the state (xid8 as a number). While quiesced, older ones still send.';
+
+COMMENT ON COLUMN howdah.engine.stopped_boot IS 'Start of the server that the stop was made on: any other has ended it. NULL: not stopped.';
 
 COMMENT ON COLUMN howdah.engine.attempting_secret IS 'It tells howdah.receive that howdah.begin_attempts calls it for a hardened queue. Only the owner can read it.';
 
@@ -21838,29 +22169,33 @@ COMMENT ON COLUMN howdah.attempts.conversation_id IS 'The message''s conversatio
 CREATE TABLE howdah.operator_acts (
     act_id bigint NOT NULL,
     at timestamp with time zone NOT NULL,
-    destination_id integer NOT NULL,
+    destination_id integer,
     other_destination_id integer,
     actor text NOT NULL,
     act text NOT NULL,
     reason text,
     message_ids bigint[] NOT NULL,
     incident_id bigint,
-    CONSTRAINT ck_operator_acts_act CHECK ((act = ANY (ARRAY['replayed'::text, 'edited'::text, 'moved'::text, 'parked'::text, 'retried'::text, 'discarded'::text, 'purged'::text])))
+    CONSTRAINT ck_operator_acts_act CHECK (
+CASE
+    WHEN (destination_id IS NULL) THEN (act = ANY (ARRAY['paused'::text, 'quiesced'::text, 'stopped'::text, 'resumed'::text]))
+    ELSE (act = ANY (ARRAY['replayed'::text, 'edited'::text, 'moved'::text, 'parked'::text, 'retried'::text, 'discarded'::text, 'purged'::text]))
+END)
 );
 
-COMMENT ON TABLE howdah.operator_acts IS 'What operators did with messages, and who they were. INSERT-only; kept for engine.journal_retention_days.';
+COMMENT ON TABLE howdah.operator_acts IS 'What operators did with messages and the engine, and who they were. INSERT-only; kept for engine.journal_retention_days.';
 
 COMMENT ON COLUMN howdah.operator_acts.act_id IS 'Number of the act.';
 
 COMMENT ON COLUMN howdah.operator_acts.at IS 'When it was done.';
 
-COMMENT ON COLUMN howdah.operator_acts.destination_id IS 'The destination the messages were in.';
+COMMENT ON COLUMN howdah.operator_acts.destination_id IS 'The destination the messages were in. NULL: it was done to the engine.';
 
 COMMENT ON COLUMN howdah.operator_acts.other_destination_id IS 'Where replayed, edited or moved messages went.';
 
 COMMENT ON COLUMN howdah.operator_acts.actor IS 'The role that did it.';
 
-COMMENT ON COLUMN howdah.operator_acts.act IS 'replayed, edited, moved, parked, retried, discarded or purged.';
+COMMENT ON COLUMN howdah.operator_acts.act IS 'replayed, edited, moved, parked, retried, discarded or purged; of the engine paused, quiesced, stopped or resumed.';
 
 COMMENT ON COLUMN howdah.operator_acts.reason IS 'Why, in the operator''s words.';
 
@@ -23768,6 +24103,8 @@ REVOKE ALL ON FUNCTION howdah._backlog(p_destination_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._backlog_share(p_topic howdah.topics, p_behind bigint, p_oldest timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._begin_again() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._begin_since(p_subscription howdah.subscriptions, p_since timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._begin_stream(p_name text, p_hold boolean, p_plain boolean, p_consumer bigint, OUT id integer, OUT journaled boolean, OUT slot integer, OUT nonpersistent boolean, OUT topic_id integer, OUT topic text, OUT ack_cursor howdah.ack_cursors, OUT done pg_snapshot, OUT late xid8, OUT upto pg_snapshot, OUT ring bigint, OUT moment timestamp with time zone, OUT shared boolean, OUT usual boolean, OUT failing regclass, OUT closed xid8, OUT generation bigint) FROM PUBLIC;
@@ -23809,6 +24146,8 @@ REVOKE ALL ON FUNCTION howdah._check_creation() FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._check_cron(p_cron text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_disabled(p_destination_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._check_engine(p_states text[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_grant(p_verb text, p_role text) FROM PUBLIC;
 
@@ -23982,9 +24321,13 @@ REVOKE ALL ON FUNCTION howdah._end_stream(p_stream record, p_total bigint) FROM 
 
 REVOKE ALL ON FUNCTION howdah._engine_option(p_key text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._engine_state() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._ensure_advisory() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._ensure_targets(p_destination howdah.destinations) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._enter_state(p_from text[], p_state text, p_act text, p_reason text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._estimate(p_destination_id integer) FROM PUBLIC;
 
@@ -24214,6 +24557,8 @@ REVOKE ALL ON FUNCTION howdah._listener_session(p_listener_id integer, p_max_ses
 
 REVOKE ALL ON FUNCTION howdah._listener_warning(p_listener howdah.listeners) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._live_leases() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._locate(p_subscription howdah.subscriptions, p_ack howdah.acks, p_seqs bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lock_and_count(p_id integer, p_rank smallint, p_positions bigint[], p_locked boolean, p_limit integer, OUT positions bigint[], OUT failed bigint[], OUT failures integer[], OUT ended bigint[]) FROM PUBLIC;
@@ -24245,6 +24590,8 @@ REVOKE ALL ON FUNCTION howdah._look_parked(p_lane howdah.lanes, p_want integer, 
 REVOKE ALL ON FUNCTION howdah._look_up(p_destination_id integer, p_message_id bigint, p_correlation_id text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lose(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_reason text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._lose_nonpersistent(p_all boolean, p_reason text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer, p_level smallint) FROM PUBLIC;
 
@@ -24326,6 +24673,8 @@ REVOKE ALL ON FUNCTION howdah._offset_snapshot(p_offset jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._open_lane(p_destination_id integer, p_rank integer, p_place integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._open_transactions() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._option_kinds() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._origin_id(p_name text) FROM PUBLIC;
@@ -24361,6 +24710,8 @@ REVOKE ALL ON FUNCTION howdah._parse_size(p_size text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._pass_done(p_place record, p_last bigint, p_ring bigint, p_now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._pass_stream(p_stream record, p_rest boolean, p_from xid8, p_from_seq bigint, p_to xid8, p_last bigint, p_done pg_snapshot, p_taken integer, p_total bigint, p_filled boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._pause_destinations() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._persistent_0(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) FROM PUBLIC;
 
@@ -24441,6 +24792,8 @@ REVOKE ALL ON FUNCTION howdah._redelivery_delay(p_destination howdah.destination
 REVOKE ALL ON FUNCTION howdah._refuse_maintenance() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._refuse_paused(p_destination_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._refuse_sending(p_destination howdah.destinations) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._refuse_stream(p_name text) FROM PUBLIC;
 
@@ -24929,6 +25282,13 @@ GRANT ALL ON FUNCTION howdah.engine_options() TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.engine_options() TO howdah_consumer;
 GRANT ALL ON FUNCTION howdah.engine_options() TO howdah_producer;
 
+REVOKE ALL ON FUNCTION howdah.engine_state() FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.engine_state() TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.engine_state() TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.engine_state() TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.engine_state() TO howdah_consumer;
+GRANT ALL ON FUNCTION howdah.engine_state() TO howdah_producer;
+
 REVOKE ALL ON FUNCTION howdah.ensure_listener(listener text, queue text, options jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.ensure_listener(listener text, queue text, options jsonb) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.ensure_listener(listener text, queue text, options jsonb) TO howdah_consumer;
@@ -25203,6 +25563,9 @@ GRANT ALL ON FUNCTION howdah.park_messages(queue text, message_ids bigint[], unt
 REVOKE ALL ON FUNCTION howdah.pause(queue text, sending boolean, receiving boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.pause(queue text, sending boolean, receiving boolean) TO howdah_admin;
 
+REVOKE ALL ON FUNCTION howdah.pause_engine(reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.pause_engine(reason text) TO howdah_admin;
+
 REVOKE ALL ON FUNCTION howdah.pause_schedule(schedule_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.pause_schedule(schedule_id bigint) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.pause_schedule(schedule_id bigint) TO howdah_producer;
@@ -25239,6 +25602,9 @@ GRANT ALL ON FUNCTION howdah.queue_stats(queue text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.queue_stats(queue text) TO howdah_auditor;
 GRANT ALL ON FUNCTION howdah.queue_stats(queue text) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.queue_stats(queue text) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.quiesce_engine(reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.quiesce_engine(reason text) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.rebase_topics() FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.rebase_topics() TO howdah_admin;
@@ -25359,6 +25725,9 @@ GRANT ALL ON FUNCTION howdah.restore_message(queue text, archive uuid, run integ
 REVOKE ALL ON FUNCTION howdah.resume(queue text, sending boolean, receiving boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.resume(queue text, sending boolean, receiving boolean) TO howdah_admin;
 
+REVOKE ALL ON FUNCTION howdah.resume_engine(reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.resume_engine(reason text) TO howdah_admin;
+
 REVOKE ALL ON FUNCTION howdah.resume_listener(listener text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.resume_listener(listener text) TO howdah_admin;
 
@@ -25442,6 +25811,9 @@ GRANT ALL ON FUNCTION howdah.set_storage(options jsonb, tables text[]) TO howdah
 REVOKE ALL ON FUNCTION howdah.settle_failures(queue text, message_ids bigint[], priorities integer[], positions bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.settle_failures(queue text, message_ids bigint[], priorities integer[], positions bigint[]) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.settle_failures(queue text, message_ids bigint[], priorities integer[], positions bigint[]) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.stop_engine(timeout interval, reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.stop_engine(timeout interval, reason text) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.stop_listener(listener text, reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.stop_listener(listener text, reason text) TO howdah_admin;

@@ -423,7 +423,7 @@ def levels_of_reliability(e: Engine) -> None:
     e.fail("brittle", e.one("select howdah.send('brittle', 'x', reliability => %s)", best))
     e.fail("brittle", e.one("select howdah.send('brittle', 'x', reliability => %s)", express))
     e.queue("ticker", discard_with_sender=True)
-    e.rows("select howdah.create_topic('ticks', '{\"discard_with_sender\": true, \"journal_level\": \"full\"}')")
+    e.rows('select howdah.create_topic(\'ticks\', \'{"discard_with_sender": true, "journal_level": "full"}\')')
     e.rows("select howdah.subscribe('ticks', 'early'), howdah.subscribe('ticks', 'late')")
     sender = e.connect()
     for destination in ("ticker", "ticks"):
