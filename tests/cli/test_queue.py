@@ -26,7 +26,7 @@ def test_create_list_show_alter(dsn: str) -> None:
 
     assert howdah(dsn, "queue", "alter", "orders", "-o", "default_priority=7").code == 0
     assert howdah(dsn, "queue", "show", "orders", "--json").json["default_priority"] == 7
-    assert "* default_priority             7  (default: 4)\n" in howdah(dsn, "queue", "show", "orders").out
+    assert "* default_priority               7  (default: 4)\n" in howdah(dsn, "queue", "show", "orders").out
 
 
 def test_a_bad_name_is_refused_and_nothing_is_made(dsn: str) -> None:
@@ -187,8 +187,8 @@ def test_show_groups_the_options_by_subject_and_marks_what_is_not_the_default(ds
     assert subjects == list(SUBJECTS)
     marked = [line.split()[1] for line in shown.splitlines() if line.startswith("*")]
     assert marked == ["max_failed_deliveries", "message_limit"]
-    assert "* message_limit                9  (default: none)\n" in shown
-    assert "  preset                       activemq\n" in shown
+    assert "* message_limit                  9  (default: none)\n" in shown
+    assert "  preset                         activemq\n" in shown
 
     assert howdah(dsn, "queue", "show", "q", "--changed", "--json").json == {
         "preset": "activemq", "max_failed_deliveries": 2, "message_limit": 9,
