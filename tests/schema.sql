@@ -18701,6 +18701,11 @@ begin
             message = format('link %s belongs to another database, of which this one is a copy',
                 quote_literal(v_link.name)),
             hint = 'Drop the link, or let it begin anew with howdah.rebase_link(name).';
+    elsif v_link.target_engine_id <> target_engine then
+        raise exception using errcode = 'HD025',
+            message = format('link %s leads to another engine than before, or to one that was restored elsewhere',
+                quote_literal(v_link.name)),
+            hint = 'If that is meant, let it begin anew with howdah.rebase_link(name).';
     end if;
     select d.name, d.kind into source, v_kind from howdah.destinations d where d.id = v_link.source_id;
     begin

@@ -3,7 +3,7 @@
 --
 -- Returns  one row. state: batch; empty; paused; standby, if another forwarder has the link; or ready, if no target is
 --          given. With a batch: what howdah.link_arrive needs at the target, and messages, a JSON array.
--- Raises   HD005 wrong argument; HD010 not allowed; HD025 this database is a copy, or the target; HD041 there is no
+-- Raises   HD005 wrong argument; HD010 not allowed; HD025 this database or the target is a copy; HD041 there is no
 --          such link; HD001, HD003, HD009, HD016, HD019, HD023, HD024, HD032, HD040 as howdah.receive for the link's
 --          source.
 -- Role     howdah_consumer howdah_admin
@@ -52,6 +52,11 @@ begin
             message = format('link %s belongs to another database, of which this one is a copy',
                 quote_literal(v_link.name)),
             hint = 'Drop the link, or let it begin anew with howdah.rebase_link(name).';
+    elsif v_link.target_engine_id <> target_engine then
+        raise exception using errcode = 'HD025',
+            message = format('link %s leads to another engine than before, or to one that was restored elsewhere',
+                quote_literal(v_link.name)),
+            hint = 'If that is meant, let it begin anew with howdah.rebase_link(name).';
     end if;
     select d.name, d.kind into source, v_kind from howdah.destinations d where d.id = v_link.source_id;
     begin

@@ -275,6 +275,19 @@ def test_a_copy_of_the_database_forwards_nothing(pair: Pair) -> None:
         pair.steps().take()
 
 
+def test_another_target_is_not_taken_for_the_first(pair: Pair) -> None:
+    """A service that leads elsewhere, or a target that was restored elsewhere, stops the link until it is rebased."""
+    pair.send("one", "two")
+    steps = pair.steps()
+    steps.forward(1)
+    pair.b.execute("select howdah.new_engine_id()")
+    with pytest.raises(Exception, match="another engine than before"):
+        pair.steps().take()
+    pair.a.execute("select howdah.rebase_link('to_b')")
+    pair.steps().forward_all()
+    assert bodies(pair.b) == ["one", "two"]
+
+
 def test_a_copy_of_the_cluster_gets_an_identity_of_its_own(pair: Pair) -> None:
     """Until then, it is taken for the same engine."""
     before = one(pair.a, "select engine_id from howdah.link_engine()")

@@ -21,6 +21,7 @@ from psycopg.conninfo import conninfo_to_dict
 from support import column, one, wait_until
 
 from howdah.engine.embedded import EmbeddedServer
+from howdah.workers.links.audit import audit_link
 
 SENDER = Path(__file__).parents[1] / "helpers" / "link_sender.py"
 #: `make chaos` sends more.
@@ -130,6 +131,7 @@ def test_kills_of_forwarders_and_servers_lose_and_double_nothing(
     finally:
         sender.kill()
         world.close()
+    assert audit_link("to_b", world.a.start().dsn, world.b.start().dsn).findings == []
     noted = notes.read_text().split()
     acknowledged = {body for body in noted if not body.startswith("?")}
     tried = {body.removeprefix("?") for body in noted}
