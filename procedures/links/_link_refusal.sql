@@ -5,8 +5,8 @@
 -- Role     internal
 --
 -- A message that is too large, or whose level is above the queue's highest, is rejected. A paused or full queue, a
--- halted engine, a missing right and a restored database are not the message's fault. Only errors of the message's own data are, and
--- what this engine has no place for.
+-- halted engine, a missing right and a restored database are not the message's fault. Only errors of the message's own
+-- data are, and what this engine has no place for.
 create or replace function howdah._link_refusal(p_sqlstate text) returns text
 language sql immutable
 as $$
