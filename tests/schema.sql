@@ -7563,7 +7563,8 @@ begin
         where v_source.journal_level <> 'off';
         update howdah.links l set dropped = l.dropped + cardinality(v_ids) where l.link_id = p_link.link_id;
     end loop;
-exception when sqlstate 'HD009' or sqlstate 'HD016' or sqlstate 'HD019' or sqlstate 'HD032' then
+exception when sqlstate 'HD009' or sqlstate 'HD016' or sqlstate 'HD019' or sqlstate 'HD032'
+    or sqlstate 'HD040' then
     return;
 end
 $_$;
@@ -7624,7 +7625,7 @@ COMMENT ON FUNCTION howdah._link_messages(p_messages json) IS 'the messages of a
 CREATE FUNCTION howdah._link_refusal(p_sqlstate text) RETURNS text
     LANGUAGE sql IMMUTABLE
     AS $$
-    select case when p_sqlstate in ('HD008', 'HD010', 'HD018', 'HD025', 'HD027') then null
+    select case when p_sqlstate in ('HD008', 'HD010', 'HD018', 'HD025', 'HD027', 'HD040') then null
         when p_sqlstate in ('HD007', 'HD039') then 'rejected'
         when substr(p_sqlstate, 1, 2) in ('HD', '22', '23', '54', 'P0') then 'failed' end
 $$;

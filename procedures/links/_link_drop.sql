@@ -38,7 +38,8 @@ begin
         where v_source.journal_level <> 'off';
         update howdah.links l set dropped = l.dropped + cardinality(v_ids) where l.link_id = p_link.link_id;
     end loop;
-exception when sqlstate 'HD009' or sqlstate 'HD016' or sqlstate 'HD019' or sqlstate 'HD032' then
+exception when sqlstate 'HD009' or sqlstate 'HD016' or sqlstate 'HD019' or sqlstate 'HD032'
+    or sqlstate 'HD040' then
     return;
 end
 $$;

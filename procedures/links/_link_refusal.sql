@@ -5,12 +5,12 @@
 -- Role     internal
 --
 -- A message that is too large, or whose level is above the queue's highest, is rejected. A paused or full queue, a
--- missing right and a restored database are not the message's fault. Only errors of the message's own data are, and
--- what this engine has no place for.
+-- halted engine, a missing right and a restored database are not the message's fault. Only errors of the message's own
+-- data are, and what this engine has no place for.
 create or replace function howdah._link_refusal(p_sqlstate text) returns text
 language sql immutable
 as $$
-    select case when p_sqlstate in ('HD008', 'HD010', 'HD018', 'HD025', 'HD027') then null
+    select case when p_sqlstate in ('HD008', 'HD010', 'HD018', 'HD025', 'HD027', 'HD040') then null
         when p_sqlstate in ('HD007', 'HD039') then 'rejected'
         when substr(p_sqlstate, 1, 2) in ('HD', '22', '23', '54', 'P0') then 'failed' end
 $$;

@@ -367,3 +367,18 @@ def test_the_order_of_a_message_group_is_kept(dsn: str, a: Db, b: Db) -> None:
     groups = b.execute("select headers ->> 'JMSXGroupID', body::integer from howdah.browse('in', 100)").fetchall()
     for group in "012":
         assert [n for name, n in groups if name == group] == list(range(int(group), 30, 3))
+
+
+@pytest.mark.parametrize("halted", ["source", "target"])
+def test_a_halted_engine_blames_no_message(dsn: str, a: Db, b: Db, halted: str) -> None:
+    """On either side, the link waits until the engine is resumed."""
+    create(a, retry_ms_max=50)
+    a.execute("select howdah.send('out', 'one')")
+    db = a if halted == "source" else b
+    db.execute("select howdah.pause_engine()")
+    with forwarding(dsn):
+        wait_until(lambda: one(a, "select last_error from howdah.list_links()"))
+        assert one(a, "select state from howdah.list_links()") == "away"
+        db.execute("select howdah.resume_engine()")
+        wait_until(lambda: bodies(b) == ["one"])
+    assert column(a, "select sqlstate from howdah.incidents('out')") == []
