@@ -14146,6 +14146,7 @@ begin
           and octet_length(p_body) <= c.max_message_bytes
           and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
           and c.producer_may_override and c.max_reliability = 'ASSURED_PERSISTENT' and p_level is not null
+          and not c.discard_with_sender
           and exists (select from howdah.lanes l
               where l.destination_id = c.id and l.rank = c.main_rank and l.place = 1 and l.head is not null)
           and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(p_body)))

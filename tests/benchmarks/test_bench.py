@@ -6,6 +6,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest.mock import patch
@@ -17,7 +18,7 @@ from command import howdah, refused
 from rich.console import Console
 from support import Db, Server, column, one
 
-from howdah.benchmarks import audits, broker, firstcall, floor, held, pgmq, processor, stream, topics
+from howdah.benchmarks import audits, broker, firstcall, floor, held, levels, pgmq, processor, stream, topics
 from howdah.benchmarks.bench import Bench
 from howdah.benchmarks.compare import compare
 from howdah.benchmarks.peers.catalogue import PEERS, missing
@@ -254,6 +255,19 @@ def test_a_run_of_pgbench_has_a_warm_up_that_is_not_measured_and_says_what_a_tra
     (line,) = lines(measured.record, row("send-one"))
     assert remarks([line]) == ["1 connection: 60 transactions a connection: they are slow"]
     assert cpu(line.cpu) == cpu((ran.cost.server, ran.cost.client))
+
+
+@pytest.mark.slow
+@pytest.mark.behaviour("SIB-40")
+def test_levels_are_measured_and_stand_in_order_from_the_cheapest_to_the_dearest(measured: Bench) -> None:
+    levels.measure(measured)
+    seen = lines(measured.record, row(levels.ROW))
+    cases = [f"{width} connection{'s' * (width > 1)}" for width in levels.WIDTHS]
+    expected = [f"{case}, {name}" for case in [*cases, f"batches of {levels.BATCH}"] for name in levels.NAMES]
+    assert list(dict.fromkeys(line.case for line in seen)) == expected
+    assert {line.case.partition(", ")[2]: line.other for line in seen if line.other in levels.NAMES} == dict(
+        pairwise(levels.NAMES)
+    )
 
 
 def test_processes_that_ended_are_counted_too(server: Server) -> None:
