@@ -230,20 +230,20 @@ def corrupt(db: Db) -> dict[str | None, int]:
     db.execute("update howdah.msgs set reliability = 3 where message_id = %s", (at["level"],))
     # What their levels allow is no fault.
     number = queue(db, "allowed")
-    for level, reason in (
+    for rank, reason in (
         (0, "RESOURCES"),
         (0, "NOT_STORED: full"),
         (0, "LINK_AWAY: far"),
         (0, "SENDER_GONE"),
         (1, "SENDER_GONE"),
     ):
-        name = ("BEST_EFFORT_NONPERSISTENT", "EXPRESS_NONPERSISTENT")[level]
+        name = ("BEST_EFFORT_NONPERSISTENT", "EXPRESS_NONPERSISTENT")[rank]
         gone = one(db, "select howdah.send('allowed', 'x', reliability => %s)", (name,))
         receive(db, "allowed")
         db.execute(
             "update howdah.journal set event = 'discarded', reason = %s, reliability = %s"
             " where event = 'consumed' and message_ids = array[%s::bigint]",
-            (reason, level, gone),
+            (reason, rank, gone),
         )
 
     swapped = ("swapped.here", "swapped.there")

@@ -70,8 +70,9 @@ def restored(connection: Connection) -> None:
 
 
 def capped(connection: Connection) -> None:
-    level = "EXPRESS_NONPERSISTENT"
-    connection.admin.alter_queue("orders", default_reliability=level, max_reliability=level)
+    connection.admin.alter_queue(
+        "orders", default_reliability="EXPRESS_NONPERSISTENT", max_reliability="EXPRESS_NONPERSISTENT"
+    )
 
 
 def claimed(connection: Connection) -> None:

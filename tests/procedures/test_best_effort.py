@@ -194,7 +194,7 @@ def test_at_overload_only_the_best_effort_messages_shrink(db: Db) -> None:
     assert kept == 100
     assert sum(left.values()) == 500
     assert left == dict.fromkeys(BETTER, 125)
-    reasons = dict(db.execute(REASONS, (BEST,)).fetchall())
+    reasons: dict[str, int] = dict(db.execute(REASONS, (BEST,)).fetchall())
     assert reasons["RESOURCES"] == 100
     assert sum(reasons.values()) == 100 + 200
     assert (
