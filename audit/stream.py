@@ -56,6 +56,7 @@ _TYPES: dict[str, DataType] = {
     "other_queue": StringType(),
     "reason": StringType(),
     "xid": LongType(),
+    "reliability": StringType(),
 }
 _OF_MESSAGES: dict[str, DataType] = {
     "oldest_sent_at": TimestampType(),

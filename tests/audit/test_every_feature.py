@@ -19,6 +19,9 @@ NO_EFFECT = {
     *("poison_causes", "poison_message", "queue_stats", "resource_state", "topic_history"),
     *("check_journal_offset", "journal_offset", "journal_ranges", "next_journal_offset"),
     *("record_audit", "record_worker_figures"),
+    *("list_aliases", "to_mq_persistence", "from_mq_persistence", "engine_state"),
+    *("list_links", "list_arrivals", "link_engine", "link_names", "link_sent", "link_arrived", "hold_link"),
+    "new_engine_id",  # after a copy of a whole cluster only
     "rebase_topics",  # after a restore into another cluster only
 }
 """Verbs that look, set up rights, or record what is no message's fate."""

@@ -38,6 +38,9 @@ LISTS: dict[tuple[str, ...], list[str]] = {
     ("poison", "acts"): ["parked"],
     ("workers",): [WORKER, QUEUE, GRAVE],
     ("transactions", "list"): [],
+    ("alias", "list"): [],
+    ("link", "list"): [],
+    ("link", "arrivals"): [],
     ("archive", "list"): [],
     ("check",): [],
 }

@@ -438,6 +438,53 @@ def levels_of_reliability(e: Engine) -> None:
 
 
 @feature
+def aliases(e: Engine) -> None:
+    """Other names, which send and receive."""
+    e.queue("named")
+    e.rows("select howdah.create_alias('nickname', 'plain'), howdah.alter_alias('nickname', target => 'named')")
+    e.send("nickname", 3)
+    assert len(e.receive("nickname", 2)) == 2
+    e.rows("select howdah.drop_alias('nickname')")
+
+
+@feature
+def links(e: Engine) -> None:
+    """Both halves of a link, whose other halves are elsewhere: what goes leaves, and what comes is sent."""
+    e.queue("outward")
+    e.queue("inward")
+    e.send("outward", 3)
+    e.rows("select howdah.send('outward', 'x', reliability => 'BEST_EFFORT_NONPERSISTENT')")
+    e.rows("select howdah.create_link('far', 'outward', 'there', service => 'far')")
+    e.rows("select howdah.alter_link('far', batch_size => 2), howdah.pause_link('far'), howdah.resume_link('far')")
+    e.rows("select howdah.link_away('far', 'forwarder', 'down')")
+    taken = "select taken, messages::text from howdah.link_take('far', 'forwarder', gen_random_uuid())"
+    ((number, messages),) = e.rows(taken)
+    assert number == 2
+    e.rows(
+        "select howdah.link_arrive(%s, gen_random_uuid(), 'b', 'near', 'there', 'inward', 1, gen_random_uuid(), null,"
+        " %s::json)",
+        "00000000-0000-4000-8000-000000000001",
+        messages,
+    )
+    assert len(e.receive("inward", 9)) == 2
+    e.rows("select howdah.forget_arrivals('00000000-0000-4000-8000-000000000001')")
+    e.rows("select howdah.rebase_link('far'), howdah.drop_link('far')")
+
+
+@feature
+def states_of_the_engine(e: Engine) -> None:
+    """A stop loses what is not persistent, once it is resumed."""
+    e.queue("halted")
+    for level in ("EXPRESS_NONPERSISTENT", "RELIABLE_NONPERSISTENT", "ASSURED_PERSISTENT"):
+        e.rows("select howdah.send('halted', 'x', reliability => %s)", level)
+    e.rows("select howdah.pause_engine(), howdah.resume_engine(), howdah.quiesce_engine()")
+    while e.one("select state from howdah.stop_engine('10 seconds')") != "stopped":
+        time.sleep(0.01)
+    e.rows("select howdah.resume_engine()")
+    assert len(e.receive("halted", 9)) == 1
+
+
+@feature
 def topics(e: Engine) -> None:
     """Durable, shared and other subscriptions, bridges, history, sought, failed and ended ones."""
     e.queue("bridged")
