@@ -67,6 +67,8 @@ begin
         arrived_at = howdah.now()
     where a.arrival_id = v_arrival.arrival_id;
     perform howdah._commit_surely();
+    -- A forwarder that hangs before its commit would keep the next one waiting for the row of the link.
+    perform set_config('idle_in_transaction_session_timeout', '60s', true);
     return next;
 end
 $$;

@@ -411,3 +411,11 @@ def test_a_forwarder_that_hangs_keeps_the_link_for_a_minute_at_most(pair: Pair) 
         return state == "batch"
 
     wait_until(taken)
+
+
+def test_a_forwarder_that_hangs_blocks_the_target_for_a_minute_at_most(pair: Pair) -> None:
+    """The target ends its transaction too, and another forwarder goes on."""
+    pair.send("one")
+    steps = pair.steps()
+    steps.arrive(steps.take())
+    assert steps.target.execute("show idle_in_transaction_session_timeout").fetchall() == [("1min",)]
