@@ -419,3 +419,10 @@ def test_a_forwarder_that_hangs_blocks_the_target_for_a_minute_at_most(pair: Pai
     steps = pair.steps()
     steps.arrive(steps.take())
     assert steps.target.execute("show idle_in_transaction_session_timeout").fetchall() == [("1min",)]
+
+
+def test_a_lease_of_a_link_is_not_for_others(pair: Pair) -> None:
+    """Whoever may take any lock cannot stop a link with it."""
+    with pytest.raises(psycopg.Error) as refused:
+        pair.a.execute("select howdah.acquire_lock('link:to_b', 'somebody')")
+    assert refused.value.sqlstate == "HD010"
