@@ -426,3 +426,22 @@ def test_a_lease_of_a_link_is_not_for_others(pair: Pair) -> None:
     with pytest.raises(psycopg.Error) as refused:
         pair.a.execute("select howdah.acquire_lock('link:to_b', 'somebody')")
     assert refused.value.sqlstate == "HD010"
+
+
+def test_an_attempt_that_arrives_late_leaves_no_receipts_behind(pair: Pair) -> None:
+    """A forwarder hangs, another one forwards its batch, and it wakes up: no receipt stays for ever."""
+    pair.send("one", "two", "three")
+    late = pair.steps()
+    taken = late.take()
+    late.source.rollback()
+    steps = pair.steps()
+    steps.forward(2)
+    assert late.arrive(taken) == (1, 2)
+    late.target.commit()
+    assert in_transit(pair.b) == 3
+    steps.forward_all()
+    assert in_transit(pair.b) == 1
+    pair.send("four")
+    steps.forward_all()
+    assert bodies(pair.b) == ["one", "two", "three", "four"]
+    assert in_transit(pair.b) == 1
