@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -445,3 +446,19 @@ def test_an_attempt_that_arrives_late_leaves_no_receipts_behind(pair: Pair) -> N
     steps.forward_all()
     assert bodies(pair.b) == ["one", "two", "three", "four"]
     assert in_transit(pair.b) == 1
+
+
+def test_a_batch_acknowledges_the_one_that_was_committed_last(pair: Pair, connect: Connect) -> None:
+    """Though that was committed only after the take had begun."""
+    pair.send("one")
+    steps = pair.steps()
+    blocker = connect()
+    with ThreadPoolExecutor(1) as threads:
+        with blocker.transaction():
+            blocker.execute("lock table howdah.destination_grants in access exclusive mode")
+            taking = threads.submit(steps.take)
+            pid = steps.source.info.backend_pid
+            wait_until(lambda: one(pair.b, "select cardinality(pg_blocking_pids(%s)) > 0", (pid,)))
+            committed = one(pair.a, "update howdah.links set batch = 7, attempt = gen_random_uuid() returning attempt")
+        taken = taking.result()
+    assert (taken.batch, taken.acknowledged) == (8, committed)
