@@ -136,8 +136,9 @@ link_arrivals = Table(
 link_receipts = Table(
     "link_receipts",
     metadata,
-    Column("attempt", UUID(), nullable=False, comment="Mark of the attempt that brought the messages last."),
+    Column("receipt_id", BigInteger, Identity(always=True), nullable=False, comment="Number of the row."),
     Column("arrival_id", Integer, nullable=False, comment="The link by which they came."),
+    Column("attempts", ARRAY(UUID()), nullable=False, comment="Marks of the attempts that brought the messages."),
     Column("message_ids", ARRAY(BigInteger), nullable=False, comment="Their identities in the sending engine."),
     Column(
         "sent_ats",
@@ -146,9 +147,10 @@ link_receipts = Table(
         comment="When they were sent there. A restored engine uses identities again, but not with the same time.",
     ),
     Column("local_ids", ARRAY(BigInteger), nullable=False, comment="Their identities here."),
-    PrimaryKeyConstraint("arrival_id", "attempt"),
+    PrimaryKeyConstraint("arrival_id", "receipt_id"),
     comment=(
-        "Messages that arrived and whose sender is not known to have consumed them: one row an attempt. A message that "
-        "comes again is found here. The next batch prunes those of the batch that its sender committed."
+        "Messages that arrived and whose sender is not known to have consumed them: one row for those that the same "
+        "attempts brought. A message that comes again is found here. The next batch prunes those of the attempt that "
+        "its sender committed."
     ),
 )

@@ -19,7 +19,7 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
 as $$
 declare
     v_arrival howdah.link_arrivals;
-    v_again record;
+    v_again bigint[];
     v_new json := messages;
     v_stored record;
 begin
@@ -32,19 +32,17 @@ begin
     end if;
     v_arrival := howdah._link_arrival(link_id, engine_id, engine_name, link_name, source, batch);
     delete from howdah.link_receipts r
-    where r.arrival_id = v_arrival.arrival_id and r.attempt = link_arrive.acknowledged;
+    where r.arrival_id = v_arrival.arrival_id and link_arrive.acknowledged = any (r.attempts);
     repeated := 0;
     if exists (select from howdah.link_receipts r where r.arrival_id = v_arrival.arrival_id) then
-        select array_agg(o.message_id) as message_ids, array_agg(o.sent_at) as sent_ats,
-            array_agg(o.local_id) as local_ids
-        into v_again
-        from howdah._link_repeated(v_arrival.arrival_id, messages) o;
-        repeated := coalesce(cardinality(v_again.message_ids), 0);
+        v_again := array(select o.message_id
+            from howdah._link_repeated(v_arrival.arrival_id, link_arrive.attempt, messages) o);
+        repeated := cardinality(v_again);
     end if;
     if repeated > 0 then
         select coalesce(json_agg(e.value order by e.ordinality), '[]') into v_new
         from json_array_elements(messages) with ordinality e
-        where (e.value ->> 'message_id')::bigint <> all (v_again.message_ids);
+        where (e.value ->> 'message_id')::bigint <> all (v_again);
     end if;
     begin
         v_stored := howdah._link_store(queue, v_new);
@@ -55,18 +53,16 @@ begin
         v_stored := howdah._link_store_each(queue, v_new);
     end;
     stored := cardinality(v_stored.local_ids);
-    if repeated > 0 then
-        v_stored.message_ids := v_again.message_ids || v_stored.message_ids;
-        v_stored.sent_ats := v_again.sent_ats || v_stored.sent_ats;
-        v_stored.local_ids := v_again.local_ids || v_stored.local_ids;
-    end if;
-    insert into howdah.link_receipts (attempt, arrival_id, message_ids, sent_ats, local_ids)
-    values (link_arrive.attempt, v_arrival.arrival_id, v_stored.message_ids, v_stored.sent_ats, v_stored.local_ids);
+    insert into howdah.link_receipts (arrival_id, attempts, message_ids, sent_ats, local_ids)
+    select v_arrival.arrival_id, array[link_arrive.attempt], v_stored.message_ids, v_stored.sent_ats, v_stored.local_ids
+    where stored > 0;
     update howdah.link_arrivals a
     set batch = link_arrive.batch, arrived = a.arrived + stored, repeated = a.repeated + link_arrive.repeated,
         arrived_at = howdah.now()
     where a.arrival_id = v_arrival.arrival_id;
     perform howdah._commit_surely();
+    -- A forwarder that hangs before its commit would keep the next one waiting for the row of the link.
+    perform set_config('idle_in_transaction_session_timeout', '60s', true);
     return next;
 end
 $$;

@@ -1,7 +1,7 @@
 -- howdah.link_arrived(link_id, attempt): what the receiving side of a link says, for an audit of both its engines.
 --
 -- Returns  one row: arrived and batch. of_attempt: how many messages have a receipt of the sender's last committed
---          attempt. in_transit: the sender's ids of those with a receipt of another attempt. missing: the ids here of
+--          attempt. in_transit: the sender's ids of those with a receipt of other attempts alone. missing: the ids here of
 --          messages with a receipt that do not lie here, and have not left on record.
 -- Raises   HD041 no such link leads here.
 -- Role     howdah_auditor howdah_admin
@@ -22,7 +22,8 @@ begin
     end if;
     return query
     with receipt as (
-        select r.attempt, u.message_id, u.local_id
+        select coalesce(link_arrived.attempt = any (r.attempts), false) as committed, u.message_id,
+            u.local_id
         from howdah.link_receipts r cross join unnest(r.message_ids, r.local_ids) u(message_id, local_id)
         where r.arrival_id = v_arrival.arrival_id
     ), absent as (
@@ -37,8 +38,8 @@ begin
           and not exists (select from howdah.leased l where l.message_id = r.local_id and l.destination_id = d.id)
     )
     select v_arrival.arrived, v_arrival.batch,
-        (select count(*) from receipt r where r.attempt = link_arrived.attempt),
-        array(select r.message_id from receipt r where r.attempt is distinct from link_arrived.attempt order by 1),
+        (select count(*) from receipt r where r.committed),
+        array(select r.message_id from receipt r where not r.committed order by 1),
         array(select a.local_id from absent a
             except
             select e.message_id from howdah.journal j cross join unnest(j.message_ids) e(message_id)

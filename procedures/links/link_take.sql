@@ -41,6 +41,8 @@ begin
         return next;
         return;
     end if;
+    -- The batch before this one may have been committed between the first look and the lock.
+    v_link := howdah._link(link_take.name, 'receive');
     engine_id := howdah._engine_id();
     if target_engine = engine_id then
         raise exception using errcode = 'HD025',

@@ -7,8 +7,8 @@
 -- Only the database's clock decides. The epoch grows with each change of holder. Work done under the lease passes it,
 -- and is refused once somebody else has taken over. howdah.lock_epochs records each change.
 --
--- Two names are reserved: audit (howdah.hold_audit takes it) and archive (for administrators). A lease lasts at most an
--- hour; its holder renews it in time.
+-- Reserved are the names audit (howdah.hold_audit takes it), archive (for administrators) and those that begin with
+-- link: (forwarders take them). A lease lasts at most an hour; its holder renews it in time.
 create or replace function howdah.acquire_lock(name text, holder text, seconds numeric default 30) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -19,6 +19,9 @@ begin
     elsif name = 'archive' and not (select howdah._has_role(e.admin_role) from howdah.engine e) then
         raise exception using errcode = 'HD010', message = 'the lock archive is reserved for administrators',
             hint = 'Ask for membership in the administrators'' role, or take another name.';
+    elsif name ^@ 'link:' then
+        raise exception using errcode = 'HD010', message = 'locks that begin with link: are reserved for links',
+            hint = 'Take another name. howdah.pause_link(name) stops a link.';
     end if;
     return howdah._acquire_lock(acquire_lock.name, acquire_lock.holder, acquire_lock.seconds);
 end

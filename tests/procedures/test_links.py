@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -411,3 +412,53 @@ def test_a_forwarder_that_hangs_keeps_the_link_for_a_minute_at_most(pair: Pair) 
         return state == "batch"
 
     wait_until(taken)
+
+
+def test_a_forwarder_that_hangs_blocks_the_target_for_a_minute_at_most(pair: Pair) -> None:
+    """The target ends its transaction too, and another forwarder goes on."""
+    pair.send("one")
+    steps = pair.steps()
+    steps.arrive(steps.take())
+    assert steps.target.execute("show idle_in_transaction_session_timeout").fetchall() == [("1min",)]
+
+
+def test_a_lease_of_a_link_is_not_for_others(pair: Pair) -> None:
+    """Whoever may take any lock cannot stop a link with it."""
+    with pytest.raises(psycopg.Error) as refused:
+        pair.a.execute("select howdah.acquire_lock('link:to_b', 'somebody')")
+    assert refused.value.sqlstate == "HD010"
+
+
+def test_an_attempt_that_arrives_late_leaves_no_receipts_behind(pair: Pair) -> None:
+    """A forwarder hangs, another one forwards its batch, and it wakes up: no receipt stays for ever."""
+    pair.send("one", "two", "three")
+    late = pair.steps()
+    taken = late.take()
+    late.source.rollback()
+    steps = pair.steps()
+    steps.forward(2)
+    assert late.arrive(taken) == (1, 2)
+    late.target.commit()
+    assert in_transit(pair.b) == 3
+    steps.forward_all()
+    assert in_transit(pair.b) == 1
+    pair.send("four")
+    steps.forward_all()
+    assert bodies(pair.b) == ["one", "two", "three", "four"]
+    assert in_transit(pair.b) == 1
+
+
+def test_a_batch_acknowledges_the_one_that_was_committed_last(pair: Pair, connect: Connect) -> None:
+    """Though that was committed only after the take had begun."""
+    pair.send("one")
+    steps = pair.steps()
+    blocker = connect()
+    with ThreadPoolExecutor(1) as threads:
+        with blocker.transaction():
+            blocker.execute("lock table howdah.destination_grants in access exclusive mode")
+            taking = threads.submit(steps.take)
+            pid = steps.source.info.backend_pid
+            wait_until(lambda: one(pair.b, "select cardinality(pg_blocking_pids(%s)) > 0", (pid,)))
+            committed = one(pair.a, "update howdah.links set batch = 7, attempt = gen_random_uuid() returning attempt")
+        taken = taking.result()
+    assert (taken.batch, taken.acknowledged) == (8, committed)
