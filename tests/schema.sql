@@ -7632,7 +7632,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._link_refusal(p_sqlstate text) IS 'what an error says of a message that came over a link.';
 
-CREATE FUNCTION howdah._link_repeated(p_arrival_id integer, p_messages json) RETURNS TABLE(message_id bigint, sent_at timestamp with time zone, local_id bigint)
+CREATE FUNCTION howdah._link_repeated(p_arrival_id integer, p_attempt uuid, p_messages json) RETURNS TABLE(message_id bigint, sent_at timestamp with time zone, local_id bigint)
     LANGUAGE plpgsql
     AS $$
 declare
@@ -7646,18 +7646,21 @@ begin
           on o.message_id = m.message_id and o.sent_at = m.sent_at;
         continue when not found;
         delete from howdah.link_receipts r
-        where r.arrival_id = p_arrival_id and r.attempt = v_old.attempt;
-        insert into howdah.link_receipts (attempt, arrival_id, message_ids, sent_ats, local_ids)
-        select v_old.attempt, p_arrival_id, array_agg(o.message_id), array_agg(o.sent_at), array_agg(o.local_id)
-        from unnest(v_old.message_ids, v_old.sent_ats, v_old.local_ids) o(message_id, sent_at, local_id)
-        where not exists (select from howdah._link_messages(p_messages) m
-            where m.message_id = o.message_id and m.sent_at = o.sent_at)
-        having count(*) > 0;
+        where r.arrival_id = p_arrival_id and r.receipt_id = v_old.receipt_id;
+        insert into howdah.link_receipts (arrival_id, attempts, message_ids, sent_ats, local_ids)
+        select p_arrival_id, case when c.again then v_old.attempts || p_attempt else v_old.attempts end,
+            array_agg(c.message_id), array_agg(c.sent_at), array_agg(c.local_id)
+        from (
+            select o.*, exists (select from howdah._link_messages(p_messages) m
+                where m.message_id = o.message_id and m.sent_at = o.sent_at) as again
+            from unnest(v_old.message_ids, v_old.sent_ats, v_old.local_ids) o(message_id, sent_at, local_id)
+        ) c
+        group by c.again;
     end loop;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._link_repeated(p_arrival_id integer, p_messages json) IS 'find the messages of a batch that arrived before, and move their receipts to this attempt.';
+COMMENT ON FUNCTION howdah._link_repeated(p_arrival_id integer, p_attempt uuid, p_messages json) IS 'find the messages of a batch that arrived before, and note on their receipts that this attempt brought them, too.';
 
 CREATE FUNCTION howdah._link_store(p_queue text, p_messages json, OUT message_ids bigint[], OUT sent_ats timestamp with time zone[], OUT local_ids bigint[]) RETURNS record
     LANGUAGE plpgsql
@@ -16347,6 +16350,9 @@ begin
     elsif name = 'archive' and not (select howdah._has_role(e.admin_role) from howdah.engine e) then
         raise exception using errcode = 'HD010', message = 'the lock archive is reserved for administrators',
             hint = 'Ask for membership in the administrators'' role, or take another name.';
+    elsif name ^@ 'link:' then
+        raise exception using errcode = 'HD010', message = 'locks that begin with link: are reserved for links',
+            hint = 'Take another name. howdah.pause_link(name) stops a link.';
     end if;
     return howdah._acquire_lock(acquire_lock.name, acquire_lock.holder, acquire_lock.seconds);
 end
@@ -18504,7 +18510,7 @@ CREATE FUNCTION howdah.link_arrive(link_id uuid, engine_id uuid, engine_name tex
     AS $$
 declare
     v_arrival howdah.link_arrivals;
-    v_again record;
+    v_again bigint[];
     v_new json := messages;
     v_stored record;
 begin
@@ -18517,19 +18523,17 @@ begin
     end if;
     v_arrival := howdah._link_arrival(link_id, engine_id, engine_name, link_name, source, batch);
     delete from howdah.link_receipts r
-    where r.arrival_id = v_arrival.arrival_id and r.attempt = link_arrive.acknowledged;
+    where r.arrival_id = v_arrival.arrival_id and link_arrive.acknowledged = any (r.attempts);
     repeated := 0;
     if exists (select from howdah.link_receipts r where r.arrival_id = v_arrival.arrival_id) then
-        select array_agg(o.message_id) as message_ids, array_agg(o.sent_at) as sent_ats,
-            array_agg(o.local_id) as local_ids
-        into v_again
-        from howdah._link_repeated(v_arrival.arrival_id, messages) o;
-        repeated := coalesce(cardinality(v_again.message_ids), 0);
+        v_again := array(select o.message_id
+            from howdah._link_repeated(v_arrival.arrival_id, link_arrive.attempt, messages) o);
+        repeated := cardinality(v_again);
     end if;
     if repeated > 0 then
         select coalesce(json_agg(e.value order by e.ordinality), '[]') into v_new
         from json_array_elements(messages) with ordinality e
-        where (e.value ->> 'message_id')::bigint <> all (v_again.message_ids);
+        where (e.value ->> 'message_id')::bigint <> all (v_again);
     end if;
     begin
         v_stored := howdah._link_store(queue, v_new);
@@ -18540,18 +18544,16 @@ begin
         v_stored := howdah._link_store_each(queue, v_new);
     end;
     stored := cardinality(v_stored.local_ids);
-    if repeated > 0 then
-        v_stored.message_ids := v_again.message_ids || v_stored.message_ids;
-        v_stored.sent_ats := v_again.sent_ats || v_stored.sent_ats;
-        v_stored.local_ids := v_again.local_ids || v_stored.local_ids;
-    end if;
-    insert into howdah.link_receipts (attempt, arrival_id, message_ids, sent_ats, local_ids)
-    values (link_arrive.attempt, v_arrival.arrival_id, v_stored.message_ids, v_stored.sent_ats, v_stored.local_ids);
+    insert into howdah.link_receipts (arrival_id, attempts, message_ids, sent_ats, local_ids)
+    select v_arrival.arrival_id, array[link_arrive.attempt], v_stored.message_ids, v_stored.sent_ats, v_stored.local_ids
+    where stored > 0;
     update howdah.link_arrivals a
     set batch = link_arrive.batch, arrived = a.arrived + stored, repeated = a.repeated + link_arrive.repeated,
         arrived_at = howdah.now()
     where a.arrival_id = v_arrival.arrival_id;
     perform howdah._commit_surely();
+    -- A forwarder that hangs before its commit would keep the next one waiting for the row of the link.
+    perform set_config('idle_in_transaction_session_timeout', '60s', true);
     return next;
 end
 $$;
@@ -18572,7 +18574,8 @@ begin
     end if;
     return query
     with receipt as (
-        select r.attempt, u.message_id, u.local_id
+        select coalesce(link_arrived.attempt = any (r.attempts), false) as committed, u.message_id,
+            u.local_id
         from howdah.link_receipts r cross join unnest(r.message_ids, r.local_ids) u(message_id, local_id)
         where r.arrival_id = v_arrival.arrival_id
     ), absent as (
@@ -18587,8 +18590,8 @@ begin
           and not exists (select from howdah.leased l where l.message_id = r.local_id and l.destination_id = d.id)
     )
     select v_arrival.arrived, v_arrival.batch,
-        (select count(*) from receipt r where r.attempt = link_arrived.attempt),
-        array(select r.message_id from receipt r where r.attempt is distinct from link_arrived.attempt order by 1),
+        (select count(*) from receipt r where r.committed),
+        array(select r.message_id from receipt r where not r.committed order by 1),
         array(select a.local_id from absent a
             except
             select e.message_id from howdah.journal j cross join unnest(j.message_ids) e(message_id)
@@ -18692,6 +18695,8 @@ begin
         return next;
         return;
     end if;
+    -- The batch before this one may have been committed between the first look and the lock.
+    v_link := howdah._link(link_take.name, 'receive');
     engine_id := howdah._engine_id();
     if target_engine = engine_id then
         raise exception using errcode = 'HD025',
@@ -24508,24 +24513,36 @@ ALTER TABLE howdah.link_arrivals ALTER COLUMN arrival_id ADD GENERATED ALWAYS AS
 );
 
 CREATE TABLE howdah.link_receipts (
-    attempt uuid NOT NULL,
+    receipt_id bigint NOT NULL,
     arrival_id integer NOT NULL,
+    attempts uuid[] NOT NULL,
     message_ids bigint[] NOT NULL,
     sent_ats timestamp with time zone[] NOT NULL,
     local_ids bigint[] NOT NULL
 );
 
-COMMENT ON TABLE howdah.link_receipts IS 'Messages that arrived and whose sender is not known to have consumed them: one row an attempt. A message that comes again is found here. The next batch prunes those of the batch that its sender committed.';
+COMMENT ON TABLE howdah.link_receipts IS 'Messages that arrived and whose sender is not known to have consumed them: one row for those that the same attempts brought. A message that comes again is found here. The next batch prunes those of the attempt that its sender committed.';
 
-COMMENT ON COLUMN howdah.link_receipts.attempt IS 'Mark of the attempt that brought the messages last.';
+COMMENT ON COLUMN howdah.link_receipts.receipt_id IS 'Number of the row.';
 
 COMMENT ON COLUMN howdah.link_receipts.arrival_id IS 'The link by which they came.';
+
+COMMENT ON COLUMN howdah.link_receipts.attempts IS 'Marks of the attempts that brought the messages.';
 
 COMMENT ON COLUMN howdah.link_receipts.message_ids IS 'Their identities in the sending engine.';
 
 COMMENT ON COLUMN howdah.link_receipts.sent_ats IS 'When they were sent there. A restored engine uses identities again, but not with the same time.';
 
 COMMENT ON COLUMN howdah.link_receipts.local_ids IS 'Their identities here.';
+
+ALTER TABLE howdah.link_receipts ALTER COLUMN receipt_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME howdah.link_receipts_receipt_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 CREATE TABLE howdah.listener_marks (
     id bigint NOT NULL,
@@ -25146,7 +25163,7 @@ ALTER TABLE ONLY howdah.link_arrivals
     ADD CONSTRAINT pk_link_arrivals PRIMARY KEY (arrival_id);
 
 ALTER TABLE ONLY howdah.link_receipts
-    ADD CONSTRAINT pk_link_receipts PRIMARY KEY (arrival_id, attempt);
+    ADD CONSTRAINT pk_link_receipts PRIMARY KEY (arrival_id, receipt_id);
 
 ALTER TABLE ONLY howdah.links
     ADD CONSTRAINT pk_links PRIMARY KEY (link_id);
@@ -25903,7 +25920,7 @@ REVOKE ALL ON FUNCTION howdah._link_messages(p_messages json) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._link_refusal(p_sqlstate text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._link_repeated(p_arrival_id integer, p_messages json) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._link_repeated(p_arrival_id integer, p_attempt uuid, p_messages json) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._link_store(p_queue text, p_messages json, OUT message_ids bigint[], OUT sent_ats timestamp with time zone[], OUT local_ids bigint[]) FROM PUBLIC;
 
