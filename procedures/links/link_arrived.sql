@@ -1,8 +1,8 @@
 -- howdah.link_arrived(link_id, attempt): what the receiving side of a link says, for an audit of both its engines.
 --
 -- Returns  one row: arrived and batch. of_attempt: how many messages have a receipt of the sender's last committed
---          attempt. in_transit: the sender's ids of those with a receipt of other attempts alone. missing: the ids here of
---          messages with a receipt that do not lie here, and have not left on record.
+--          attempt. in_transit: the sender's ids of those with a receipt of other attempts alone. missing: the ids here
+--          of messages with a receipt that do not lie here, and have not left on record.
 -- Raises   HD041 no such link leads here.
 -- Role     howdah_auditor howdah_admin
 --
