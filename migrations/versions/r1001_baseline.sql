@@ -898,16 +898,18 @@ COMMENT ON COLUMN howdah.link_arrivals.source_queue IS 'Name of the queue or sub
 COMMENT ON COLUMN howdah.link_arrivals.arrived_as IS 'The role that forwards; no other role may go on.';
 
 CREATE TABLE howdah.link_receipts (
-    attempt UUID NOT NULL,
+    receipt_id BIGINT GENERATED ALWAYS AS IDENTITY,
     arrival_id INTEGER NOT NULL,
+    attempts UUID[] NOT NULL,
     message_ids BIGINT[] NOT NULL,
     sent_ats TIMESTAMP WITH TIME ZONE[] NOT NULL,
     local_ids BIGINT[] NOT NULL,
-    CONSTRAINT pk_link_receipts PRIMARY KEY (arrival_id, attempt)
+    CONSTRAINT pk_link_receipts PRIMARY KEY (arrival_id, receipt_id)
 );
-COMMENT ON TABLE howdah.link_receipts IS 'Messages that arrived and whose sender is not known to have consumed them: one row an attempt. A message that comes again is found here. The next batch prunes those of the batch that its sender committed.';
-COMMENT ON COLUMN howdah.link_receipts.attempt IS 'Mark of the attempt that brought the messages last.';
+COMMENT ON TABLE howdah.link_receipts IS 'Messages that arrived and whose sender is not known to have consumed them: one row for those that the same attempts brought. A message that comes again is found here. The next batch prunes those of the attempt that its sender committed.';
+COMMENT ON COLUMN howdah.link_receipts.receipt_id IS 'Number of the row.';
 COMMENT ON COLUMN howdah.link_receipts.arrival_id IS 'The link by which they came.';
+COMMENT ON COLUMN howdah.link_receipts.attempts IS 'Marks of the attempts that brought the messages.';
 COMMENT ON COLUMN howdah.link_receipts.message_ids IS 'Their identities in the sending engine.';
 COMMENT ON COLUMN howdah.link_receipts.sent_ats IS 'When they were sent there. A restored engine uses identities again, but not with the same time.';
 COMMENT ON COLUMN howdah.link_receipts.local_ids IS 'Their identities here.';
