@@ -147,6 +147,20 @@ def test_a_missing_queue_counts_as_failures_of_each_message(dsn: str, a: Db, b: 
     assert column(a, "select sqlstate from howdah.incidents('out')") == ["HD001"] * 2
 
 
+def test_a_message_that_is_refused_without_end_is_tried_less_and_less_often(dsn: str, a: Db, b: Db) -> None:
+    """Where the policy has neither a limit nor a delay. Each attempt leaves an incident."""
+    create(a, target="nowhere")
+    a.execute("select howdah.alter_queue('out', '{\"max_failed_deliveries\": 0, \"redelivery_delay_ms\": 0}')")
+    a.execute("select howdah.send('out', 'one')")
+    forwarder = Forwarder(dsn, "to_b", "me", threading.Event())
+    pauses = [forwarder.run_once() for _ in range(6)]
+    assert pauses[0] > 0
+    assert pauses[-1] > 8 * pauses[0]
+    b.execute("select howdah.create_queue('nowhere')")
+    assert forwarder.run_once() == 0
+    assert bodies(b, "nowhere") == ["one"]
+
+
 def test_a_full_target_is_waited_for(dsn: str, a: Db, b: Db) -> None:
     """It gets as many as it has room for, and no message fails."""
     create(a, retry_ms_max=20)

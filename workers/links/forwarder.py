@@ -26,6 +26,8 @@ from ..backoff import Backoff
 from . import target
 
 RETRY_SECONDS_MIN = 0.1
+REFUSED_SECONDS_MIN = 0.01
+"""The first pause after the queue's policy has returned a message that the target refused, to be taken at once."""
 STANDBY_SECONDS = 2.0
 """How often a forwarder looks whether the link is free or no longer paused."""
 
@@ -50,6 +52,7 @@ class Forwarder(threading.Thread):
         self._engine_id: UUID | None = None
         self._queue: str | None = None
         self._retry = Backoff(RETRY_SECONDS_MIN, 30.0)
+        self._refused = Backoff(REFUSED_SECONDS_MIN, 30.0)
         self._retry_most = 30.0
         self._most: int | None = None
         self._away = False
@@ -87,8 +90,7 @@ class Forwarder(threading.Thread):
                 if taken.state == "batch":
                     self._store(taken)
         except LinkRefused as error:
-            self._record(taken, error)
-            return 0.0
+            return self._record(taken, error)
         self._queue = taken.source
         if taken.state == "empty":
             return self._idle.pause() or 0.0
@@ -108,14 +110,18 @@ class Forwarder(threading.Thread):
         self.forwarded += taken.taken or 0
         self._idle.found()
         self._retry.reset()
+        self._refused.reset()
         if self._most is not None:
             self._most = self._most * 2 if self._most < 10000 else None
         if self._away:
             self._away = False
             events.link_back(self._link)
 
-    def _record(self, taken: Taken, error: LinkRefused) -> None:
-        """Record a failure of each message that the target refused. The queue's policy decides what becomes of it."""
+    def _record(self, taken: Taken, error: LinkRefused) -> float:
+        """Record a failure of each message that the target refused. The queue's policy decides what becomes of it.
+
+        Returns the seconds to pause: a policy without a delay may have a message come again and again.
+        """
         cause = error.__cause__
         detail = cause.diag.message_detail if isinstance(cause, psycopg.Error) else None
         refused = {item.pop("message_id"): item for item in json.loads(detail or "[]")}
@@ -128,6 +134,10 @@ class Forwarder(threading.Thread):
         ]
         outcomes = run(self._connected(), calls.record_refused(taken.source or "", failures))
         events.link_refused(self._link, len(failures), outcomes, error)
+        if "returned" not in outcomes:
+            return 0.0
+        self._idle.reset()
+        return min(self._refused.pause(), self._retry_most)
 
     def _fail(self, error: Exception) -> float:
         """Leave the link alone for a while after an error that blames none of its messages."""
