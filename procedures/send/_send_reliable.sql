@@ -30,8 +30,10 @@ begin
           and howdah._has_role(c.senders[1])
           and (pg_sequence_last_value(c.waiting) is null or p_notify is not true or howdah._wake(c.id, c.waiting))
     ) d
-    returning case when current_setting('howdah.commit_by_reliability', true) <> ''
-        then howdah._commit_needs(3, message_id) else message_id end into v_message_id;
+    returning message_id into v_message_id;
+    if v_message_id is not null and current_setting('howdah.commit_by_reliability', true) <> '' then
+        return howdah._commit_needs(3, v_message_id);
+    end if;
     return v_message_id;
 end
 $$;

@@ -74,9 +74,10 @@ begin
               and howdah._has_role(c.senders[1])
               and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
         ) d
-        returning case when current_setting('howdah.commit_by_reliability', true) <> ''
-            then howdah._commit_needs(4, message_id) else message_id end into v_message_id;
-        if v_message_id is not null then
+        returning message_id into v_message_id;
+        if v_message_id is not null and current_setting('howdah.commit_by_reliability', true) <> '' then
+            return howdah._commit_needs(4, v_message_id);
+        elsif v_message_id is not null then
             return v_message_id;
         end if;
     elsif headers is null and priority is null and time_to_live is null and delay is null
