@@ -142,3 +142,57 @@ def test_a_level_that_does_not_exist_is_refused(db: Db) -> None:
     for call in ("send('q', 'x'", "send_batch('q', array['x']", "schedule('q', 'x', delay => '1 s'"):
         refused(db, "HD005", f"select howdah.{call}, reliability => 'express')")
         refused(db, "HD005", f"select howdah.{call}, delivery_mode => 'PERSISTENT')")
+
+
+WAYS = {
+    "large": "select howdah.send('q', repeat('x', 5000), reliability => %s)",
+    "bytes": "select howdah.send('q', '\\x00'::bytea, reliability => %s)",
+    "json": "select howdah.send('q', '{{}}'::jsonb, reliability => %s)",
+    "composite": "select howdah.send('r,q', 'x', reliability => %s)",
+    "once": "select howdah.send('q', 'x', reliability => %s, deduplication_key => 'k')",
+    "headers": "select howdah.send('q', 'x', reliability => %s, headers => '{{\"a\": 1}}', priority => 7)",
+    "conversation": "select howdah.send('q', 'x', reliability => %s, conversation_id => gen_random_uuid())",
+    "large batch": "select howdah.send_batch('q', array[repeat('x', 5000), 'y'], reliability => %s)",
+    "batch once": (
+        "select howdah.send_batch('q', array['x', 'y'], reliability => %s, deduplication_keys => array['a', 'b'])"
+    ),
+    "bridge": "select howdah.send('t', 'x', reliability => %s)",
+    "schedule": "select howdah.schedule('q', 'x', delay => '1 microsecond', reliability => %s)",
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_message_keeps_its_level_and_body_whatever_the_way_it_is_sent(db: Db, way: str, level: str) -> None:
+    one(db, "select howdah.create_queue('r')")
+    topic(db)
+    one(db, "select howdah.bridge('t', 'q')")
+    for _ in range(2):
+        db.execute(WAYS[way].replace("{{", "{").replace("}}", "}").encode(), (level,))
+    with db.transaction(force_rollback=True):
+        got = receive(db, "q", 10)
+    again = receive(db, "q", 10)
+    assert [m.message_id for m in again] == [m.message_id for m in got]
+    assert {m.reliability for m in again} == {level}
+    times = 1 if "once" in way else 2
+    assert len(again) == times * (2 if "batch" in way else 1)
+    assert sum(len(m.body or m.bytes or "") for m in again) >= times
+    if "large" in way:
+        assert max(len(m.body or "") for m in again) == 5000
+    assert one(db, "select count(*) from howdah.bodies") == 0
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_hardened_queue_and_one_of_groups_keep_the_level(db: Db, level: str) -> None:
+    one(db, "select howdah.create_queue('groups', '{\"message_groups\": \"transaction\"}')")
+    one(
+        db,
+        "select howdah.send('groups', 'x', reliability => %s, headers => '{\"JMSXGroupID\": \"g\"}')",
+        (level,),
+    )
+    assert [m.reliability for m in receive(db, "groups")] == [level]
+    one(db, "select howdah.create_queue('hard', '{\"backout_count\": \"hardened\"}')")
+    send(db, level, "hard")
+    attempts = column(db, "select attempt from howdah.begin_attempts('hard', 1)")
+    got = column(db, "select reliability from howdah.receive_attempt('hard', %s)", (attempts[0],))
+    assert got == [level]
