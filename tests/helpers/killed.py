@@ -19,7 +19,8 @@ def kill(server: EmbeddedServer) -> None:
     os.kill(status.pid, signal.SIGSTOP)
     children = Path(f"/proc/{status.pid}/task/{status.pid}/children").read_text().split()
     for pid in [int(child) for child in children] + [status.pid]:
-        os.kill(pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # one that has ended since
+            os.kill(pid, signal.SIGKILL)
     for pid in [status.pid, *map(int, children)]:
         wait_until(lambda pid=pid: _is_gone(pid))  # type: ignore[misc]
 

@@ -84,6 +84,7 @@ def test_a_random_schedule_loses_and_doubles_nothing(
                 at = send(a, dice, at)
             elif not forward_and_break(steps, dice):
                 a.execute(EXPIRE)
+                steps.close()
                 steps = Steps(dsn, other, holder=dice.choice(["me", "another"]))
         a.execute(EXPIRE)
         steps.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -35,7 +36,8 @@ def killed(server: EmbeddedServer, db: Db) -> None:
     children = [first, *column(db, "select pid from pg_stat_activity")]
     os.kill(first, signal.SIGSTOP)  # it starts no others meanwhile
     for process in [*children[1:], first]:
-        os.kill(process, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # one that has ended since
+            os.kill(process, signal.SIGKILL)
     wait_until(lambda: not _alive(first))
 
 
