@@ -152,13 +152,16 @@ def test_a_message_that_is_refused_without_end_is_tried_less_and_less_often(dsn:
     create(a, target="nowhere")
     a.execute("select howdah.alter_queue('out', '{\"max_failed_deliveries\": 0, \"redelivery_delay_ms\": 0}')")
     a.execute("select howdah.send('out', 'one')")
-    forwarder = Forwarder(dsn, "to_b", "me", threading.Event())
+    stopping = threading.Event()
+    forwarder = Forwarder(dsn, "to_b", "me", stopping)
     pauses = [forwarder.run_once() for _ in range(6)]
     assert pauses[0] > 0
     assert pauses[-1] > 8 * pauses[0]
     b.execute("select howdah.create_queue('nowhere')")
     assert forwarder.run_once() == 0
     assert bodies(b, "nowhere") == ["one"]
+    stopping.set()
+    forwarder.run()  # it closes its connections
 
 
 def test_a_full_target_is_waited_for(dsn: str, a: Db, b: Db) -> None:
