@@ -4,8 +4,7 @@
 -- Raises   HD001 the alias's target does not exist, or the alias does not serve for this.
 -- Role     internal
 --
--- What an alias leaves NULL is the target's. A default above the highest level, which an alteration of the target can
--- leave, counts as the highest. An alias serves to send; that of a queue also to receive and browse.
+-- What an alias leaves NULL is the target's. An alias serves to send; that of a queue also to receive and browse.
 -- Administration takes the target's own name, so that nobody drops a queue by an alias of it.
 create or replace function howdah._aliased(p_name text, p_verb text) returns howdah.destinations
 language plpgsql stable
@@ -33,9 +32,6 @@ begin
     v_destination.max_reliability := coalesce(v_alias.max_reliability, v_destination.max_reliability);
     v_destination.producer_may_override := coalesce(v_alias.producer_may_override,
         v_destination.producer_may_override);
-    if howdah._level(v_destination.default_reliability) > howdah._level(v_destination.max_reliability) then
-        v_destination.default_reliability := v_destination.max_reliability;
-    end if;
     return v_destination;
 end
 $$;
