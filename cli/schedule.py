@@ -45,6 +45,10 @@ def add(
     catch_up: Annotated[
         bool | None, typer.Option("--catch-up/--no-catch-up", help="Send a message for each missed time.")
     ] = None,
+    reliability: Annotated[
+        str | None,
+        typer.Option("--reliability", metavar="LEVEL", help="BEST_EFFORT_NONPERSISTENT to ASSURED_PERSISTENT."),
+    ] = None,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
@@ -63,6 +67,7 @@ def add(
             name=name,
             time_zone=time_zone,
             catch_up=catch_up,
+            reliability=reliability,
         )
     output.said(f"schedule {number} added", as_json=as_json, schedule_id=number, queue=queue)
 

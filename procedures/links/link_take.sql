@@ -74,6 +74,7 @@ begin
     end;
     taken := cardinality(v_found);
     if taken = 0 then
+        update howdah.links l set away_since = null where l.link_id = v_link.link_id and l.away_since is not null;
         state := 'empty';
         return next;
         return;

@@ -5,7 +5,8 @@
 -- Role     internal
 --
 -- p_asked is a level or a delivery mode. The destination's default decides where it is NULL, or where producers may not
--- override it. A destination or an engine whose option persistent is false makes the two persistent levels express.
+-- override it. An alias's default that is above the highest level, since its target was altered, counts as the highest.
+-- A destination or an engine whose option persistent is false makes the two persistent levels express.
 create or replace function howdah._level_for(p_destination howdah.destinations, p_asked text) returns smallint
 language plpgsql immutable
 as $$
@@ -13,7 +14,8 @@ declare
     v_level smallint := howdah._level(p_asked);
 begin
     if v_level is null or not p_destination.producer_may_override then
-        v_level := howdah._level(p_destination.default_reliability);
+        v_level := least(howdah._level(p_destination.default_reliability),
+            howdah._level(p_destination.max_reliability));
     elsif v_level > howdah._level(p_destination.max_reliability) and p_destination.persistent then
         raise exception using errcode = 'HD039',
             message = format('%s takes messages up to the level %s, not %s', quote_literal(p_destination.name),

@@ -263,7 +263,8 @@ def test_a_message_is_restored_with_body_headers_and_properties_once(
         db,
         "select howdah.send('q', '\\x00ff'::bytea, headers => '{\"a\": {\"b\": [1, null]}}',"
         " priority => 8, reply_to => 'r',"
-        " correlation_id => 'c', message_type => 't', content_type => 'image/png')",
+        " correlation_id => 'c', message_type => 't', content_type => 'image/png',"
+        " reliability => 'RELIABLE_PERSISTENT')",
     )
     text = one(db, "select howdah.send('q', 'tëxt')")
     for message in (number, text):
@@ -281,13 +282,14 @@ def test_a_message_is_restored_with_body_headers_and_properties_once(
     assert command("--message", text).code == 0
     rows = db.execute(
         "select message_id, bytes, body, headers, priority, reply_to, correlation_id, message_type,"
-        " content_type, redelivered"
+        " content_type, redelivered, reliability"
         " from howdah.receive('q', 9)"
     ).fetchall()
     identity = one(db, "select archive_id::text from howdah.archive_identity()")
     came = {"howdah_restored_from": number, "howdah_archive_run": f"{identity}/1"}
     assert rows[0] == (
-        new, b"\x00\xff", None, {"a": {"b": [1, None]}} | came, 8, "r", "c", "t", "image/png", False
+        new, b"\x00\xff", None, {"a": {"b": [1, None]}} | came, 8, "r", "c", "t", "image/png", False,
+        "RELIABLE_PERSISTENT",
     )  # fmt: skip
     assert (rows[2][2], rows[2][3]["howdah_restored_from"]) == ("tëxt", text)
     (file,) = folder.glob("**/messages/**/*.parquet")

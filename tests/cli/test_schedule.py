@@ -6,7 +6,7 @@ import psycopg
 import pytest
 from command import howdah, refused
 from psycopg import sql
-from support import Db, one
+from support import Db, column, one
 
 
 def test_a_schedule_whose_times_python_has_not_is_listed(dsn: str, db: Db) -> None:
@@ -52,6 +52,13 @@ def test_add_list_pause_resume_and_cancel_a_schedule(dsn: str, db: Db) -> None:
     refused(howdah(dsn, "schedule", "add", "q", "x", "--cron", "61 * * * *"), "minute '61'")
     refused(howdah(dsn, "schedule", "add", "q", "x", "--starts", "soon", "--every", "1"), "not a time", code=2)
     assert len(howdah(dsn, "schedule", "list", "--all", "--json").json) == 2
+
+
+def test_a_schedule_sends_with_a_level(dsn: str, db: Db) -> None:
+    howdah(dsn, "queue", "create", "q")
+    howdah(dsn, "schedule", "add", "q", "x", "--delay", "0.000001", "--reliability", "EXPRESS_NONPERSISTENT")
+    assert column(db, "select reliability from howdah.receive('q')") == ["EXPRESS_NONPERSISTENT"]
+    refused(howdah(dsn, "schedule", "add", "q", "x", "--every", "1", "--reliability", "express"), "level")
 
 
 def test_a_prepared_transaction_is_shown_and_ended(dsn: str, db: Db) -> None:

@@ -35,6 +35,22 @@ def test_an_alias_inherits_the_level_of_its_target_or_has_its_own(db: Db) -> Non
     assert [m.reliability for m in receive(db)] == ["RELIABLE_NONPERSISTENT"]
 
 
+def test_what_an_alias_leaves_out_is_what_its_target_has_now(db: Db) -> None:
+    alias(db, "inherits")
+    alias(db, "higher", options='{"default_reliability": "RELIABLE_PERSISTENT"}')
+    one(
+        db,
+        'select howdah.alter_queue(\'q\', \'{"default_reliability": "EXPRESS_NONPERSISTENT",'
+        ' "max_reliability": "RELIABLE_NONPERSISTENT"}\')',
+    )
+    refused(db, "HD039", "select howdah.send('inherits', 'x', reliability => 'ASSURED_PERSISTENT')")
+    one(db, "select howdah.send('higher', 'x')")
+    assert [m.reliability for m in receive(db)] == ["RELIABLE_NONPERSISTENT"]
+    one(db, "select howdah.alter_queue('q', '{\"producer_may_override\": false}')")
+    one(db, "select howdah.send('inherits', 'x', reliability => 'BEST_EFFORT_NONPERSISTENT')")
+    assert [m.reliability for m in receive(db)] == ["EXPRESS_NONPERSISTENT"]
+
+
 def test_messages_are_received_leased_browsed_and_fail_by_the_alias(db: Db) -> None:
     alias(db)
     one(db, "select howdah.send_batch('a', array['1', '2', '3'])")

@@ -88,6 +88,18 @@ def test_a_link_waits_for_a_target_that_is_away(dsn: str, a: Db, b: Db, monkeypa
     assert one(a, "select away_since from howdah.list_links()") is None
 
 
+def test_a_target_that_is_back_is_not_away_though_nothing_is_to_be_forwarded(
+    dsn: str, a: Db, other: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody need send for the link's state to be true."""
+    create(a, retry_ms_max=50)
+    monkeypatch.setenv(VARIABLE, "host=127.0.0.1 port=1")
+    with forwarding(dsn):
+        wait_until(lambda: one(a, "select state from howdah.list_links()") == "away")
+        monkeypatch.setenv(VARIABLE, other)
+        wait_until(lambda: one(a, "select state from howdah.list_links()") == "running")
+
+
 @pytest.mark.parametrize("value", [None, "host=x password:secret", "postgresql://u:secret@h:x/d"])
 def test_a_dsn_that_cannot_be_read_is_never_shown(
     dsn: str, a: Db, b: Db, monkeypatch: pytest.MonkeyPatch, value: str | None

@@ -93,6 +93,7 @@ class Forwarder(threading.Thread):
             return self._record(taken, error)
         self._queue = taken.source
         if taken.state == "empty":
+            self._reached()
             return self._idle.pause() or 0.0
         if taken.state != "batch":
             self._leave_target()
@@ -109,10 +110,14 @@ class Forwarder(threading.Thread):
     def _succeeded(self, taken: Taken) -> None:
         self.forwarded += taken.taken or 0
         self._idle.found()
-        self._retry.reset()
         self._refused.reset()
         if self._most is not None:
             self._most = self._most * 2 if self._most < 10000 else None
+        self._reached()
+
+    def _reached(self) -> None:
+        """The target is not away, or no longer."""
+        self._retry.reset()
         if self._away:
             self._away = False
             events.link_back(self._link)
