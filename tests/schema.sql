@@ -7367,7 +7367,8 @@ declare
     v_level smallint := howdah._level(p_asked);
 begin
     if v_level is null or not p_destination.producer_may_override then
-        v_level := howdah._level(p_destination.default_reliability);
+        v_level := least(howdah._level(p_destination.default_reliability),
+            howdah._level(p_destination.max_reliability));
     elsif v_level > howdah._level(p_destination.max_reliability) and p_destination.persistent then
         raise exception using errcode = 'HD039',
             message = format('%s takes messages up to the level %s, not %s', quote_literal(p_destination.name),
@@ -18732,6 +18733,7 @@ begin
     end;
     taken := cardinality(v_found);
     if taken = 0 then
+        update howdah.links l set away_since = null where l.link_id = v_link.link_id and l.away_since is not null;
         state := 'empty';
         return next;
         return;
