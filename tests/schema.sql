@@ -23251,7 +23251,17 @@ CREATE VIEW howdah.archive_messages AS
     (EXISTS ( SELECT
            FROM howdah.archived_messages a
           WHERE ((a.message_id = g.message_id) AND (a.destination_id = g.destination_id) AND (a.origin_id = COALESCE(g.origin_id, 0)) AND (a.stage = g.stage)))) AS archived,
-    howdah._level_name(g.reliability, g.nonpersistent) AS reliability
+        CASE COALESCE((g.reliability)::integer,
+            CASE
+                WHEN g.nonpersistent THEN 1
+                ELSE 4
+            END)
+            WHEN 0 THEN 'BEST_EFFORT_NONPERSISTENT'::text
+            WHEN 1 THEN 'EXPRESS_NONPERSISTENT'::text
+            WHEN 2 THEN 'RELIABLE_NONPERSISTENT'::text
+            WHEN 3 THEN 'RELIABLE_PERSISTENT'::text
+            ELSE 'ASSURED_PERSISTENT'::text
+        END AS reliability
    FROM ((( SELECT m.message_id,
             m.destination_id,
             m.stage,
@@ -23605,7 +23615,18 @@ CREATE VIEW howdah.audit_journal AS
     j.ctid AS place,
     (((i.message_id / 64000000) * 1000000) + (i.message_id % (1000000)::bigint)) AS word,
         CASE
-            WHEN (j.event = ANY (ARRAY['sent'::text, 'discarded'::text, 'lost'::text])) THEN howdah._level_name(j.reliability, j.nonpersistent)
+            WHEN (j.event = ANY (ARRAY['sent'::text, 'discarded'::text, 'lost'::text])) THEN
+            CASE COALESCE((j.reliability)::integer,
+                CASE
+                    WHEN j.nonpersistent THEN 1
+                    ELSE 4
+                END)
+                WHEN 0 THEN 'BEST_EFFORT_NONPERSISTENT'::text
+                WHEN 1 THEN 'EXPRESS_NONPERSISTENT'::text
+                WHEN 2 THEN 'RELIABLE_NONPERSISTENT'::text
+                WHEN 3 THEN 'RELIABLE_PERSISTENT'::text
+                ELSE 'ASSURED_PERSISTENT'::text
+            END
             ELSE NULL::text
         END AS reliability
    FROM (((howdah.journal j
@@ -23634,7 +23655,18 @@ CREATE VIEW howdah.audit_journal_calls AS
     j.reason,
     j.xid,
         CASE
-            WHEN (j.event = ANY (ARRAY['sent'::text, 'discarded'::text, 'lost'::text])) THEN howdah._level_name(j.reliability, j.nonpersistent)
+            WHEN (j.event = ANY (ARRAY['sent'::text, 'discarded'::text, 'lost'::text])) THEN
+            CASE COALESCE((j.reliability)::integer,
+                CASE
+                    WHEN j.nonpersistent THEN 1
+                    ELSE 4
+                END)
+                WHEN 0 THEN 'BEST_EFFORT_NONPERSISTENT'::text
+                WHEN 1 THEN 'EXPRESS_NONPERSISTENT'::text
+                WHEN 2 THEN 'RELIABLE_NONPERSISTENT'::text
+                WHEN 3 THEN 'RELIABLE_PERSISTENT'::text
+                ELSE 'ASSURED_PERSISTENT'::text
+            END
             ELSE NULL::text
         END AS reliability
    FROM ((howdah.journal j
@@ -23714,7 +23746,17 @@ CREATE VIEW howdah.audit_messages AS
             WHEN ((h.journal_level = 'full'::text) OR (h.journal_level_at > h.created_at)) THEN encode(substr(sha256(((convert_to((ROW(e.digest_secret, NULLIF((g.headers - ARRAY['originalExpiration'::text, 'originalDeliveryMode'::text, 'dlqDeliveryFailureCause'::text]), '{}'::jsonb), g.is_text, g.content_type, g.correlation_id, g.reply_to, g.message_type, g.conversation_id))::text, 'UTF8'::name) || w.body) || int4send(octet_length(w.body)))), 1, 16), 'hex'::text)
             ELSE NULL::text
         END AS digest,
-    howdah._level_name(g.reliability, g.nonpersistent) AS reliability
+        CASE COALESCE((g.reliability)::integer,
+            CASE
+                WHEN g.nonpersistent THEN 1
+                ELSE 4
+            END)
+            WHEN 0 THEN 'BEST_EFFORT_NONPERSISTENT'::text
+            WHEN 1 THEN 'EXPRESS_NONPERSISTENT'::text
+            WHEN 2 THEN 'RELIABLE_NONPERSISTENT'::text
+            WHEN 3 THEN 'RELIABLE_PERSISTENT'::text
+            ELSE 'ASSURED_PERSISTENT'::text
+        END AS reliability
    FROM (((((( SELECT m.message_id,
             m.destination_id,
             m.rank,

@@ -50,7 +50,10 @@ select g.message_id, g.destination_id, d.name as queue, g.state, 9 - g.rank as p
             'dlqDeliveryFailureCause'], '{}'),
             g.is_text, g.content_type, g.correlation_id, g.reply_to, g.message_type, g.conversation_id)::text, 'UTF8')
         || w.body || int4send(octet_length(w.body))), 1, 16), 'hex') end as digest,
-    howdah._level_name(g.reliability, g.nonpersistent) as reliability
+    -- howdah._level_name, which readers of a view may not call
+    case coalesce(g.reliability, case when g.nonpersistent then 1 else 4 end)
+        when 0 then 'BEST_EFFORT_NONPERSISTENT' when 1 then 'EXPRESS_NONPERSISTENT'
+        when 2 then 'RELIABLE_NONPERSISTENT' when 3 then 'RELIABLE_PERSISTENT' else 'ASSURED_PERSISTENT' end as reliability
 from (
     select m.message_id, m.destination_id, m.rank, m.sent_at, m.expires_at, m.stage, m.origin_id, m.dead_reason,
     m.dead_at,
@@ -92,8 +95,11 @@ select j.at, j.destination_id, d.name as queue, j.event, i.message_id, j.nonpers
     j.settled_xid, encode(i.digest, 'hex') as digest, j.ctid as place,
     -- as audit_digests has it
     i.message_id / 64000000 * 1000000 + i.message_id % 1000000 as word,
-    case when j.event in ('sent', 'discarded', 'lost') then howdah._level_name(j.reliability, j.nonpersistent) end
-        as reliability
+    -- howdah._level_name, which readers of a view may not call
+    case when j.event in ('sent', 'discarded', 'lost') then
+        case coalesce(j.reliability, case when j.nonpersistent then 1 else 4 end)
+        when 0 then 'BEST_EFFORT_NONPERSISTENT' when 1 then 'EXPRESS_NONPERSISTENT'
+        when 2 then 'RELIABLE_NONPERSISTENT' when 3 then 'RELIABLE_PERSISTENT' else 'ASSURED_PERSISTENT' end end as reliability
 from howdah.journal j
 cross join lateral unnest(
     case when j.last_id is null then j.message_ids
@@ -109,8 +115,11 @@ select j.at, j.destination_id, d.name as queue, j.event,
         else array(select generate_series(j.message_ids[1], j.last_id, 1000000)) end as message_ids, j.nonpersistent,
             j.other_destination_id,
     o.name as other_queue, j.reason, j.xid,
-    case when j.event in ('sent', 'discarded', 'lost') then howdah._level_name(j.reliability, j.nonpersistent) end
-        as reliability
+    -- howdah._level_name, which readers of a view may not call
+    case when j.event in ('sent', 'discarded', 'lost') then
+        case coalesce(j.reliability, case when j.nonpersistent then 1 else 4 end)
+        when 0 then 'BEST_EFFORT_NONPERSISTENT' when 1 then 'EXPRESS_NONPERSISTENT'
+        when 2 then 'RELIABLE_NONPERSISTENT' when 3 then 'RELIABLE_PERSISTENT' else 'ASSURED_PERSISTENT' end end as reliability
 from howdah.journal j
 join howdah.destinations d on d.id = j.destination_id
 left join howdah.destinations o on o.id = j.other_destination_id;
