@@ -98,8 +98,9 @@ select j.at, j.destination_id, d.name as queue, j.event, i.message_id, j.nonpers
     -- howdah._level_name, which readers of a view may not call
     case when j.event in ('sent', 'discarded', 'lost') then
         case coalesce(j.reliability, case when j.nonpersistent then 1 else 4 end)
-        when 0 then 'BEST_EFFORT_NONPERSISTENT' when 1 then 'EXPRESS_NONPERSISTENT'
-        when 2 then 'RELIABLE_NONPERSISTENT' when 3 then 'RELIABLE_PERSISTENT' else 'ASSURED_PERSISTENT' end end as reliability
+            when 0 then 'BEST_EFFORT_NONPERSISTENT' when 1 then 'EXPRESS_NONPERSISTENT'
+            when 2 then 'RELIABLE_NONPERSISTENT' when 3 then 'RELIABLE_PERSISTENT' else 'ASSURED_PERSISTENT' end
+        end as reliability
 from howdah.journal j
 cross join lateral unnest(
     case when j.last_id is null then j.message_ids
@@ -118,8 +119,9 @@ select j.at, j.destination_id, d.name as queue, j.event,
     -- howdah._level_name, which readers of a view may not call
     case when j.event in ('sent', 'discarded', 'lost') then
         case coalesce(j.reliability, case when j.nonpersistent then 1 else 4 end)
-        when 0 then 'BEST_EFFORT_NONPERSISTENT' when 1 then 'EXPRESS_NONPERSISTENT'
-        when 2 then 'RELIABLE_NONPERSISTENT' when 3 then 'RELIABLE_PERSISTENT' else 'ASSURED_PERSISTENT' end end as reliability
+            when 0 then 'BEST_EFFORT_NONPERSISTENT' when 1 then 'EXPRESS_NONPERSISTENT'
+            when 2 then 'RELIABLE_NONPERSISTENT' when 3 then 'RELIABLE_PERSISTENT' else 'ASSURED_PERSISTENT' end
+        end as reliability
 from howdah.journal j
 join howdah.destinations d on d.id = j.destination_id
 left join howdah.destinations o on o.id = j.other_destination_id;
