@@ -53,7 +53,8 @@ select g.message_id, g.destination_id, d.name as queue, g.state, 9 - g.rank as p
     -- howdah._level_name, which readers of a view may not call
     case coalesce(g.reliability, case when g.nonpersistent then 1 else 4 end)
         when 0 then 'BEST_EFFORT_NONPERSISTENT' when 1 then 'EXPRESS_NONPERSISTENT'
-        when 2 then 'RELIABLE_NONPERSISTENT' when 3 then 'RELIABLE_PERSISTENT' else 'ASSURED_PERSISTENT' end as reliability
+        when 2 then 'RELIABLE_NONPERSISTENT' when 3 then 'RELIABLE_PERSISTENT' else 'ASSURED_PERSISTENT'
+    end as reliability
 from (
     select m.message_id, m.destination_id, m.rank, m.sent_at, m.expires_at, m.stage, m.origin_id, m.dead_reason,
     m.dead_at,
