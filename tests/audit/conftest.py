@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import pytest
 
-from howdah.audit import AuditResult, ranges, run_audit
+from howdah.audit import AuditResult, pace, ranges, run_audit
 from howdah.audit import job as auditing
 from howdah.audit.archive import RunResult, job, run_archive, verify
 
@@ -65,6 +65,9 @@ def audit(dsn: str, spark: "SparkSession", monkeypatch: pytest.MonkeyPatch, requ
     Elsewhere it audits as users do, by digest. Digests are used wherever they prove anything, however little is left.
     """
     monkeypatch.setattr(ranges, "MOST", 1.0)
+    # Tests that keep a queue busy would wait for an audit that rests for them.
+    monkeypatch.setattr(pace, "REST", 0.1)
+    monkeypatch.setattr(ranges, "REST", 0.1)
     once = partial(run_audit, dsn, spark=spark, partitions=2)
     if request.path.stem not in BOTH_WAYS:
         return once
