@@ -12,7 +12,8 @@
 --
 -- properties is a JSON object: content_type, headers, priority, correlation_id, reply_to, message_type,
 -- conversation_id, reliability. It is a new send in the name of the caller, who needs the right to send there. The
--- message expires and counts failures like any other.
+-- message expires and counts failures like any other. It does not go with the caller's connection, where the queue's
+-- option discard_with_sender is set.
 create or replace function howdah.restore_message(
     queue text, archive uuid, run integer, message_id bigint, body bytea, is_text boolean,
     properties jsonb default '{}', again boolean default false
@@ -69,7 +70,8 @@ begin
             || jsonb_build_object('howdah_restored_from', message_id, 'howdah_archive_run',
                 format('%s/%s', archive, run)),
         v_priority, properties ->> 'correlation_id', properties ->> 'reply_to', properties ->> 'message_type',
-        v_conversation, null, null, properties ->> 'reliability', true, null);
+        v_conversation, null, null, properties ->> 'reliability', true, null,
+        howdah._caller());
     insert into howdah.archive_restores (restored_id, message_id, archive_id, run, queue, restored_at, restored_by)
     values (v_restored, message_id, archive, run, queue, howdah.now(), howdah._caller())
     on conflict on constraint pk_archive_restores do nothing;

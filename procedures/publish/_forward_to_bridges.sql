@@ -6,10 +6,12 @@
 --
 -- A queue with stamp_user gets p_user as the sender. The bridge's selector sees that stamp; otherwise a forged
 -- JMSXUserID could pass it.
+--
+-- p_scheduled: a schedule publishes, so the message has no sender with whom to go.
 create or replace function howdah._forward_to_bridges(
     p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[],
     p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[],
-    p_reply_to text, p_time_to_live interval, p_level smallint, p_notify boolean, p_user text
+    p_reply_to text, p_time_to_live interval, p_level smallint, p_notify boolean, p_user text, p_scheduled boolean
 ) returns void
 language plpgsql volatile
 as $$
@@ -17,6 +19,7 @@ declare
     v_bridge record;
     v_wanted record;
     v_selected bigint[];
+    v_queue howdah.destinations;
     v_headers jsonb[];
 begin
     for v_bridge in
@@ -53,7 +56,9 @@ begin
         ) u
         where v_selected is null or u.n = any (v_selected);
         if v_wanted.bodies is not null then
-            perform howdah._send_batch(v_bridge.queue, v_wanted.bodies, p_is_text, p_content_type, v_wanted.headers,
+            v_queue := v_bridge.queue;
+            v_queue.discard_with_sender := v_queue.discard_with_sender and not p_scheduled;
+            perform howdah._send_batch(v_queue, v_wanted.bodies, p_is_text, p_content_type, v_wanted.headers,
                 v_wanted.priorities, v_wanted.correlation_ids, v_wanted.message_types, v_wanted.conversation_ids,
                 p_reply_to, p_time_to_live,
                 null, howdah._level_name(p_level, null), p_notify);

@@ -15,12 +15,13 @@ declare
     v_destination howdah.destinations := howdah._destination(p_queue, 'send');
     v_now timestamptz := howdah.now();
     v_once boolean := p_cron is null and p_period is null;
+    v_level smallint;
     v_first timestamptz;
     v_row howdah.schedules;
 begin
     perform howdah._check_message(v_destination, octet_length(p_body), p_headers, p_priority, p_content_type,
         p_time_to_live, p_delay);
-    perform howdah._level_for(v_destination, p_reliability);
+    v_level := howdah._level_for(v_destination, p_reliability);
     perform howdah._check_schedule(v_once, p_cron, p_period, p_repeat, p_starts_at, p_ends_at, p_delay, p_name,
         p_time_zone, p_misfire_grace);
     if p_cron is null then
@@ -65,7 +66,8 @@ begin
     v_row.conversation_id := p_conversation_id;
     v_row.time_to_live_ms := case when p_time_to_live is not null
         then greatest(howdah._milliseconds(p_time_to_live), 1) end;
-    v_row.reliability := p_reliability;
+    v_row.reliability := case when v_destination.name = p_queue then p_reliability
+        else howdah._level_name(v_level, null) end;  -- of an alias: the firing knows its target alone
     if v_row.next_at > v_row.ends_at then
         v_row.state := 'ended';
         v_row.due_at := null;

@@ -1,7 +1,7 @@
 -- howdah._composite_members(p_names): the destinations listed in a composite name, each once; the caller may send to
 -- all of them.
 --
--- Returns  howdah.destinations[], in the order of the name.
+-- Returns  howdah.destinations[], in the order of the name. An alias's target has the alias's name here.
 -- Raises   HD001 a destination does not exist, or is not of the kind that the name says; HD010 the caller may not send
 --          there.
 -- Role     internal
@@ -23,6 +23,7 @@ begin
                 message = format('%s is a %s, not a %s', quote_literal(v_part), v_member.kind, v_kind),
                 hint = 'Names of queues and topics with commas between: A,B,topic://C,queue://D.';
         end if;
+        v_member.name := v_part;
         if v_member.id <> all (array(select m.id from unnest(v_members) m)) then
             v_members := v_members || v_member;
         end if;

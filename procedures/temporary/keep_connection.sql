@@ -10,15 +10,16 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
 as $$
 declare
     v_connection constant text := nullif(current_setting('howdah.connection', true), '');
-    v_sender bigint;
+    v_key bigint;
 begin
     if v_connection is not null and pg_sequence_last_value('howdah.senders_noted'::regclass) is not null then
-        v_sender := howdah._lock_key('sender', v_connection);
+        v_key := howdah._lock_key('sender', v_connection);
+        perform pg_advisory_xact_lock_shared(v_key);  -- this row, not yet committed, keeps others from writing it
         update howdah.sender_signs s set seen_at = howdah.now()
-        where s.ctid = any (array(select o.ctid from howdah.sender_signs o where o.sender = v_sender
+        where s.ctid = any (array(select o.ctid from howdah.sender_signs o where o.sender = v_key
             for update skip locked));
-        insert into howdah.sender_signs (sender, seen_at) select v_sender, howdah.now()
-        where not exists (select from howdah.sender_signs o where o.sender = v_sender)
+        insert into howdah.sender_signs (sender, seen_at) select v_key, howdah.now()
+        where not exists (select from howdah.sender_signs o where o.sender = v_key)
         on conflict do nothing;
     end if;
     return (select count(howdah._note_alive(t.alive) is null) from howdah.temporary_queues t

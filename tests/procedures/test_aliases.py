@@ -1,7 +1,7 @@
 """Aliases: other names of queues and topics, with levels of reliability of their own."""
 
 import pytest
-from support import Connect, Db, column, deliver_and_fail, one, receive, refused
+from support import Clock, Connect, Db, column, deliver_and_fail, one, receive, refused
 from topics_support import bodies, subscribe, topic
 
 
@@ -143,3 +143,24 @@ def test_levels_are_mapped_to_the_persistence_of_ibm_mq_and_back(db: Db) -> None
     refused(db, "HD005", "select howdah.from_mq_persistence('PERSISTENT')")
     refused(db, "HD005", "select howdah.from_mq_persistence('MQPER_PERSISTENT', 'ASSURED_PERSISTENT')")
     refused(db, "HD005", "select howdah.to_mq_persistence('durable')")
+
+
+def test_in_a_composite_name_an_alias_keeps_its_levels(db: Db) -> None:
+    one(db, "select howdah.create_queue('r')")
+    alias(db, options='{"default_reliability": "RELIABLE_NONPERSISTENT", "max_reliability": "RELIABLE_NONPERSISTENT"}')
+    one(db, "select howdah.send('a,r', '1')")
+    one(db, "select howdah.send_batch('r,queue://a', array['2'])")
+    one(db, "select howdah.send('queue://a', '3')")
+    assert [m.reliability for m in receive(db, "q", 9)] == ["RELIABLE_NONPERSISTENT"] * 3
+    assert [m.reliability for m in receive(db, "r", 9)] == ["ASSURED_PERSISTENT"] * 2
+    refused(db, "HD039", "select howdah.send('r,a', 'x', reliability => 'ASSURED_PERSISTENT')")
+    assert receive(db, "r") == []
+
+
+def test_what_is_scheduled_by_an_alias_is_sent_with_its_level(db: Db, clock: Clock) -> None:
+    alias(db, options='{"default_reliability": "RELIABLE_NONPERSISTENT"}')
+    for given in (None, "RELIABLE_PERSISTENT"):
+        one(db, "select howdah.schedule('a', 'x', period => '1 minute', reliability => %s)", (given,))
+    clock.advance(61)
+    one(db, "select howdah.fire_schedules()")
+    assert {m.reliability for m in receive(db, "q", 9)} == {"RELIABLE_NONPERSISTENT", "RELIABLE_PERSISTENT"}

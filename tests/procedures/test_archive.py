@@ -9,7 +9,20 @@ from typing import Any
 import psycopg
 from psycopg import sql
 from psycopg.types.json import Jsonb
-from support import SYSTEM, Clock, Connect, Db, column, fail, measured, one, receive, refused, wait_until_blocked
+from support import (
+    SYSTEM,
+    Clock,
+    Connect,
+    Db,
+    column,
+    fail,
+    measured,
+    one,
+    receive,
+    refused,
+    wait_until,
+    wait_until_blocked,
+)
 
 SNAPSHOT = "select pg_current_snapshot()::text"
 FINISH = "select howdah.finish_archive_run(%s, %s, %s, %s, %s, %s, %s, %s, %s)"
@@ -306,3 +319,15 @@ def test_whether_a_large_partition_has_rows_beyond_the_archive_is_told_by_few_of
     db.execute(sql.SQL("vacuum {}").format(sql.Identifier(*week.split("."))))
     reads = measured(db, "select howdah._has_invisible_rows(%s, pg_current_snapshot())", [week])["Buffers"]
     assert reads < one(db, "select pg_relation_size(%s::regclass) / 8192", [week]) / 4
+
+
+def test_what_is_restored_does_not_go_with_the_session_that_restores_it(db: Db, connect: Connect) -> None:
+    one(db, "select howdah.create_queue('q', '{\"discard_with_sender\": true}')")
+    epoch, archive = begin(db)
+    finish(db, epoch, archive, 1, [(1, 1, 2, 1)])
+    client = connect()
+    one(client, RESTORE, ["q", archive, 1, 1, b"x", True, Jsonb({"reliability": "EXPRESS_NONPERSISTENT"})])
+    pid = client.info.backend_pid
+    one(db, "select pg_terminate_backend(%s)", (pid,))
+    wait_until(lambda: one(db, "select count(*) from pg_stat_activity where pid = %s", (pid,)) == 0)
+    assert [m.body for m in receive(db)] == ["x"]

@@ -464,3 +464,15 @@ def test_who_waits_is_woken_once_when_a_message_becomes_due(
     assert woken == 1
     assert [n.payload for n in listening.notifies(timeout=20, stop_after=1)] == [payload]
     assert db.execute("select woken, next_in from howdah.wake_due(%s)", (since,)).fetchall() == [(0, None)]
+
+
+def test_a_schedule_whose_level_became_too_high_has_failed(db: Db, clock: Clock) -> None:
+    one(db, "select howdah.create_queue('lowered')")
+    number = one(
+        db, "select howdah.schedule('lowered', 'x', period => '1 minute', reliability => 'ASSURED_PERSISTENT')"
+    )
+    lowered = '{"default_reliability": "RELIABLE_PERSISTENT", "max_reliability": "RELIABLE_PERSISTENT"}'
+    one(db, "select howdah.alter_queue('lowered', %s)", (lowered,))
+    clock.advance(61)
+    one(db, "select howdah.fire_schedules()")
+    assert one(db, "select state from howdah.schedules where id = %s", (number,)) == "failed"

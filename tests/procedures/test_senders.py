@@ -213,3 +213,56 @@ def test_a_subscription_has_no_such_option(db: Db) -> None:
     topic(db)
     name = subscribe(db, "s")
     refused(db, "HD004", "select howdah.alter_queue(%s, '{\"discard_with_sender\": true}')", (name,))
+
+
+def test_a_session_that_released_its_advisory_locks_keeps_what_it_sends_from_then_on(db: Db, connect: Connect) -> None:
+    client = connect()
+    one(client, SEND, ("q", "before", LEVELS[0]))
+    key = one(client, "select current_setting('howdah.sender')")
+    client.execute("select pg_advisory_unlock_all()")
+    assert one(client, "select howdah._own_sender()::text") == key, "the setting alone tells"
+    one(client, SEND, ("q", "after", LEVELS[0]))
+    assert [m.body for m in receive(db, "q", 9)] == ["before", "after"]
+    one(client, SEND, ("q", "left", LEVELS[0]))
+    end(db, client)
+    assert receive(db, "q", 9) == []
+
+
+def test_a_session_that_receives_what_it_sent_can_prepare_its_transaction(db: Db, connect: Connect) -> None:
+    client = connect()
+    one(client, "select howdah.send('q', 'x', reliability => %s, notify => false)", (LEVELS[0],))
+    client.execute("begin")
+    assert len(receive(client)) == 1
+    client.execute("prepare transaction 'of a sender'")
+    client.execute("rollback prepared 'of a sender'")
+    assert len(receive(db)) == 1
+
+
+def test_a_sign_of_life_in_an_open_transaction_hides_no_other_one(db: Db, connect: Connect, clock: Clock) -> None:
+    """The open one keeps the connection's row from the others, so it is a sign of life itself."""
+    busy, other = connect(), connect()
+    for client in (busy, other):
+        one(client, "select howdah.set_connection(%s)", (TOKEN,))
+    one(other, SEND, ("q", "x", LEVELS[0]))
+    one(other, "select howdah.keep_connection()")
+    with busy.transaction():
+        one(busy, "select howdah.keep_connection()")
+        for _ in range(4):
+            clock.advance(2)
+            one(other, "select howdah.keep_connection()")
+        assert one(db, "select howdah.maintain_senders()") == 0
+    clock.advance(6)
+    assert one(db, "select howdah.maintain_senders()") == 1
+
+
+def test_what_a_schedule_sends_over_a_bridge_has_no_sender_either(db: Db, connect: Connect, clock: Clock) -> None:
+    topic(db)
+    one(db, "select howdah.bridge('t', 'q')")
+    for level in LEVELS[:2]:
+        one(db, "select howdah.schedule('t', 'x', period => '1 minute', reliability => %s)", (level,))
+    clock.advance(61)
+    worker = connect()
+    one(worker, "select howdah.fire_schedules()")
+    one(worker, SEND, ("t", "own", LEVELS[1]))
+    end(db, worker)
+    assert [m.body for m in receive(db, "q", 9)] == ["x", "x"]
