@@ -3596,6 +3596,7 @@ begin
                 message = format('%s is a %s, not a %s', quote_literal(v_part), v_member.kind, v_kind),
                 hint = 'Names of queues and topics with commas between: A,B,topic://C,queue://D.';
         end if;
+        v_member.name := v_part;
         if v_member.id <> all (array(select m.id from unnest(v_members) m)) then
             v_members := v_members || v_member;
         end if;
@@ -5740,7 +5741,8 @@ begin
         set last_error = left(sqlerrm, 1000), changed_at = case when v_class.lasting then v_now else s.changed_at end,
             state = case when v_class.lasting then 'failed' else s.state end,
             due_at = case when not v_class.lasting then v_now + interval '10 seconds' end
-        from (select sqlstate in ('HD001', 'HD004', 'HD005', 'HD006', 'HD007', 'HD010', 'HD017') as lasting) v_class
+        from (select sqlstate in ('HD001', 'HD004', 'HD005', 'HD006', 'HD007', 'HD010', 'HD017', 'HD039')
+                  as lasting) v_class
         where s.id = p_schedule.id;
         return 0;
     end;
@@ -5960,13 +5962,14 @@ $$;
 
 COMMENT ON FUNCTION howdah._forget_selections() IS 'delete selectors that nobody used for a day, with their hints and what their looks found ahead.';
 
-CREATE FUNCTION howdah._forward_to_bridges(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_level smallint, p_notify boolean, p_user text) RETURNS void
+CREATE FUNCTION howdah._forward_to_bridges(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_level smallint, p_notify boolean, p_user text, p_scheduled boolean) RETURNS void
     LANGUAGE plpgsql
     AS $_$
 declare
     v_bridge record;
     v_wanted record;
     v_selected bigint[];
+    v_queue howdah.destinations;
     v_headers jsonb[];
 begin
     for v_bridge in
@@ -6003,7 +6006,9 @@ begin
         ) u
         where v_selected is null or u.n = any (v_selected);
         if v_wanted.bodies is not null then
-            perform howdah._send_batch(v_bridge.queue, v_wanted.bodies, p_is_text, p_content_type, v_wanted.headers,
+            v_queue := v_bridge.queue;
+            v_queue.discard_with_sender := v_queue.discard_with_sender and not p_scheduled;
+            perform howdah._send_batch(v_queue, v_wanted.bodies, p_is_text, p_content_type, v_wanted.headers,
                 v_wanted.priorities, v_wanted.correlation_ids, v_wanted.message_types, v_wanted.conversation_ids,
                 p_reply_to, p_time_to_live,
                 null, howdah._level_name(p_level, null), p_notify);
@@ -6012,7 +6017,7 @@ begin
 end
 $_$;
 
-COMMENT ON FUNCTION howdah._forward_to_bridges(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_level smallint, p_notify boolean, p_user text) IS 'send published messages on to the queues that the topic is bridged to.';
+COMMENT ON FUNCTION howdah._forward_to_bridges(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_level smallint, p_notify boolean, p_user text, p_scheduled boolean) IS 'send published messages on to the queues that the topic is bridged to.';
 
 CREATE FUNCTION howdah._free_between(p_lane howdah.lanes, p_after bigint, p_upto bigint, p_want integer) RETURNS bigint[]
     LANGUAGE plpgsql
@@ -6540,7 +6545,9 @@ declare
     v_key constant bigint := p_sender;
     v_since constant timestamptz := howdah.now() - interval '5 seconds';
 begin
-    if p_own_session and not pg_try_advisory_xact_lock_shared(v_key) then
+    if p_own_session and p_sender = howdah._own_sender() then
+        return false;
+    elsif p_own_session and not pg_try_advisory_xact_lock_shared(v_key) then
         return false;
     elsif not p_own_session and (p_last_sent_at > v_since or exists (
         select from howdah.sender_signs s where s.sender = p_sender and s.seen_at > v_since)) then
@@ -10690,7 +10697,7 @@ begin
     if v_topic.bridged then
         perform howdah._forward_to_bridges(p_topic, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
             p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_level,
-            p_notify, coalesce(p_user, howdah._caller()));
+            p_notify, coalesce(p_user, howdah._caller()), p_user is not null);
     end if;
     return v_ids;
 end
@@ -12665,12 +12672,13 @@ declare
     v_destination howdah.destinations := howdah._destination(p_queue, 'send');
     v_now timestamptz := howdah.now();
     v_once boolean := p_cron is null and p_period is null;
+    v_level smallint;
     v_first timestamptz;
     v_row howdah.schedules;
 begin
     perform howdah._check_message(v_destination, octet_length(p_body), p_headers, p_priority, p_content_type,
         p_time_to_live, p_delay);
-    perform howdah._level_for(v_destination, p_reliability);
+    v_level := howdah._level_for(v_destination, p_reliability);
     perform howdah._check_schedule(v_once, p_cron, p_period, p_repeat, p_starts_at, p_ends_at, p_delay, p_name,
         p_time_zone, p_misfire_grace);
     if p_cron is null then
@@ -12715,7 +12723,8 @@ begin
     v_row.conversation_id := p_conversation_id;
     v_row.time_to_live_ms := case when p_time_to_live is not null
         then greatest(howdah._milliseconds(p_time_to_live), 1) end;
-    v_row.reliability := p_reliability;
+    v_row.reliability := case when v_destination.name = p_queue then p_reliability
+        else howdah._level_name(v_level, null) end;  -- of an alias: the firing knows its target alone
     if v_row.next_at > v_row.ends_at then
         v_row.state := 'ended';
         v_row.due_at := null;
@@ -14290,11 +14299,15 @@ begin
     end if;
     sender := howdah._own_sender();
     if sender is not null and sender::text = current_setting('howdah.sender', true) then
-        return;
+        v_key := sender;
+        if pg_try_advisory_lock(v_key) then
+            return;
+        end if;
+        sender := null;
     end if;
     while sender is null loop
         v_key := (howdah._lock_key('sender', gen_random_uuid()::text) & ~16777215::bigint)
-            | (howdah._lock_key('sender', '') & 16777215);
+            | (howdah._lock_key('sender', '') & 16777215) | (15::bigint << 59);  -- 18 digits: howdah._own_sender
         sender := case when pg_try_advisory_lock(v_key) then v_key end;
     end loop;
     perform set_config('howdah.sender', sender::text, false);
@@ -18311,15 +18324,16 @@ CREATE FUNCTION howdah.keep_connection() RETURNS bigint
     AS $$
 declare
     v_connection constant text := nullif(current_setting('howdah.connection', true), '');
-    v_sender bigint;
+    v_key bigint;
 begin
     if v_connection is not null and pg_sequence_last_value('howdah.senders_noted'::regclass) is not null then
-        v_sender := howdah._lock_key('sender', v_connection);
+        v_key := howdah._lock_key('sender', v_connection);
+        perform pg_advisory_xact_lock_shared(v_key);  -- this row, not yet committed, keeps others from writing it
         update howdah.sender_signs s set seen_at = howdah.now()
-        where s.ctid = any (array(select o.ctid from howdah.sender_signs o where o.sender = v_sender
+        where s.ctid = any (array(select o.ctid from howdah.sender_signs o where o.sender = v_key
             for update skip locked));
-        insert into howdah.sender_signs (sender, seen_at) select v_sender, howdah.now()
-        where not exists (select from howdah.sender_signs o where o.sender = v_sender)
+        insert into howdah.sender_signs (sender, seen_at) select v_key, howdah.now()
+        where not exists (select from howdah.sender_signs o where o.sender = v_key)
         on conflict do nothing;
     end if;
     return (select count(howdah._note_alive(t.alive) is null) from howdah.temporary_queues t
@@ -21536,7 +21550,8 @@ begin
             || jsonb_build_object('howdah_restored_from', message_id, 'howdah_archive_run',
                 format('%s/%s', archive, run)),
         v_priority, properties ->> 'correlation_id', properties ->> 'reply_to', properties ->> 'message_type',
-        v_conversation, null, null, properties ->> 'reliability', true, null);
+        v_conversation, null, null, properties ->> 'reliability', true, null,
+        howdah._caller());
     insert into howdah.archive_restores (restored_id, message_id, archive_id, run, queue, restored_at, restored_by)
     values (v_restored, message_id, archive, run, queue, howdah.now(), howdah._caller())
     on conflict on constraint pk_archive_restores do nothing;
@@ -25793,7 +25808,7 @@ REVOKE ALL ON FUNCTION howdah._forget_moved() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._forget_selections() FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._forward_to_bridges(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_level smallint, p_notify boolean, p_user text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._forward_to_bridges(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_level smallint, p_notify boolean, p_user text, p_scheduled boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._free_between(p_lane howdah.lanes, p_after bigint, p_upto bigint, p_want integer) FROM PUBLIC;
 
