@@ -17,6 +17,7 @@ ROOMS = (
     "base",
     "hints",
     "options",
+    "changes",
     # where messages go
     "destinations",
     "aliases",

@@ -6,6 +6,7 @@ from . import types
 from .archive import archive_restores, archive_runs, archived_messages, maintenance_waits
 from .audits import audit_runs, audit_verdicts
 from .base import SCHEMA, metadata
+from .changes import config_changes
 from .consumers import candidates, consumer_leases, consumers, group_owners, selections
 from .destinations import FAILING, NAME_LENGTH_MAX, aliases, destination_grants, destinations
 from .failures import (
@@ -50,6 +51,7 @@ __all__ = [
     "backlog_figures",
     "bridges",
     "candidates",
+    "config_changes",
     "consumer_leases",
     "consumers",
     "dead_figures",

@@ -11726,6 +11726,21 @@ $$;
 
 COMMENT ON FUNCTION howdah._record_act(p_act text, p_destination_id integer, p_message_ids bigint[], p_other_id integer, p_reason text) IS 'record what an operator did, and who it was.';
 
+CREATE FUNCTION howdah._record_change(p_kind text, p_name text, p_act text, p_before jsonb, p_after jsonb, p_undoes bigint DEFAULT NULL::bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if p_act <> 'altered' or p_before is distinct from p_after then
+        perform howdah._commit_needs(4);
+        insert into howdah.config_changes (transaction, at, actor, kind, name, act, before, after, reason, undoes)
+        values (pg_current_xact_id()::text::bigint, howdah.now(), howdah._caller(), p_kind, p_name, p_act, p_before, p_after,
+            left(nullif(current_setting('howdah.reason', true), ''), 1000), p_undoes);
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._record_change(p_kind text, p_name text, p_act text, p_before jsonb, p_after jsonb, p_undoes bigint) IS 'record what an administrator changed.';
+
 CREATE FUNCTION howdah._record_failure(p_destination howdah.destinations, p_failure jsonb, p_in_hand boolean, p_proved boolean DEFAULT false) RETURNS TABLE(incident_id bigint, attempt integer, outcome text)
     LANGUAGE plpgsql
     AS $$
@@ -24204,6 +24219,53 @@ COMMENT ON COLUMN howdah.candidates.message_ids IS 'The messages that lay there.
 
 COMMENT ON COLUMN howdah.candidates.took_ms IS 'How long the look took, in milliseconds; the next may take twice.';
 
+CREATE TABLE howdah.config_changes (
+    change_id bigint NOT NULL,
+    transaction bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    actor text NOT NULL,
+    kind text NOT NULL,
+    name text NOT NULL,
+    act text NOT NULL,
+    before jsonb,
+    after jsonb,
+    reason text,
+    undoes bigint
+);
+
+COMMENT ON TABLE howdah.config_changes IS 'What administrators changed: each thing made, altered or dropped, with who and when. INSERT-only.';
+
+COMMENT ON COLUMN howdah.config_changes.change_id IS 'Number of the change.';
+
+COMMENT ON COLUMN howdah.config_changes.transaction IS 'The transaction (xid8 as a number). Readers in the order of commits stop before the oldest that is open.';
+
+COMMENT ON COLUMN howdah.config_changes.at IS 'When it was made.';
+
+COMMENT ON COLUMN howdah.config_changes.actor IS 'The role that made it.';
+
+COMMENT ON COLUMN howdah.config_changes.kind IS 'What it is: queue, topic, subscription, alias, policy, engine, rule, service, object and so on.';
+
+COMMENT ON COLUMN howdah.config_changes.name IS 'Name of the thing.';
+
+COMMENT ON COLUMN howdah.config_changes.act IS 'What was done: created, altered or dropped.';
+
+COMMENT ON COLUMN howdah.config_changes.before IS 'Its properties before. NULL: there was none.';
+
+COMMENT ON COLUMN howdah.config_changes.after IS 'Its properties after. NULL: it was dropped.';
+
+COMMENT ON COLUMN howdah.config_changes.reason IS 'Why, in the words of the setting howdah.reason.';
+
+COMMENT ON COLUMN howdah.config_changes.undoes IS 'The change that this one took back.';
+
+ALTER TABLE howdah.config_changes ALTER COLUMN change_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME howdah.config_changes_change_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE howdah.consumer_leases (
     lease_id bigint NOT NULL,
     consumer_id integer NOT NULL
@@ -25177,6 +25239,9 @@ ALTER TABLE ONLY howdah.bridges
 ALTER TABLE ONLY howdah.candidates
     ADD CONSTRAINT pk_candidates PRIMARY KEY (destination_id, digest, rank, upto);
 
+ALTER TABLE ONLY howdah.config_changes
+    ADD CONSTRAINT pk_config_changes PRIMARY KEY (change_id);
+
 ALTER TABLE ONLY howdah.consumer_leases
     ADD CONSTRAINT pk_consumer_leases PRIMARY KEY (lease_id);
 
@@ -25338,6 +25403,8 @@ CREATE INDEX ix_attempts_begun ON howdah.attempts USING btree (destination_id, b
 CREATE INDEX ix_attempts_message ON howdah.attempts USING btree (message_id, stage, destination_id);
 
 CREATE INDEX ix_audit_runs_started_at ON howdah.audit_runs USING btree (started_at);
+
+CREATE INDEX ix_config_changes_transaction ON howdah.config_changes USING btree (transaction, change_id);
 
 CREATE INDEX ix_consumer_leases_consumer_id ON howdah.consumer_leases USING btree (consumer_id);
 
@@ -26229,6 +26296,8 @@ REVOKE ALL ON FUNCTION howdah._reclaim(p_place integer, p_from tid, p_until tid,
 REVOKE ALL ON FUNCTION howdah._reclaim_expired() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._record_act(p_act text, p_destination_id integer, p_message_ids bigint[], p_other_id integer, p_reason text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._record_change(p_kind text, p_name text, p_act text, p_before jsonb, p_after jsonb, p_undoes bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._record_failure(p_destination howdah.destinations, p_failure jsonb, p_in_hand boolean, p_proved boolean) FROM PUBLIC;
 

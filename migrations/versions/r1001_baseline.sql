@@ -276,6 +276,34 @@ COMMENT ON COLUMN howdah.audit_verdicts.run_id IS 'The last audit that judged it
 COMMENT ON COLUMN howdah.audit_verdicts.audited_at IS 'The database''s clock at that audit''s snapshot.';
 COMMENT ON COLUMN howdah.audit_verdicts.verdict IS 'The auditor''s verdict, such as proved.';
 
+CREATE TABLE howdah.config_changes (
+    change_id BIGINT GENERATED ALWAYS AS IDENTITY,
+    transaction BIGINT NOT NULL,
+    at TIMESTAMP WITH TIME ZONE NOT NULL,
+    actor TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    act TEXT NOT NULL,
+    before JSONB,
+    after JSONB,
+    reason TEXT,
+    undoes BIGINT,
+    CONSTRAINT pk_config_changes PRIMARY KEY (change_id)
+);
+CREATE INDEX ix_config_changes_transaction ON howdah.config_changes (transaction, change_id);
+COMMENT ON TABLE howdah.config_changes IS 'What administrators changed: each thing made, altered or dropped, with who and when. INSERT-only.';
+COMMENT ON COLUMN howdah.config_changes.change_id IS 'Number of the change.';
+COMMENT ON COLUMN howdah.config_changes.transaction IS 'The transaction (xid8 as a number). Readers in the order of commits stop before the oldest that is open.';
+COMMENT ON COLUMN howdah.config_changes.at IS 'When it was made.';
+COMMENT ON COLUMN howdah.config_changes.actor IS 'The role that made it.';
+COMMENT ON COLUMN howdah.config_changes.kind IS 'What it is: queue, topic, subscription, alias, policy, engine, rule, service, object and so on.';
+COMMENT ON COLUMN howdah.config_changes.name IS 'Name of the thing.';
+COMMENT ON COLUMN howdah.config_changes.act IS 'What was done: created, altered or dropped.';
+COMMENT ON COLUMN howdah.config_changes.before IS 'Its properties before. NULL: there was none.';
+COMMENT ON COLUMN howdah.config_changes.after IS 'Its properties after. NULL: it was dropped.';
+COMMENT ON COLUMN howdah.config_changes.reason IS 'Why, in the words of the setting howdah.reason.';
+COMMENT ON COLUMN howdah.config_changes.undoes IS 'The change that this one took back.';
+
 CREATE TABLE howdah.consumers (
     id INTEGER GENERATED ALWAYS AS IDENTITY (CYCLE),
     destination_id INTEGER NOT NULL,
