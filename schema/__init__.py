@@ -18,6 +18,7 @@ from .failures import (
     quarantines,
     untaken_attempts,
 )
+from .instances import instance_positions, instances
 from .journal import EVENTS, backlog_counts, backlog_figures, dead_figures, journal, journal_totals
 from .lanes import lanes
 from .links import link_arrivals, link_receipts, links
@@ -62,6 +63,8 @@ __all__ = [
     "ended_conversations",
     "engine",
     "group_owners",
+    "instance_positions",
+    "instances",
     "handed",
     "journal",
     "journal_totals",

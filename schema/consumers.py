@@ -71,6 +71,7 @@ consumers = Table(
         comment="The queue's last position at that time, where round-robin starts to count.",
     ),
     Column("seen_at", TIMESTAMPTZ, nullable=False, comment="When it last received, to within a quarter of timeout_ms."),
+    Column("instance_id", UUID(), comment="Its home instance, with which it ends. NULL: none."),
     comment=(
         "Open consumers of unshared subscriptions, and of queues that tell their consumers apart: those with "
         "exclusive consumers, single, failover or round-robin delivery, or sticky message groups."

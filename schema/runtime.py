@@ -240,6 +240,48 @@ engine = Table(
         server_default=text("0"),
         comment="The greatest transaction id of which retention has dropped rows of the journal. 0: none.",
     ),
+    Column(
+        "cluster_mode",
+        Text,
+        nullable=False,
+        server_default="none",
+        comment=(
+            "none: administrators change the configuration at any time. master: only while the instance cluster_master "
+            "runs."
+        ),
+    ),
+    Column("cluster_master", Text, comment="Name of the master of changes. NULL: none was named."),
+    Column(
+        "exclusive",
+        Boolean,
+        nullable=False,
+        server_default=text("false"),
+        comment="True: of all instances, one receives at a time, and the others stand by.",
+    ),
+    Column(
+        "instance_timeout_seconds",
+        Integer,
+        nullable=False,
+        server_default="10",
+        comment="Seconds after which a silent instance counts as dead, and its leases are over.",
+    ),
+    Column(
+        "record_id",
+        UUID(),
+        nullable=False,
+        server_default=text("gen_random_uuid()"),
+        comment="Identity of the record of changes. A restore gives it a new one.",
+    ),
+    Column(
+        "changes_dropped",
+        BigInteger,
+        nullable=False,
+        server_default=text("0"),
+        comment="The greatest transaction id of which retention has dropped changes. 0: none.",
+    ),
+    CheckConstraint("cluster_mode IN ('none', 'master')", name="cluster_mode"),
+    CheckConstraint("cluster_mode = 'none' OR cluster_master IS NOT NULL", name="cluster_master"),
+    CheckConstraint("instance_timeout_seconds >= 2", name="instance_timeout_seconds"),
     CheckConstraint("id = 1", name="single_row"),
     CheckConstraint("state IN ('running', 'paused', 'quiesced', 'stopped')", name="state"),
     CheckConstraint("(state = 'stopped') = (stopped_boot IS NOT NULL)", name="stopped_boot"),
@@ -326,6 +368,7 @@ workers = Table(
         nullable=False,
         comment="Messages in its hands at the last heartbeat: an object of queue name to count.",
     ),
+    Column("instance_id", UUID(), comment="The instance that it belongs to. NULL: none."),
     comment="Live worker processes, by heartbeat.",
 )
 

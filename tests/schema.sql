@@ -70,6 +70,17 @@ CREATE TYPE howdah.walk AS (
 
 COMMENT ON TYPE howdah.walk IS 'How a receive goes through a queue from which it cannot simply take in order: by message groups, a selector, a consumer. Internal.';
 
+CREATE FUNCTION howdah._accepts_changes() RETURNS boolean
+    LANGUAGE sql
+    AS $$
+    select e.cluster_mode = 'none' or exists (
+        select from howdah.lock l
+        where l.name = 'changes' and l.holder is not null and l.expires_at > howdah.now())
+    from howdah.engine e
+$$;
+
+COMMENT ON FUNCTION howdah._accepts_changes() IS 'whether administrators may change the configuration now.';
+
 CREATE FUNCTION howdah._ack_before(p_queue text, p_lease bigint) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -601,6 +612,10 @@ begin
     on conflict do nothing;
     perform howdah._note_special(d) from howdah.destinations d where d.id = v_id;
     perform howdah._set_room(v_id);
+    if p_destination.kind = 'queue' then
+        perform howdah._record_change('queue', p_destination.name, 'created', null,
+            howdah._properties('queue', p_destination.name));
+    end if;
     return v_id;
 end
 $$;
@@ -685,6 +700,8 @@ begin
         exit when v_id is not null or exists (select from howdah.listeners l where l.name = p_listener.name);
     end loop;
     delete from howdah.listener_marks m where m.listener_id = v_id;  -- marks of a listener that had this id before
+    perform howdah._record_change('listener', p_listener.name, 'created', null,
+        howdah._properties('listener', p_listener.name)) where v_id is not null;
     return v_id is not null;
 end
 $$;
@@ -992,6 +1009,76 @@ $$;
 
 COMMENT ON FUNCTION howdah._any_failed(p_lane howdah.lanes, p_positions bigint[]) IS 'whether a message at one of some positions ever failed.';
 
+CREATE FUNCTION howdah._apply(p_kind text, p_name text, p_wanted jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_is constant jsonb := howdah._properties(p_kind, p_name);
+begin
+    if v_is is null and p_wanted is null then
+        return;
+    elsif p_kind in ('queue', 'topic', 'subscription') then
+        perform howdah._apply_destination(p_kind, p_name, v_is, p_wanted);
+    else
+        perform howdah._apply_other(p_kind, p_name, v_is, p_wanted);
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._apply(p_kind text, p_name text, p_wanted jsonb) IS 'give a thing wanted properties: make, alter or drop it.';
+
+CREATE FUNCTION howdah._apply_destination(p_kind text, p_name text, p_is jsonb, p_wanted jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_pauses constant text[] := array['sending_paused', 'receiving_paused', 'grants'];
+    v_defines constant text[] := array['topic', 'name', 'client_id', 'selector', 'shared', 'no_local', 'prioritized'];
+    v_options jsonb := p_wanted - v_pauses;
+begin
+    if p_wanted is null then
+        if p_kind = 'queue' then
+            perform howdah.drop_queue(p_name);
+        elsif p_kind = 'topic' then
+            perform howdah.drop_topic(p_name);
+        elsif exists (select from howdah.destinations d
+            where d.name = p_name and d.dropped_at is null and (howdah._holds_messages(d.id) or exists (
+                select from howdah._lags(null) l where l.subscription_id = d.id and l.behind > 0))) then
+            raise exception using errcode = 'HD011',
+                message = format('subscription %s has messages to read', quote_literal(p_name)),
+                hint = 'Read them, or end it with howdah.unsubscribe(subscription).';
+        else
+            perform howdah.unsubscribe(p_name);
+        end if;
+        return;
+    end if;
+    if p_is is null then
+        if p_kind = 'queue' then
+            perform howdah.create_queue(p_name, v_options);
+        elsif p_kind = 'topic' then
+            perform howdah.create_topic(p_name, v_options);
+        else
+            perform howdah.subscribe(p_wanted ->> 'topic', p_wanted ->> 'name', p_wanted ->> 'client_id',
+                p_wanted ->> 'selector', (p_wanted ->> 'shared')::boolean, true, (p_wanted ->> 'no_local')::boolean,
+                null, jsonb_build_object('prioritized', p_wanted -> 'prioritized'));
+        end if;
+        perform howdah._set_grants(p_name, p_wanted -> 'grants');
+        p_is := howdah._properties(p_kind, p_name);
+    end if;
+    if p_kind = 'subscription' then
+        v_options := v_options - v_defines;
+    end if;
+    v_options := howdah._delta(p_is, v_options);
+    if v_options <> '{}' and p_kind = 'topic' then
+        perform howdah.alter_topic(p_name, v_options);
+    elsif v_options <> '{}' then
+        perform howdah.alter_queue(p_name, v_options);
+    end if;
+    perform howdah._switch_paused(p_name, p_wanted);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._apply_destination(p_kind text, p_name text, p_is jsonb, p_wanted jsonb) IS 'give a queue, topic or subscription wanted properties.';
+
 CREATE TABLE howdah.msgs (
     seq bigint NOT NULL,
     message_id bigint NOT NULL,
@@ -1110,6 +1197,96 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._apply_limit_policy(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text) IS 'dispose of a message by its queue''s policy.';
+
+CREATE FUNCTION howdah._apply_link(p_name text, p_is jsonb, p_wanted jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if p_wanted ? 'link_id' then
+        raise exception using errcode = 'HD045', message = 'the identity of a link cannot be taken back',
+            hint = 'See howdah.rebase_link(name).';
+    elsif p_wanted is null then
+        perform howdah.drop_link(p_name);
+        return;
+    elsif p_is is null then
+        perform howdah.create_link(p_name, p_wanted ->> 'source', p_wanted ->> 'target_queue',
+            p_wanted ->> 'service', p_wanted ->> 'dsn_env', p_wanted ->> 'selector',
+            (p_wanted ->> 'batch_size')::integer, (p_wanted ->> 'retry_ms_max')::integer);
+    else
+        perform howdah.alter_link(p_name, p_wanted ->> 'target_queue', p_wanted ->> 'service', p_wanted ->> 'dsn_env',
+            coalesce(p_wanted ->> 'selector', ''), (p_wanted ->> 'batch_size')::integer,
+            (p_wanted ->> 'retry_ms_max')::integer);
+    end if;
+    perform case (p_wanted ->> 'paused')::boolean when true then howdah.pause_link(p_name)
+        else howdah.resume_link(p_name) end
+    where p_wanted -> 'paused' is distinct from coalesce(p_is -> 'paused', 'false');
+end
+$$;
+
+COMMENT ON FUNCTION howdah._apply_link(p_name text, p_is jsonb, p_wanted jsonb) IS 'give a link wanted properties.';
+
+CREATE FUNCTION howdah._apply_other(p_kind text, p_name text, p_is jsonb, p_wanted jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_of constant jsonb := coalesce(p_wanted, p_is);
+begin
+    if p_kind = 'alias' then
+        perform case when p_wanted is null then howdah.drop_alias(p_name) end;
+        perform howdah.create_alias(p_name, p_wanted ->> 'target', p_wanted - 'target') where p_is is null;
+        perform howdah.alter_alias(p_name, p_wanted - 'target', p_wanted ->> 'target')
+        where p_is is not null and p_wanted is not null;
+    elsif p_kind = 'policy' then
+        perform case when p_wanted is null then howdah.drop_policy(p_name)::text
+            else howdah.set_policy(p_name, p_wanted, false)::text end;
+    elsif p_kind = 'engine' then
+        perform howdah.alter_engine(howdah._delta(p_is, p_wanted));
+    elsif p_kind = 'bridge' then
+        perform howdah.unbridge(v_of ->> 'topic', v_of ->> 'queue') where p_wanted is null;
+        perform howdah.bridge(v_of ->> 'topic', v_of ->> 'queue', p_wanted ->> 'selector') where p_wanted is not null;
+    elsif p_kind = 'grant' then
+        perform case when p_wanted is null then howdah.revoke_queue(v_of ->> 'queue', v_of ->> 'verb', v_of ->> 'role')
+            else howdah.grant_queue(v_of ->> 'queue', v_of ->> 'verb', v_of ->> 'role') end;
+    elsif p_kind = 'listener' then
+        perform howdah.drop_listener(p_name) where p_wanted is null;
+        perform howdah.create_listener(p_name, p_wanted ->> 'queue', p_wanted - array['queue', 'stopped'])
+        where p_is is null;
+        perform howdah.alter_listener(p_name, p_wanted - array['queue', 'stopped'])
+        where p_is is not null and p_wanted is not null;
+        perform case (p_wanted ->> 'stopped')::boolean when true then howdah.stop_listener(p_name, 'change undone')
+            when false then howdah.resume_listener(p_name) end
+        where p_wanted -> 'stopped' is distinct from coalesce(p_is -> 'stopped', 'false');
+    elsif p_kind = 'link' then
+        perform howdah._apply_link(p_name, p_is, p_wanted);
+    elsif p_kind = 'schedule' then
+        perform howdah._apply_schedule(p_is, p_wanted);
+    else
+        raise exception using errcode = 'HD045', message = format('changes of kind %s cannot be taken back', p_kind),
+            hint = 'Make the change that you want with its own verb.';
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._apply_other(p_kind text, p_name text, p_is jsonb, p_wanted jsonb) IS 'give wanted properties to what is no destination.';
+
+CREATE FUNCTION howdah._apply_schedule(p_is jsonb, p_wanted jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if p_is is null then
+        raise exception using errcode = 'HD045', message = 'a cancelled schedule cannot be brought back',
+            hint = 'Its body is not on record. Schedule it anew.';
+    elsif p_wanted is null then
+        perform howdah.cancel_schedule((p_is ->> 'id')::bigint);
+    elsif p_wanted ->> 'state' = 'paused' then
+        perform howdah.pause_schedule((p_is ->> 'id')::bigint);
+    else
+        perform howdah.resume_schedule((p_is ->> 'id')::bigint);
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._apply_schedule(p_is jsonb, p_wanted jsonb) IS 'take back what was done with a schedule.';
 
 CREATE FUNCTION howdah._apply_verdict(p_destination howdah.destinations, p_message howdah.msgs, p_place text, p_nonpersistent boolean, p_failures integer, p_delay_ms bigint, p_due_at timestamp with time zone) RETURNS text
     LANGUAGE plpgsql
@@ -1773,7 +1950,8 @@ begin
         update howdah.topics t set refused_for = p_destination.name
         where t.destination_id = (v_row.topic).destination_id and t.refused_for is null;
         return array[format('refused publishers to %s', v_row.name)];
-    elsif not pg_try_advisory_xact_lock(howdah._lock_key('subscription', p_destination.id::text))
+    elsif (v_row.topic).backlog_action = 'drop_subscription' and not howdah._accepts_changes()
+       or not pg_try_advisory_xact_lock(howdah._lock_key('subscription', p_destination.id::text))
        or howdah._has_leased(p_destination.id) then
         return '{}';
     elsif (v_row.topic).backlog_action = 'drop_subscription' then
@@ -1898,6 +2076,29 @@ $$;
 
 COMMENT ON FUNCTION howdah._change_commit(p_level integer, p_message_id bigint) IS 'as howdah._commit_needs, whatever the transaction noted before.';
 
+CREATE FUNCTION howdah._changes_since(p_read pg_snapshot, p_upto pg_snapshot, p_change bigint, p_max integer) RETURNS TABLE(change_id bigint, in_read pg_snapshot, in_upto pg_snapshot)
+    LANGUAGE sql STABLE
+    AS $$
+    select f.change_id, f.in_read, f.in_upto
+    from (
+        select c.change_id, 1 as batch, p_read as in_read, p_upto as in_upto
+        from howdah.config_changes c
+        where c.transaction >= pg_snapshot_xmin(p_read)::text::bigint and c.change_id > p_change
+          and not pg_visible_in_snapshot(c.transaction::text::xid8, p_read)
+          and pg_visible_in_snapshot(c.transaction::text::xid8, p_upto)
+        union all
+        select c.change_id, 2, p_upto, pg_current_snapshot()
+        from howdah.config_changes c
+        where c.transaction >= pg_snapshot_xmin(p_upto)::text::bigint
+          and not pg_visible_in_snapshot(c.transaction::text::xid8, p_upto)
+          and pg_visible_in_snapshot(c.transaction::text::xid8, pg_current_snapshot())
+    ) f
+    order by f.batch, f.change_id
+    limit p_max
+$$;
+
+COMMENT ON FUNCTION howdah._changes_since(p_read pg_snapshot, p_upto pg_snapshot, p_change bigint, p_max integer) IS 'the changes after a position, in the order of commits.';
+
 CREATE FUNCTION howdah._check_all_here() RETURNS void
     LANGUAGE plpgsql STABLE
     AS $$
@@ -1942,6 +2143,22 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._check_apart(p_source howdah.destinations, p_target howdah.destinations) IS 'raise an error if messages would be moved to the queue that they are in.';
+
+CREATE FUNCTION howdah._check_changes() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if not howdah._accepts_changes() then
+        raise exception using errcode = 'HD045',
+            message = format('the instance %s is away, which is the master of changes',
+                (select quote_literal(e.cluster_master) from howdah.engine e)),
+            hint = 'Start it, name another with howdah.change_master(name), or call howdah.set_cluster(''none''). '
+                'Messages are sent and received meanwhile.';
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._check_changes() IS 'refuse a change of the configuration while the master of changes is away.';
 
 CREATE FUNCTION howdah._check_chosen(p_message_ids bigint[]) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
@@ -2519,6 +2736,25 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._check_policy(p_destination howdah.destinations) IS 'refuse a policy that contradicts itself.';
+
+CREATE FUNCTION howdah._check_position(p_record_id uuid, p_read pg_snapshot) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    v_engine howdah.engine;
+begin
+    select e.* into v_engine from howdah.engine e;
+    if v_engine.record_id <> p_record_id then
+        raise exception using errcode = 'HD037', message = 'the position is one in another record of changes',
+            hint = 'The record was restored or reset. Read it from its beginning: after => NULL.';
+    elsif v_engine.changes_dropped >= pg_snapshot_xmin(p_read)::text::bigint and v_engine.changes_dropped > 0 then
+        raise exception using errcode = 'HD036', message = 'retention has dropped changes after that position',
+            hint = 'Read what there is: after => NULL. engine.journal_retention_days says how long changes are kept.';
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._check_position(p_record_id uuid, p_read pg_snapshot) IS 'refuse a position in the record of changes from which not all can be read.';
 
 CREATE FUNCTION howdah._check_primary() RETURNS void
     LANGUAGE plpgsql STABLE
@@ -4287,6 +4523,15 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._deliver_locked(p_lane howdah.lanes, p_name text, p_positions bigint[], p_now timestamp with time zone, p_reason text, p_journaled boolean) IS 'deliver locked messages of a queue in which nothing ever failed.';
+
+CREATE FUNCTION howdah._delta(p_from jsonb, p_to jsonb) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select coalesce(jsonb_object_agg(t.key, t.value), '{}') from jsonb_each(p_to) t
+    where t.value is distinct from p_from -> t.key
+$$;
+
+COMMENT ON FUNCTION howdah._delta(p_from jsonb, p_to jsonb) IS 'the properties that differ, with their values in p_to.';
 
 CREATE FUNCTION howdah._destination(p_name text, p_verb text) RETURNS howdah.destinations
     LANGUAGE plpgsql STABLE
@@ -6075,6 +6320,15 @@ CREATE FUNCTION howdah._generation() RETURNS bigint
     AS $$ select coalesce(pg_sequence_last_value('howdah.topic_generation'::regclass), 0) $$;
 
 COMMENT ON FUNCTION howdah._generation() IS 'how often the ring of topic tables was turned; modulo 3, the number of the open tables.';
+
+CREATE FUNCTION howdah._grants_of(p_destination_id integer) RETURNS jsonb
+    LANGUAGE sql STABLE
+    AS $$
+    select coalesce(jsonb_agg(concat_ws(' ', g.verb, g.role_name) order by g.verb, g.role_name), '[]')
+    from howdah.destination_grants g where g.destination_id = p_destination_id
+$$;
+
+COMMENT ON FUNCTION howdah._grants_of(p_destination_id integer) IS 'who has which right to a destination.';
 
 CREATE FUNCTION howdah._greatest_xid(p_partition regclass, p_above bigint) RETURNS bigint
     LANGUAGE plpgsql
@@ -8530,6 +8784,23 @@ $$;
 
 COMMENT ON FUNCTION howdah._may_change(p_schedule howdah.schedules) IS 'whether the caller may cancel, pause or replace a schedule.';
 
+CREATE FUNCTION howdah._may_see_change(p_kind text, p_name text, p_properties jsonb) RETURNS boolean
+    LANGUAGE sql
+    AS $$
+    select howdah._has_role(e.admin_role) or case
+        when p_kind in ('engine', 'policy', 'cluster', 'instance') then true
+        when p_kind in ('queue', 'topic', 'subscription', 'alias', 'bridge', 'listener', 'link', 'grant', 'schedule')
+        then exists (
+            select from howdah.destinations d join howdah.destination_grants g on g.destination_id = d.id
+            where d.name = coalesce(case when p_kind not in ('queue', 'topic', 'subscription') then coalesce(
+                p_properties ->> 'queue', p_properties ->> 'source', p_properties ->> 'target') end, p_name)
+              and g.verb in ('browse', 'receive') and howdah._has_role(g.role_name))
+        else howdah._has_role(e.auditor_role) end
+    from howdah.engine e
+$$;
+
+COMMENT ON FUNCTION howdah._may_see_change(p_kind text, p_name text, p_properties jsonb) IS 'whether the caller may read a change.';
+
 CREATE FUNCTION howdah._mean_delay_ms(p_destination howdah.destinations, p_failures integer) RETURNS double precision
     LANGUAGE sql IMMUTABLE
     AS $$
@@ -8780,8 +9051,10 @@ begin
         return v_old.id;
     elsif v_old.id is not null then
         perform howdah._end_schedule(v_old, 'cancelled');
+        perform howdah._record_schedule(v_old, howdah._destination_name(v_old.destination_id), 'dropped');
     end if;
-    update howdah.schedules s set name = p_name where s.id = p_id;
+    update howdah.schedules s set name = p_name where s.id = p_id returning s.* into v_new;
+    perform howdah._record_schedule(v_new, howdah._destination_name(v_new.destination_id), 'created');
     return p_id;
 end
 $$;
@@ -9654,7 +9927,9 @@ CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind 
         ('engine', 'journal_retention_days', 'integer', 1, 36500, null, false),
         ('engine', 'incident_retention_days', 'integer', 1, 36500, null, false),
         ('engine', 'archive', 'boolean', 0, 0, null, false),
-        ('engine', 'persistent', 'boolean', 0, 0, null, false)
+        ('engine', 'persistent', 'boolean', 0, 0, null, false),
+        ('engine', 'exclusive', 'boolean', 0, 0, null, false),
+        ('engine', 'instance_timeout_seconds', 'integer', 2, 3600, null, false)
 $$;
 
 COMMENT ON FUNCTION howdah._option_kinds() IS 'the permitted values of each option of a queue, a topic, an alias, a listener or the engine.';
@@ -10647,6 +10922,62 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._preset(p_name text) IS 'the policy of one of the four systems, or Howdah''s own, as options.';
+
+CREATE FUNCTION howdah._properties(p_kind text, p_name text) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    v_destination howdah.destinations;
+    v_paused jsonb;
+begin
+    if p_kind in ('queue', 'topic', 'subscription') then
+        select d.* into v_destination from howdah.destinations d
+        where d.name = p_name and d.dropped_at is null and d.kind = p_kind and not d.is_system
+          and not d.name ^@ '_TEMP.';
+        if not found then
+            return null;
+        end if;
+        v_paused := jsonb_build_object('sending_paused', v_destination.own_sending_paused,
+            'receiving_paused', v_destination.own_receiving_paused);
+    end if;
+    return case p_kind
+        when 'queue' then v_paused || howdah.queue_options(p_name)
+        when 'topic' then v_paused || howdah.topic_options(p_name)
+        when 'subscription' then (
+            select v_paused || howdah.queue_options(p_name) || jsonb_build_object('topic', s.topic, 'name', s.name,
+                'client_id', s.client_id, 'selector', s.selector, 'shared', s.shared, 'no_local', s.no_local,
+                'prioritized', s.prioritized)
+            from howdah.subscriptions s where s.destination_id = v_destination.id and s.durable)
+        when 'alias' then (
+            select to_jsonb(a) - array['name', 'created_at', 'created_by'] from howdah.aliases a where a.name = p_name)
+        when 'policy' then (select p.options from howdah.destination_policies p where p.pattern = p_name)
+        when 'engine' then howdah.engine_options()
+        when 'bridge' then (
+            select jsonb_build_object('topic', t.name, 'queue', q.name, 'selector', b.selector)
+            from howdah.bridges b join howdah.destinations t on t.id = b.topic_id
+            join howdah.destinations q on q.id = b.queue_id
+            where t.name = split_part(p_name, ' ', 1) and q.name = split_part(p_name, ' ', 2)
+              and t.dropped_at is null and q.dropped_at is null)
+        when 'listener' then (
+            select jsonb_build_object('queue', d.name, 'kind', l.kind, 'max_sessions', l.max_sessions,
+                'stop_on_failure', l.stop_on_failure, 'sequential_failures', l.sequential_failures,
+                'stopped', l.status = 'stopped' and l.stopped_message_id is null)
+            from howdah.listeners l join howdah.destinations d on d.id = l.destination_id where l.name = p_name)
+        when 'link' then (
+            select jsonb_build_object('source', d.name, 'target_queue', l.target_queue, 'service', l.service,
+                'dsn_env', l.dsn_env, 'selector', l.selector, 'batch_size', l.batch_size,
+                'retry_ms_max', l.retry_ms_max, 'paused', l.paused)
+            from howdah.links l join howdah.destinations d on d.id = l.source_id where l.name = p_name)
+        when 'grant' then (
+            select jsonb_build_object('queue', d.name, 'verb', g.verb, 'role', g.role_name)
+            from howdah.destination_grants g join howdah.destinations d on d.id = g.destination_id
+            where d.dropped_at is null and d.name = split_part(p_name, ' ', 1)
+              and concat_ws(' ', d.name, g.verb, g.role_name) = p_name)
+        end;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._properties(p_kind text, p_name text) IS 'the properties of a thing that administrators make and change, as it is now.';
 
 CREATE FUNCTION howdah._publish(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_level smallint, p_notify boolean, p_seqs bigint[] DEFAULT NULL::bigint[], p_user text DEFAULT NULL::text) RETURNS bigint[]
     LANGUAGE plpgsql
@@ -11730,16 +12061,44 @@ CREATE FUNCTION howdah._record_change(p_kind text, p_name text, p_act text, p_be
     LANGUAGE plpgsql
     AS $$
 begin
-    if p_act <> 'altered' or p_before is distinct from p_after then
-        perform howdah._commit_needs(4);
-        insert into howdah.config_changes (transaction, at, actor, kind, name, act, before, after, reason, undoes)
-        values (pg_current_xact_id()::text::bigint, howdah.now(), howdah._caller(), p_kind, p_name, p_act, p_before, p_after,
-            left(nullif(current_setting('howdah.reason', true), ''), 1000), p_undoes);
+    if p_before is not distinct from p_after then
+        return;
     end if;
+    if p_kind not in ('cluster', 'instance') then
+        perform howdah._check_changes();
+    end if;
+    perform howdah._commit_needs(4);
+    insert into howdah.config_changes (transaction, at, actor, kind, name, act, before, after, reason, undoes)
+    values (pg_current_xact_id()::text::bigint, howdah.now(), howdah._caller(), p_kind, p_name, p_act, p_before,
+        p_after, left(nullif(current_setting('howdah.reason', true), ''), 1000), p_undoes);
 end
 $$;
 
 COMMENT ON FUNCTION howdah._record_change(p_kind text, p_name text, p_act text, p_before jsonb, p_after jsonb, p_undoes bigint) IS 'record what an administrator changed.';
+
+CREATE FUNCTION howdah._record_dropped(p_destination howdah.destinations) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_before jsonb := howdah._properties(p_destination.kind, p_destination.name);
+begin
+    if v_before is null then
+        return;
+    end if;
+    perform howdah._record_change(g.kind, g.name, 'dropped', howdah._properties(g.kind, g.name), null)
+    from (select 'listener' as kind, l.name from howdah.listeners l where l.destination_id = p_destination.id
+          union all select 'link', l.name from howdah.links l where l.source_id = p_destination.id
+          union all select 'bridge', concat_ws(' ', t.name, q.name)
+          from howdah.bridges b join howdah.destinations t on t.id = b.topic_id
+          join howdah.destinations q on q.id = b.queue_id
+          where p_destination.id in (b.topic_id, b.queue_id)
+            and not (t.name ^@ 'VirtualTopic.' and q.name ~ '^Consumer[.][^.]+[.]VirtualTopic[.]')) g;
+    perform howdah._record_change(p_destination.kind, p_destination.name, 'dropped', v_before
+        || jsonb_build_object('grants', howdah._grants_of(p_destination.id)), null);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._record_dropped(p_destination howdah.destinations) IS 'record that a queue, topic or subscription is dropped, and what goes with it.';
 
 CREATE FUNCTION howdah._record_failure(p_destination howdah.destinations, p_failure jsonb, p_in_hand boolean, p_proved boolean DEFAULT false) RETURNS TABLE(incident_id bigint, attempt integer, outcome text)
     LANGUAGE plpgsql
@@ -11886,6 +12245,26 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._record_lease_incident(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text, p_lease bigint) IS 'store the incident of a lease that ran out.';
+
+CREATE FUNCTION howdah._record_schedule(p_schedule howdah.schedules, p_queue text, p_act text, p_state text DEFAULT NULL::text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_definition jsonb;
+begin
+    if not (select howdah._has_role(e.admin_role) from howdah.engine e) then
+        return;
+    end if;
+    v_definition := jsonb_strip_nulls(howdah._schedule_definition(p_schedule) - array['body', 'is_text', 'headers',
+        'destination_id']) || jsonb_build_object('queue', p_queue, 'id', p_schedule.id, 'state', p_schedule.state);
+    perform howdah._record_change('schedule', coalesce(p_schedule.name, p_schedule.id::text), p_act,
+        case when p_act <> 'created' then v_definition end,
+        case p_act when 'created' then v_definition when 'altered' then v_definition
+            || jsonb_build_object('state', p_state) end);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._record_schedule(p_schedule howdah.schedules, p_queue text, p_act text, p_state text) IS 'record what an administrator did with a schedule.';
 
 CREATE FUNCTION howdah._record_silent_attempts(p_destination howdah.destinations, p_met howdah.message[]) RETURNS bigint[]
     LANGUAGE plpgsql
@@ -12746,6 +13125,7 @@ begin
     end if;
     perform howdah._commit_needs(4);
     insert into howdah.schedules select v_row.*;
+    perform howdah._record_schedule(v_row, v_destination.name, 'created') where p_name is null;
     return v_row.id;
 end
 $$;
@@ -14355,6 +14735,28 @@ $$;
 
 COMMENT ON FUNCTION howdah._set_aside(p_destination_id integer, p_message_id bigint) IS 'record a topic message as done for a subscription.';
 
+CREATE FUNCTION howdah._set_grants(p_name text, p_grants jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_id constant integer := (select d.id from howdah.destinations d where d.name = p_name and d.dropped_at is null);
+begin
+    if p_grants is null then
+        return;
+    end if;
+    delete from howdah.destination_grants g
+    where g.destination_id = v_id and not p_grants ? concat_ws(' ', g.verb, g.role_name);
+    insert into howdah.destination_grants (destination_id, verb, role_name)
+    select v_id, w.verb, w.role
+    from (select split_part(g.value, ' ', 1) as verb, substr(g.value, strpos(g.value, ' ') + 1) as role
+          from jsonb_array_elements_text(p_grants) g(value)) w
+    join pg_roles r on r.rolname = w.role
+    on conflict do nothing;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._set_grants(p_name text, p_grants jsonb) IS 'give a destination exactly the rights that howdah._grants_of once returned.';
+
 CREATE FUNCTION howdah._set_mark(p_destination_id integer, p_tail bigint, p_settled bigint, p_numberless boolean, p_ask boolean) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -14762,6 +15164,7 @@ CREATE FUNCTION howdah._store_alias(p_alias text, p_target text, p_options jsonb
 declare
     v_target howdah.destinations := howdah._destination(p_target, 'admin');
     v_alias howdah.aliases;
+    v_before jsonb := howdah._properties('alias', p_alias);
 begin
     perform howdah._check_options('alias', p_options);
     if v_target.kind = 'subscription' or v_target.name ^@ '_TEMP.' then
@@ -14780,6 +15183,8 @@ begin
         howdah.now(), howdah._caller())
     on conflict (name) do update set target = excluded.target, default_reliability = excluded.default_reliability,
         max_reliability = excluded.max_reliability, producer_may_override = excluded.producer_may_override;
+    perform howdah._record_change('alias', p_alias, case when v_before is null then 'created' else 'altered' end, v_before,
+        howdah._properties('alias', p_alias));
 end
 $$;
 
@@ -14997,6 +15402,26 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._sweep_lost() IS 'remove the non-persistent messages that a planned restart of the server left behind.';
+
+CREATE FUNCTION howdah._switch_paused(p_name text, p_wanted jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_sending constant boolean := (p_wanted ->> 'sending_paused')::boolean;
+    v_receiving constant boolean := (p_wanted ->> 'receiving_paused')::boolean;
+    v_is howdah.destinations;
+begin
+    select d.* into v_is from howdah.destinations d where d.name = p_name and d.dropped_at is null;
+    if v_sending and not v_is.own_sending_paused or v_receiving and not v_is.own_receiving_paused then
+        perform howdah.pause(p_name, v_sending, v_receiving);
+    end if;
+    if not v_sending and v_is.own_sending_paused or not v_receiving and v_is.own_receiving_paused then
+        perform howdah.resume(p_name, not v_sending, not v_receiving);
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._switch_paused(p_name text, p_wanted jsonb) IS 'pause or resume a destination, as its wanted properties say.';
 
 CREATE FUNCTION howdah._system_limited() RETURNS boolean
     LANGUAGE sql STABLE
@@ -15649,6 +16074,7 @@ begin
             hint = 'With an older snapshot it would not see what others have leased or acknowledged since.';
     end if;
     perform howdah._lock_subscription(p_subscription);
+    perform howdah._record_dropped(p_subscription);
     perform howdah._empty_destination(p_subscription, p_reason);
     delete from howdah.ack_cursors c using howdah.acks a
     where a.subscription_id = p_subscription.id and c.ack_id = a.id;
@@ -16419,6 +16845,7 @@ CREATE FUNCTION howdah.alter_engine(options jsonb) RETURNS void
 declare
     v_engine howdah.engine;
     v_options jsonb := options;
+    v_before jsonb := howdah.engine_options();
 begin
     if jsonb_typeof(options) = 'object' then
         select coalesce(jsonb_object_agg(howdah._engine_option(o.key), o.value), '{}') into v_options
@@ -16447,7 +16874,8 @@ begin
         expiration_interval_seconds = v_engine.expiration_interval_seconds, autorollback = v_engine.autorollback,
         topic_rotation_seconds = v_engine.topic_rotation_seconds,
         journal_retention_days = v_engine.journal_retention_days,
-        incident_retention_days = v_engine.incident_retention_days, archive = v_engine.archive;
+        incident_retention_days = v_engine.incident_retention_days, archive = v_engine.archive,
+        exclusive = v_engine.exclusive, instance_timeout_seconds = v_engine.instance_timeout_seconds;
     if v_options = '{}' or v_options ?| array['max_count', 'max_size', 'max_message_bytes', 'yellow_threshold',
         'orange_threshold', 'red_threshold'] then
         perform howdah._close_room('howdah.system_room');
@@ -16458,6 +16886,7 @@ begin
     if v_options ? 'persistent' then
         perform howdah._set_persistent();
     end if;
+    perform howdah._record_change('engine', v_engine.name, 'altered', v_before, howdah.engine_options());
 end
 $$;
 
@@ -16469,9 +16898,11 @@ CREATE FUNCTION howdah.alter_link(name text, target_queue text DEFAULT NULL::tex
     AS $$
 declare
     v_link howdah.links;
+    v_before jsonb;
 begin
     perform from howdah.links l where l.name = alter_link.name for update;
     v_link := howdah._link(alter_link.name, 'admin');
+    v_before := howdah._properties('link', v_link.name);
     v_link.target_queue := coalesce(alter_link.target_queue, v_link.target_queue);
     if coalesce(alter_link.service, alter_link.dsn_env) is not null then
         v_link.service := nullif(alter_link.service, '');
@@ -16485,6 +16916,7 @@ begin
     set target_queue = v_link.target_queue, service = v_link.service, dsn_env = v_link.dsn_env,
         selector = v_link.selector, batch_size = v_link.batch_size, retry_ms_max = v_link.retry_ms_max
     where l.link_id = v_link.link_id;
+    perform howdah._record_change('link', v_link.name, 'altered', v_before, howdah._properties('link', v_link.name));
 end
 $$;
 
@@ -16496,13 +16928,16 @@ CREATE FUNCTION howdah.alter_listener(listener text, options jsonb) RETURNS text
     AS $$
 declare
     v_new howdah.listeners;
+    v_before jsonb;
 begin
     perform from howdah.listeners l where l.name = listener for no key update;
     v_new := howdah._with_listener_options(howdah._listener(listener, 'admin'), options);
+    v_before := howdah._properties('listener', listener);
     update howdah.listeners l
     set max_sessions = v_new.max_sessions, stop_on_failure = v_new.stop_on_failure,
         sequential_failures = v_new.sequential_failures, kind = v_new.kind
     where l.id = v_new.id;
+    perform howdah._record_change('listener', listener, 'altered', v_before, howdah._properties('listener', listener));
     return howdah._listener_warning(v_new);
 end
 $$;
@@ -16515,6 +16950,7 @@ CREATE FUNCTION howdah.alter_queue(queue text, options jsonb) RETURNS void
     AS $$
 declare
     v_new howdah.destinations;
+    v_before jsonb;
 begin
     perform howdah._hold_limits();
     perform from howdah.destinations d where d.name = queue and d.dropped_at is null for no key update;
@@ -16526,6 +16962,7 @@ begin
         perform howdah._check_subscription_options(case
             when jsonb_typeof(options) = 'object' then options - 'prioritized' end);
     end if;
+    v_before := howdah._properties(v_new.kind, queue);
     v_new.persistent := v_new.own_persistent;
     v_new := howdah._with_options(v_new, options);
     perform howdah._ensure_targets(v_new);
@@ -16573,6 +17010,7 @@ begin
     end if;
     perform howdah._note_special(v_new);
     perform howdah._open_lane(v_new.id, 9 - v_new.default_priority, 2);
+    perform howdah._record_change(v_new.kind, queue, 'altered', v_before, howdah._properties(v_new.kind, queue));
 end
 $$;
 
@@ -16582,9 +17020,13 @@ CREATE FUNCTION howdah.alter_topic(topic text, options jsonb) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
+declare
+    v_topic howdah.destinations := howdah._topic(topic, 'admin');
+    v_before jsonb := howdah._properties('topic', topic);
 begin
     perform howdah._check_options('topic', options);
-    perform howdah._alter_topic((howdah._topic(topic, 'admin')).id, options);
+    perform howdah._alter_topic(v_topic.id, options);
+    perform howdah._record_change('topic', topic, 'altered', v_before, howdah._properties('topic', topic));
 end
 $$;
 
@@ -16892,6 +17334,8 @@ CREATE FUNCTION howdah.bridge(topic text, queue text, selector text DEFAULT NULL
 declare
     v_topic howdah.destinations := howdah._topic(topic, 'admin');
     v_queue howdah.destinations := howdah._own_queue(queue);
+    v_name text := concat_ws(' ', topic, queue);
+    v_before jsonb := howdah._properties('bridge', v_name);
 begin
     if v_queue.kind <> 'queue' then
         raise exception using errcode = 'HD001', message = format('%s is no queue', quote_literal(queue));
@@ -16901,6 +17345,8 @@ begin
     on conflict on constraint pk_bridges do update set selector = excluded.selector,
         selector_sql = excluded.selector_sql;
     perform howdah._note_readers(v_topic.id);
+    perform howdah._record_change('bridge', v_name, case when v_before is null then 'created' else 'altered' end, v_before,
+        howdah._properties('bridge', v_name));
 end
 $$;
 
@@ -17065,8 +17511,11 @@ CREATE FUNCTION howdah.cancel_schedule(schedule_id bigint) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
+declare
+    v_schedule howdah.schedules := howdah._own_schedule(schedule_id);
 begin
-    perform howdah._end_schedule(howdah._own_schedule(schedule_id), 'cancelled');
+    perform howdah._end_schedule(v_schedule, 'cancelled');
+    perform howdah._record_schedule(v_schedule, howdah._destination_name(v_schedule.destination_id), 'dropped');
 end
 $$;
 
@@ -17090,6 +17539,7 @@ begin
     loop
         if howdah._may_change(v_schedule) then
             perform howdah._end_schedule(v_schedule, 'cancelled');
+            perform howdah._record_schedule(v_schedule, v_destination.name, 'dropped');
             v_count := v_count + 1;
         end if;
     end loop;
@@ -17318,6 +17768,41 @@ $$;
 
 COMMENT ON FUNCTION howdah.close_consumer(consumer bigint) IS 'close a consumer; its groups and its share go to the others, whom it wakes.';
 
+CREATE FUNCTION howdah.config_changes(after_position text DEFAULT NULL::text, max_changes integer DEFAULT 1000, of_kind text DEFAULT NULL::text, of_name text DEFAULT NULL::text) RETURNS TABLE(change_id bigint, at timestamp with time zone, actor text, kind text, name text, act text, before jsonb, after jsonb, reason text, undoes bigint, "position" text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $_$
+declare
+    v_record constant uuid := (select e.record_id from howdah.engine e);
+    v_parts text[] := string_to_array(coalesce(after_position, v_record || '/3:3:/3:3:/0'), '/');
+begin
+    if (max_changes between 1 and 10000) is not true or cardinality(v_parts) <> 4
+       or v_parts[1] !~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' or v_parts[2] !~ '^[0-9]{1,18}:[0-9]{1,18}:[0-9,]*$'
+       or v_parts[3] !~ '^[0-9]{1,18}:[0-9]{1,18}:[0-9,]*$' or v_parts[4] !~ '^[0-9]{1,18}$' then
+        raise exception using errcode = 'HD005', message = 'wrong position or number of changes',
+            hint = 'after_position is the position of a row, or NULL; max_changes is 1 to 10000.';
+    end if;
+    if after_position is not null then
+        perform howdah._check_position(v_parts[1]::uuid, v_parts[2]::pg_snapshot);
+    end if;
+    return query
+    select c.change_id, c.at, c.actor, c.kind, c.name, c.act, c.before, c.after, c.reason, c.undoes,
+        concat_ws('/', v_record, s.in_read, s.in_upto, c.change_id)
+    from howdah._changes_since(v_parts[2]::pg_snapshot, v_parts[3]::pg_snapshot, v_parts[4]::bigint, 2147483647)
+        with ordinality s(change_id, in_read, in_upto, n)
+    join howdah.config_changes c on c.change_id = s.change_id
+    where (of_kind is null or c.kind = of_kind) and (of_name is null or c.name = of_name)
+      and howdah._may_see_change(c.kind, c.name, coalesce(c.after, c.before))
+    order by s.n
+    limit max_changes;
+exception when invalid_text_representation then
+    raise exception using errcode = 'HD005', message = 'wrong position of a change',
+        hint = 'after_position is the position of a row, or NULL.';
+end
+$_$;
+
+COMMENT ON FUNCTION howdah.config_changes(after_position text, max_changes integer, of_kind text, of_name text) IS 'read the record of what administrators changed, in the order of commits.';
+
 CREATE FUNCTION howdah.consume_locked(queue text, message_ids bigint[], priorities integer[], positions bigint[]) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -17426,6 +17911,7 @@ begin
         raise exception using errcode = 'HD042', message = format('there is a link %s', quote_literal(v_link.name)),
             hint = 'Change it with howdah.alter_link(name, …), or drop it.';
     end if;
+    perform howdah._record_change('link', v_link.name, 'created', null, howdah._properties('link', v_link.name));
     return v_link.link_id;
 end
 $$;
@@ -17545,6 +18031,7 @@ begin
           and d.name ~ ('^Consumer[.][^.]+[.]' || replace(topic, '.', '[.]') || '$');
     end if;
     perform howdah._note_readers(v_topic.id);
+    perform howdah._record_change('topic', topic, 'created', null, howdah._properties('topic', topic));
     return v_topic.id;
 end
 $_$;
@@ -17618,12 +18105,14 @@ CREATE FUNCTION howdah.drop_alias(alias text) RETURNS boolean
     AS $$
 declare
     v_target text := (select a.target from howdah.aliases a where a.name = alias);
+    v_before jsonb := howdah._properties('alias', alias);
 begin
     if exists (select from howdah.destinations d where d.name = v_target and d.dropped_at is null) then
         perform howdah._destination(v_target, 'admin');
     end if;
     delete from howdah.aliases a where a.name = alias;
-    return found;
+    perform howdah._record_change('alias', alias, 'dropped', v_before, null);
+    return v_before is not null;
 end
 $$;
 
@@ -17635,8 +18124,10 @@ CREATE FUNCTION howdah.drop_link(name text) RETURNS void
     AS $$
 declare
     v_id uuid := (howdah._link(drop_link.name, 'admin')).link_id;
+    v_before jsonb := howdah._properties('link', drop_link.name);
 begin
     delete from howdah.links l where l.link_id = v_id;
+    perform howdah._record_change('link', drop_link.name, 'dropped', v_before, null);
 end
 $$;
 
@@ -17648,9 +18139,11 @@ CREATE FUNCTION howdah.drop_listener(listener text) RETURNS void
     AS $$
 declare
     v_id integer := (howdah._listener(listener, 'admin')).id;
+    v_before jsonb := howdah._properties('listener', listener);
 begin
     delete from howdah.listeners l where l.id = v_id;
     delete from howdah.listener_marks m where not exists (select from howdah.listeners l where l.id = m.listener_id);
+    perform howdah._record_change('listener', listener, 'dropped', v_before, null);
 end
 $$;
 
@@ -17660,9 +18153,12 @@ CREATE FUNCTION howdah.drop_policy(pattern text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
+declare
+    v_before jsonb := howdah._properties('policy', pattern);
 begin
     delete from howdah.destination_policies p where p.pattern = drop_policy.pattern;
-    return found;
+    perform howdah._record_change('policy', pattern, 'dropped', v_before, null);
+    return v_before is not null;
 end
 $$;
 
@@ -17683,6 +18179,7 @@ begin
             v_destination.kind),
             hint = 'See howdah.drop_topic and howdah.unsubscribe.';
     end if;
+    perform howdah._record_dropped(v_destination);
     if force then
         v_discarded := howdah._empty_destination(v_destination, 'queue dropped');
     elsif howdah._holds_messages(v_destination.id) then
@@ -17743,6 +18240,7 @@ begin
             v_count),
             hint = 'Unsubscribe them, or drop it with force => true.';
     end if;
+    perform howdah._record_dropped(v_topic);
     for v_name in
         select d.name from howdah.subscriptions s join howdah.destinations d on d.id = s.destination_id
         where d.dropped_at is null and s.topic = drop_topic.topic
@@ -18115,7 +18613,12 @@ begin
     insert into howdah.destination_grants (destination_id, verb, role_name)
     values (v_id, grant_queue.verb, grant_queue.role)
     on conflict do nothing;
-    return found;
+    if found then
+        perform howdah._record_change('grant', concat_ws(' ', queue, verb, role), 'created', null,
+            jsonb_build_object('queue', queue, 'verb', verb, 'role', role));
+        return true;
+    end if;
+    return false;
 end
 $$;
 
@@ -18916,6 +19419,42 @@ $$;
 
 COMMENT ON FUNCTION howdah.list_bridges(topic text) IS 'list the queues that get a topic''s messages.';
 
+CREATE FUNCTION howdah.list_changes(of_kind text DEFAULT NULL::text, of_name text DEFAULT NULL::text, max_changes integer DEFAULT 100, before_at timestamp with time zone DEFAULT NULL::timestamp with time zone, only_change bigint DEFAULT NULL::bigint) RETURNS TABLE(change_id bigint, act_id bigint, at timestamp with time zone, actor text, kind text, name text, act text, before jsonb, after jsonb, reason text, undoes bigint)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+begin
+    if (max_changes between 1 and 10000) is not true then
+        raise exception using errcode = 'HD005',
+            message = format('max_changes must be 1 to 10000, not %s', coalesce(max_changes::text, 'NULL'));
+    end if;
+    return query
+    select r.change_id, r.act_id, r.at, r.actor, r.kind, r.name, r.act, r.before, r.after, r.reason, r.undoes
+    from (
+        select c.change_id, null::bigint as act_id, c.at, c.actor, c.kind, c.name, c.act, c.before, c.after, c.reason,
+            c.undoes
+        from howdah.config_changes c
+        where only_change is null or c.change_id = only_change
+        union all
+        select null, a.act_id, a.at, a.actor, case when d.id is null then 'engine' else 'messages' end,
+            coalesce(d.name, e.name), a.act, null, case when d.id is not null then jsonb_strip_nulls(jsonb_build_object(
+                'queue', d.name, 'messages', cardinality(a.message_ids), 'to', o.name)) end, a.reason, null
+        from howdah.operator_acts a cross join howdah.engine e
+        left join howdah.destinations d on d.id = a.destination_id
+        left join howdah.destinations o on o.id = a.other_destination_id
+        where only_change is null
+    ) r
+    where (of_kind is null or r.kind = of_kind) and (of_name is null or r.name = of_name)
+      and (before_at is null or r.at < before_at)
+      and howdah._may_see_change(case r.kind when 'messages' then 'queue' else r.kind end, r.name,
+          coalesce(r.after, r.before))
+    order by r.at desc, r.change_id desc nulls last, r.act_id desc
+    limit max_changes;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.list_changes(of_kind text, of_name text, max_changes integer, before_at timestamp with time zone, only_change bigint) IS 'list what administrators changed, and what operators did with messages and the engine, newest first.';
+
 CREATE FUNCTION howdah.list_consumers(queue text) RETURNS TABLE(consumer bigint, active boolean, exclusive boolean, priority integer, own_session boolean, groups bigint, opened_at timestamp with time zone, opened_by text, seen_at timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -19504,6 +20043,13 @@ begin
     delete from howdah.operator_acts a where a.act_id in (
         select o.act_id from howdah.operator_acts o where o.at < v_acts_before order by o.act_id limit 10000);
     get diagnostics v_acts = row_count;
+    with gone as (
+        delete from howdah.config_changes c where c.change_id in (
+            select o.change_id from howdah.config_changes o where o.at < v_acts_before order by o.change_id limit 10000)
+        returning c.transaction
+    )
+    update howdah.engine e set changes_dropped = g.last
+    from (select max(n.transaction) as last from gone n) g where g.last > e.changes_dropped;
     delete from howdah.lock_epochs e where e.id in (
         select o.id from howdah.lock_epochs o
         where o.acquired_at < v_acts_before and o.id < (select max(l.id) from howdah.lock_epochs l
@@ -20207,14 +20753,17 @@ CREATE FUNCTION howdah.pause(queue text, sending boolean DEFAULT true, receiving
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
-    v_id integer := (howdah._own_queue(queue)).id;
+    v_destination howdah.destinations := howdah._own_queue(queue);
+    v_before jsonb := howdah._properties(v_destination.kind, queue);
 begin
     update howdah.destinations d
     set own_sending_paused = d.own_sending_paused or coalesce(sending, false),
         own_receiving_paused = d.own_receiving_paused or coalesce(receiving, false),
         sending_paused = d.sending_paused or coalesce(sending, false),
         receiving_paused = d.receiving_paused or coalesce(receiving, false)
-    where d.id = v_id;
+    where d.id = v_destination.id;
+    perform howdah._record_change(v_destination.kind, queue, 'altered', v_before,
+        howdah._properties(v_destination.kind, queue));
 end
 $$;
 
@@ -20237,9 +20786,15 @@ CREATE FUNCTION howdah.pause_link(name text) RETURNS boolean
     AS $$
 declare
     v_id uuid := (howdah._link(pause_link.name, 'admin')).link_id;
+    v_before jsonb := howdah._properties('link', pause_link.name);
 begin
     update howdah.links l set paused = true where l.link_id = v_id and not l.paused;
-    return found;
+    if found then
+        perform howdah._record_change('link', pause_link.name, 'altered', v_before,
+            howdah._properties('link', pause_link.name));
+        return true;
+    end if;
+    return false;
 end
 $$;
 
@@ -20254,7 +20809,12 @@ declare
 begin
     update howdah.schedules s set state = 'paused', due_at = null, changed_at = howdah.now()
     where s.id = v_schedule.id and s.state = 'active';
-    return found;
+    if found then
+        perform howdah._record_schedule(v_schedule, howdah._destination_name(v_schedule.destination_id), 'altered',
+            'paused');
+        return true;
+    end if;
+    return false;
 end
 $$;
 
@@ -20543,6 +21103,9 @@ begin
     set link_id = v_new, engine_id = howdah._engine_id(), target_engine_id = null, attempt = null, batch = 0,
         away_since = null
     where l.link_id = v_id;
+    perform howdah._record_change('link', rebase_link.name, 'altered',
+        howdah._properties('link', rebase_link.name) || jsonb_build_object('link_id', v_id),
+        howdah._properties('link', rebase_link.name) || jsonb_build_object('link_id', v_new));
     return v_new;
 end
 $$;
@@ -20603,7 +21166,10 @@ begin
     perform setval(m.name, 0) from (select to_regclass('howdah.mark_' || d.id) as name from howdah.destinations d) m
     where m.name is not null;
     perform setval('howdah.topic_checked'::regclass, 0);
-    update howdah.engine e set system_identifier = c.system_identifier from pg_control_system() c;
+    update howdah.config_changes c set transaction = 3;
+    update howdah.engine e
+    set system_identifier = c.system_identifier, record_id = gen_random_uuid(), changes_dropped = 0
+    from pg_control_system() c;
     return format('%s messages, %s cursors', v_messages, v_cursors);
 end
 $$;
@@ -21581,7 +22147,8 @@ CREATE FUNCTION howdah.resume(queue text, sending boolean DEFAULT true, receivin
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
-    v_id integer := (howdah._own_queue(queue)).id;
+    v_destination howdah.destinations := howdah._own_queue(queue);
+    v_before jsonb := howdah._properties(v_destination.kind, queue);
 begin
     perform howdah._hold_limits();
     update howdah.destinations d
@@ -21595,7 +22162,9 @@ begin
                 'incident_id')::regclass), 0)
             else d.streak_from end
     from (select howdah._engine_state() <> 'running' as halted) s
-    where d.id = v_id;
+    where d.id = v_destination.id;
+    perform howdah._record_change(v_destination.kind, queue, 'altered', v_before,
+        howdah._properties(v_destination.kind, queue));
 end
 $$;
 
@@ -21628,9 +22197,15 @@ CREATE FUNCTION howdah.resume_link(name text) RETURNS boolean
     AS $$
 declare
     v_id uuid := (howdah._link(resume_link.name, 'admin')).link_id;
+    v_before jsonb := howdah._properties('link', resume_link.name);
 begin
     update howdah.links l set paused = false where l.link_id = v_id and l.paused;
-    return found;
+    if found then
+        perform howdah._record_change('link', resume_link.name, 'altered', v_before,
+            howdah._properties('link', resume_link.name));
+        return true;
+    end if;
+    return false;
 end
 $$;
 
@@ -21643,6 +22218,7 @@ CREATE FUNCTION howdah.resume_listener(listener text) RETURNS boolean
 declare
     v_listener howdah.listeners := howdah._listener(listener, 'admin');
     v_stopped boolean;
+    v_before jsonb := howdah._properties('listener', listener);
 begin
     perform from howdah.listeners l where l.id = v_listener.id for no key update;
     select l.status = 'stopped' into v_stopped from howdah.listeners l where l.id = v_listener.id;
@@ -21651,6 +22227,7 @@ begin
     where l.id = v_listener.id;
     perform howdah._wake(d.id, d.waiting) from howdah.destinations d
     where d.id = v_listener.destination_id and pg_sequence_last_value(d.waiting) is not null;
+    perform howdah._record_change('listener', listener, 'altered', v_before, howdah._properties('listener', listener));
     return coalesce(v_stopped, false);
 end
 $$;
@@ -21678,6 +22255,7 @@ begin
     set state = case when v_next > s.ends_at then 'ended' else 'active' end, next_at = v_next, changed_at = v_now,
         last_error = null, due_at = case when (v_next > s.ends_at) is not true then coalesce(v_next, v_now) end
     where s.id = v_schedule.id;
+    perform howdah._record_schedule(v_schedule, howdah._destination_name(v_schedule.destination_id), 'altered', 'active');
     return true;
 end
 $$;
@@ -21736,7 +22314,12 @@ begin
     perform howdah._check_verb(verb);
     delete from howdah.destination_grants g
     where g.destination_id = v_id and g.verb = revoke_queue.verb and g.role_name = revoke_queue.role;
-    return found;
+    if found then
+        perform howdah._record_change('grant', concat_ws(' ', queue, verb, role), 'dropped',
+            jsonb_build_object('queue', queue, 'verb', verb, 'role', role), null);
+        return true;
+    end if;
+    return false;
 end
 $$;
 
@@ -22252,6 +22835,7 @@ CREATE FUNCTION howdah.set_policy(pattern text, options jsonb, apply boolean DEF
 declare
     v_queue text;
     v_count bigint := 0;
+    v_before jsonb;
 begin
     perform howdah._refuse_maintenance();
     if pattern is null or length(pattern) > 242
@@ -22268,10 +22852,13 @@ begin
             message = 'option poison_procedure is for single queues, not for patterns',
             hint = 'Set it with howdah.alter_queue(queue, options).';
     end if;
+    v_before := howdah._properties('policy', pattern);
     insert into howdah.destination_policies as p (pattern, options, set_at, set_by)
     values (set_policy.pattern, set_policy.options, howdah.now(), howdah._caller())
     on conflict on constraint pk_destination_policies do update set options = excluded.options,
         set_at = excluded.set_at, set_by = excluded.set_by;
+    perform howdah._record_change('policy', pattern, case when v_before is null then 'created' else 'altered' end,
+        v_before, howdah._properties('policy', pattern));
     if apply then
         for v_queue in
             select d.name from howdah.destinations d
@@ -22434,11 +23021,15 @@ CREATE FUNCTION howdah.stop_listener(listener text, reason text DEFAULT NULL::te
     AS $$
 declare
     v_id integer := (howdah._listener(listener, 'admin')).id;
+    v_before jsonb := howdah._properties('listener', listener);
+    v_stopped boolean;
 begin
     update howdah.listeners l
     set status = 'stopped', stopped_at = howdah.now(), stopped_by = howdah._caller(), stop_reason = reason
     where l.id = v_id and l.status = 'running';
-    return found;
+    v_stopped := found;
+    perform howdah._record_change('listener', listener, 'altered', v_before, howdah._properties('listener', listener));
+    return v_stopped;
 end
 $$;
 
@@ -22507,6 +23098,7 @@ begin
         end if;
         if (v_old.topic, v_old.no_local, v_old.prioritized) = (v_new.topic, v_new.no_local, v_new.prioritized)
            and v_old.selector is not distinct from v_new.selector then
+            perform howdah._check_changes() where durable;
             return (select d.name from howdah.destinations d where d.id = v_old.destination_id);
         end if;
         -- Anybody can give any client id and name. Without this check, a caller without rights on the former topic
@@ -22540,6 +23132,8 @@ begin
     elsif since is null and not durable then
         perform howdah._recover(v_new, t.id, v_upto) from unnest(v_topics) t(id);
     end if;
+    perform howdah._record_change('subscription', v_row.name, 'created', null,
+        howdah._properties('subscription', v_row.name));
     return v_row.name;
 end
 $$;
@@ -22610,16 +23204,55 @@ CREATE FUNCTION howdah.unbridge(topic text, queue text) RETURNS boolean
 declare
     v_topic howdah.destinations := howdah._topic(topic, 'admin');
     v_queue howdah.destinations := howdah._destination(queue, 'admin');
-    v_found boolean;
+    v_name text := concat_ws(' ', topic, queue);
+    v_before jsonb := howdah._properties('bridge', v_name);
 begin
     delete from howdah.bridges b where b.topic_id = v_topic.id and b.queue_id = v_queue.id;
-    v_found := found;
     perform howdah._note_readers(v_topic.id);
-    return v_found;
+    perform howdah._record_change('bridge', v_name, 'dropped', v_before, null);
+    return v_before is not null;
 end
 $$;
 
 COMMENT ON FUNCTION howdah.unbridge(topic text, queue text) IS 'stop sending a topic''s messages on to a queue.';
+
+CREATE FUNCTION howdah.undo_change(change bigint, again boolean DEFAULT false) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_change howdah.config_changes;
+    v_is jsonb;
+    v_last bigint;
+begin
+    perform howdah._refuse_maintenance();
+    select c.* into v_change from howdah.config_changes c where c.change_id = change;
+    if not found then
+        raise exception using errcode = 'HD005', message = format('there is no change %s',
+            coalesce(change::text, 'NULL')),
+            hint = 'See howdah.list_changes().';
+    end if;
+    v_is := case when v_change.kind = 'schedule' then v_change.after
+        else howdah._properties(v_change.kind, v_change.name) end;
+    if again is not true and v_change.kind <> 'schedule' and v_is is distinct from v_change.after then
+        raise exception using errcode = 'HD045',
+            message = format('%s %s was changed since', v_change.kind, quote_literal(v_change.name)),
+            hint = 'Look at howdah.list_changes(kind, name). To have its properties of before all the same, say again '
+                '=> true.';
+    end if;
+    v_last := coalesce((select max(c.change_id) from howdah.config_changes c), 0);
+    if v_change.kind = 'schedule' then
+        perform howdah._apply_other('schedule', v_change.name, v_is, v_change.before);
+    else
+        perform howdah._apply(v_change.kind, v_change.name, v_change.before);
+    end if;
+    update howdah.config_changes c set undoes = change
+    where c.transaction = pg_current_xact_id()::text::bigint and c.change_id > v_last;
+    return (select max(c.change_id) from howdah.config_changes c where c.undoes = change and c.change_id > v_last);
+end
+$$;
+
+COMMENT ON FUNCTION howdah.undo_change(change bigint, again boolean) IS 'take back what an administrator changed.';
 
 CREATE FUNCTION howdah.unregister_worker(worker_id uuid) RETURNS void
     LANGUAGE sql SECURITY DEFINER
@@ -22849,9 +23482,18 @@ CREATE TABLE howdah.engine (
     totals_snapshot pg_snapshot,
     totals_at timestamp with time zone,
     journal_dropped_xid bigint DEFAULT 0 NOT NULL,
+    cluster_mode text DEFAULT 'none'::text NOT NULL,
+    cluster_master text,
+    exclusive boolean DEFAULT false NOT NULL,
+    instance_timeout_seconds integer DEFAULT 10 NOT NULL,
+    record_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    changes_dropped bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT ck_engine_cluster_master CHECK (((cluster_mode = 'none'::text) OR (cluster_master IS NOT NULL))),
+    CONSTRAINT ck_engine_cluster_mode CHECK ((cluster_mode = ANY (ARRAY['none'::text, 'master'::text]))),
     CONSTRAINT ck_engine_default_blocked_retry_ms CHECK ((default_blocked_retry_ms >= 0)),
     CONSTRAINT ck_engine_expiration_interval_seconds CHECK ((expiration_interval_seconds >= 0)),
     CONSTRAINT ck_engine_incident_retention_days CHECK ((incident_retention_days > 0)),
+    CONSTRAINT ck_engine_instance_timeout_seconds CHECK ((instance_timeout_seconds >= 2)),
     CONSTRAINT ck_engine_journal_retention_days CHECK ((journal_retention_days > 0)),
     CONSTRAINT ck_engine_limits CHECK (((max_count > 0) AND (max_bytes > 0) AND (orange_delay_ms >= 0))),
     CONSTRAINT ck_engine_max_message_bytes CHECK ((max_message_bytes > 0)),
@@ -22941,6 +23583,18 @@ COMMENT ON COLUMN howdah.engine.totals_snapshot IS 'journal_totals holds the jou
 COMMENT ON COLUMN howdah.engine.totals_at IS 'When journal_totals was last updated.';
 
 COMMENT ON COLUMN howdah.engine.journal_dropped_xid IS 'The greatest transaction id of which retention has dropped rows of the journal. 0: none.';
+
+COMMENT ON COLUMN howdah.engine.cluster_mode IS 'none: administrators change the configuration at any time. master: only while the instance cluster_master runs.';
+
+COMMENT ON COLUMN howdah.engine.cluster_master IS 'Name of the master of changes. NULL: none was named.';
+
+COMMENT ON COLUMN howdah.engine.exclusive IS 'True: of all instances, one receives at a time, and the others stand by.';
+
+COMMENT ON COLUMN howdah.engine.instance_timeout_seconds IS 'Seconds after which a silent instance counts as dead, and its leases are over.';
+
+COMMENT ON COLUMN howdah.engine.record_id IS 'Identity of the record of changes. A restore gives it a new one.';
+
+COMMENT ON COLUMN howdah.engine.changes_dropped IS 'The greatest transaction id of which retention has dropped changes. 0: none.';
 
 CREATE VIEW howdah.activemq_msgs AS
  SELECT m.message_id AS id,
@@ -24287,7 +24941,8 @@ CREATE TABLE howdah.consumers (
     opened_at timestamp with time zone NOT NULL,
     opened_by text NOT NULL,
     opened_position bigint NOT NULL,
-    seen_at timestamp with time zone NOT NULL
+    seen_at timestamp with time zone NOT NULL,
+    instance_id uuid
 );
 
 COMMENT ON TABLE howdah.consumers IS 'Open consumers of unshared subscriptions, and of queues that tell their consumers apart: those with exclusive consumers, single, failover or round-robin delivery, or sticky message groups.';
@@ -24311,6 +24966,8 @@ COMMENT ON COLUMN howdah.consumers.opened_by IS 'The role that opened it.';
 COMMENT ON COLUMN howdah.consumers.opened_position IS 'The queue''s last position at that time, where round-robin starts to count.';
 
 COMMENT ON COLUMN howdah.consumers.seen_at IS 'When it last received, to within a quarter of timeout_ms.';
+
+COMMENT ON COLUMN howdah.consumers.instance_id IS 'Its home instance, with which it ends. NULL: none.';
 
 ALTER TABLE howdah.consumers ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME howdah.consumers_id_seq
@@ -24570,6 +25227,75 @@ CREATE UNLOGGED SEQUENCE howdah.head_of_1
     MINVALUE 0
     NO MAXVALUE
     CACHE 1;
+
+CREATE TABLE howdah.instance_positions (
+    name text NOT NULL,
+    record_id uuid NOT NULL,
+    read pg_snapshot NOT NULL,
+    upto pg_snapshot,
+    last_change bigint,
+    missed bigint DEFAULT '0'::bigint NOT NULL,
+    read_at timestamp with time zone NOT NULL
+);
+
+COMMENT ON TABLE howdah.instance_positions IS 'Where each instance stands in the record of changes. It outlives the instance.';
+
+COMMENT ON COLUMN howdah.instance_positions.name IS 'Name of the instance.';
+
+COMMENT ON COLUMN howdah.instance_positions.record_id IS 'The record that the position is in: engine.record_id.';
+
+COMMENT ON COLUMN howdah.instance_positions.read IS 'It has read all changes that are visible in this snapshot.';
+
+COMMENT ON COLUMN howdah.instance_positions.upto IS 'It is reading the changes that are visible in this one. NULL: in none.';
+
+COMMENT ON COLUMN howdah.instance_positions.last_change IS 'The last change that it read. NULL: none.';
+
+COMMENT ON COLUMN howdah.instance_positions.missed IS 'Changes that it missed while it was away.';
+
+COMMENT ON COLUMN howdah.instance_positions.read_at IS 'When it last read.';
+
+CREATE TABLE howdah.instances (
+    instance_id uuid NOT NULL,
+    name text NOT NULL,
+    state text NOT NULL,
+    waits_for text,
+    quiesced_by text,
+    registered_as text NOT NULL,
+    host text NOT NULL,
+    pid integer NOT NULL,
+    version text,
+    settings jsonb NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    heartbeat_at timestamp with time zone NOT NULL,
+    CONSTRAINT ck_instances_state CHECK ((state = ANY (ARRAY['INITIALIZING'::text, 'RECOVERING'::text, 'RUNNING'::text, 'QUIESCED'::text]))),
+    CONSTRAINT ck_instances_waits_for CHECK ((waits_for = ANY (ARRAY['master'::text, 'exclusive'::text])))
+);
+
+COMMENT ON TABLE howdah.instances IS 'Live instances, by heartbeat.';
+
+COMMENT ON COLUMN howdah.instances.instance_id IS 'Identity of one life of an instance.';
+
+COMMENT ON COLUMN howdah.instances.name IS 'Its name, which it has again in its next life.';
+
+COMMENT ON COLUMN howdah.instances.state IS 'INITIALIZING (it waits to begin), RECOVERING (its sweeps run), RUNNING, or QUIESCED (it receives nothing new).';
+
+COMMENT ON COLUMN howdah.instances.waits_for IS 'What it waits for while INITIALIZING: master or exclusive. NULL: nothing.';
+
+COMMENT ON COLUMN howdah.instances.quiesced_by IS 'The role that quiesced it. NULL: nobody.';
+
+COMMENT ON COLUMN howdah.instances.registered_as IS 'The role that registered it. Only it and administrators end it.';
+
+COMMENT ON COLUMN howdah.instances.host IS 'Host it runs on.';
+
+COMMENT ON COLUMN howdah.instances.pid IS 'Process id of its supervisor there.';
+
+COMMENT ON COLUMN howdah.instances.version IS 'Version of its programs.';
+
+COMMENT ON COLUMN howdah.instances.settings IS 'Settings of the cluster that it was started with.';
+
+COMMENT ON COLUMN howdah.instances.started_at IS 'When it registered.';
+
+COMMENT ON COLUMN howdah.instances.heartbeat_at IS 'When it was last heard of.';
 
 CREATE TABLE howdah.journal_default (
     at timestamp with time zone CONSTRAINT journal_at_not_null NOT NULL,
@@ -25163,7 +25889,8 @@ CREATE TABLE howdah.workers (
     queues text[] NOT NULL,
     started_at timestamp with time zone NOT NULL,
     heartbeat_at timestamp with time zone NOT NULL,
-    in_hand jsonb NOT NULL
+    in_hand jsonb NOT NULL,
+    instance_id uuid
 );
 
 COMMENT ON TABLE howdah.workers IS 'Live worker processes, by heartbeat.';
@@ -25185,6 +25912,8 @@ COMMENT ON COLUMN howdah.workers.started_at IS 'When it registered.';
 COMMENT ON COLUMN howdah.workers.heartbeat_at IS 'When it was last heard of.';
 
 COMMENT ON COLUMN howdah.workers.in_hand IS 'Messages in its hands at the last heartbeat: an object of queue name to count.';
+
+COMMENT ON COLUMN howdah.workers.instance_id IS 'The instance that it belongs to. NULL: none.';
 
 ALTER TABLE ONLY howdah.journal ATTACH PARTITION howdah.journal_default DEFAULT;
 
@@ -25274,6 +26003,12 @@ ALTER TABLE ONLY howdah.group_owners
 
 ALTER TABLE ONLY howdah.handed
     ADD CONSTRAINT pk_handed PRIMARY KEY (lease_id, message_id);
+
+ALTER TABLE ONLY howdah.instance_positions
+    ADD CONSTRAINT pk_instance_positions PRIMARY KEY (name);
+
+ALTER TABLE ONLY howdah.instances
+    ADD CONSTRAINT pk_instances PRIMARY KEY (instance_id);
 
 ALTER TABLE ONLY howdah.journal_totals
     ADD CONSTRAINT pk_journal_totals PRIMARY KEY (destination_id, event);
@@ -25391,6 +26126,9 @@ ALTER TABLE ONLY howdah.worker_figures
 
 ALTER TABLE ONLY howdah.workers
     ADD CONSTRAINT pk_workers PRIMARY KEY (worker_id);
+
+ALTER TABLE ONLY howdah.instances
+    ADD CONSTRAINT uq_instances_name UNIQUE (name);
 
 CREATE INDEX ix_acked_leased ON howdah.acked USING btree (ack_id, leased_until) WHERE (lease_id IS NOT NULL);
 
@@ -25519,6 +26257,8 @@ GRANT USAGE ON SCHEMA howdah TO howdah_browser;
 GRANT USAGE ON SCHEMA howdah TO howdah_consumer;
 GRANT USAGE ON SCHEMA howdah TO howdah_producer;
 
+REVOKE ALL ON FUNCTION howdah._accepts_changes() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._ack_before(p_queue text, p_lease bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._ack_published(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[]) FROM PUBLIC;
@@ -25555,7 +26295,17 @@ REVOKE ALL ON FUNCTION howdah._announce(p_event text, p_queue text, p_facts json
 
 REVOKE ALL ON FUNCTION howdah._any_failed(p_lane howdah.lanes, p_positions bigint[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._apply(p_kind text, p_name text, p_wanted jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._apply_destination(p_kind text, p_name text, p_is jsonb, p_wanted jsonb) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._apply_limit_policy(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._apply_link(p_name text, p_is jsonb, p_wanted jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._apply_other(p_kind text, p_name text, p_is jsonb, p_wanted jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._apply_schedule(p_is jsonb, p_wanted jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._apply_verdict(p_destination howdah.destinations, p_message howdah.msgs, p_place text, p_nonpersistent boolean, p_failures integer, p_delay_ms bigint, p_due_at timestamp with time zone) FROM PUBLIC;
 
@@ -25607,11 +26357,15 @@ REVOKE ALL ON FUNCTION howdah._caller_is_granted(p_role text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._change_commit(p_level integer, p_message_id bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._changes_since(p_read pg_snapshot, p_upto pg_snapshot, p_change bigint, p_max integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._check_all_here() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_all_taken(p_source howdah.destinations, p_message_ids bigint[], p_count bigint, p_act text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_apart(p_source howdah.destinations, p_target howdah.destinations) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._check_changes() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_chosen(p_message_ids bigint[]) FROM PUBLIC;
 
@@ -25652,6 +26406,8 @@ REVOKE ALL ON FUNCTION howdah._check_options(p_owner text, p_options jsonb) FROM
 REVOKE ALL ON FUNCTION howdah._check_poison_procedure(p_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_policy(p_destination howdah.destinations) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._check_position(p_record_id uuid, p_read pg_snapshot) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_primary() FROM PUBLIC;
 
@@ -25760,6 +26516,8 @@ REVOKE ALL ON FUNCTION howdah._deliver_chosen(p_lane howdah.lanes, p_name text, 
 REVOKE ALL ON FUNCTION howdah._deliver_found(p_lane howdah.lanes, p_name text, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_walk howdah.walk, p_hold boolean, p_limit integer, p_failing regclass, p_journaled boolean, p_now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._deliver_locked(p_lane howdah.lanes, p_name text, p_positions bigint[], p_now timestamp with time zone, p_reason text, p_journaled boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._delta(p_from jsonb, p_to jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._destination(p_name text, p_verb text) FROM PUBLIC;
 
@@ -25884,6 +26642,8 @@ REVOKE ALL ON FUNCTION howdah._free_temporary() FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._from_microseconds(p_microseconds bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._generation() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._grants_of(p_destination_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._greatest_xid(p_partition regclass, p_above bigint) FROM PUBLIC;
 
@@ -26119,6 +26879,8 @@ REVOKE ALL ON FUNCTION howdah._may_be_due(p_lane howdah.lanes, p_now timestamp w
 
 REVOKE ALL ON FUNCTION howdah._may_change(p_schedule howdah.schedules) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._may_see_change(p_kind text, p_name text, p_properties jsonb) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._mean_delay_ms(p_destination howdah.destinations, p_failures integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._message(p_message howdah.msgs, p_queue text, p_nonpersistent boolean, p_failures integer) FROM PUBLIC;
@@ -26253,6 +27015,8 @@ REVOKE ALL ON FUNCTION howdah._positions(p_destination_id integer, p_message_id 
 
 REVOKE ALL ON FUNCTION howdah._preset(p_name text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._properties(p_kind text, p_name text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._publish(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_level smallint, p_notify boolean, p_seqs bigint[], p_user text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._publish_usual(p_topic text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_notify boolean) FROM PUBLIC;
@@ -26299,9 +27063,13 @@ REVOKE ALL ON FUNCTION howdah._record_act(p_act text, p_destination_id integer, 
 
 REVOKE ALL ON FUNCTION howdah._record_change(p_kind text, p_name text, p_act text, p_before jsonb, p_after jsonb, p_undoes bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._record_dropped(p_destination howdah.destinations) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._record_failure(p_destination howdah.destinations, p_failure jsonb, p_in_hand boolean, p_proved boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._record_lease_incident(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text, p_lease bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._record_schedule(p_schedule howdah.schedules, p_queue text, p_act text, p_state text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._record_silent_attempts(p_destination howdah.destinations, p_met howdah.message[]) FROM PUBLIC;
 
@@ -26463,6 +27231,8 @@ REVOKE ALL ON FUNCTION howdah._session_settings() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._set_aside(p_destination_id integer, p_message_id bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._set_grants(p_name text, p_grants jsonb) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._set_mark(p_destination_id integer, p_tail bigint, p_settled bigint, p_numberless boolean, p_ask boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._set_persistent() FROM PUBLIC;
@@ -26524,6 +27294,8 @@ REVOKE ALL ON FUNCTION howdah._stream_persistent_2(p_name text, p_topic_name tex
 REVOKE ALL ON FUNCTION howdah._subscription(p_name text, p_verb text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._sweep_lost() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._switch_paused(p_name text, p_wanted jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._system_limited() FROM PUBLIC;
 
@@ -26737,6 +27509,11 @@ GRANT ALL ON FUNCTION howdah.close_connection() TO howdah_producer;
 REVOKE ALL ON FUNCTION howdah.close_consumer(consumer bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.close_consumer(consumer bigint) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.close_consumer(consumer bigint) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.config_changes(after_position text, max_changes integer, of_kind text, of_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.config_changes(after_position text, max_changes integer, of_kind text, of_name text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.config_changes(after_position text, max_changes integer, of_kind text, of_name text) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.config_changes(after_position text, max_changes integer, of_kind text, of_name text) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.consume_locked(queue text, message_ids bigint[], priorities integer[], positions bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.consume_locked(queue text, message_ids bigint[], priorities integer[], positions bigint[]) TO howdah_admin;
@@ -26965,6 +27742,11 @@ REVOKE ALL ON FUNCTION howdah.list_bridges(topic text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_bridges(topic text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.list_bridges(topic text) TO howdah_auditor;
 GRANT ALL ON FUNCTION howdah.list_bridges(topic text) TO howdah_browser;
+
+REVOKE ALL ON FUNCTION howdah.list_changes(of_kind text, of_name text, max_changes integer, before_at timestamp with time zone, only_change bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_changes(of_kind text, of_name text, max_changes integer, before_at timestamp with time zone, only_change bigint) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_changes(of_kind text, of_name text, max_changes integer, before_at timestamp with time zone, only_change bigint) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.list_changes(of_kind text, of_name text, max_changes integer, before_at timestamp with time zone, only_change bigint) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.list_consumers(queue text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_consumers(queue text) TO howdah_admin;
@@ -27436,6 +28218,9 @@ GRANT ALL ON FUNCTION howdah.topic_options(topic text) TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.unbridge(topic text, queue text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.unbridge(topic text, queue text) TO howdah_admin;
+
+REVOKE ALL ON FUNCTION howdah.undo_change(change bigint, again boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.undo_change(change bigint, again boolean) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.unregister_worker(worker_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.unregister_worker(worker_id uuid) TO howdah_admin;

@@ -140,6 +140,8 @@ class EngineOptions(TypedDict, total=False):
     incident_retention_days: int
     archive: bool
     persistent: bool
+    exclusive: bool
+    instance_timeout_seconds: int
 
 
 class StorageOptions(TypedDict, total=False):

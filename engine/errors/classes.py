@@ -274,6 +274,18 @@ class LinkRefused(HowdahError):
     sqlstate = "HD043"
 
 
+class ChangesRefused(HowdahError):
+    """The configuration cannot be changed now: its master is away. Or a change cannot be taken back."""
+
+    sqlstate = "HD045"
+
+
+class InstanceRefused(HowdahError):
+    """The instance's settings contradict the cluster's, its name is taken, or another has the exclusive lock."""
+
+    sqlstate = "HD046"
+
+
 class NotMigrated(HowdahError):
     """Howdah is not installed in the database, or in a version that does not fit this code."""
 

@@ -315,6 +315,7 @@ CREATE TABLE howdah.consumers (
     opened_by TEXT NOT NULL,
     opened_position BIGINT NOT NULL,
     seen_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    instance_id UUID,
     CONSTRAINT pk_consumers PRIMARY KEY (id)
 );
 CREATE INDEX ix_consumers_destination_id ON howdah.consumers (destination_id);
@@ -329,6 +330,7 @@ COMMENT ON COLUMN howdah.consumers.opened_at IS 'When it was opened.';
 COMMENT ON COLUMN howdah.consumers.opened_by IS 'The role that opened it.';
 COMMENT ON COLUMN howdah.consumers.opened_position IS 'The queue''s last position at that time, where round-robin starts to count.';
 COMMENT ON COLUMN howdah.consumers.seen_at IS 'When it last received, to within a quarter of timeout_ms.';
+COMMENT ON COLUMN howdah.consumers.instance_id IS 'Its home instance, with which it ends. NULL: none.';
 
 CREATE TABLE howdah.consumer_leases (
     lease_id BIGINT NOT NULL,
@@ -820,6 +822,57 @@ COMMENT ON COLUMN howdah.quarantines.destination_id IS 'The destination that it 
 COMMENT ON COLUMN howdah.quarantines.stage IS 'The message''s stage before.';
 COMMENT ON COLUMN howdah.quarantines.at IS 'When it was put there.';
 
+CREATE TABLE howdah.instances (
+    instance_id UUID NOT NULL,
+    name TEXT NOT NULL,
+    state TEXT NOT NULL,
+    waits_for TEXT,
+    quiesced_by TEXT,
+    registered_as TEXT NOT NULL,
+    host TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    version TEXT,
+    settings JSONB NOT NULL,
+    started_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    heartbeat_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_instances PRIMARY KEY (instance_id),
+    CONSTRAINT ck_instances_state CHECK (state IN ('INITIALIZING', 'RECOVERING', 'RUNNING', 'QUIESCED')),
+    CONSTRAINT ck_instances_waits_for CHECK (waits_for IN ('master', 'exclusive')),
+    CONSTRAINT uq_instances_name UNIQUE (name)
+);
+COMMENT ON TABLE howdah.instances IS 'Live instances, by heartbeat.';
+COMMENT ON COLUMN howdah.instances.instance_id IS 'Identity of one life of an instance.';
+COMMENT ON COLUMN howdah.instances.name IS 'Its name, which it has again in its next life.';
+COMMENT ON COLUMN howdah.instances.state IS 'INITIALIZING (it waits to begin), RECOVERING (its sweeps run), RUNNING, or QUIESCED (it receives nothing new).';
+COMMENT ON COLUMN howdah.instances.waits_for IS 'What it waits for while INITIALIZING: master or exclusive. NULL: nothing.';
+COMMENT ON COLUMN howdah.instances.quiesced_by IS 'The role that quiesced it. NULL: nobody.';
+COMMENT ON COLUMN howdah.instances.registered_as IS 'The role that registered it. Only it and administrators end it.';
+COMMENT ON COLUMN howdah.instances.host IS 'Host it runs on.';
+COMMENT ON COLUMN howdah.instances.pid IS 'Process id of its supervisor there.';
+COMMENT ON COLUMN howdah.instances.version IS 'Version of its programs.';
+COMMENT ON COLUMN howdah.instances.settings IS 'Settings of the cluster that it was started with.';
+COMMENT ON COLUMN howdah.instances.started_at IS 'When it registered.';
+COMMENT ON COLUMN howdah.instances.heartbeat_at IS 'When it was last heard of.';
+
+CREATE TABLE howdah.instance_positions (
+    name TEXT NOT NULL,
+    record_id UUID NOT NULL,
+    read PG_SNAPSHOT NOT NULL,
+    upto PG_SNAPSHOT,
+    last_change BIGINT,
+    missed BIGINT DEFAULT '0' NOT NULL,
+    read_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_instance_positions PRIMARY KEY (name)
+);
+COMMENT ON TABLE howdah.instance_positions IS 'Where each instance stands in the record of changes. It outlives the instance.';
+COMMENT ON COLUMN howdah.instance_positions.name IS 'Name of the instance.';
+COMMENT ON COLUMN howdah.instance_positions.record_id IS 'The record that the position is in: engine.record_id.';
+COMMENT ON COLUMN howdah.instance_positions.read IS 'It has read all changes that are visible in this snapshot.';
+COMMENT ON COLUMN howdah.instance_positions.upto IS 'It is reading the changes that are visible in this one. NULL: in none.';
+COMMENT ON COLUMN howdah.instance_positions.last_change IS 'The last change that it read. NULL: none.';
+COMMENT ON COLUMN howdah.instance_positions.missed IS 'Changes that it missed while it was away.';
+COMMENT ON COLUMN howdah.instance_positions.read_at IS 'When it last read.';
+
 CREATE TABLE howdah.lanes (
     id BIGINT GENERATED ALWAYS AS IDENTITY,
     destination_id INTEGER NOT NULL,
@@ -1266,7 +1319,16 @@ CREATE TABLE howdah.engine (
     totals_snapshot PG_SNAPSHOT,
     totals_at TIMESTAMP WITH TIME ZONE,
     journal_dropped_xid BIGINT DEFAULT 0 NOT NULL,
+    cluster_mode TEXT DEFAULT 'none' NOT NULL,
+    cluster_master TEXT,
+    exclusive BOOLEAN DEFAULT false NOT NULL,
+    instance_timeout_seconds INTEGER DEFAULT '10' NOT NULL,
+    record_id UUID DEFAULT gen_random_uuid() NOT NULL,
+    changes_dropped BIGINT DEFAULT 0 NOT NULL,
     CONSTRAINT pk_engine PRIMARY KEY (id),
+    CONSTRAINT ck_engine_cluster_mode CHECK (cluster_mode IN ('none', 'master')),
+    CONSTRAINT ck_engine_cluster_master CHECK (cluster_mode = 'none' OR cluster_master IS NOT NULL),
+    CONSTRAINT ck_engine_instance_timeout_seconds CHECK (instance_timeout_seconds >= 2),
     CONSTRAINT ck_engine_single_row CHECK (id = 1),
     CONSTRAINT ck_engine_state CHECK (state IN ('running', 'paused', 'quiesced', 'stopped')),
     CONSTRAINT ck_engine_stopped_boot CHECK ((state = 'stopped') = (stopped_boot IS NOT NULL)),
@@ -1319,6 +1381,12 @@ COMMENT ON COLUMN howdah.engine.archive_id IS 'The archive that is written now. 
 COMMENT ON COLUMN howdah.engine.totals_snapshot IS 'journal_totals holds the journal rows visible in this snapshot.';
 COMMENT ON COLUMN howdah.engine.totals_at IS 'When journal_totals was last updated.';
 COMMENT ON COLUMN howdah.engine.journal_dropped_xid IS 'The greatest transaction id of which retention has dropped rows of the journal. 0: none.';
+COMMENT ON COLUMN howdah.engine.cluster_mode IS 'none: administrators change the configuration at any time. master: only while the instance cluster_master runs.';
+COMMENT ON COLUMN howdah.engine.cluster_master IS 'Name of the master of changes. NULL: none was named.';
+COMMENT ON COLUMN howdah.engine.exclusive IS 'True: of all instances, one receives at a time, and the others stand by.';
+COMMENT ON COLUMN howdah.engine.instance_timeout_seconds IS 'Seconds after which a silent instance counts as dead, and its leases are over.';
+COMMENT ON COLUMN howdah.engine.record_id IS 'Identity of the record of changes. A restore gives it a new one.';
+COMMENT ON COLUMN howdah.engine.changes_dropped IS 'The greatest transaction id of which retention has dropped changes. 0: none.';
 
 CREATE TABLE howdah.lock (
     id INTEGER GENERATED ALWAYS AS IDENTITY (CYCLE),
@@ -1366,6 +1434,7 @@ CREATE TABLE howdah.workers (
     started_at TIMESTAMP WITH TIME ZONE NOT NULL,
     heartbeat_at TIMESTAMP WITH TIME ZONE NOT NULL,
     in_hand JSONB NOT NULL,
+    instance_id UUID,
     CONSTRAINT pk_workers PRIMARY KEY (worker_id)
 );
 COMMENT ON TABLE howdah.workers IS 'Live worker processes, by heartbeat.';
@@ -1378,6 +1447,7 @@ COMMENT ON COLUMN howdah.workers.queues IS 'Names of the queues it receives from
 COMMENT ON COLUMN howdah.workers.started_at IS 'When it registered.';
 COMMENT ON COLUMN howdah.workers.heartbeat_at IS 'When it was last heard of.';
 COMMENT ON COLUMN howdah.workers.in_hand IS 'Messages in its hands at the last heartbeat: an object of queue name to count.';
+COMMENT ON COLUMN howdah.workers.instance_id IS 'The instance that it belongs to. NULL: none.';
 
 CREATE TABLE howdah.worker_figures (
     figure_id BIGINT GENERATED ALWAYS AS IDENTITY,

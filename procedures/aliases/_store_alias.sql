@@ -9,6 +9,7 @@ as $$
 declare
     v_target howdah.destinations := howdah._destination(p_target, 'admin');
     v_alias howdah.aliases;
+    v_before jsonb := howdah._properties('alias', p_alias);
 begin
     perform howdah._check_options('alias', p_options);
     if v_target.kind = 'subscription' or v_target.name ^@ '_TEMP.' then
@@ -27,5 +28,7 @@ begin
         howdah.now(), howdah._caller())
     on conflict (name) do update set target = excluded.target, default_reliability = excluded.default_reliability,
         max_reliability = excluded.max_reliability, producer_may_override = excluded.producer_may_override;
+    perform howdah._record_change('alias', p_alias, case when v_before is null then 'created' else 'altered' end, v_before,
+        howdah._properties('alias', p_alias));
 end
 $$;

@@ -8,11 +8,13 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
 as $$
 declare
     v_target text := (select a.target from howdah.aliases a where a.name = alias);
+    v_before jsonb := howdah._properties('alias', alias);
 begin
     if exists (select from howdah.destinations d where d.name = v_target and d.dropped_at is null) then
         perform howdah._destination(v_target, 'admin');
     end if;
     delete from howdah.aliases a where a.name = alias;
-    return found;
+    perform howdah._record_change('alias', alias, 'dropped', v_before, null);
+    return v_before is not null;
 end
 $$;

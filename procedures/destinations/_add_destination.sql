@@ -41,6 +41,10 @@ begin
     on conflict do nothing;
     perform howdah._note_special(d) from howdah.destinations d where d.id = v_id;
     perform howdah._set_room(v_id);
+    if p_destination.kind = 'queue' then
+        perform howdah._record_change('queue', p_destination.name, 'created', null,
+            howdah._properties('queue', p_destination.name));
+    end if;
     return v_id;
 end
 $$;

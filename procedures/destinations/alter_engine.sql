@@ -23,6 +23,7 @@ as $$
 declare
     v_engine howdah.engine;
     v_options jsonb := options;
+    v_before jsonb := howdah.engine_options();
 begin
     if jsonb_typeof(options) = 'object' then
         select coalesce(jsonb_object_agg(howdah._engine_option(o.key), o.value), '{}') into v_options
@@ -51,7 +52,8 @@ begin
         expiration_interval_seconds = v_engine.expiration_interval_seconds, autorollback = v_engine.autorollback,
         topic_rotation_seconds = v_engine.topic_rotation_seconds,
         journal_retention_days = v_engine.journal_retention_days,
-        incident_retention_days = v_engine.incident_retention_days, archive = v_engine.archive;
+        incident_retention_days = v_engine.incident_retention_days, archive = v_engine.archive,
+        exclusive = v_engine.exclusive, instance_timeout_seconds = v_engine.instance_timeout_seconds;
     if v_options = '{}' or v_options ?| array['max_count', 'max_size', 'max_message_bytes', 'yellow_threshold',
         'orange_threshold', 'red_threshold'] then
         perform howdah._close_room('howdah.system_room');
@@ -62,5 +64,6 @@ begin
     if v_options ? 'persistent' then
         perform howdah._set_persistent();
     end if;
+    perform howdah._record_change('engine', v_engine.name, 'altered', v_before, howdah.engine_options());
 end
 $$;

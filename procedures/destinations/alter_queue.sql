@@ -8,6 +8,7 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
 as $$
 declare
     v_new howdah.destinations;
+    v_before jsonb;
 begin
     perform howdah._hold_limits();
     perform from howdah.destinations d where d.name = queue and d.dropped_at is null for no key update;
@@ -19,6 +20,7 @@ begin
         perform howdah._check_subscription_options(case
             when jsonb_typeof(options) = 'object' then options - 'prioritized' end);
     end if;
+    v_before := howdah._properties(v_new.kind, queue);
     v_new.persistent := v_new.own_persistent;
     v_new := howdah._with_options(v_new, options);
     perform howdah._ensure_targets(v_new);
@@ -66,5 +68,6 @@ begin
     end if;
     perform howdah._note_special(v_new);
     perform howdah._open_lane(v_new.id, 9 - v_new.default_priority, 2);
+    perform howdah._record_change(v_new.kind, queue, 'altered', v_before, howdah._properties(v_new.kind, queue));
 end
 $$;

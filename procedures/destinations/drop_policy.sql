@@ -5,8 +5,11 @@
 create or replace function howdah.drop_policy(pattern text) returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
+declare
+    v_before jsonb := howdah._properties('policy', pattern);
 begin
     delete from howdah.destination_policies p where p.pattern = drop_policy.pattern;
-    return found;
+    perform howdah._record_change('policy', pattern, 'dropped', v_before, null);
+    return v_before is not null;
 end
 $$;

@@ -20,6 +20,7 @@ begin
             v_destination.kind),
             hint = 'See howdah.drop_topic and howdah.unsubscribe.';
     end if;
+    perform howdah._record_dropped(v_destination);
     if force then
         v_discarded := howdah._empty_destination(v_destination, 'queue dropped');
     elsif howdah._holds_messages(v_destination.id) then

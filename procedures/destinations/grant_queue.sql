@@ -16,6 +16,11 @@ begin
     insert into howdah.destination_grants (destination_id, verb, role_name)
     values (v_id, grant_queue.verb, grant_queue.role)
     on conflict do nothing;
-    return found;
+    if found then
+        perform howdah._record_change('grant', concat_ws(' ', queue, verb, role), 'created', null,
+            jsonb_build_object('queue', queue, 'verb', verb, 'role', role));
+        return true;
+    end if;
+    return false;
 end
 $$;

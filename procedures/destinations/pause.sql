@@ -10,13 +10,16 @@ create or replace function howdah.pause(
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare
-    v_id integer := (howdah._own_queue(queue)).id;
+    v_destination howdah.destinations := howdah._own_queue(queue);
+    v_before jsonb := howdah._properties(v_destination.kind, queue);
 begin
     update howdah.destinations d
     set own_sending_paused = d.own_sending_paused or coalesce(sending, false),
         own_receiving_paused = d.own_receiving_paused or coalesce(receiving, false),
         sending_paused = d.sending_paused or coalesce(sending, false),
         receiving_paused = d.receiving_paused or coalesce(receiving, false)
-    where d.id = v_id;
+    where d.id = v_destination.id;
+    perform howdah._record_change(v_destination.kind, queue, 'altered', v_before,
+        howdah._properties(v_destination.kind, queue));
 end
 $$;

@@ -11,7 +11,8 @@ create or replace function howdah.resume(
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare
-    v_id integer := (howdah._own_queue(queue)).id;
+    v_destination howdah.destinations := howdah._own_queue(queue);
+    v_before jsonb := howdah._properties(v_destination.kind, queue);
 begin
     perform howdah._hold_limits();
     update howdah.destinations d
@@ -25,6 +26,8 @@ begin
                 'incident_id')::regclass), 0)
             else d.streak_from end
     from (select howdah._engine_state() <> 'running' as halted) s
-    where d.id = v_id;
+    where d.id = v_destination.id;
+    perform howdah._record_change(v_destination.kind, queue, 'altered', v_before,
+        howdah._properties(v_destination.kind, queue));
 end
 $$;

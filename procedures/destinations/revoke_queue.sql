@@ -14,6 +14,11 @@ begin
     perform howdah._check_verb(verb);
     delete from howdah.destination_grants g
     where g.destination_id = v_id and g.verb = revoke_queue.verb and g.role_name = revoke_queue.role;
-    return found;
+    if found then
+        perform howdah._record_change('grant', concat_ws(' ', queue, verb, role), 'dropped',
+            jsonb_build_object('queue', queue, 'verb', verb, 'role', role), null);
+        return true;
+    end if;
+    return false;
 end
 $$;

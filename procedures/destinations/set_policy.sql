@@ -16,6 +16,7 @@ as $$
 declare
     v_queue text;
     v_count bigint := 0;
+    v_before jsonb;
 begin
     perform howdah._refuse_maintenance();
     if pattern is null or length(pattern) > 242
@@ -32,10 +33,13 @@ begin
             message = 'option poison_procedure is for single queues, not for patterns',
             hint = 'Set it with howdah.alter_queue(queue, options).';
     end if;
+    v_before := howdah._properties('policy', pattern);
     insert into howdah.destination_policies as p (pattern, options, set_at, set_by)
     values (set_policy.pattern, set_policy.options, howdah.now(), howdah._caller())
     on conflict on constraint pk_destination_policies do update set options = excluded.options,
         set_at = excluded.set_at, set_by = excluded.set_by;
+    perform howdah._record_change('policy', pattern, case when v_before is null then 'created' else 'altered' end,
+        v_before, howdah._properties('policy', pattern));
     if apply then
         for v_queue in
             select d.name from howdah.destinations d

@@ -13,9 +13,11 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
 as $$
 declare
     v_link howdah.links;
+    v_before jsonb;
 begin
     perform from howdah.links l where l.name = alter_link.name for update;
     v_link := howdah._link(alter_link.name, 'admin');
+    v_before := howdah._properties('link', v_link.name);
     v_link.target_queue := coalesce(alter_link.target_queue, v_link.target_queue);
     if coalesce(alter_link.service, alter_link.dsn_env) is not null then
         v_link.service := nullif(alter_link.service, '');
@@ -29,5 +31,6 @@ begin
     set target_queue = v_link.target_queue, service = v_link.service, dsn_env = v_link.dsn_env,
         selector = v_link.selector, batch_size = v_link.batch_size, retry_ms_max = v_link.retry_ms_max
     where l.link_id = v_link.link_id;
+    perform howdah._record_change('link', v_link.name, 'altered', v_before, howdah._properties('link', v_link.name));
 end
 $$;

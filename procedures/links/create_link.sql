@@ -42,6 +42,7 @@ begin
         raise exception using errcode = 'HD042', message = format('there is a link %s', quote_literal(v_link.name)),
             hint = 'Change it with howdah.alter_link(name, …), or drop it.';
     end if;
+    perform howdah._record_change('link', v_link.name, 'created', null, howdah._properties('link', v_link.name));
     return v_link.link_id;
 end
 $$;

@@ -10,7 +10,9 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
 as $$
 declare
     v_id uuid := (howdah._link(drop_link.name, 'admin')).link_id;
+    v_before jsonb := howdah._properties('link', drop_link.name);
 begin
     delete from howdah.links l where l.link_id = v_id;
+    perform howdah._record_change('link', drop_link.name, 'dropped', v_before, null);
 end
 $$;

@@ -18,6 +18,9 @@ begin
     set link_id = v_new, engine_id = howdah._engine_id(), target_engine_id = null, attempt = null, batch = 0,
         away_since = null
     where l.link_id = v_id;
+    perform howdah._record_change('link', rebase_link.name, 'altered',
+        howdah._properties('link', rebase_link.name) || jsonb_build_object('link_id', v_id),
+        howdah._properties('link', rebase_link.name) || jsonb_build_object('link_id', v_new));
     return v_new;
 end
 $$;

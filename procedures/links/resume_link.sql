@@ -8,8 +8,14 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
 as $$
 declare
     v_id uuid := (howdah._link(resume_link.name, 'admin')).link_id;
+    v_before jsonb := howdah._properties('link', resume_link.name);
 begin
     update howdah.links l set paused = false where l.link_id = v_id and l.paused;
-    return found;
+    if found then
+        perform howdah._record_change('link', resume_link.name, 'altered', v_before,
+            howdah._properties('link', resume_link.name));
+        return true;
+    end if;
+    return false;
 end
 $$;

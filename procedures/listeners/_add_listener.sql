@@ -23,6 +23,8 @@ begin
         exit when v_id is not null or exists (select from howdah.listeners l where l.name = p_listener.name);
     end loop;
     delete from howdah.listener_marks m where m.listener_id = v_id;  -- marks of a listener that had this id before
+    perform howdah._record_change('listener', p_listener.name, 'created', null,
+        howdah._properties('listener', p_listener.name)) where v_id is not null;
     return v_id is not null;
 end
 $$;

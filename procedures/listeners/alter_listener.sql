@@ -12,13 +12,16 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
 as $$
 declare
     v_new howdah.listeners;
+    v_before jsonb;
 begin
     perform from howdah.listeners l where l.name = listener for no key update;
     v_new := howdah._with_listener_options(howdah._listener(listener, 'admin'), options);
+    v_before := howdah._properties('listener', listener);
     update howdah.listeners l
     set max_sessions = v_new.max_sessions, stop_on_failure = v_new.stop_on_failure,
         sequential_failures = v_new.sequential_failures, kind = v_new.kind
     where l.id = v_new.id;
+    perform howdah._record_change('listener', listener, 'altered', v_before, howdah._properties('listener', listener));
     return howdah._listener_warning(v_new);
 end
 $$;

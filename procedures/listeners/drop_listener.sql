@@ -10,8 +10,10 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
 as $$
 declare
     v_id integer := (howdah._listener(listener, 'admin')).id;
+    v_before jsonb := howdah._properties('listener', listener);
 begin
     delete from howdah.listeners l where l.id = v_id;
     delete from howdah.listener_marks m where not exists (select from howdah.listeners l where l.id = m.listener_id);
+    perform howdah._record_change('listener', listener, 'dropped', v_before, null);
 end
 $$;

@@ -12,6 +12,7 @@ as $$
 declare
     v_listener howdah.listeners := howdah._listener(listener, 'admin');
     v_stopped boolean;
+    v_before jsonb := howdah._properties('listener', listener);
 begin
     perform from howdah.listeners l where l.id = v_listener.id for no key update;
     select l.status = 'stopped' into v_stopped from howdah.listeners l where l.id = v_listener.id;
@@ -20,6 +21,7 @@ begin
     where l.id = v_listener.id;
     perform howdah._wake(d.id, d.waiting) from howdah.destinations d
     where d.id = v_listener.destination_id and pg_sequence_last_value(d.waiting) is not null;
+    perform howdah._record_change('listener', listener, 'altered', v_before, howdah._properties('listener', listener));
     return coalesce(v_stopped, false);
 end
 $$;

@@ -10,10 +10,14 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
 as $$
 declare
     v_id integer := (howdah._listener(listener, 'admin')).id;
+    v_before jsonb := howdah._properties('listener', listener);
+    v_stopped boolean;
 begin
     update howdah.listeners l
     set status = 'stopped', stopped_at = howdah.now(), stopped_by = howdah._caller(), stop_reason = reason
     where l.id = v_id and l.status = 'running';
-    return found;
+    v_stopped := found;
+    perform howdah._record_change('listener', listener, 'altered', v_before, howdah._properties('listener', listener));
+    return v_stopped;
 end
 $$;

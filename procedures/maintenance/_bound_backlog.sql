@@ -37,7 +37,8 @@ begin
         update howdah.topics t set refused_for = p_destination.name
         where t.destination_id = (v_row.topic).destination_id and t.refused_for is null;
         return array[format('refused publishers to %s', v_row.name)];
-    elsif not pg_try_advisory_xact_lock(howdah._lock_key('subscription', p_destination.id::text))
+    elsif (v_row.topic).backlog_action = 'drop_subscription' and not howdah._accepts_changes()
+       or not pg_try_advisory_xact_lock(howdah._lock_key('subscription', p_destination.id::text))
        or howdah._has_leased(p_destination.id) then
         return '{}';
     elsif (v_row.topic).backlog_action = 'drop_subscription' then

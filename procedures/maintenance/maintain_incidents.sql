@@ -4,8 +4,8 @@
 -- Raises   HD014 the maintenance lock is not held with this epoch.
 -- Role     howdah_consumer howdah_admin
 --
--- The other records are operators' acts, audits, entries of poison_log, changes of lock holders, figures of workers,
--- and remains of leases and moves. Old means over engine.incident_retention_days; for acts, audits and locks, over
+-- The other records are operators' acts, changes by administrators, audits, entries of poison_log, changes of lock holders, figures of workers,
+-- and remains of leases and moves. Old means over engine.incident_retention_days; for acts, changes, audits and locks, over
 -- journal_retention_days. The last audit and the last change of each lock stay.
 --
 -- While a message is ready, parked, dead or in somebody's hands, all its incidents stay: they are its count and its
@@ -32,6 +32,13 @@ begin
     delete from howdah.operator_acts a where a.act_id in (
         select o.act_id from howdah.operator_acts o where o.at < v_acts_before order by o.act_id limit 10000);
     get diagnostics v_acts = row_count;
+    with gone as (
+        delete from howdah.config_changes c where c.change_id in (
+            select o.change_id from howdah.config_changes o where o.at < v_acts_before order by o.change_id limit 10000)
+        returning c.transaction
+    )
+    update howdah.engine e set changes_dropped = g.last
+    from (select max(n.transaction) as last from gone n) g where g.last > e.changes_dropped;
     delete from howdah.lock_epochs e where e.id in (
         select o.id from howdah.lock_epochs o
         where o.acquired_at < v_acts_before and o.id < (select max(l.id) from howdah.lock_epochs l

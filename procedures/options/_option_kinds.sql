@@ -113,5 +113,7 @@ as $$
         ('engine', 'journal_retention_days', 'integer', 1, 36500, null, false),
         ('engine', 'incident_retention_days', 'integer', 1, 36500, null, false),
         ('engine', 'archive', 'boolean', 0, 0, null, false),
-        ('engine', 'persistent', 'boolean', 0, 0, null, false)
+        ('engine', 'persistent', 'boolean', 0, 0, null, false),
+        ('engine', 'exclusive', 'boolean', 0, 0, null, false),
+        ('engine', 'instance_timeout_seconds', 'integer', 2, 3600, null, false)
 $$;

@@ -21,8 +21,10 @@ begin
         return v_old.id;
     elsif v_old.id is not null then
         perform howdah._end_schedule(v_old, 'cancelled');
+        perform howdah._record_schedule(v_old, howdah._destination_name(v_old.destination_id), 'dropped');
     end if;
-    update howdah.schedules s set name = p_name where s.id = p_id;
+    update howdah.schedules s set name = p_name where s.id = p_id returning s.* into v_new;
+    perform howdah._record_schedule(v_new, howdah._destination_name(v_new.destination_id), 'created');
     return p_id;
 end
 $$;

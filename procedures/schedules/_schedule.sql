@@ -74,6 +74,7 @@ begin
     end if;
     perform howdah._commit_needs(4);
     insert into howdah.schedules select v_row.*;
+    perform howdah._record_schedule(v_row, v_destination.name, 'created') where p_name is null;
     return v_row.id;
 end
 $$;

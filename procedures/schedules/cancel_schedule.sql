@@ -7,7 +7,10 @@
 create or replace function howdah.cancel_schedule(schedule_id bigint) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
+declare
+    v_schedule howdah.schedules := howdah._own_schedule(schedule_id);
 begin
-    perform howdah._end_schedule(howdah._own_schedule(schedule_id), 'cancelled');
+    perform howdah._end_schedule(v_schedule, 'cancelled');
+    perform howdah._record_schedule(v_schedule, howdah._destination_name(v_schedule.destination_id), 'dropped');
 end
 $$;

@@ -27,6 +27,7 @@ begin
     loop
         if howdah._may_change(v_schedule) then
             perform howdah._end_schedule(v_schedule, 'cancelled');
+            perform howdah._record_schedule(v_schedule, v_destination.name, 'dropped');
             v_count := v_count + 1;
         end if;
     end loop;

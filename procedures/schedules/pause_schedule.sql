@@ -13,6 +13,11 @@ declare
 begin
     update howdah.schedules s set state = 'paused', due_at = null, changed_at = howdah.now()
     where s.id = v_schedule.id and s.state = 'active';
-    return found;
+    if found then
+        perform howdah._record_schedule(v_schedule, howdah._destination_name(v_schedule.destination_id), 'altered',
+            'paused');
+        return true;
+    end if;
+    return false;
 end
 $$;

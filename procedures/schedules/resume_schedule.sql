@@ -26,6 +26,7 @@ begin
     set state = case when v_next > s.ends_at then 'ended' else 'active' end, next_at = v_next, changed_at = v_now,
         last_error = null, due_at = case when (v_next > s.ends_at) is not true then coalesce(v_next, v_now) end
     where s.id = v_schedule.id;
+    perform howdah._record_schedule(v_schedule, howdah._destination_name(v_schedule.destination_id), 'altered', 'active');
     return true;
 end
 $$;

@@ -14,6 +14,7 @@ begin
             hint = 'With an older snapshot it would not see what others have leased or acknowledged since.';
     end if;
     perform howdah._lock_subscription(p_subscription);
+    perform howdah._record_dropped(p_subscription);
     perform howdah._empty_destination(p_subscription, p_reason);
     delete from howdah.ack_cursors c using howdah.acks a
     where a.subscription_id = p_subscription.id and c.ack_id = a.id;

@@ -6,8 +6,12 @@
 create or replace function howdah.alter_topic(topic text, options jsonb) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
+declare
+    v_topic howdah.destinations := howdah._topic(topic, 'admin');
+    v_before jsonb := howdah._properties('topic', topic);
 begin
     perform howdah._check_options('topic', options);
-    perform howdah._alter_topic((howdah._topic(topic, 'admin')).id, options);
+    perform howdah._alter_topic(v_topic.id, options);
+    perform howdah._record_change('topic', topic, 'altered', v_before, howdah._properties('topic', topic));
 end
 $$;

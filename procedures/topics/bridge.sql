@@ -12,6 +12,8 @@ as $$
 declare
     v_topic howdah.destinations := howdah._topic(topic, 'admin');
     v_queue howdah.destinations := howdah._own_queue(queue);
+    v_name text := concat_ws(' ', topic, queue);
+    v_before jsonb := howdah._properties('bridge', v_name);
 begin
     if v_queue.kind <> 'queue' then
         raise exception using errcode = 'HD001', message = format('%s is no queue', quote_literal(queue));
@@ -21,5 +23,7 @@ begin
     on conflict on constraint pk_bridges do update set selector = excluded.selector,
         selector_sql = excluded.selector_sql;
     perform howdah._note_readers(v_topic.id);
+    perform howdah._record_change('bridge', v_name, case when v_before is null then 'created' else 'altered' end, v_before,
+        howdah._properties('bridge', v_name));
 end
 $$;

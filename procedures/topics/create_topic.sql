@@ -43,6 +43,7 @@ begin
           and d.name ~ ('^Consumer[.][^.]+[.]' || replace(topic, '.', '[.]') || '$');
     end if;
     perform howdah._note_readers(v_topic.id);
+    perform howdah._record_change('topic', topic, 'created', null, howdah._properties('topic', topic));
     return v_topic.id;
 end
 $$;

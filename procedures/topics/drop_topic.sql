@@ -22,6 +22,7 @@ begin
             v_count),
             hint = 'Unsubscribe them, or drop it with force => true.';
     end if;
+    perform howdah._record_dropped(v_topic);
     for v_name in
         select d.name from howdah.subscriptions s join howdah.destinations d on d.id = s.destination_id
         where d.dropped_at is null and s.topic = drop_topic.topic

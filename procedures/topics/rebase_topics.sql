@@ -65,7 +65,10 @@ begin
     perform setval(m.name, 0) from (select to_regclass('howdah.mark_' || d.id) as name from howdah.destinations d) m
     where m.name is not null;
     perform setval('howdah.topic_checked'::regclass, 0);
-    update howdah.engine e set system_identifier = c.system_identifier from pg_control_system() c;
+    update howdah.config_changes c set transaction = 3;
+    update howdah.engine e
+    set system_identifier = c.system_identifier, record_id = gen_random_uuid(), changes_dropped = 0
+    from pg_control_system() c;
     return format('%s messages, %s cursors', v_messages, v_cursors);
 end
 $$;

@@ -92,6 +92,7 @@ begin
         end if;
         if (v_old.topic, v_old.no_local, v_old.prioritized) = (v_new.topic, v_new.no_local, v_new.prioritized)
            and v_old.selector is not distinct from v_new.selector then
+            perform howdah._check_changes() where durable;
             return (select d.name from howdah.destinations d where d.id = v_old.destination_id);
         end if;
         -- Anybody can give any client id and name. Without this check, a caller without rights on the former topic
@@ -125,6 +126,8 @@ begin
     elsif since is null and not durable then
         perform howdah._recover(v_new, t.id, v_upto) from unnest(v_topics) t(id);
     end if;
+    perform howdah._record_change('subscription', v_row.name, 'created', null,
+        howdah._properties('subscription', v_row.name));
     return v_row.name;
 end
 $$;

@@ -9,11 +9,12 @@ as $$
 declare
     v_topic howdah.destinations := howdah._topic(topic, 'admin');
     v_queue howdah.destinations := howdah._destination(queue, 'admin');
-    v_found boolean;
+    v_name text := concat_ws(' ', topic, queue);
+    v_before jsonb := howdah._properties('bridge', v_name);
 begin
     delete from howdah.bridges b where b.topic_id = v_topic.id and b.queue_id = v_queue.id;
-    v_found := found;
     perform howdah._note_readers(v_topic.id);
-    return v_found;
+    perform howdah._record_change('bridge', v_name, 'dropped', v_before, null);
+    return v_before is not null;
 end
 $$;

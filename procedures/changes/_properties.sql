@@ -1,0 +1,60 @@
+-- howdah._properties(p_kind, p_name): the properties of a thing that administrators make and change, as it is now.
+--
+-- Returns  jsonb without secrets; NULL if there is no such thing, or if nobody has to record it.
+-- Role     internal
+--
+-- Nobody records the engine's own destinations, temporary queues, and subscriptions that are not durable. What
+-- howdah._apply makes of the properties is the same thing again.
+create or replace function howdah._properties(p_kind text, p_name text) returns jsonb
+language plpgsql stable
+as $$
+declare
+    v_destination howdah.destinations;
+    v_paused jsonb;
+begin
+    if p_kind in ('queue', 'topic', 'subscription') then
+        select d.* into v_destination from howdah.destinations d
+        where d.name = p_name and d.dropped_at is null and d.kind = p_kind and not d.is_system
+          and not d.name ^@ '_TEMP.';
+        if not found then
+            return null;
+        end if;
+        v_paused := jsonb_build_object('sending_paused', v_destination.own_sending_paused,
+            'receiving_paused', v_destination.own_receiving_paused);
+    end if;
+    return case p_kind
+        when 'queue' then v_paused || howdah.queue_options(p_name)
+        when 'topic' then v_paused || howdah.topic_options(p_name)
+        when 'subscription' then (
+            select v_paused || howdah.queue_options(p_name) || jsonb_build_object('topic', s.topic, 'name', s.name,
+                'client_id', s.client_id, 'selector', s.selector, 'shared', s.shared, 'no_local', s.no_local,
+                'prioritized', s.prioritized)
+            from howdah.subscriptions s where s.destination_id = v_destination.id and s.durable)
+        when 'alias' then (
+            select to_jsonb(a) - array['name', 'created_at', 'created_by'] from howdah.aliases a where a.name = p_name)
+        when 'policy' then (select p.options from howdah.destination_policies p where p.pattern = p_name)
+        when 'engine' then howdah.engine_options()
+        when 'bridge' then (
+            select jsonb_build_object('topic', t.name, 'queue', q.name, 'selector', b.selector)
+            from howdah.bridges b join howdah.destinations t on t.id = b.topic_id
+            join howdah.destinations q on q.id = b.queue_id
+            where t.name = split_part(p_name, ' ', 1) and q.name = split_part(p_name, ' ', 2)
+              and t.dropped_at is null and q.dropped_at is null)
+        when 'listener' then (
+            select jsonb_build_object('queue', d.name, 'kind', l.kind, 'max_sessions', l.max_sessions,
+                'stop_on_failure', l.stop_on_failure, 'sequential_failures', l.sequential_failures,
+                'stopped', l.status = 'stopped' and l.stopped_message_id is null)
+            from howdah.listeners l join howdah.destinations d on d.id = l.destination_id where l.name = p_name)
+        when 'link' then (
+            select jsonb_build_object('source', d.name, 'target_queue', l.target_queue, 'service', l.service,
+                'dsn_env', l.dsn_env, 'selector', l.selector, 'batch_size', l.batch_size,
+                'retry_ms_max', l.retry_ms_max, 'paused', l.paused)
+            from howdah.links l join howdah.destinations d on d.id = l.source_id where l.name = p_name)
+        when 'grant' then (
+            select jsonb_build_object('queue', d.name, 'verb', g.verb, 'role', g.role_name)
+            from howdah.destination_grants g join howdah.destinations d on d.id = g.destination_id
+            where d.dropped_at is null and d.name = split_part(p_name, ' ', 1)
+              and concat_ws(' ', d.name, g.verb, g.role_name) = p_name)
+        end;
+end
+$$;

@@ -1,0 +1,310 @@
+"""The record of what administrators change: every act once, read in the order of commits, and taken back."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from support import Clock, Connect, Db, column, one, refused
+
+READ = "select change_id, position from howdah.config_changes(%s)"
+
+
+def changes(db: Db, kind: str | None = None, name: str | None = None) -> list[tuple[Any, ...]]:
+    """Act, kind and name, oldest first."""
+    return db.execute(
+        "select act, kind, name from howdah.config_changes(of_kind => %s, of_name => %s)", (kind, name)
+    ).fetchall()
+
+
+def last(db: Db) -> int:
+    return int(one(db, "select max(change_id) from howdah.config_changes()"))
+
+
+def undo(db: Db, change: int | None = None, *, again: bool = False) -> int | None:
+    return one(db, "select howdah.undo_change(%s, %s)", (last(db) if change is None else change, again))
+
+
+def exists(db: Db, queue: str) -> bool:
+    return queue in column(db, "select queue from howdah.list_queues()")
+
+
+ACTS = {
+    "queue": ["create_queue('q')", "alter_queue('q', '{\"default_priority\": 7}')", "pause('q')", "drop_queue('q')"],
+    "topic": ["create_topic('t')", "alter_topic('t', '{\"retain_ms\": 5}')", "drop_topic('t')"],
+    "subscription": [
+        "subscribe('t', 's')",
+        "alter_queue('t::s', '{\"max_failed_deliveries\": 2}')",
+        "unsubscribe('t::s')",
+    ],
+    "alias": ["create_alias('a', 'q')", "alter_alias('a', '{\"producer_may_override\": false}')", "drop_alias('a')"],
+    "policy": ["set_policy('x.>', '{\"default_priority\": 7}')", "drop_policy('x.>')"],
+    "engine": ["alter_engine('{\"max_count\": 10}')"],
+    "grant": ["grant_queue('q', 'send', 'howdah_browser')", "revoke_queue('q', 'send', 'howdah_browser')"],
+    "bridge": ["bridge('t', 'q')", "bridge('t', 'q', 'a = 1')", "unbridge('t', 'q')"],
+    "listener": [
+        "create_listener('l', 'q')",
+        "alter_listener('l', '{\"max_sessions\": 2}')",
+        "stop_listener('l')",
+        "resume_listener('l')",
+        "drop_listener('l')",
+    ],
+    "link": [
+        "create_link('k', 'q', 'there', service => 'x')",
+        "alter_link('k', batch_size => 5)",
+        "pause_link('k')",
+        "resume_link('k')",
+        "rebase_link('k')",
+        "drop_link('k')",
+    ],
+    "schedule": [
+        "schedule('q', 'x'::text, cron => '0 4 * * *', name => 'nightly')",
+        "pause_schedule((select schedule_id from howdah.list_schedules()))",
+        "resume_schedule((select schedule_id from howdah.list_schedules()))",
+        "cancel_schedule((select schedule_id from howdah.list_schedules()))",
+    ],
+}
+"""Acts of an administrator, by the kind of thing: first made, then changed, then ended."""
+
+
+@pytest.mark.behaviour("IMQ-113")
+@pytest.mark.parametrize("kind", ACTS)
+def test_each_act_of_an_administrator_is_one_record_with_who_and_when_before_and_after(
+    db: Db, connect: Connect, clock: Clock, kind: str
+) -> None:
+    for needed in {"queue", "topic", "subscription"} - {kind}:
+        if needed != "subscription" and not (kind == "topic" and needed == "subscription"):
+            one(db, f"select howdah.{ACTS[needed][0]}")
+    admin = connect("howdah_admin")
+    for act in ACTS[kind]:
+        before = column(db, "select change_id from howdah.config_changes()")
+        one(admin, f"select howdah.{act}")
+        rows = db.execute(
+            "select at = howdah.now(), actor, kind, act, before, after from howdah.config_changes()"
+            " where not change_id = any (%s)",
+            (before,),
+        ).fetchall()
+        assert [row[:3] for row in rows] == [(True, "howdah_admin", kind)], act
+        ((*_, made, was, is_),) = rows
+        assert made == ("created" if was is None else "dropped" if is_ is None else "altered"), act
+        clock.advance(1)
+
+
+def test_what_changes_nothing_and_what_is_rolled_back_is_not_recorded(db: Db) -> None:
+    one(db, "select howdah.create_queue('q')")
+    before = last(db)
+    one(db, "select howdah.alter_queue('q', '{\"default_priority\": 4}')")
+    one(db, "select howdah.resume('q')")
+    one(db, "select howdah.drop_policy('none.>')")
+    with db.transaction(force_rollback=True):
+        one(db, "select howdah.drop_queue('q')")
+    assert last(db) == before
+
+
+def test_temporary_queues_fleeting_subscriptions_and_schedules_of_applications_are_no_configuration(
+    db: Db, connect: Connect
+) -> None:
+    one(db, "select howdah.create_topic('t')")
+    one(db, "select howdah.create_queue('q')")
+    before = last(db)
+    one(db, "select howdah.set_connection('0123456789abcdef')")
+    one(db, "select howdah.create_temporary_queue()")
+    one(db, "select howdah.subscribe('t', durable => false)")
+    one(connect("howdah_producer"), "select howdah.schedule('q', 'x'::text, cron => '0 4 * * *', name => 'mine')")
+    assert last(db) == before
+
+
+def test_a_record_says_why_in_the_words_of_the_setting(db: Db) -> None:
+    with db.transaction():
+        db.execute("set local howdah.reason = 'ticket 7'")
+        one(db, "select howdah.create_queue('q')")
+    assert column(db, "select reason from howdah.list_changes('queue', 'q')") == ["ticket 7"]
+
+
+@pytest.mark.behaviour("IMQ-113")
+def test_the_record_is_read_in_the_order_of_commits_and_an_open_transaction_is_not_passed_over(
+    db: Db, connect: Connect
+) -> None:
+    one(db, "select howdah.create_queue('first')")
+    ((_, position),) = db.execute(READ, (None,)).fetchall()
+    late = connect()
+    with late.transaction():
+        one(late, "select howdah.create_queue('late')")  # the smaller number, committed last
+        one(db, "select howdah.create_queue('early')")
+        ((early, position),) = db.execute(READ, (position,)).fetchall()
+        # It sees what the other committed, and changes it: that comes after.
+        one(late, "select howdah.alter_queue('early', '{\"default_priority\": 7}')")
+    rows = db.execute(READ, (position,)).fetchall()
+    assert [row[0] for row in rows] == [early - 1, early + 1]
+    assert db.execute(READ, (rows[-1][1],)).fetchall() == []
+    # A page that ends in the middle goes on where it ended.
+    assert db.execute(READ, (rows[0][1],)).fetchall()[0][0] == early + 1
+    page = "select change_id, position from howdah.config_changes(%s, 1)"
+    position, seen = None, []
+    while found := db.execute(page, (position,)).fetchall():
+        ((change, position),) = found
+        seen.append(change)
+    assert sorted(seen) == sorted(column(db, "select change_id from howdah.list_changes()"))
+
+
+def test_a_position_in_another_record_or_before_what_retention_dropped_is_refused(db: Db, clock: Clock) -> None:
+    one(db, "select howdah.create_queue('q')")
+    position = one(db, "select position from howdah.config_changes()")
+    one(db, "select howdah.create_queue('r')")
+    clock.advance(91 * 86400)
+    one(db, "select howdah.create_queue('s')")
+    one(db, "select howdah.maintain_incidents()")
+    assert changes(db) == [("created", "queue", "s")]
+    refused(db, "HD036", READ, (position,))
+    other = "00000000-0000-4000-8000-000000000000" + position[36:]
+    refused(db, "HD037", READ, (other,))
+    for wrong in ("", "x", "a/b/c/d", position + "/1", position.replace(":", "::", 1), position + "9" * 30):
+        refused(db, "HD005", READ, (wrong,))
+
+
+def test_who_is_no_administrator_reads_only_what_concerns_destinations_that_he_may_see(
+    db: Db, connect: Connect
+) -> None:
+    for queue in ("open", "secret"):
+        one(db, "select howdah.create_queue(%s)", (queue,))
+        one(db, "select howdah.create_alias(%s, %s)", (f"alias_of_{queue}", queue))
+        one(db, "select howdah.create_listener(%s, %s)", (f"of_{queue}", queue))
+    for verb, role in (
+        ("receive", "howdah_consumer"),
+        ("browse", "howdah_consumer"),
+        ("browse", "howdah_auditor"),
+        ("browse", "howdah_browser"),
+    ):
+        one(db, "select howdah.revoke_queue('secret', %s, %s)", (verb, role))
+    one(db, "select howdah.set_policy('x.>', '{}')")
+    for role in ("howdah_consumer", "howdah_auditor"):
+        reader = connect(role)
+        for view in ("config_changes", "list_changes"):
+            names = column(reader, f"select name from howdah.{view}()")
+            assert set(names) == {"open", "alias_of_open", "of_open", "x.>"}, (role, view)
+    assert len(changes(connect("howdah_admin"))) == 11
+    refused(connect("howdah_producer"), "42501", "select howdah.config_changes()")
+    refused(connect("howdah_consumer"), "42501", "select howdah.undo_change(1)")
+
+
+def test_acts_of_operators_and_changes_are_one_list(db: Db) -> None:
+    one(db, "select howdah.create_queue('q')")
+    one(db, "select howdah.send('q', 'x')")
+    one(db, "select howdah.purge_queue('q')")
+    one(db, "select howdah.pause_engine('night')")
+    rows = db.execute(
+        "select kind, act, change_id is null, after ->> 'messages', reason from howdah.list_changes()"
+    ).fetchall()
+    assert rows == [
+        ("engine", "paused", True, None, "night"),
+        ("messages", "purged", True, "1", "purged"),
+        ("queue", "created", False, None, None),
+    ]
+    assert column(db, "select act_id from howdah.list_acts()") == column(
+        db, "select act_id from howdah.list_changes() where act_id is not null"
+    )
+    assert column(db, "select kind from howdah.list_changes(of_kind => 'messages')") == ["messages"]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ACTS if kind not in ("schedule", "link")])
+def test_undoing_from_the_last_change_to_the_first_leaves_nothing_and_again_brings_all_back(db: Db, kind: str) -> None:
+    if kind != "queue":
+        one(db, "select howdah.create_queue('q')")
+    if kind != "topic":
+        one(db, "select howdah.create_topic('t')")
+    name = {"subscription": "t::s", "alias": "a", "policy": "x.>", "engine": None, "bridge": "t q", "listener": "l"}
+    of = (kind, name.get(kind, {"queue": "q", "topic": "t", "grant": "q send howdah_browser"}.get(kind)))
+    start = last(db)
+    states = [one(db, "select howdah._properties(%s, %s)", of)]
+    for act in ACTS[kind]:
+        one(db, f"select howdah.{act}")
+        states.append(one(db, "select howdah._properties(%s, %s)", of))
+    ids = sorted(column(db, "select change_id from howdah.config_changes() where change_id > %s", (start,)))
+    assert len(ids) == len(ACTS[kind])
+    undone = []
+    for change in reversed(ids):
+        undone.append(undo(db, change))
+        states.pop()
+        now = one(db, "select howdah._properties(%s, %s)", of)
+        assert now == states[-1], change
+    assert column(db, "select undoes from howdah.config_changes() where change_id = any (%s)", (undone,)) == ids[::-1]
+    # Undoing is a change, too.
+    undo(db)
+    assert one(db, "select howdah._properties(%s, %s)", of) is not None
+
+
+def test_a_dropped_queue_comes_back_with_its_rights_and_what_went_with_it(db: Db) -> None:
+    one(db, "select howdah.create_queue('q', '{\"default_priority\": 7}')")
+    one(db, "select howdah.create_topic('t')")
+    one(db, "select howdah.revoke_queue('q', 'send', 'howdah_producer')")
+    one(db, "select howdah.grant_queue('q', 'send', 'howdah_browser')")
+    one(db, "select howdah.bridge('t', 'q', 'a = 1')")
+    one(db, "select howdah.create_listener('l', 'q', '{\"max_sessions\": 3}')")
+    before = column(db, "select verb || ' ' || role from howdah.list_grants('q') order by 1")
+    start = last(db)
+    one(db, "select howdah.drop_queue('q')")
+    dropped = column(db, "select change_id from howdah.config_changes() where change_id > %s", (start,))
+    assert len(dropped) == 3
+    for change in reversed(dropped):
+        undo(db, change)
+    assert column(db, "select verb || ' ' || role from howdah.list_grants('q') order by 1") == before
+    assert one(db, "select howdah.queue_options('q') ->> 'default_priority'") == "7"
+    assert column(db, "select selector from howdah.list_bridges('t')") == ["a = 1"]
+    assert column(db, "select max_sessions from howdah.list_listeners()") == [3]
+
+
+def test_what_was_changed_since_is_left_alone_unless_asked_for_again(db: Db) -> None:
+    one(db, "select howdah.create_queue('q')")
+    one(db, "select howdah.alter_queue('q', '{\"default_priority\": 7}')")
+    change = last(db)
+    one(db, "select howdah.alter_queue('q', '{\"default_priority\": 8}')")
+    refused(db, "HD045", "select howdah.undo_change(%s)", (change,))
+    assert one(db, "select howdah.queue_options('q') ->> 'default_priority'") == "8"
+    assert undo(db, change, again=True) is not None
+    assert one(db, "select howdah.queue_options('q') ->> 'default_priority'") == "4"
+    assert undo(db, change, again=True) is None, "nothing is left to change"
+
+
+def test_undoing_loses_no_message(db: Db) -> None:
+    one(db, "select howdah.create_queue('q')")
+    queue = last(db)
+    one(db, "select howdah.create_topic('t')")
+    topic = last(db)
+    one(db, "select howdah.subscribe('t', 's')")
+    subscription = last(db)
+    one(db, "select howdah.send('q', 'x')")
+    one(db, "select howdah.send('t', 'x')")
+    for change in (queue, topic, subscription):
+        refused(db, "HD011", "select howdah.undo_change(%s)", (change,))
+    assert one(db, "select body from howdah.receive('q')") == one(db, "select body from howdah.receive('t::s')") == "x"
+    for change in (subscription, topic, queue):
+        undo(db, change)
+    assert not exists(db, "q")
+
+
+def test_what_cannot_be_taken_back_says_so(db: Db) -> None:
+    one(db, "select howdah.create_queue('q')")
+    one(db, "select howdah.schedule('q', 'x'::text, cron => '0 4 * * *', name => 'nightly')")
+    one(db, "select howdah.cancel_schedule((select schedule_id from howdah.list_schedules()))")
+    refused(db, "HD045", "select howdah.undo_change(%s)", (last(db),))
+    one(db, "select howdah.create_link('k', 'q', 'there', service => 'x')")
+    one(db, "select howdah.rebase_link('k')")
+    refused(db, "HD045", "select howdah.undo_change(%s)", (last(db),))
+    refused(db, "HD005", "select howdah.undo_change(999999)")
+    refused(db, "HD005", "select howdah.undo_change(null)")
+
+
+def test_undoing_takes_the_rights_of_what_it_does(db: Db, connect: Connect) -> None:
+    one(db, "select howdah.create_queue('q')")
+    one(db, "select howdah.alter_queue('q', '{\"default_priority\": 7}')")
+    one(db, "select howdah.revoke_queue('q', 'admin', 'howdah_admin')")
+    change = int(one(db, "select change_id from howdah.list_changes('queue', 'q', 1)"))
+    refused(connect("howdah_admin"), "HD010", "select howdah.undo_change(%s)", (change,))
+
+
+def test_no_secret_and_no_body_is_on_record(db: Db) -> None:
+    one(db, "select howdah.create_queue('q')")
+    one(db, "select howdah.schedule('q', 'the body'::text, cron => '0 4 * * *', name => 'nightly')")
+    rows = db.execute("select row_to_json(c) from howdah.config_changes() c").fetchall()
+    assert "the body" not in json.dumps(rows) and "746865" not in json.dumps(rows)
