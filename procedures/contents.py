@@ -65,6 +65,8 @@ ROOMS = (
     "audit",
     # workers and their housekeeping
     "runtime",
+    "instances",
+    "cluster",
     "maintenance",
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, CheckConstraint, Column, Integer, Table, Text
+from sqlalchemy import BigInteger, Boolean, CheckConstraint, Column, Integer, Table, Text, text
 from sqlalchemy.dialects.postgresql import JSONB, UUID
 
 from .base import TIMESTAMPTZ, metadata
@@ -28,6 +28,9 @@ instances = Table(
         comment="What it waits for while INITIALIZING: master or exclusive. NULL: nothing.",
     ),
     Column("quiesced_by", Text, comment="The role that quiesced it. NULL: nobody."),
+    Column(
+        "ending", Boolean, nullable=False, server_default=text("false"), comment="True: an administrator told it to end."
+    ),
     Column("registered_as", Text, nullable=False, comment="The role that registered it. Only it and administrators end it."),
     Column("host", Text, nullable=False, comment="Host it runs on."),
     Column("pid", Integer, nullable=False, comment="Process id of its supervisor there."),

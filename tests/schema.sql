@@ -1061,7 +1061,7 @@ begin
                 p_wanted ->> 'selector', (p_wanted ->> 'shared')::boolean, true, (p_wanted ->> 'no_local')::boolean,
                 null, jsonb_build_object('prioritized', p_wanted -> 'prioritized'));
         end if;
-        perform howdah._set_grants(p_name, p_wanted -> 'grants');
+        perform howdah._set_grants(p_name, p_wanted -> 'grants', true);
         p_is := howdah._properties(p_kind, p_name);
     end if;
     if p_kind = 'subscription' then
@@ -1244,6 +1244,8 @@ begin
     elsif p_kind = 'bridge' then
         perform howdah.unbridge(v_of ->> 'topic', v_of ->> 'queue') where p_wanted is null;
         perform howdah.bridge(v_of ->> 'topic', v_of ->> 'queue', p_wanted ->> 'selector') where p_wanted is not null;
+    elsif p_kind = 'grant' and v_of ? 'grants' then
+        perform howdah._set_grants(v_of ->> 'queue', v_of -> 'grants', false);
     elsif p_kind = 'grant' then
         perform case when p_wanted is null then howdah.revoke_queue(v_of ->> 'queue', v_of ->> 'verb', v_of ->> 'role')
             else howdah.grant_queue(v_of ->> 'queue', v_of ->> 'verb', v_of ->> 'role') end;
@@ -1579,6 +1581,78 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._await_recorders(p_destination_id integer, p_message_id bigint) IS 'take turns with other sessions that record failures of a message, or of a queue.';
+
+CREATE TABLE howdah.instances (
+    instance_id uuid NOT NULL,
+    name text NOT NULL,
+    state text NOT NULL,
+    waits_for text,
+    quiesced_by text,
+    ending boolean DEFAULT false NOT NULL,
+    registered_as text NOT NULL,
+    host text NOT NULL,
+    pid integer NOT NULL,
+    version text,
+    settings jsonb NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    heartbeat_at timestamp with time zone NOT NULL,
+    CONSTRAINT ck_instances_state CHECK ((state = ANY (ARRAY['INITIALIZING'::text, 'RECOVERING'::text, 'RUNNING'::text, 'QUIESCED'::text]))),
+    CONSTRAINT ck_instances_waits_for CHECK ((waits_for = ANY (ARRAY['master'::text, 'exclusive'::text])))
+);
+
+COMMENT ON TABLE howdah.instances IS 'Live instances, by heartbeat.';
+
+COMMENT ON COLUMN howdah.instances.instance_id IS 'Identity of one life of an instance.';
+
+COMMENT ON COLUMN howdah.instances.name IS 'Its name, which it has again in its next life.';
+
+COMMENT ON COLUMN howdah.instances.state IS 'INITIALIZING (it waits to begin), RECOVERING (its sweeps run), RUNNING, or QUIESCED (it receives nothing new).';
+
+COMMENT ON COLUMN howdah.instances.waits_for IS 'What it waits for while INITIALIZING: master or exclusive. NULL: nothing.';
+
+COMMENT ON COLUMN howdah.instances.quiesced_by IS 'The role that quiesced it. NULL: nobody.';
+
+COMMENT ON COLUMN howdah.instances.ending IS 'True: an administrator told it to end.';
+
+COMMENT ON COLUMN howdah.instances.registered_as IS 'The role that registered it. Only it and administrators end it.';
+
+COMMENT ON COLUMN howdah.instances.host IS 'Host it runs on.';
+
+COMMENT ON COLUMN howdah.instances.pid IS 'Process id of its supervisor there.';
+
+COMMENT ON COLUMN howdah.instances.version IS 'Version of its programs.';
+
+COMMENT ON COLUMN howdah.instances.settings IS 'Settings of the cluster that it was started with.';
+
+COMMENT ON COLUMN howdah.instances.started_at IS 'When it registered.';
+
+COMMENT ON COLUMN howdah.instances.heartbeat_at IS 'When it was last heard of.';
+
+CREATE FUNCTION howdah._await_turn(p_instance howdah.instances) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_engine howdah.engine;
+    v_holder constant text := p_instance.instance_id::text;
+begin
+    select e.* into v_engine from howdah.engine e;
+    if v_engine.cluster_mode = 'master' and v_engine.cluster_master = p_instance.name then
+        if howdah._acquire_lock('changes', v_holder, v_engine.instance_timeout_seconds) is null
+           and p_instance.state = 'INITIALIZING' then
+            return 'master';
+        end if;
+    elsif p_instance.state = 'INITIALIZING' and not howdah._accepts_changes() then
+        return 'master';
+    end if;
+    if v_engine.exclusive
+       and howdah._acquire_lock('exclusive', v_holder, v_engine.instance_timeout_seconds) is null then
+        return 'exclusive';
+    end if;
+    return null;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._await_turn(p_instance howdah.instances) IS 'take or keep the leases that an instance needs to run.';
 
 CREATE FUNCTION howdah._backlog(p_destination_id integer) RETURNS TABLE(live bigint, parked bigint, oldest_sent_at timestamp with time zone, exact boolean, counted_at timestamp with time zone)
     LANGUAGE plpgsql STABLE
@@ -2038,6 +2112,32 @@ $$;
 
 COMMENT ON FUNCTION howdah._caller_is_granted(p_role text) IS 'howdah._is_member for the caller, if that is a superuser.';
 
+CREATE FUNCTION howdah._catalogue() RETURNS TABLE(n bigint, kind text, name text, properties jsonb)
+    LANGUAGE sql
+    AS $$
+    select row_number() over (order by t.step, t.made), t.kind, t.name, t.properties || case
+        when t.id is not null then jsonb_build_object('grants', howdah._grants_of(t.id)) else '{}' end
+    from (
+        select f.step, f.made, f.kind, f.name, f.id, howdah._properties(f.kind, f.name) as properties
+        from (
+            select 1 as step, 0::bigint as made, 'engine' as kind, e.name, null::integer as id from howdah.engine e
+            union all select 2, 0, 'policy', p.pattern, null from howdah.destination_policies p
+            union all select case d.kind when 'subscription' then 5 else 3 end, d.id, d.kind, d.name, d.id
+            from howdah.destinations d where d.dropped_at is null
+            union all select 6, 0, 'alias', a.name, null from howdah.aliases a
+            union all select 7, 0, 'bridge', concat_ws(' ', t.name, q.name), null
+            from howdah.bridges b join howdah.destinations t on t.id = b.topic_id
+            join howdah.destinations q on q.id = b.queue_id
+            union all select 8, l.id, 'listener', l.name, null from howdah.listeners l
+            union all select 9, 0, 'link', l.name, null from howdah.links l
+        ) f
+    ) t
+    where t.properties is not null
+    order by t.step, t.made, t.name
+$$;
+
+COMMENT ON FUNCTION howdah._catalogue() IS 'all that administrators have made, as it is now, in an order in which it can be made.';
+
 CREATE FUNCTION howdah._change_commit(p_level integer, p_message_id bigint) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
@@ -2098,6 +2198,45 @@ CREATE FUNCTION howdah._changes_since(p_read pg_snapshot, p_upto pg_snapshot, p_
 $$;
 
 COMMENT ON FUNCTION howdah._changes_since(p_read pg_snapshot, p_upto pg_snapshot, p_change bigint, p_max integer) IS 'the changes after a position, in the order of commits.';
+
+CREATE TABLE howdah.instance_positions (
+    name text NOT NULL,
+    record_id uuid NOT NULL,
+    read pg_snapshot NOT NULL,
+    upto pg_snapshot,
+    last_change bigint,
+    missed bigint DEFAULT '0'::bigint NOT NULL,
+    read_at timestamp with time zone NOT NULL
+);
+
+COMMENT ON TABLE howdah.instance_positions IS 'Where each instance stands in the record of changes. It outlives the instance.';
+
+COMMENT ON COLUMN howdah.instance_positions.name IS 'Name of the instance.';
+
+COMMENT ON COLUMN howdah.instance_positions.record_id IS 'The record that the position is in: engine.record_id.';
+
+COMMENT ON COLUMN howdah.instance_positions.read IS 'It has read all changes that are visible in this snapshot.';
+
+COMMENT ON COLUMN howdah.instance_positions.upto IS 'It is reading the changes that are visible in this one. NULL: in none.';
+
+COMMENT ON COLUMN howdah.instance_positions.last_change IS 'The last change that it read. NULL: none.';
+
+COMMENT ON COLUMN howdah.instance_positions.missed IS 'Changes that it missed while it was away.';
+
+COMMENT ON COLUMN howdah.instance_positions.read_at IS 'When it last read.';
+
+CREATE FUNCTION howdah._changes_unread(p_position howdah.instance_positions) RETURNS bigint
+    LANGUAGE sql STABLE
+    AS $$
+    select count(*) from howdah.config_changes c cross join howdah.engine e
+    where p_position.record_id is distinct from e.record_id
+       or c.transaction >= pg_snapshot_xmin(p_position.read)::text::bigint
+      and not pg_visible_in_snapshot(c.transaction::text::xid8, p_position.read)
+      and not (p_position.upto is not null and c.change_id <= p_position.last_change
+          and pg_visible_in_snapshot(c.transaction::text::xid8, p_position.upto))
+$$;
+
+COMMENT ON FUNCTION howdah._changes_unread(p_position howdah.instance_positions) IS 'how many changes an instance has not read.';
 
 CREATE FUNCTION howdah._check_all_here() RETURNS void
     LANGUAGE plpgsql STABLE
@@ -5058,6 +5197,29 @@ $$;
 
 COMMENT ON FUNCTION howdah._end_leases_of(p_destination_id integer, p_leases bigint[], p_now timestamp with time zone) IS 'end the leases of consumers whose sessions have ended.';
 
+CREATE FUNCTION howdah._end_registrations(p_instance_id uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_destination integer;
+begin
+    delete from howdah.workers w where w.instance_id = p_instance_id;
+    for v_destination in
+        with ended as (
+            update howdah.consumers c set seen_at = '-infinity' where c.ctid = any (array(
+                select u.ctid from howdah.consumers u where u.instance_id = p_instance_id for update skip locked))
+            returning c.destination_id
+        )
+        select distinct e.destination_id from ended e order by 1
+    loop
+        perform howdah._close_dead(v_destination, howdah.now());
+        perform howdah._wake(d.id, d.waiting) from howdah.destinations d where d.id = v_destination;
+    end loop;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._end_registrations(p_instance_id uuid) IS 'take away the workers and consumers of an instance that has ended.';
+
 CREATE TABLE howdah.schedules (
     id bigint NOT NULL,
     parent_id bigint,
@@ -6122,6 +6284,31 @@ $$;
 
 COMMENT ON FUNCTION howdah._first_of_each(p_topics integer[], p_after xid8[], p_after_seqs bigint[], p_slots integer[], p_upto pg_snapshot) IS 'the first message of topics after each of several places.';
 
+CREATE FUNCTION howdah._forget_instances(p_but uuid) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $_$
+declare
+    v_dead howdah.instances;
+    v_count bigint := 0;
+begin
+    for v_dead in
+        delete from howdah.instances i where i.instance_id = any (array(
+            select d.instance_id from howdah.instances d cross join howdah.engine e
+            where d.heartbeat_at < howdah.now() - e.instance_timeout_seconds * interval '1 second'
+              and d.instance_id is distinct from p_but
+            for update of d skip locked))
+        returning i.*
+    loop
+        perform howdah._end_registrations(v_dead.instance_id);
+        delete from howdah.instance_positions p where p.name = v_dead.name and p.name ~ ':[0-9]+$';
+        v_count := v_count + 1;
+    end loop;
+    return v_count;
+end
+$_$;
+
+COMMENT ON FUNCTION howdah._forget_instances(p_but uuid) IS 'remove instances that have been silent for too long, except p_but, with all that they registered.';
+
 CREATE TABLE howdah.leases (
     lease_id bigint NOT NULL,
     until timestamp with time zone NOT NULL,
@@ -6734,6 +6921,30 @@ CREATE FUNCTION howdah._in_use(p_tables text[]) RETURNS text
 $$;
 
 COMMENT ON FUNCTION howdah._in_use(p_tables text[]) IS 'who holds locks on tables, as a reason to wait.';
+
+CREATE FUNCTION howdah._instance(p_instance_id uuid) RETURNS howdah.instances
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_instance howdah.instances;
+begin
+    perform howdah._refuse_maintenance();
+    select i.* into v_instance from howdah.instances i where i.instance_id = p_instance_id for update;
+    if not found then
+        raise exception using errcode = 'HD015',
+            message = format('instance %s is not registered', coalesce(p_instance_id::text, 'NULL')),
+            hint = 'It was silent for too long and was removed; register it again.';
+    elsif v_instance.registered_as <> howdah._caller()
+          and not (select howdah._has_role(e.admin_role) from howdah.engine e) then
+        raise exception using errcode = 'HD010', message = format('role %s did not register instance %s',
+            quote_ident(howdah._caller()), quote_literal(v_instance.name)),
+            hint = 'Only the role that registered it speaks for it.';
+    end if;
+    return v_instance;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._instance(p_instance_id uuid) IS 'the row of a live instance that the caller may speak for.';
 
 CREATE FUNCTION howdah._invalid_selector(p_position integer, p_what text, p_hint text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
@@ -10871,6 +11082,34 @@ $$;
 
 COMMENT ON FUNCTION howdah._policy_for(p_name text) IS 'the options that wildcard policies give to a new queue.';
 
+CREATE FUNCTION howdah._position_at(p_name text, p_resumes boolean) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_old howdah.instance_positions;
+    v_engine howdah.engine;
+    v_known boolean;
+    v_missed bigint;
+begin
+    select e.* into v_engine from howdah.engine e;
+    select p.* into v_old from howdah.instance_positions p where p.name = p_name for update;
+    v_known := v_old.record_id = v_engine.record_id and (v_engine.changes_dropped = 0
+        or v_engine.changes_dropped < pg_snapshot_xmin(v_old.read)::text::bigint);
+    if v_known and p_resumes then
+        return false;
+    end if;
+    v_missed := case when v_known then howdah._changes_unread(v_old)
+        when v_old.name is not null then (select count(*) from howdah.config_changes) else 0 end;
+    insert into howdah.instance_positions as p (name, record_id, read, last_change, missed, read_at)
+    values (p_name, v_engine.record_id, pg_current_snapshot(), v_old.last_change, v_missed, howdah.now())
+    on conflict (name) do update set record_id = excluded.record_id, read = excluded.read, upto = null,
+        missed = excluded.missed, read_at = excluded.read_at;
+    return v_old.name is not null and (v_missed > 0 or not v_known);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._position_at(p_name text, p_resumes boolean) IS 'where an instance begins to read the record of changes.';
+
 CREATE FUNCTION howdah._positions(p_destination_id integer, p_message_id bigint) RETURNS bigint[]
     LANGUAGE plpgsql STABLE
     SET enable_seqscan TO 'off'
@@ -10969,10 +11208,11 @@ begin
                 'retry_ms_max', l.retry_ms_max, 'paused', l.paused)
             from howdah.links l join howdah.destinations d on d.id = l.source_id where l.name = p_name)
         when 'grant' then (
-            select jsonb_build_object('queue', d.name, 'verb', g.verb, 'role', g.role_name)
+            select case when d.name = p_name then jsonb_build_object('queue', d.name, 'grants',
+                    howdah._grants_of(d.id)) else jsonb_build_object('queue', d.name, 'verb', g.verb, 'role', g.role_name) end
             from howdah.destination_grants g join howdah.destinations d on d.id = g.destination_id
             where d.dropped_at is null and d.name = split_part(p_name, ' ', 1)
-              and concat_ws(' ', d.name, g.verb, g.role_name) = p_name)
+              and p_name in (d.name, concat_ws(' ', d.name, g.verb, g.role_name)) limit 1)
         end;
 end
 $$;
@@ -12384,6 +12624,18 @@ $$;
 
 COMMENT ON FUNCTION howdah._recount(p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint, OUT verdict text, OUT over_messages bigint, OUT over_bytes bigint, OUT level integer) IS 'count, and set how many tickets are left; the caller holds the lock of howdah._reserve_after_count.';
 
+CREATE FUNCTION howdah._recover() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform howdah._sweep_lost();
+    perform howdah._close_dead(c.destination_id, howdah.now())
+    from (select distinct o.destination_id from howdah.consumers o order by 1) c;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._recover() IS 'make good what earlier lives left: lost messages are journaled, dead consumers closed.';
+
 CREATE FUNCTION howdah._recover(p_subscription howdah.subscriptions, p_topic_id integer, p_upto pg_snapshot) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -12430,7 +12682,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._recover(p_subscription howdah.subscriptions, p_topic_id integer, p_upto pg_snapshot) IS 'give a late non-durable subscriber the messages that the topic''s recovery policy keeps.';
+COMMENT ON FUNCTION howdah._recover(p_subscription howdah.subscriptions, p_topic_id integer, p_upto pg_snapshot) IS 'make good what earlier lives left: lost messages are journaled, dead consumers closed.';
 
 CREATE FUNCTION howdah._redelivery_delay(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) RETURNS interval
     LANGUAGE sql
@@ -12721,6 +12973,27 @@ CREATE FUNCTION howdah._resources() RETURNS TABLE(messages bigint, bytes bigint,
 $$;
 
 COMMENT ON FUNCTION howdah._resources() IS 'count what is stored in the engine, and find which thresholds it reaches.';
+
+CREATE FUNCTION howdah._restore_history(p_changes jsonb[]) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_count bigint;
+begin
+    if exists (select from howdah.config_changes) then
+        return 0;
+    end if;
+    insert into howdah.config_changes overriding system value
+    select r.* from unnest(p_changes) c(change)
+    cross join lateral jsonb_populate_record(null::howdah.config_changes, c.change || '{"transaction": 3}') r;
+    get diagnostics v_count = row_count;
+    perform setval(pg_get_serial_sequence('howdah.config_changes', 'change_id')::regclass,
+        (select max(c.change_id) from howdah.config_changes c)) where v_count > 0;
+    return v_count;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._restore_history(p_changes jsonb[]) IS 'put the changes of a backup into a record that is empty.';
 
 CREATE FUNCTION howdah._return_leases(p_destination_id integer, p_want bigint, p_now timestamp with time zone, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone, p_message_ids bigint[] DEFAULT NULL::bigint[]) RETURNS void
     LANGUAGE plpgsql
@@ -14735,27 +15008,32 @@ $$;
 
 COMMENT ON FUNCTION howdah._set_aside(p_destination_id integer, p_message_id bigint) IS 'record a topic message as done for a subscription.';
 
-CREATE FUNCTION howdah._set_grants(p_name text, p_grants jsonb) RETURNS void
+CREATE FUNCTION howdah._set_grants(p_name text, p_grants jsonb, p_is_new boolean) RETURNS void
     LANGUAGE plpgsql
     AS $$
 declare
     v_id constant integer := (select d.id from howdah.destinations d where d.name = p_name and d.dropped_at is null);
+    v_is constant jsonb := howdah._grants_of(v_id);
 begin
-    if p_grants is null then
+    if p_grants is null or p_grants = v_is then
         return;
     end if;
-    delete from howdah.destination_grants g
-    where g.destination_id = v_id and not p_grants ? concat_ws(' ', g.verb, g.role_name);
+    perform howdah._destination(p_name, 'admin');
     insert into howdah.destination_grants (destination_id, verb, role_name)
     select v_id, w.verb, w.role
     from (select split_part(g.value, ' ', 1) as verb, substr(g.value, strpos(g.value, ' ') + 1) as role
           from jsonb_array_elements_text(p_grants) g(value)) w
     join pg_roles r on r.rolname = w.role
+    where w.verb in ('send', 'receive', 'browse', 'admin', 'pass_all', 'set_all')
     on conflict do nothing;
+    delete from howdah.destination_grants g
+    where g.destination_id = v_id and not p_grants ? concat_ws(' ', g.verb, g.role_name);
+    perform howdah._record_change('grant', p_name, 'altered', jsonb_build_object('queue', p_name, 'grants', v_is),
+        jsonb_build_object('queue', p_name, 'grants', howdah._grants_of(v_id))) where not p_is_new;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._set_grants(p_name text, p_grants jsonb) IS 'give a destination exactly the rights that howdah._grants_of once returned.';
+COMMENT ON FUNCTION howdah._set_grants(p_name text, p_grants jsonb, p_is_new boolean) IS 'give a destination exactly the rights that howdah._grants_of once returned.';
 
 CREATE FUNCTION howdah._set_mark(p_destination_id integer, p_tail bigint, p_settled bigint, p_numberless boolean, p_ask boolean) RETURNS void
     LANGUAGE plpgsql
@@ -16809,6 +17087,9 @@ begin
     elsif name = 'archive' and not (select howdah._has_role(e.admin_role) from howdah.engine e) then
         raise exception using errcode = 'HD010', message = 'the lock archive is reserved for administrators',
             hint = 'Ask for membership in the administrators'' role, or take another name.';
+    elsif name in ('changes', 'exclusive') then
+        raise exception using errcode = 'HD010', message = format('the lock %s is reserved for instances', name),
+            hint = 'Take another name. howdah.instance_heartbeat takes it.';
     elsif name ^@ 'link:' then
         raise exception using errcode = 'HD010', message = 'locks that begin with link: are reserved for links',
             hint = 'Take another name. howdah.pause_link(name) stops a link.';
@@ -17132,6 +17413,25 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.audit_digests(first_block bigint, end_block bigint, since text, salt bigint, rest double precision) IS 'the journal summed up in the server, so that an audit need not read each row.';
+
+CREATE FUNCTION howdah.backup_changes() RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+begin
+    return query
+    select jsonb_build_object('howdah', 'changes', 'version', 1, 'engine', e.name, 'record_id', e.record_id, 'at',
+        howdah.now())
+    from howdah.engine e;
+    return query
+    select jsonb_build_object('kind', c.kind, 'name', c.name, 'properties', c.properties)
+    from howdah._catalogue() c order by c.n;
+    return query
+    select jsonb_build_object('change', to_jsonb(c) - 'transaction') from howdah.config_changes c order by c.change_id;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.backup_changes() IS 'the record of changes and all that it has led to, to be kept in a file.';
 
 CREATE FUNCTION howdah.begin_archive(lock_epoch bigint, anew boolean DEFAULT false) RETURNS uuid
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17549,6 +17849,21 @@ $$;
 
 COMMENT ON FUNCTION howdah.cancel_schedules(queue text, next_from timestamp with time zone, next_until timestamp with time zone) IS 'cancel the caller''s schedules of a queue or topic whose next firing lies in a range of time.';
 
+CREATE FUNCTION howdah.change_master(name text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+begin
+    if name is null then
+        raise exception using errcode = 'HD005', message = 'the master of changes has a name',
+            hint = 'howdah.set_cluster(''none'') is the mode without one.';
+    end if;
+    return howdah.set_cluster('master', name);
+end
+$$;
+
+COMMENT ON FUNCTION howdah.change_master(name text) IS 'make another instance the master of changes.';
+
 CREATE FUNCTION howdah.check_archive_run(archive uuid, run integer, damage text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -17767,6 +18082,18 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.close_consumer(consumer bigint) IS 'close a consumer; its groups and its share go to the others, whom it wakes.';
+
+CREATE FUNCTION howdah.cluster_settings() RETURNS jsonb
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+    select jsonb_build_object('cluster_mode', e.cluster_mode, 'cluster_master', e.cluster_master, 'exclusive',
+        e.exclusive, 'instance_timeout_seconds', e.instance_timeout_seconds, 'record_id', e.record_id,
+        'accepts_changes', howdah._accepts_changes())
+    from howdah.engine e
+$$;
+
+COMMENT ON FUNCTION howdah.cluster_settings() IS 'the settings that all instances have in common.';
 
 CREATE FUNCTION howdah.config_changes(after_position text DEFAULT NULL::text, max_changes integer DEFAULT 1000, of_kind text DEFAULT NULL::text, of_name text DEFAULT NULL::text) RETURNS TABLE(change_id bigint, at timestamp with time zone, actor text, kind text, name text, act text, before jsonb, after jsonb, reason text, undoes bigint, "position" text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -18301,6 +18628,18 @@ $$;
 
 COMMENT ON FUNCTION howdah.end_conversation(conversation_id uuid, error integer, error_text text, reply_to text) IS 'end a conversation, with or without an error message to the other side.';
 
+CREATE FUNCTION howdah.end_instance(name text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+begin
+    update howdah.instances i set ending = true where i.name = end_instance.name;
+    return found;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.end_instance(name text) IS 'tell an instance to end, once it has finished what it has in hand.';
+
 CREATE FUNCTION howdah.end_leases(queue text, leases bigint[], delivered bigint[] DEFAULT '{}'::bigint[], error_text text DEFAULT NULL::text, error_class text DEFAULT NULL::text, message_ids bigint[] DEFAULT NULL::bigint[]) RETURNS TABLE(message_id bigint, attempt integer, outcome text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -18712,6 +19051,31 @@ $$;
 
 COMMENT ON FUNCTION howdah.hold_audit(holder text, seconds numeric) IS 'become, or stay, the only auditor of this database for a while.';
 
+CREATE FUNCTION howdah.hold_instance(instance_id uuid, epoch bigint) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+begin
+    if pg_current_xact_id_if_assigned() is null then
+        perform from howdah.lock l
+        where l.name = 'exclusive' and l.epoch = hold_instance.epoch and l.holder = hold_instance.instance_id::text
+          and l.expires_at > howdah.now();
+    else
+        perform from howdah.lock l
+        where l.name = 'exclusive' and l.epoch = hold_instance.epoch and l.holder = hold_instance.instance_id::text
+          and l.expires_at > howdah.now()
+        for share;
+    end if;
+    if not found then
+        raise exception using errcode = 'HD046',
+            message = format('instance %s no longer has the exclusive lease', coalesce(instance_id::text, 'NULL')),
+            hint = 'It was silent for too long, and another instance may receive now.';
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.hold_instance(instance_id uuid, epoch bigint) IS 'refuse to commit what an instance did under an exclusive lease that it has lost.';
+
 CREATE FUNCTION howdah.hold_link(name text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -18766,6 +19130,51 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.incidents(queue text, message_id bigint, max_incidents integer, only_class text, only_fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, before_incident bigint) IS 'list the failed deliveries of a queue''s messages, newest first.';
+
+CREATE FUNCTION howdah.instance_heartbeat(instance_id uuid) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_instance howdah.instances := howdah._instance(instance_id);
+    v_engine howdah.engine;
+    v_position howdah.instance_positions;
+    v_waits text;
+    v_state text;
+    v_reset boolean := false;
+begin
+    perform howdah._forget_instances(v_instance.instance_id);
+    select e.* into v_engine from howdah.engine e;
+    v_waits := howdah._await_turn(v_instance);
+    if v_waits is not null then
+        v_state := 'INITIALIZING';
+    elsif v_instance.state = 'INITIALIZING' then
+        v_state := 'RECOVERING';
+    else
+        if v_instance.state = 'RECOVERING' then
+            perform howdah._recover();
+        end if;
+        v_state := case when v_instance.quiesced_by is null then 'RUNNING' else 'QUIESCED' end;
+    end if;
+    update howdah.instances i set state = v_state, waits_for = v_waits, heartbeat_at = howdah.now()
+    where i.instance_id = v_instance.instance_id;
+    select p.* into v_position from howdah.instance_positions p where p.name = v_instance.name;
+    if v_position.record_id is distinct from v_engine.record_id
+       or v_engine.changes_dropped > 0
+       and v_engine.changes_dropped >= pg_snapshot_xmin(v_position.read)::text::bigint then
+        v_reset := howdah._position_at(v_instance.name, true);
+        select p.* into v_position from howdah.instance_positions p where p.name = v_instance.name;
+    end if;
+    return jsonb_build_object('state', v_state, 'waits_for', v_waits, 'ending', v_instance.ending, 'reset', v_reset,
+        'unread', howdah._changes_unread(v_position), 'missed', v_position.missed,
+        'timeout', v_engine.instance_timeout_seconds,
+        'epoch', case when v_engine.exclusive and v_waits is null then (
+            select l.epoch from howdah.lock l
+            where l.name = 'exclusive' and l.holder = v_instance.instance_id::text) end);
+end
+$$;
+
+COMMENT ON FUNCTION howdah.instance_heartbeat(instance_id uuid) IS 'report that an instance lives, and lead it on.';
 
 CREATE FUNCTION howdah.journal_offset(starting text DEFAULT 'latest'::text) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
@@ -19455,7 +19864,7 @@ $$;
 
 COMMENT ON FUNCTION howdah.list_changes(of_kind text, of_name text, max_changes integer, before_at timestamp with time zone, only_change bigint) IS 'list what administrators changed, and what operators did with messages and the engine, newest first.';
 
-CREATE FUNCTION howdah.list_consumers(queue text) RETURNS TABLE(consumer bigint, active boolean, exclusive boolean, priority integer, own_session boolean, groups bigint, opened_at timestamp with time zone, opened_by text, seen_at timestamp with time zone)
+CREATE FUNCTION howdah.list_consumers(queue text) RETURNS TABLE(consumer bigint, active boolean, exclusive boolean, priority integer, own_session boolean, groups bigint, opened_at timestamp with time zone, opened_by text, seen_at timestamp with time zone, instance text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
@@ -19466,8 +19875,9 @@ begin
     return query
     select c.id::bigint, coalesce(c.id = v_active, true),
         c.exclusive, c.priority, c.own_session,
-        (select count(*) from howdah.group_owners o where o.consumer_id = c.id), c.opened_at, c.opened_by, c.seen_at
-    from howdah.consumers c
+        (select count(*) from howdah.group_owners o where o.consumer_id = c.id), c.opened_at, c.opened_by, c.seen_at,
+        i.name
+    from howdah.consumers c left join howdah.instances i on i.instance_id = c.instance_id
     where c.destination_id = v_destination.id
     order by c.id;
 end
@@ -19518,6 +19928,25 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.list_grants(queue text) IS 'list who may do what at a queue.';
+
+CREATE FUNCTION howdah.list_instances() RETURNS TABLE(instance_id uuid, name text, state text, waits_for text, master boolean, holder boolean, workers bigint, consumers bigint, last_change bigint, unread bigint, missed bigint, host text, pid integer, version text, settings jsonb, registered_as text, quiesced_by text, started_at timestamp with time zone, silent_for interval)
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+    select i.instance_id, i.name, i.state, i.waits_for,
+        exists (select from howdah.lock l where l.name = 'changes' and l.holder = i.instance_id::text
+            and l.expires_at > howdah.now()),
+        exists (select from howdah.lock l where l.name = 'exclusive' and l.holder = i.instance_id::text
+            and l.expires_at > howdah.now()),
+        (select count(*) from howdah.workers w where w.instance_id = i.instance_id),
+        (select count(*) from howdah.consumers c where c.instance_id = i.instance_id),
+        p.last_change, howdah._changes_unread(p), p.missed, i.host, i.pid, i.version, i.settings, i.registered_as,
+        i.quiesced_by, i.started_at, howdah.now() - i.heartbeat_at
+    from howdah.instances i left join howdah.instance_positions p on p.name = i.name
+    order by i.name
+$$;
+
+COMMENT ON FUNCTION howdah.list_instances() IS 'list the live instances, by name.';
 
 CREATE FUNCTION howdah.list_leases(queue text) RETURNS TABLE(lease bigint, messages bigint, leased_until timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -19768,13 +20197,13 @@ $$;
 
 COMMENT ON FUNCTION howdah.list_transactions() IS 'list the prepared transactions of this database that belong to Howdah.';
 
-CREATE FUNCTION howdah.list_workers() RETURNS TABLE(worker_id uuid, name text, host text, pid integer, sessions integer, queues text[], started_at timestamp with time zone, silent_for interval, in_hand jsonb)
+CREATE FUNCTION howdah.list_workers() RETURNS TABLE(worker_id uuid, name text, host text, pid integer, sessions integer, queues text[], started_at timestamp with time zone, silent_for interval, in_hand jsonb, instance text)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
     select w.worker_id, w.name, w.host, w.pid, w.sessions, w.queues, w.started_at, howdah.now() - w.heartbeat_at,
-        w.in_hand
-    from howdah.workers w order by w.name, w.started_at
+        w.in_hand, i.name
+    from howdah.workers w left join howdah.instances i on i.instance_id = w.instance_id order by w.name, w.started_at
 $$;
 
 COMMENT ON FUNCTION howdah.list_workers() IS 'list the registered worker processes.';
@@ -20654,7 +21083,7 @@ CREATE FUNCTION howdah.now() RETURNS timestamp with time zone
 
 COMMENT ON FUNCTION howdah.now() IS 'Howdah''s only clock: the time of the call, not of the transaction''s start.';
 
-CREATE FUNCTION howdah.open_consumer(queue text, exclusive boolean DEFAULT false, priority integer DEFAULT 0, own_session boolean DEFAULT false, timeout interval DEFAULT '00:01:00'::interval) RETURNS bigint
+CREATE FUNCTION howdah.open_consumer(queue text, exclusive boolean DEFAULT false, priority integer DEFAULT 0, own_session boolean DEFAULT false, timeout interval DEFAULT '00:01:00'::interval, instance uuid DEFAULT NULL::uuid) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
@@ -20694,10 +21123,10 @@ begin
     end if;
     while v_id is null loop  -- ids start again when they are used up, and some may be in use
         insert into howdah.consumers (destination_id, exclusive, priority, own_session, timeout_ms, opened_at,
-            opened_by, opened_position, seen_at)
+            opened_by, opened_position, seen_at, instance_id)
         values (v_destination.id, open_consumer.exclusive, open_consumer.priority, open_consumer.own_session,
             (extract(epoch from timeout) * 1000)::bigint, v_now, howdah._caller(),
-            howdah._hint(v_destination.positions), v_now)
+            howdah._hint(v_destination.positions), v_now, instance)
         on conflict (id) do nothing
         returning id into v_id;
     end loop;
@@ -20709,7 +21138,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.open_consumer(queue text, exclusive boolean, priority integer, own_session boolean, timeout interval) IS 'register as a consumer of a queue that tells its consumers apart, or of an unshared subscription.';
+COMMENT ON FUNCTION howdah.open_consumer(queue text, exclusive boolean, priority integer, own_session boolean, timeout interval, instance uuid) IS 'register as a consumer of a queue that tells its consumers apart, or of an unshared subscription.';
 
 CREATE FUNCTION howdah.park_messages(queue text, message_ids bigint[], until timestamp with time zone DEFAULT NULL::timestamp with time zone, delay interval DEFAULT NULL::interval, reason text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -21090,6 +21519,72 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.quiesce_engine(reason text) IS 'let no new work begin in the whole engine, and let what is under way end.';
+
+CREATE FUNCTION howdah.quiesce_instance(name text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_by text;
+begin
+    select i.quiesced_by into v_by from howdah.instances i where i.name = quiesce_instance.name for update;
+    if not found then
+        raise exception using errcode = 'HD005', message = format('there is no instance %s',
+            coalesce(quote_literal(left(name, 250)), 'NULL')),
+            hint = 'See howdah.list_instances().';
+    end if;
+    update howdah.instances i set quiesced_by = howdah._caller()
+    where i.name = quiesce_instance.name and i.quiesced_by is null;
+    perform howdah._record_change('instance', name, 'altered', '{"quiesced": false}', '{"quiesced": true}')
+    where v_by is null;
+    return v_by is null;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.quiesce_instance(name text) IS 'let an instance receive nothing new, and let what is under way end.';
+
+CREATE FUNCTION howdah.read_changes(instance_id uuid, max_changes integer DEFAULT 1000) RETURNS TABLE(change_id bigint, at timestamp with time zone, actor text, kind text, name text, act text, before jsonb, after jsonb)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_instance howdah.instances := howdah._instance(instance_id);
+    v_position howdah.instance_positions;
+    v_ids bigint[];
+    v_last record;
+begin
+    if (max_changes between 1 and 10000) is not true then
+        raise exception using errcode = 'HD005',
+            message = format('max_changes must be 1 to 10000, not %s', coalesce(max_changes::text, 'NULL'));
+    end if;
+    select p.* into v_position from howdah.instance_positions p where p.name = v_instance.name for update;
+    for v_last in
+        select s.change_id, s.in_read, s.in_upto
+        from howdah._changes_since(v_position.read, coalesce(v_position.upto, v_position.read),
+            coalesce(case when v_position.upto is not null then v_position.last_change end, 0), max_changes) s
+    loop
+        v_ids := v_ids || v_last.change_id;
+    end loop;
+    if v_ids is null then
+        return;
+    elsif cardinality(v_ids) < max_changes then
+        update howdah.instance_positions p
+        set read = v_last.in_upto, upto = null, last_change = v_last.change_id, read_at = howdah.now()
+        where p.name = v_instance.name;
+    else
+        update howdah.instance_positions p
+        set read = v_last.in_read, upto = v_last.in_upto, last_change = v_last.change_id, read_at = howdah.now()
+        where p.name = v_instance.name;
+    end if;
+    return query
+    select c.change_id, c.at, c.actor, c.kind, c.name, c.act, c.before, c.after
+    from unnest(v_ids) with ordinality i(id, n) join howdah.config_changes c on c.change_id = i.id
+    where howdah._may_see_change(c.kind, c.name, coalesce(c.after, c.before))
+    order by i.n;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.read_changes(instance_id uuid, max_changes integer) IS 'the changes that an instance has not read, in the order of commits.';
 
 CREATE FUNCTION howdah.rebase_link(name text) RETURNS uuid
     LANGUAGE plpgsql SECURITY DEFINER
@@ -21730,7 +22225,52 @@ $$;
 
 COMMENT ON FUNCTION howdah.redeliver(queue text, leases bigint[], message_ids bigint[], duration interval, error_text text, error_class text) IS 'count a failed delivery of leased messages, and lease them again at once.';
 
-CREATE FUNCTION howdah.register_worker(name text, host text, pid integer, sessions integer, queues text[]) RETURNS uuid
+CREATE FUNCTION howdah.register_instance(name text, host text, pid integer, version text DEFAULT NULL::text, settings jsonb DEFAULT '{}'::jsonb) RETURNS uuid
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $_$
+declare
+    v_id uuid := gen_random_uuid();
+    v_is constant jsonb := howdah.cluster_settings();
+    v_wrong text;
+begin
+    perform howdah._refuse_maintenance();
+    if name is null or name !~ '^[A-Za-z0-9._:/-]{1,200}$' then
+        raise exception using errcode = 'HD003',
+            message = format('bad instance name %s', coalesce(quote_literal(left(name, 250)), 'NULL')),
+            hint = 'A name has 1 to 200 characters out of A-Z a-z 0-9 . _ - / :';
+    elsif host is null or pid is null or pid < 0 or length(host) > 1000 or length(version) > 200
+          or jsonb_typeof(settings) is distinct from 'object'
+          or exists (select from jsonb_object_keys(settings) k
+                     where k not in ('cluster_mode', 'cluster_master', 'exclusive')) then
+        raise exception using errcode = 'HD005', message = 'an instance needs a host, a pid and settings',
+            hint = 'settings is a JSON object of cluster_mode, cluster_master and exclusive, or {}.';
+    end if;
+    select s.key into v_wrong from jsonb_each(settings) s where s.value is distinct from v_is -> s.key order by 1;
+    if v_wrong is not null then
+        raise exception using errcode = 'HD046',
+            message = format('instance %s was told %s %s, but the cluster has %s', quote_literal(name), v_wrong,
+                left((settings -> v_wrong)::text, 200), coalesce((v_is -> v_wrong)::text, 'null')),
+            hint = 'Leave the setting out: howdah.cluster_settings() is the source. howdah.set_cluster changes it.';
+    end if;
+    perform howdah._forget_instances(null);
+    insert into howdah.instances (instance_id, name, state, registered_as, host, pid, version, settings, started_at,
+        heartbeat_at)
+    values (v_id, register_instance.name, 'INITIALIZING', howdah._caller(), register_instance.host,
+        register_instance.pid, register_instance.version, register_instance.settings, howdah.now(), howdah.now())
+    on conflict do nothing;
+    if not found then
+        raise exception using errcode = 'HD046', message = format('instance %s is running', quote_literal(name)),
+            hint = 'Give this one another name. One that was killed is forgotten after engine.instance_timeout_seconds.';
+    end if;
+    perform howdah._position_at(name, v_is ->> 'cluster_mode' = 'master');
+    return v_id;
+end
+$_$;
+
+COMMENT ON FUNCTION howdah.register_instance(name text, host text, pid integer, version text, settings jsonb) IS 'register an instance: a set of worker processes.';
+
+CREATE FUNCTION howdah.register_worker(name text, host text, pid integer, sessions integer, queues text[], instance uuid DEFAULT NULL::uuid) RETURNS uuid
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
@@ -21741,13 +22281,14 @@ begin
         raise exception using errcode = 'HD005', message = 'a worker needs a name, host, pid, sessions and queues',
             hint = 'pid and sessions are not negative.';
     end if;
-    insert into howdah.workers (worker_id, name, host, pid, sessions, queues, started_at, heartbeat_at, in_hand)
-    values (v_id, name, host, pid, sessions, queues, howdah.now(), howdah.now(), '{}');
+    insert into howdah.workers (worker_id, name, host, pid, sessions, queues, started_at, heartbeat_at, in_hand,
+        instance_id)
+    values (v_id, name, host, pid, sessions, queues, howdah.now(), howdah.now(), '{}', instance);
     return v_id;
 end
 $$;
 
-COMMENT ON FUNCTION howdah.register_worker(name text, host text, pid integer, sessions integer, queues text[]) IS 'register a worker process.';
+COMMENT ON FUNCTION howdah.register_worker(name text, host text, pid integer, sessions integer, queues text[], instance uuid) IS 'register a worker process.';
 
 CREATE FUNCTION howdah.release(queue text, lease bigint, message_ids bigint[] DEFAULT NULL::bigint[]) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -22077,6 +22618,59 @@ $$;
 
 COMMENT ON FUNCTION howdah.respond(reply_to text, body text, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text) IS 'answer a request: send to its reply_to under its correlation_id.';
 
+CREATE FUNCTION howdah.restore_changes(backup jsonb[], prune boolean DEFAULT false) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_old constant uuid := (select e.record_id from howdah.engine e);
+    v_new constant uuid := gen_random_uuid();
+    v_line jsonb;
+    v_extra record;
+    v_count bigint := 0;
+begin
+    perform howdah._refuse_maintenance();
+    if (backup[1] ->> 'howdah' = 'changes' and backup[1] ->> 'version' = '1') is not true
+       or exists (select from unnest(backup[2:]) l(line)
+                  where (jsonb_typeof(l.line -> 'change') = 'object'
+                      or jsonb_typeof(l.line -> 'properties') = 'object' and l.line ->> 'name' is not null
+                      and l.line ->> 'kind' in ('engine', 'policy', 'queue', 'topic', 'subscription', 'alias', 'bridge',
+                          'listener', 'link')) is not true) then
+        raise exception using errcode = 'HD005', message = 'this is no backup of the record of changes',
+            hint = 'howdah.backup_changes() returns its lines.';
+    end if;
+    perform howdah._restore_history(array(select l.line -> 'change' from unnest(backup[2:]) l(line)
+        where l.line ? 'change'));
+    foreach v_line in array backup[2:] loop
+        continue when v_line ? 'change';
+        if v_line ->> 'kind' = 'engine' then
+            v_line := v_line || jsonb_build_object('name', (select e.name from howdah.engine e));
+        end if;
+        if howdah._properties(v_line ->> 'kind', v_line ->> 'name') is distinct from (v_line -> 'properties') - 'grants'
+        then
+            perform howdah._apply(v_line ->> 'kind', v_line ->> 'name', v_line -> 'properties');
+            v_count := v_count + 1;
+        end if;
+        perform howdah._set_grants(v_line ->> 'name', v_line -> 'properties' -> 'grants', false);
+    end loop;
+    for v_extra in
+        select c.kind, c.name from howdah._catalogue() c
+        where prune and not exists (select from unnest(backup[2:]) l(line)
+            where l.line ->> 'kind' = c.kind and (l.line ->> 'name' = c.name or c.kind = 'engine'))
+        order by c.n desc
+    loop
+        perform howdah._apply(v_extra.kind, v_extra.name, null);
+        v_count := v_count + 1;
+    end loop;
+    update howdah.engine e set record_id = v_new, changes_dropped = 0;
+    perform howdah._record_change('cluster', 'record', 'altered', jsonb_build_object('record_id', v_old),
+        jsonb_build_object('record_id', v_new, 'restored', backup[1] -> 'record_id', 'of', backup[1] -> 'at'));
+    return v_count;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.restore_changes(backup jsonb[], prune boolean) IS 'make the configuration what a backup says.';
+
 CREATE FUNCTION howdah.restore_message(queue text, archive uuid, run integer, message_id bigint, body bytea, is_text boolean, properties jsonb DEFAULT '{}'::jsonb, again boolean DEFAULT false) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -22190,6 +22784,28 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.resume_engine(reason text) IS 'let everybody send and receive again in the whole engine.';
+
+CREATE FUNCTION howdah.resume_instance(name text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_by text;
+begin
+    select i.quiesced_by into v_by from howdah.instances i where i.name = resume_instance.name for update;
+    if not found then
+        raise exception using errcode = 'HD005', message = format('there is no instance %s',
+            coalesce(quote_literal(left(name, 250)), 'NULL')),
+            hint = 'See howdah.list_instances().';
+    end if;
+    update howdah.instances i set quiesced_by = null where i.name = resume_instance.name;
+    perform howdah._record_change('instance', name, 'altered', '{"quiesced": true}', '{"quiesced": false}')
+    where v_by is not null;
+    return v_by is not null;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.resume_instance(name text) IS 'let a quiesced instance receive again.';
 
 CREATE FUNCTION howdah.resume_link(name text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -22813,6 +23429,36 @@ $_$;
 
 COMMENT ON FUNCTION howdah.set_client_id(client_id text, local boolean) IS 'set the client id under which this session publishes, for subscriptions with no_local.';
 
+CREATE FUNCTION howdah.set_cluster(mode text, master text DEFAULT NULL::text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $_$
+declare
+    v_before jsonb;
+    v_after jsonb;
+begin
+    perform howdah._refuse_maintenance();
+    select jsonb_build_object('mode', e.cluster_mode, 'master', e.cluster_master) into v_before
+    from howdah.engine e for update;
+    v_after := jsonb_build_object('mode', mode, 'master', coalesce(master, v_before ->> 'master'));
+    if (mode in ('none', 'master')) is not true or mode = 'master' and v_after ->> 'master' is null then
+        raise exception using errcode = 'HD005', message = 'a cluster has the mode none, or master and a name',
+            hint = 'For example howdah.set_cluster(''master'', ''first'').';
+    elsif v_after ->> 'master' !~ '^[A-Za-z0-9._:/-]{1,200}$' then
+        raise exception using errcode = 'HD003', message = 'bad instance name',
+            hint = 'A name has 1 to 200 characters out of A-Z a-z 0-9 . _ - / :';
+    end if;
+    update howdah.engine e set cluster_mode = v_after ->> 'mode', cluster_master = v_after ->> 'master';
+    update howdah.lock l set epoch = l.epoch + 1, holder = null, held_as = null, expires_at = null
+    where l.name = 'changes' and l.holder is not null
+      and (v_after ->> 'mode' = 'none' or v_before ->> 'master' is distinct from v_after ->> 'master');
+    perform howdah._record_change('cluster', 'mode', 'altered', v_before, v_after);
+    return v_before <> v_after;
+end
+$_$;
+
+COMMENT ON FUNCTION howdah.set_cluster(mode text, master text) IS 'say who may change the configuration.';
+
 CREATE FUNCTION howdah.set_connection(connection text, local boolean DEFAULT false) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -23253,6 +23899,29 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.undo_change(change bigint, again boolean) IS 'take back what an administrator changed.';
+
+CREATE FUNCTION howdah.unregister_instance(instance_id uuid) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $_$
+declare
+    v_instance howdah.instances;
+begin
+    if not exists (select from howdah.instances i where i.instance_id = unregister_instance.instance_id) then
+        return false;
+    end if;
+    v_instance := howdah._instance(instance_id);
+    delete from howdah.instances i where i.instance_id = v_instance.instance_id;
+    perform howdah._end_registrations(v_instance.instance_id);
+    delete from howdah.instance_positions p where p.name = v_instance.name and p.name ~ ':[0-9]+$';
+    update howdah.lock l set expires_at = howdah.now()
+    where l.name in ('changes', 'exclusive') and l.holder = v_instance.instance_id::text
+      and l.expires_at > howdah.now();
+    return true;
+end
+$_$;
+
+COMMENT ON FUNCTION howdah.unregister_instance(instance_id uuid) IS 'end an instance that has stopped, with all that it registered.';
 
 CREATE FUNCTION howdah.unregister_worker(worker_id uuid) RETURNS void
     LANGUAGE sql SECURITY DEFINER
@@ -25228,75 +25897,6 @@ CREATE UNLOGGED SEQUENCE howdah.head_of_1
     NO MAXVALUE
     CACHE 1;
 
-CREATE TABLE howdah.instance_positions (
-    name text NOT NULL,
-    record_id uuid NOT NULL,
-    read pg_snapshot NOT NULL,
-    upto pg_snapshot,
-    last_change bigint,
-    missed bigint DEFAULT '0'::bigint NOT NULL,
-    read_at timestamp with time zone NOT NULL
-);
-
-COMMENT ON TABLE howdah.instance_positions IS 'Where each instance stands in the record of changes. It outlives the instance.';
-
-COMMENT ON COLUMN howdah.instance_positions.name IS 'Name of the instance.';
-
-COMMENT ON COLUMN howdah.instance_positions.record_id IS 'The record that the position is in: engine.record_id.';
-
-COMMENT ON COLUMN howdah.instance_positions.read IS 'It has read all changes that are visible in this snapshot.';
-
-COMMENT ON COLUMN howdah.instance_positions.upto IS 'It is reading the changes that are visible in this one. NULL: in none.';
-
-COMMENT ON COLUMN howdah.instance_positions.last_change IS 'The last change that it read. NULL: none.';
-
-COMMENT ON COLUMN howdah.instance_positions.missed IS 'Changes that it missed while it was away.';
-
-COMMENT ON COLUMN howdah.instance_positions.read_at IS 'When it last read.';
-
-CREATE TABLE howdah.instances (
-    instance_id uuid NOT NULL,
-    name text NOT NULL,
-    state text NOT NULL,
-    waits_for text,
-    quiesced_by text,
-    registered_as text NOT NULL,
-    host text NOT NULL,
-    pid integer NOT NULL,
-    version text,
-    settings jsonb NOT NULL,
-    started_at timestamp with time zone NOT NULL,
-    heartbeat_at timestamp with time zone NOT NULL,
-    CONSTRAINT ck_instances_state CHECK ((state = ANY (ARRAY['INITIALIZING'::text, 'RECOVERING'::text, 'RUNNING'::text, 'QUIESCED'::text]))),
-    CONSTRAINT ck_instances_waits_for CHECK ((waits_for = ANY (ARRAY['master'::text, 'exclusive'::text])))
-);
-
-COMMENT ON TABLE howdah.instances IS 'Live instances, by heartbeat.';
-
-COMMENT ON COLUMN howdah.instances.instance_id IS 'Identity of one life of an instance.';
-
-COMMENT ON COLUMN howdah.instances.name IS 'Its name, which it has again in its next life.';
-
-COMMENT ON COLUMN howdah.instances.state IS 'INITIALIZING (it waits to begin), RECOVERING (its sweeps run), RUNNING, or QUIESCED (it receives nothing new).';
-
-COMMENT ON COLUMN howdah.instances.waits_for IS 'What it waits for while INITIALIZING: master or exclusive. NULL: nothing.';
-
-COMMENT ON COLUMN howdah.instances.quiesced_by IS 'The role that quiesced it. NULL: nobody.';
-
-COMMENT ON COLUMN howdah.instances.registered_as IS 'The role that registered it. Only it and administrators end it.';
-
-COMMENT ON COLUMN howdah.instances.host IS 'Host it runs on.';
-
-COMMENT ON COLUMN howdah.instances.pid IS 'Process id of its supervisor there.';
-
-COMMENT ON COLUMN howdah.instances.version IS 'Version of its programs.';
-
-COMMENT ON COLUMN howdah.instances.settings IS 'Settings of the cluster that it was started with.';
-
-COMMENT ON COLUMN howdah.instances.started_at IS 'When it registered.';
-
-COMMENT ON COLUMN howdah.instances.heartbeat_at IS 'When it was last heard of.';
-
 CREATE TABLE howdah.journal_default (
     at timestamp with time zone CONSTRAINT journal_at_not_null NOT NULL,
     xid bigint DEFAULT ((pg_current_xact_id())::text)::bigint CONSTRAINT journal_xid_not_null NOT NULL,
@@ -26325,6 +26925,8 @@ REVOKE ALL ON FUNCTION howdah._await_message(p_destination_id integer, p_rank sm
 
 REVOKE ALL ON FUNCTION howdah._await_recorders(p_destination_id integer, p_message_id bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._await_turn(p_instance howdah.instances) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._backlog(p_destination_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._backlog_share(p_topic howdah.topics, p_behind bigint, p_oldest timestamp with time zone) FROM PUBLIC;
@@ -26355,9 +26957,13 @@ REVOKE ALL ON FUNCTION howdah._caller() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._caller_is_granted(p_role text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._catalogue() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._change_commit(p_level integer, p_message_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._changes_since(p_read pg_snapshot, p_upto pg_snapshot, p_change bigint, p_max integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._changes_unread(p_position howdah.instance_positions) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_all_here() FROM PUBLIC;
 
@@ -26559,6 +27165,8 @@ REVOKE ALL ON FUNCTION howdah._end_conversation(p_conversation_id uuid, p_error 
 
 REVOKE ALL ON FUNCTION howdah._end_leases_of(p_destination_id integer, p_leases bigint[], p_now timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._end_registrations(p_instance_id uuid) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._end_schedule(p_schedule howdah.schedules, p_state text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._end_stream(p_stream record, p_total bigint) FROM PUBLIC;
@@ -26627,6 +27235,8 @@ REVOKE ALL ON FUNCTION howdah._first_held(p_lane howdah.lanes, p_groups text[], 
 
 REVOKE ALL ON FUNCTION howdah._first_of_each(p_topics integer[], p_after xid8[], p_after_seqs bigint[], p_slots integer[], p_upto pg_snapshot) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._forget_instances(p_but uuid) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._forget_lease(p_lease howdah.leases) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._forget_moved() FROM PUBLIC;
@@ -26694,6 +27304,8 @@ REVOKE ALL ON FUNCTION howdah._in_leases(p_destination_id integer, p_leases bigi
 REVOKE ALL ON FUNCTION howdah._in_order(p_lanes howdah.lanes[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._in_use(p_tables text[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._instance(p_instance_id uuid) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._invalid_selector(p_position integer, p_what text, p_hint text) FROM PUBLIC;
 
@@ -27011,6 +27623,8 @@ REVOKE ALL ON FUNCTION howdah._poison_procedure_version(p_name text) FROM PUBLIC
 
 REVOKE ALL ON FUNCTION howdah._policy_for(p_name text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._position_at(p_name text, p_resumes boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._positions(p_destination_id integer, p_message_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._preset(p_name text) FROM PUBLIC;
@@ -27075,6 +27689,8 @@ REVOKE ALL ON FUNCTION howdah._record_silent_attempts(p_destination howdah.desti
 
 REVOKE ALL ON FUNCTION howdah._recount(p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint, OUT verdict text, OUT over_messages bigint, OUT over_bytes bigint, OUT level integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._recover() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._recover(p_subscription howdah.subscriptions, p_topic_id integer, p_upto pg_snapshot) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._redelivery_delay(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) FROM PUBLIC;
@@ -27102,6 +27718,8 @@ REVOKE ALL ON FUNCTION howdah._reserve(p_id integer, p_room regclass, p_tickets 
 REVOKE ALL ON FUNCTION howdah._reserve_after_count(p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint, p_look_anew boolean, OUT verdict text, OUT over_messages bigint, OUT over_bytes bigint, OUT level integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._resources() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._restore_history(p_changes jsonb[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._return_leases(p_destination_id integer, p_want bigint, p_now timestamp with time zone, p_since timestamp with time zone, p_message_ids bigint[]) FROM PUBLIC;
 
@@ -27231,7 +27849,7 @@ REVOKE ALL ON FUNCTION howdah._session_settings() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._set_aside(p_destination_id integer, p_message_id bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._set_grants(p_name text, p_grants jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._set_grants(p_name text, p_grants jsonb, p_is_new boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._set_mark(p_destination_id integer, p_tail bigint, p_settled bigint, p_numberless boolean, p_ask boolean) FROM PUBLIC;
 
@@ -27431,6 +28049,9 @@ REVOKE ALL ON FUNCTION howdah.audit_digests(first_block bigint, end_block bigint
 GRANT ALL ON FUNCTION howdah.audit_digests(first_block bigint, end_block bigint, since text, salt bigint, rest double precision) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.audit_digests(first_block bigint, end_block bigint, since text, salt bigint, rest double precision) TO howdah_auditor;
 
+REVOKE ALL ON FUNCTION howdah.backup_changes() FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.backup_changes() TO howdah_admin;
+
 REVOKE ALL ON FUNCTION howdah.begin_archive(lock_epoch bigint, anew boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.begin_archive(lock_epoch bigint, anew boolean) TO howdah_admin;
 
@@ -27478,6 +28099,9 @@ REVOKE ALL ON FUNCTION howdah.cancel_schedules(queue text, next_from timestamp w
 GRANT ALL ON FUNCTION howdah.cancel_schedules(queue text, next_from timestamp with time zone, next_until timestamp with time zone) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.cancel_schedules(queue text, next_from timestamp with time zone, next_until timestamp with time zone) TO howdah_producer;
 
+REVOKE ALL ON FUNCTION howdah.change_master(name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.change_master(name text) TO howdah_admin;
+
 REVOKE ALL ON FUNCTION howdah.check_archive_run(archive uuid, run integer, damage text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.check_archive_run(archive uuid, run integer, damage text) TO howdah_admin;
 
@@ -27509,6 +28133,13 @@ GRANT ALL ON FUNCTION howdah.close_connection() TO howdah_producer;
 REVOKE ALL ON FUNCTION howdah.close_consumer(consumer bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.close_consumer(consumer bigint) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.close_consumer(consumer bigint) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.cluster_settings() FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.cluster_settings() TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.cluster_settings() TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.cluster_settings() TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.cluster_settings() TO howdah_consumer;
+GRANT ALL ON FUNCTION howdah.cluster_settings() TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.config_changes(after_position text, max_changes integer, of_kind text, of_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.config_changes(after_position text, max_changes integer, of_kind text, of_name text) TO howdah_admin;
@@ -27583,6 +28214,9 @@ GRANT ALL ON FUNCTION howdah.end_conversation(conversation_id uuid, error intege
 GRANT ALL ON FUNCTION howdah.end_conversation(conversation_id uuid, error integer, error_text text, reply_to text) TO howdah_consumer;
 GRANT ALL ON FUNCTION howdah.end_conversation(conversation_id uuid, error integer, error_text text, reply_to text) TO howdah_producer;
 
+REVOKE ALL ON FUNCTION howdah.end_instance(name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.end_instance(name text) TO howdah_admin;
+
 REVOKE ALL ON FUNCTION howdah.end_leases(queue text, leases bigint[], delivered bigint[], error_text text, error_class text, message_ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.end_leases(queue text, leases bigint[], delivered bigint[], error_text text, error_class text, message_ids bigint[]) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.end_leases(queue text, leases bigint[], delivered bigint[], error_text text, error_class text, message_ids bigint[]) TO howdah_consumer;
@@ -27645,6 +28279,10 @@ REVOKE ALL ON FUNCTION howdah.hold_audit(holder text, seconds numeric) FROM PUBL
 GRANT ALL ON FUNCTION howdah.hold_audit(holder text, seconds numeric) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.hold_audit(holder text, seconds numeric) TO howdah_auditor;
 
+REVOKE ALL ON FUNCTION howdah.hold_instance(instance_id uuid, epoch bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.hold_instance(instance_id uuid, epoch bigint) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.hold_instance(instance_id uuid, epoch bigint) TO howdah_consumer;
+
 REVOKE ALL ON FUNCTION howdah.hold_link(name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.hold_link(name text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.hold_link(name text) TO howdah_auditor;
@@ -27653,6 +28291,10 @@ REVOKE ALL ON FUNCTION howdah.incidents(queue text, message_id bigint, max_incid
 GRANT ALL ON FUNCTION howdah.incidents(queue text, message_id bigint, max_incidents integer, only_class text, only_fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, before_incident bigint) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.incidents(queue text, message_id bigint, max_incidents integer, only_class text, only_fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, before_incident bigint) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.incidents(queue text, message_id bigint, max_incidents integer, only_class text, only_fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, before_incident bigint) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.instance_heartbeat(instance_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.instance_heartbeat(instance_id uuid) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.instance_heartbeat(instance_id uuid) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.journal_offset(starting text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.journal_offset(starting text) TO howdah_admin;
@@ -27760,6 +28402,12 @@ GRANT ALL ON FUNCTION howdah.list_delayed(queue text, max_messages integer, unti
 
 REVOKE ALL ON FUNCTION howdah.list_grants(queue text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_grants(queue text) TO howdah_admin;
+
+REVOKE ALL ON FUNCTION howdah.list_instances() FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_instances() TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_instances() TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.list_instances() TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.list_instances() TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.list_leases(queue text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_leases(queue text) TO howdah_admin;
@@ -27920,9 +28568,9 @@ GRANT ALL ON FUNCTION howdah.now() TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.now() TO howdah_consumer;
 GRANT ALL ON FUNCTION howdah.now() TO howdah_producer;
 
-REVOKE ALL ON FUNCTION howdah.open_consumer(queue text, exclusive boolean, priority integer, own_session boolean, timeout interval) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.open_consumer(queue text, exclusive boolean, priority integer, own_session boolean, timeout interval) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.open_consumer(queue text, exclusive boolean, priority integer, own_session boolean, timeout interval) TO howdah_consumer;
+REVOKE ALL ON FUNCTION howdah.open_consumer(queue text, exclusive boolean, priority integer, own_session boolean, timeout interval, instance uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.open_consumer(queue text, exclusive boolean, priority integer, own_session boolean, timeout interval, instance uuid) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.open_consumer(queue text, exclusive boolean, priority integer, own_session boolean, timeout interval, instance uuid) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.park_messages(queue text, message_ids bigint[], until timestamp with time zone, delay interval, reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.park_messages(queue text, message_ids bigint[], until timestamp with time zone, delay interval, reason text) TO howdah_admin;
@@ -27975,6 +28623,13 @@ GRANT ALL ON FUNCTION howdah.queue_stats(queue text) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.quiesce_engine(reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.quiesce_engine(reason text) TO howdah_admin;
+
+REVOKE ALL ON FUNCTION howdah.quiesce_instance(name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.quiesce_instance(name text) TO howdah_admin;
+
+REVOKE ALL ON FUNCTION howdah.read_changes(instance_id uuid, max_changes integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.read_changes(instance_id uuid, max_changes integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.read_changes(instance_id uuid, max_changes integer) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.rebase_link(name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.rebase_link(name text) TO howdah_admin;
@@ -28034,9 +28689,13 @@ REVOKE ALL ON FUNCTION howdah.redeliver(queue text, leases bigint[], message_ids
 GRANT ALL ON FUNCTION howdah.redeliver(queue text, leases bigint[], message_ids bigint[], duration interval, error_text text, error_class text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.redeliver(queue text, leases bigint[], message_ids bigint[], duration interval, error_text text, error_class text) TO howdah_consumer;
 
-REVOKE ALL ON FUNCTION howdah.register_worker(name text, host text, pid integer, sessions integer, queues text[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.register_worker(name text, host text, pid integer, sessions integer, queues text[]) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.register_worker(name text, host text, pid integer, sessions integer, queues text[]) TO howdah_consumer;
+REVOKE ALL ON FUNCTION howdah.register_instance(name text, host text, pid integer, version text, settings jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.register_instance(name text, host text, pid integer, version text, settings jsonb) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.register_instance(name text, host text, pid integer, version text, settings jsonb) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.register_worker(name text, host text, pid integer, sessions integer, queues text[], instance uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.register_worker(name text, host text, pid integer, sessions integer, queues text[], instance uuid) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.register_worker(name text, host text, pid integer, sessions integer, queues text[], instance uuid) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.release(queue text, lease bigint, message_ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.release(queue text, lease bigint, message_ids bigint[]) TO howdah_admin;
@@ -28092,6 +28751,9 @@ REVOKE ALL ON FUNCTION howdah.respond(reply_to text, body text, correlation_id t
 GRANT ALL ON FUNCTION howdah.respond(reply_to text, body text, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.respond(reply_to text, body text, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text) TO howdah_producer;
 
+REVOKE ALL ON FUNCTION howdah.restore_changes(backup jsonb[], prune boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.restore_changes(backup jsonb[], prune boolean) TO howdah_admin;
+
 REVOKE ALL ON FUNCTION howdah.restore_message(queue text, archive uuid, run integer, message_id bigint, body bytea, is_text boolean, properties jsonb, again boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.restore_message(queue text, archive uuid, run integer, message_id bigint, body bytea, is_text boolean, properties jsonb, again boolean) TO howdah_admin;
 
@@ -28100,6 +28762,9 @@ GRANT ALL ON FUNCTION howdah.resume(queue text, sending boolean, receiving boole
 
 REVOKE ALL ON FUNCTION howdah.resume_engine(reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.resume_engine(reason text) TO howdah_admin;
+
+REVOKE ALL ON FUNCTION howdah.resume_instance(name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.resume_instance(name text) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.resume_link(name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.resume_link(name text) TO howdah_admin;
@@ -28173,6 +28838,9 @@ GRANT ALL ON FUNCTION howdah.set_client_id(client_id text, local boolean) TO how
 GRANT ALL ON FUNCTION howdah.set_client_id(client_id text, local boolean) TO howdah_consumer;
 GRANT ALL ON FUNCTION howdah.set_client_id(client_id text, local boolean) TO howdah_producer;
 
+REVOKE ALL ON FUNCTION howdah.set_cluster(mode text, master text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.set_cluster(mode text, master text) TO howdah_admin;
+
 REVOKE ALL ON FUNCTION howdah.set_connection(connection text, local boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.set_connection(connection text, local boolean) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.set_connection(connection text, local boolean) TO howdah_consumer;
@@ -28221,6 +28889,10 @@ GRANT ALL ON FUNCTION howdah.unbridge(topic text, queue text) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.undo_change(change bigint, again boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.undo_change(change bigint, again boolean) TO howdah_admin;
+
+REVOKE ALL ON FUNCTION howdah.unregister_instance(instance_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.unregister_instance(instance_id uuid) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.unregister_instance(instance_id uuid) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.unregister_worker(worker_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.unregister_worker(worker_id uuid) TO howdah_admin;

@@ -828,6 +828,7 @@ CREATE TABLE howdah.instances (
     state TEXT NOT NULL,
     waits_for TEXT,
     quiesced_by TEXT,
+    ending BOOLEAN DEFAULT false NOT NULL,
     registered_as TEXT NOT NULL,
     host TEXT NOT NULL,
     pid INTEGER NOT NULL,
@@ -846,6 +847,7 @@ COMMENT ON COLUMN howdah.instances.name IS 'Its name, which it has again in its 
 COMMENT ON COLUMN howdah.instances.state IS 'INITIALIZING (it waits to begin), RECOVERING (its sweeps run), RUNNING, or QUIESCED (it receives nothing new).';
 COMMENT ON COLUMN howdah.instances.waits_for IS 'What it waits for while INITIALIZING: master or exclusive. NULL: nothing.';
 COMMENT ON COLUMN howdah.instances.quiesced_by IS 'The role that quiesced it. NULL: nobody.';
+COMMENT ON COLUMN howdah.instances.ending IS 'True: an administrator told it to end.';
 COMMENT ON COLUMN howdah.instances.registered_as IS 'The role that registered it. Only it and administrators end it.';
 COMMENT ON COLUMN howdah.instances.host IS 'Host it runs on.';
 COMMENT ON COLUMN howdah.instances.pid IS 'Process id of its supervisor there.';

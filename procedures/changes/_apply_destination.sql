@@ -42,7 +42,7 @@ begin
                 p_wanted ->> 'selector', (p_wanted ->> 'shared')::boolean, true, (p_wanted ->> 'no_local')::boolean,
                 null, jsonb_build_object('prioritized', p_wanted -> 'prioritized'));
         end if;
-        perform howdah._set_grants(p_name, p_wanted -> 'grants');
+        perform howdah._set_grants(p_name, p_wanted -> 'grants', true);
         p_is := howdah._properties(p_kind, p_name);
     end if;
     if p_kind = 'subscription' then

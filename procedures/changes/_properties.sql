@@ -51,10 +51,11 @@ begin
                 'retry_ms_max', l.retry_ms_max, 'paused', l.paused)
             from howdah.links l join howdah.destinations d on d.id = l.source_id where l.name = p_name)
         when 'grant' then (
-            select jsonb_build_object('queue', d.name, 'verb', g.verb, 'role', g.role_name)
+            select case when d.name = p_name then jsonb_build_object('queue', d.name, 'grants',
+                    howdah._grants_of(d.id)) else jsonb_build_object('queue', d.name, 'verb', g.verb, 'role', g.role_name) end
             from howdah.destination_grants g join howdah.destinations d on d.id = g.destination_id
             where d.dropped_at is null and d.name = split_part(p_name, ' ', 1)
-              and concat_ws(' ', d.name, g.verb, g.role_name) = p_name)
+              and p_name in (d.name, concat_ws(' ', d.name, g.verb, g.role_name)) limit 1)
         end;
 end
 $$;

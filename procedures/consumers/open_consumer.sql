@@ -1,4 +1,4 @@
--- howdah.open_consumer(queue, exclusive, priority, own_session, timeout): register as a consumer of a queue that tells
+-- howdah.open_consumer(queue, exclusive, priority, own_session, timeout, instance): register as a consumer of a queue that tells
 -- its consumers apart, or of an unshared subscription.
 --
 -- Returns  the consumer's number (bigint), to be passed to howdah.receive and howdah.lease. COMMIT first; then others
@@ -15,10 +15,10 @@
 --
 -- A consumer lives until howdah.close_consumer. With own_session it ends with the database session, and its leases run
 -- out then, too; that does not work behind a pooler that shares sessions. In any case it ends when it has neither
--- received nor been in a transaction for timeout.
+-- received nor been in a transaction for timeout. instance: its home, with which it ends.
 create or replace function howdah.open_consumer(
     queue text, exclusive boolean default false, priority integer default 0, own_session boolean default false,
-    timeout interval default '60 seconds'
+    timeout interval default '60 seconds', instance uuid default null
 ) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -58,10 +58,10 @@ begin
     end if;
     while v_id is null loop  -- ids start again when they are used up, and some may be in use
         insert into howdah.consumers (destination_id, exclusive, priority, own_session, timeout_ms, opened_at,
-            opened_by, opened_position, seen_at)
+            opened_by, opened_position, seen_at, instance_id)
         values (v_destination.id, open_consumer.exclusive, open_consumer.priority, open_consumer.own_session,
             (extract(epoch from timeout) * 1000)::bigint, v_now, howdah._caller(),
-            howdah._hint(v_destination.positions), v_now)
+            howdah._hint(v_destination.positions), v_now, instance)
         on conflict (id) do nothing
         returning id into v_id;
     end loop;

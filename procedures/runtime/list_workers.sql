@@ -4,11 +4,11 @@
 -- Role     howdah_admin howdah_consumer howdah_browser howdah_auditor
 create or replace function howdah.list_workers() returns table (
     worker_id uuid, name text, host text, pid integer, sessions integer, queues text[], started_at timestamptz,
-    silent_for interval, in_hand jsonb
+    silent_for interval, in_hand jsonb, instance text
 )
 language sql stable security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
     select w.worker_id, w.name, w.host, w.pid, w.sessions, w.queues, w.started_at, howdah.now() - w.heartbeat_at,
-        w.in_hand
-    from howdah.workers w order by w.name, w.started_at
+        w.in_hand, i.name
+    from howdah.workers w left join howdah.instances i on i.instance_id = w.instance_id order by w.name, w.started_at
 $$;

@@ -1,10 +1,12 @@
--- howdah.register_worker(name, host, pid, sessions, queues): register a worker process.
+-- howdah.register_worker(name, host, pid, sessions, queues, instance): register a worker process.
 --
 -- Returns  its identity (uuid), for heartbeats.
 -- Raises   HD005 wrong argument.
 -- Role     howdah_consumer howdah_admin
+--
+-- instance: the instance with which it ends.
 create or replace function howdah.register_worker(
-    name text, host text, pid integer, sessions integer, queues text[]
+    name text, host text, pid integer, sessions integer, queues text[], instance uuid default null
 ) returns uuid
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -15,8 +17,9 @@ begin
         raise exception using errcode = 'HD005', message = 'a worker needs a name, host, pid, sessions and queues',
             hint = 'pid and sessions are not negative.';
     end if;
-    insert into howdah.workers (worker_id, name, host, pid, sessions, queues, started_at, heartbeat_at, in_hand)
-    values (v_id, name, host, pid, sessions, queues, howdah.now(), howdah.now(), '{}');
+    insert into howdah.workers (worker_id, name, host, pid, sessions, queues, started_at, heartbeat_at, in_hand,
+        instance_id)
+    values (v_id, name, host, pid, sessions, queues, howdah.now(), howdah.now(), '{}', instance);
     return v_id;
 end
 $$;

@@ -1,0 +1,29 @@
+-- howdah._catalogue(): all that administrators have made, as it is now, in an order in which it can be made.
+--
+-- Returns  rows of n (the order), kind, name and properties; those of destinations have their grants.
+-- Role     internal
+--
+-- Schedules and what the engine makes by itself are not in it.
+create or replace function howdah._catalogue() returns table (n bigint, kind text, name text, properties jsonb)
+language sql volatile
+as $$
+    select row_number() over (order by t.step, t.made), t.kind, t.name, t.properties || case
+        when t.id is not null then jsonb_build_object('grants', howdah._grants_of(t.id)) else '{}' end
+    from (
+        select f.step, f.made, f.kind, f.name, f.id, howdah._properties(f.kind, f.name) as properties
+        from (
+            select 1 as step, 0::bigint as made, 'engine' as kind, e.name, null::integer as id from howdah.engine e
+            union all select 2, 0, 'policy', p.pattern, null from howdah.destination_policies p
+            union all select case d.kind when 'subscription' then 5 else 3 end, d.id, d.kind, d.name, d.id
+            from howdah.destinations d where d.dropped_at is null
+            union all select 6, 0, 'alias', a.name, null from howdah.aliases a
+            union all select 7, 0, 'bridge', concat_ws(' ', t.name, q.name), null
+            from howdah.bridges b join howdah.destinations t on t.id = b.topic_id
+            join howdah.destinations q on q.id = b.queue_id
+            union all select 8, l.id, 'listener', l.name, null from howdah.listeners l
+            union all select 9, 0, 'link', l.name, null from howdah.links l
+        ) f
+    ) t
+    where t.properties is not null
+    order by t.step, t.made, t.name
+$$;

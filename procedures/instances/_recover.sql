@@ -1,0 +1,12 @@
+-- howdah._recover(): make good what earlier lives left: lost messages are journaled, dead consumers closed.
+--
+-- Role     internal
+create or replace function howdah._recover() returns void
+language plpgsql volatile
+as $$
+begin
+    perform howdah._sweep_lost();
+    perform howdah._close_dead(c.destination_id, howdah.now())
+    from (select distinct o.destination_id from howdah.consumers o order by 1) c;
+end
+$$;
