@@ -15,9 +15,12 @@ from . import (
     archive,
     audit,
     bench,
+    changes,
     check,
+    cluster,
     engine,
     hooks,
+    instance,
     link,
     listener,
     migrate,
@@ -65,6 +68,9 @@ app.command("worker")(worker.worker)
 app.add_typer(transactions.app, name="transactions")
 app.add_typer(hooks.app, name="hooks")
 app.command("workers")(workers.workers)
+app.add_typer(instance.app, name="instance")
+app.add_typer(cluster.app, name="cluster")
+app.add_typer(changes.app, name="changes")
 app.add_typer(engine.app, name="engine")
 app.command("check")(check.check)
 app.command("audit")(audit.audit)

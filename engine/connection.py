@@ -15,6 +15,8 @@ from . import calls
 from .admin import Admin
 from .admin.archives import Archives
 from .admin.audits import Audits
+from .admin.changes import Changes
+from .admin.instances import Instances
 from .admin.links import Links
 from .admin.schedules import Schedules
 from .admin.transactions import Transactions
@@ -163,6 +165,16 @@ class Connection:
         return Links(self.call)
 
     @property
+    def changes(self) -> Changes:
+        """What administrators changed: list, show, read, undo, backup, restore."""
+        return Changes(self.call)
+
+    @property
+    def instances(self) -> Instances:
+        """Instances and their cluster: list, quiesce, resume, end, set_cluster, change_master."""
+        return Instances(self.call)
+
+    @property
     def archives(self) -> Archives:
         """The archive: its finished runs, and messages restored from it."""
         return Archives(self.call)
@@ -192,7 +204,7 @@ class Connection:
 
     def send(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> int:
         """Send one message in its own transaction. When this returns, the message is stored durably."""
-        return self.call(calls.send(queue, body, **self.levels.applied(queue, options)))
+        return self.call(calls.send(queue, body, **self.levels.stamped(queue, options)))
 
     def send_async(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> Future[int]:
         """Send one message without waiting for the database. The future gets its number or the error.

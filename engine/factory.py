@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypedDict, Unpack
 from urllib.parse import parse_qsl
@@ -40,6 +41,7 @@ def connect(
     lease_duration: float = 60,
     client_id: str | None = None,
     commit_by_reliability: bool = False,
+    instance: str | None = None,
 ) -> Connection:
     """Connect by DSN or by the application's own pool.
 
@@ -58,6 +60,7 @@ def connect(
       In a URL: ``jms.clientID=desk7``.
     - commit_by_reliability: the connection's transactions hold only messages, or what may be lost with them. A commit
       then waits as long as its most reliable message needs: docs/reliability.md.
+    - instance: the home of what the connection sends and of its consumers: docs/instances.md.
 
     A DSN may name several hosts, tried in order: host=a,b target_session_attrs=read-write.
     Raises CannotConnect if the server does not answer, BadArgument for wrong sizes, NotAllowed for a role not granted,
@@ -74,6 +77,7 @@ def connect(
         "max_redeliveries": max_redeliveries,
         "prefetch": prefetch,
         "lease_duration": lease_duration,
+        "levels": LevelMapping(home=instance),
     }
     if pool is not None:
         if commit_by_reliability:
@@ -210,6 +214,7 @@ class ConnectSettings(TypedDict, total=False):
     lease_duration: float
     client_id: str | None
     commit_by_reliability: bool
+    instance: str | None
 
 
 class ConnectionFactory:
@@ -241,5 +246,5 @@ class ConnectionFactory:
             dsn = make_conninfo(complete(dsn, self._settings.get("timeout", 30)), **self._account)
         settings: ConnectSettings = {**self._settings, "max_redeliveries": limit}
         connection = connect(dsn, started=False, **settings)
-        connection.levels = self._levels
+        connection.levels = replace(self._levels, home=connection.levels.home)
         return connection

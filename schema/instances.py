@@ -29,9 +29,15 @@ instances = Table(
     ),
     Column("quiesced_by", Text, comment="The role that quiesced it. NULL: nobody."),
     Column(
-        "ending", Boolean, nullable=False, server_default=text("false"), comment="True: an administrator told it to end."
+        "ending",
+        Boolean,
+        nullable=False,
+        server_default=text("false"),
+        comment="True: an administrator told it to end.",
     ),
-    Column("registered_as", Text, nullable=False, comment="The role that registered it. Only it and administrators end it."),
+    Column(
+        "registered_as", Text, nullable=False, comment="The role that registered it. Only it and administrators end it."
+    ),
     Column("host", Text, nullable=False, comment="Host it runs on."),
     Column("pid", Integer, nullable=False, comment="Process id of its supervisor there."),
     Column("version", Text, comment="Version of its programs."),

@@ -21083,7 +21083,7 @@ CREATE FUNCTION howdah.now() RETURNS timestamp with time zone
 
 COMMENT ON FUNCTION howdah.now() IS 'Howdah''s only clock: the time of the call, not of the transaction''s start.';
 
-CREATE FUNCTION howdah.open_consumer(queue text, exclusive boolean DEFAULT false, priority integer DEFAULT 0, own_session boolean DEFAULT false, timeout interval DEFAULT '00:01:00'::interval, instance uuid DEFAULT NULL::uuid) RETURNS bigint
+CREATE FUNCTION howdah.open_consumer(queue text, exclusive boolean DEFAULT false, priority integer DEFAULT 0, own_session boolean DEFAULT false, timeout interval DEFAULT '00:01:00'::interval, instance text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
@@ -21091,6 +21091,7 @@ declare
     v_destination howdah.destinations := howdah._destination(queue, 'receive');
     v_now timestamptz := howdah.now();
     v_id integer;
+    v_home uuid := (select i.instance_id from howdah.instances i where i.name = instance);
 begin
     perform howdah._check_engine('{quiesced,stopped}');
     if v_destination.kind = 'topic' then
@@ -21102,9 +21103,10 @@ begin
             hint =
                 'A subscription has one consumer at a time, or with shared => true any number; see howdah.subscribe.';
     elsif (priority between 0 and 127 and timeout between interval '1 second' and interval '1 day') is not true
-       or exclusive is null or own_session is null then
+       or exclusive is null or own_session is null or instance is not null and v_home is null then
         raise exception using errcode = 'HD005', message = 'wrong argument of a consumer',
-            hint = 'priority is 0 to 127, timeout 1 second to 1 day; exclusive and own_session are not NULL.';
+            hint = 'priority is 0 to 127, timeout 1 second to 1 day; exclusive and own_session are not NULL; '
+                'instance is the name of a live instance, or NULL.';
     end if;
     if v_destination.kind = 'subscription' then
         if (select s.shared from howdah.subscriptions s where s.destination_id = v_destination.id) then
@@ -21126,7 +21128,7 @@ begin
             opened_by, opened_position, seen_at, instance_id)
         values (v_destination.id, open_consumer.exclusive, open_consumer.priority, open_consumer.own_session,
             (extract(epoch from timeout) * 1000)::bigint, v_now, howdah._caller(),
-            howdah._hint(v_destination.positions), v_now, instance)
+            howdah._hint(v_destination.positions), v_now, v_home)
         on conflict (id) do nothing
         returning id into v_id;
     end loop;
@@ -21138,7 +21140,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.open_consumer(queue text, exclusive boolean, priority integer, own_session boolean, timeout interval, instance uuid) IS 'register as a consumer of a queue that tells its consumers apart, or of an unshared subscription.';
+COMMENT ON FUNCTION howdah.open_consumer(queue text, exclusive boolean, priority integer, own_session boolean, timeout interval, instance text) IS 'register as a consumer of a queue that tells its consumers apart, or of an unshared subscription.';
 
 CREATE FUNCTION howdah.park_messages(queue text, message_ids bigint[], until timestamp with time zone DEFAULT NULL::timestamp with time zone, delay interval DEFAULT NULL::interval, reason text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -28568,9 +28570,9 @@ GRANT ALL ON FUNCTION howdah.now() TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.now() TO howdah_consumer;
 GRANT ALL ON FUNCTION howdah.now() TO howdah_producer;
 
-REVOKE ALL ON FUNCTION howdah.open_consumer(queue text, exclusive boolean, priority integer, own_session boolean, timeout interval, instance uuid) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.open_consumer(queue text, exclusive boolean, priority integer, own_session boolean, timeout interval, instance uuid) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.open_consumer(queue text, exclusive boolean, priority integer, own_session boolean, timeout interval, instance uuid) TO howdah_consumer;
+REVOKE ALL ON FUNCTION howdah.open_consumer(queue text, exclusive boolean, priority integer, own_session boolean, timeout interval, instance text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.open_consumer(queue text, exclusive boolean, priority integer, own_session boolean, timeout interval, instance text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.open_consumer(queue text, exclusive boolean, priority integer, own_session boolean, timeout interval, instance text) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.park_messages(queue text, message_ids bigint[], until timestamp with time zone, delay interval, reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.park_messages(queue text, message_ids bigint[], until timestamp with time zone, delay interval, reason text) TO howdah_admin;

@@ -29,6 +29,8 @@ PAIRS = {
     "aio/admin/admin.py": "admin/admin.py",
     "aio/admin/archives.py": "admin/archives.py",
     "aio/admin/audits.py": "admin/audits.py",
+    "aio/admin/changes.py": "admin/changes.py",
+    "aio/admin/instances.py": "admin/instances.py",
     "aio/admin/links.py": "admin/links.py",
     "aio/admin/poison_admin.py": "admin/poison_admin.py",
     "aio/admin/schedules.py": "admin/schedules.py",

@@ -160,14 +160,17 @@ class Admin(Topics):
         """Return the registered worker processes."""
         return self._run(table("list_workers", WORKER_COLUMNS))
 
-    def register_worker(self, name: str, host: str, pid: int, sessions: int, queues: Sequence[str]) -> str:
-        """Register a worker process. Returns its identity."""
+    def register_worker(
+        self, name: str, host: str, pid: int, sessions: int, queues: Sequence[str], *, instance: str | None = None
+    ) -> str:
+        """Register a worker process, of an instance or of none. Returns its identity."""
         arguments: dict[str, tuple[str, Any]] = {
             "name": ("text", name),
             "host": ("text", host),
             "pid": ("integer", pid),
             "sessions": ("integer", sessions),
             "queues": ("text[]", list(queues)),
+            "instance": ("uuid", instance),
         }
         return self._run(scalar("register_worker", **arguments).then(str))
 

@@ -29,6 +29,8 @@ from ..jms.prefetch import Prefetch
 from .admin import AsyncAdmin
 from .admin.archives import AsyncArchives
 from .admin.audits import AsyncAudits
+from .admin.changes import AsyncChanges
+from .admin.instances import AsyncInstances
 from .admin.links import AsyncLinks
 from .admin.schedules import AsyncSchedules
 from .jms import AsyncAckSession
@@ -147,7 +149,7 @@ class AsyncConnection:
 
     async def send(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> int:
         """Send one message in its own transaction. When this returns, the message is stored durably."""
-        return await self.call(calls.send(queue, body, **self.levels.applied(queue, options)))
+        return await self.call(calls.send(queue, body, **self.levels.stamped(queue, options)))
 
     async def record_failure(
         self, message: Message, error: BaseException, rules: Iterable[Rule] = ()
@@ -177,6 +179,16 @@ class AsyncConnection:
     def links(self) -> AsyncLinks:
         """Links to other engines: create, alter, list, pause, resume, rebase, drop. Also links that lead here."""
         return AsyncLinks(self.call)
+
+    @property
+    def changes(self) -> AsyncChanges:
+        """What administrators changed: list, show, read, undo, backup, restore."""
+        return AsyncChanges(self.call)
+
+    @property
+    def instances(self) -> AsyncInstances:
+        """Instances and their cluster: list, quiesce, resume, end, set_cluster, change_master."""
+        return AsyncInstances(self.call)
 
     @property
     def archives(self) -> AsyncArchives:

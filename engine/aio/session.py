@@ -48,11 +48,11 @@ class AsyncSession(AsyncTransacting):
 
     async def send(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> int:
         """Send one message and return its number. Options as in ``calls.send``."""
-        return await self.call(calls.send(queue, body, **self._levels.applied(queue, options)))
+        return await self.call(calls.send(queue, body, **self._levels.stamped(queue, options)))
 
     async def send_many(self, queue: str, bodies: Sequence[Body], **options: Unpack[SendManyOptions]) -> list[int]:
         """Send many messages in one statement and return their numbers in order. Options as in ``calls.send_many``."""
-        return await self.call(calls.send_many(queue, bodies, **self._levels.applied(queue, options)))
+        return await self.call(calls.send_many(queue, bodies, **self._levels.stamped(queue, options, len(bodies))))
 
     async def send_stream(
         self, queue: str, bodies: Iterable[Body], *, batch: int = BATCH_DEFAULT, **options: Unpack[SharedOptions]
@@ -103,7 +103,8 @@ class AsyncSession(AsyncTransacting):
 
         Options: exclusive, priority, own_session, timeout.
         """
-        return await self.call(consumers.open_consumer(queue, **options))
+        wanted: ConsumerOptions = {"instance": self._levels.home, **options}
+        return await self.call(consumers.open_consumer(queue, **wanted))
 
     async def close_consumer(self, consumer: int) -> bool:
         """End a consumer. The others get its share at commit. Returns False if it was not open."""

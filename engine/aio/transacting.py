@@ -30,6 +30,8 @@ class AsyncTransacting(AsyncWaiter):
         self._owner: SessionOwner | None = None
         self._loans: AsyncLoans | None = None
         self._transacted = True
+        #: The levels that delivery modes stand for, of a session that belongs to no connection of ours.
+        self.own_levels = BY_SERVER
         self._dispatcher: AsyncDispatcher[object] | None = None
         self._closing = False
         #: Subscriptions that end with the session.
@@ -52,7 +54,7 @@ class AsyncTransacting(AsyncWaiter):
     @property
     def _levels(self) -> LevelMapping:
         """The levels that delivery modes stand for."""
-        return BY_SERVER if self._owner is None else self._owner.levels
+        return self.own_levels if self._owner is None else self._owner.levels
 
     @property
     def max_redeliveries(self) -> int | None:

@@ -11,7 +11,7 @@ STATS_COLUMNS = (
 )
 STATE_COLUMNS = "state, messages, bytes, max_count, max_bytes, percent, database_bytes"
 ENGINE_COLUMNS = "state, since, changed_by, transactions, leases, pids"
-WORKER_COLUMNS = "worker_id, name, host, pid, sessions, queues, started_at, silent_for, in_hand"
+WORKER_COLUMNS = "worker_id, name, host, pid, sessions, queues, started_at, silent_for, in_hand, instance"
 LISTENER_COLUMNS = (
     "listener_name, queue, kind, max_sessions, stop_on_failure, sequential_failures, failures, status, stopped_at,"
     " stopped_by, stopped_message_id, stop_reason, warning, created_at, created_by"

@@ -15,6 +15,7 @@ def open_consumer(
     priority: int = 0,
     own_session: bool = False,
     timeout: Seconds = 60,
+    instance: str | None = None,
 ) -> Call[int | None]:
     """Register a consumer. The result is its number, or None for a shared subscription, which needs none.
 
@@ -22,7 +23,7 @@ def open_consumer(
 
     exclusive: while it lives, others get nothing. own_session: it ends with the database session.
     timeout (seconds or a timedelta): it ends when it
-    neither received nor was in a transaction for so long.
+    neither received nor was in a transaction for so long. instance: the name of its home, with which it ends.
     """
     return scalar(
         "open_consumer",
@@ -31,6 +32,7 @@ def open_consumer(
         priority=("integer", priority),
         own_session=("boolean", own_session),
         timeout=("interval", interval("timeout", timeout)),
+        instance=("text", instance),
     ).then(lambda number: None if number is None else int(number))
 
 
@@ -48,6 +50,6 @@ def list_consumers(queue: str) -> Call[list[dict[str, Any]]]:
     """Return the open consumers of a queue in the order of their opening."""
     return table(
         "list_consumers",
-        "consumer, active, exclusive, priority, own_session, groups, opened_at, opened_by, seen_at",
+        "consumer, active, exclusive, priority, own_session, groups, opened_at, opened_by, seen_at, instance",
         queue=("text", queue),
     )

@@ -20,6 +20,9 @@ LEVELS = (
 )
 """From the lowest to the highest."""
 
+HOME = "howdah_home"
+"""The header of the instance through which a message was sent."""
+
 Mode = Literal["application", "persistent", "non-persistent"]
 Options = TypeVar("Options")
 
@@ -50,11 +53,24 @@ class LevelMapping:
 
     persistent: str | None = None
     nonpersistent: str | None = None
+    #: The name of the instance that messages are sent through, for their header howdah_home.
+    home: str | None = None
 
     def __post_init__(self) -> None:
         for level, wanted in ((self.persistent, LEVELS[3:]), (self.nonpersistent, LEVELS[:3])):
             if level is not None and level not in wanted:
                 raise BadArgument(f"{level!r} is no level for this delivery mode", f"It is {' or '.join(wanted)}.")
+
+    def stamped(self, queue: str, options: Options, bodies: int | None = None) -> Options:
+        """As ``applied``, and with the header of the home instance. bodies: how many, of a send of many."""
+        if self.home is None:
+            return self.applied(queue, options)
+        given = cast("dict[str, Any]", options)
+        headers, home = given.get("headers"), {HOME: self.home}
+        if bodies is not None:
+            every = [home | dict(own or {}) for own in headers or [None] * bodies]
+            return self.applied(queue, cast("Options", {**given, "headers": every}))
+        return self.applied(queue, cast("Options", {**given, "headers": home | dict(headers or {})}))
 
     def applied(self, queue: str, options: Options) -> Options:
         """The options of a send, with the delivery mode or level that applies."""

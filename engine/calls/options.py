@@ -115,6 +115,7 @@ class ConsumerOptions(TypedDict, total=False):
     priority: int
     own_session: bool
     timeout: Seconds
+    instance: str | None
 
 
 class ScheduleOptions(TypedDict, total=False):

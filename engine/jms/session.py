@@ -122,12 +122,14 @@ class AckSession(KeptSession):
     def send(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> int:
         """Send one message and return its number. Options as in ``calls.send``. Transacted: sent with the commit."""
         self.check_open()
-        return self.run_in_transaction(calls.send(queue, body, **self._owner.levels.applied(queue, options)))
+        return self.run_in_transaction(calls.send(queue, body, **self._owner.levels.stamped(queue, options)))
 
     def send_many(self, queue: str, bodies: Sequence[Body], **options: Unpack[SendManyOptions]) -> list[int]:
         """Send many messages in one statement and return their numbers in order. Options as in ``calls.send_many``."""
         self.check_open()
-        return self.run_in_transaction(calls.send_many(queue, bodies, **self._owner.levels.applied(queue, options)))
+        return self.run_in_transaction(
+            calls.send_many(queue, bodies, **self._owner.levels.stamped(queue, options, len(bodies)))
+        )
 
     @property
     def transacted(self) -> bool:

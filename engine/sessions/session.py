@@ -49,11 +49,11 @@ class Session(Transacting):
 
     def send(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> int:
         """Send one message and return its number. Options as in ``calls.send``."""
-        return self.call(calls.send(queue, body, **self._levels.applied(queue, options)))
+        return self.call(calls.send(queue, body, **self._levels.stamped(queue, options)))
 
     def send_many(self, queue: str, bodies: Sequence[Body], **options: Unpack[SendManyOptions]) -> list[int]:
         """Send many messages in one statement and return their numbers in order. Options as in ``calls.send_many``."""
-        return self.call(calls.send_many(queue, bodies, **self._levels.applied(queue, options)))
+        return self.call(calls.send_many(queue, bodies, **self._levels.stamped(queue, options, len(bodies))))
 
     def send_stream(
         self, queue: str, bodies: Iterable[Body], *, batch: int = BATCH_DEFAULT, **options: Unpack[SharedOptions]
@@ -104,7 +104,8 @@ class Session(Transacting):
 
         Options: exclusive, priority, own_session, timeout.
         """
-        return self.call(consumers.open_consumer(queue, **options))
+        wanted: ConsumerOptions = {"instance": self._levels.home, **options}
+        return self.call(consumers.open_consumer(queue, **wanted))
 
     def close_consumer(self, consumer: int) -> bool:
         """End a consumer. The others get its share at commit. Returns False if it was not open."""

@@ -1,5 +1,5 @@
--- howdah.open_consumer(queue, exclusive, priority, own_session, timeout, instance): register as a consumer of a queue that tells
--- its consumers apart, or of an unshared subscription.
+-- howdah.open_consumer(queue, exclusive, priority, own_session, timeout, instance): register as a consumer of a queue
+-- that tells its consumers apart, or of an unshared subscription.
 --
 -- Returns  the consumer's number (bigint), to be passed to howdah.receive and howdah.lease. COMMIT first; then others
 --          see it. NULL for a shared subscription, which takes any consumer.
@@ -18,7 +18,7 @@
 -- received nor been in a transaction for timeout. instance: its home, with which it ends.
 create or replace function howdah.open_consumer(
     queue text, exclusive boolean default false, priority integer default 0, own_session boolean default false,
-    timeout interval default '60 seconds', instance uuid default null
+    timeout interval default '60 seconds', instance text default null
 ) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -26,6 +26,7 @@ declare
     v_destination howdah.destinations := howdah._destination(queue, 'receive');
     v_now timestamptz := howdah.now();
     v_id integer;
+    v_home uuid := (select i.instance_id from howdah.instances i where i.name = instance);
 begin
     perform howdah._check_engine('{quiesced,stopped}');
     if v_destination.kind = 'topic' then
@@ -37,9 +38,10 @@ begin
             hint =
                 'A subscription has one consumer at a time, or with shared => true any number; see howdah.subscribe.';
     elsif (priority between 0 and 127 and timeout between interval '1 second' and interval '1 day') is not true
-       or exclusive is null or own_session is null then
+       or exclusive is null or own_session is null or instance is not null and v_home is null then
         raise exception using errcode = 'HD005', message = 'wrong argument of a consumer',
-            hint = 'priority is 0 to 127, timeout 1 second to 1 day; exclusive and own_session are not NULL.';
+            hint = 'priority is 0 to 127, timeout 1 second to 1 day; exclusive and own_session are not NULL; '
+                'instance is the name of a live instance, or NULL.';
     end if;
     if v_destination.kind = 'subscription' then
         if (select s.shared from howdah.subscriptions s where s.destination_id = v_destination.id) then
@@ -61,7 +63,7 @@ begin
             opened_by, opened_position, seen_at, instance_id)
         values (v_destination.id, open_consumer.exclusive, open_consumer.priority, open_consumer.own_session,
             (extract(epoch from timeout) * 1000)::bigint, v_now, howdah._caller(),
-            howdah._hint(v_destination.positions), v_now, instance)
+            howdah._hint(v_destination.positions), v_now, v_home)
         on conflict (id) do nothing
         returning id into v_id;
     end loop;
