@@ -52,6 +52,26 @@ def worker(
             " reliable persistent messages can then be lost with them in a crash.",
         ),
     ] = False,
+    instance: Annotated[
+        str | None,
+        typer.Option("--instance", metavar="NAME", help="Name of the instance. [default: host and process id]"),
+    ] = None,
+    cluster_mode: Annotated[
+        Literal["none", "master"] | None,
+        typer.Option("--cluster-mode", help="Refuse to start if the cluster has another mode.", show_default=False),
+    ] = None,
+    cluster_master: Annotated[
+        str | None,
+        typer.Option("--cluster-master", metavar="NAME", help="Refuse to start if the cluster has another master."),
+    ] = None,
+    exclusive: Annotated[
+        bool | None,
+        typer.Option(
+            "--exclusive/--shared",
+            help="Refuse to start if the engine is not so. [default: as the engine is]",
+            show_default=False,
+        ),
+    ] = None,
     wait: Annotated[
         bool,
         typer.Option("--wait/--no-wait", help="Wait for a database that is down at the start, or exit with code 3."),
@@ -80,7 +100,7 @@ def worker(
     If a process is killed, the message in the handler of each of its sessions counts as failed.
     It does not matter which of them was the cause: see --isolate.
     """
-    from ..workers import Supervisor, logs
+    from ..workers import Instance, Supervisor, logs
     from ..workers.selection import UnknownQueue
 
     try:
@@ -88,6 +108,7 @@ def worker(
     except logs.BadLogConfig as error:
         raise typer.BadParameter(error.message, param_hint="--log-config") from error
     target_dsn = resolve_dsn(dsn)
+    told = {"cluster_mode": cluster_mode, "cluster_master": cluster_master, "exclusive": exclusive}
     if reload:
         if until_empty:
             raise typer.BadParameter("it does not go with --reload", param_hint="--until-empty")
@@ -109,6 +130,7 @@ def worker(
             until_empty=until_empty,
             time_limit=time_limit,
             commit_by_reliability=commit_by_reliability,
+            instance=Instance(target_dsn, instance, {key: value for key, value in told.items() if value is not None}),
         )
     except UnknownQueue as error:
         raise typer.BadParameter(str(error), param_hint="--queue") from error

@@ -6929,7 +6929,7 @@ declare
     v_instance howdah.instances;
 begin
     perform howdah._refuse_maintenance();
-    select i.* into v_instance from howdah.instances i where i.instance_id = p_instance_id for update;
+    select i.* into v_instance from howdah.instances i where i.instance_id = p_instance_id;
     if not found then
         raise exception using errcode = 'HD015',
             message = format('instance %s is not registered', coalesce(p_instance_id::text, 'NULL')),
@@ -19136,13 +19136,15 @@ CREATE FUNCTION howdah.instance_heartbeat(instance_id uuid) RETURNS jsonb
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
-    v_instance howdah.instances := howdah._instance(instance_id);
+    v_instance howdah.instances;
     v_engine howdah.engine;
     v_position howdah.instance_positions;
     v_waits text;
     v_state text;
     v_reset boolean := false;
 begin
+    perform from howdah.instances i where i.instance_id = instance_heartbeat.instance_id for update;
+    v_instance := howdah._instance(instance_id);
     perform howdah._forget_instances(v_instance.instance_id);
     select e.* into v_engine from howdah.engine e;
     v_waits := howdah._await_turn(v_instance);
@@ -21559,6 +21561,11 @@ begin
         raise exception using errcode = 'HD005',
             message = format('max_changes must be 1 to 10000, not %s', coalesce(max_changes::text, 'NULL'));
     end if;
+    select p.* into v_position from howdah.instance_positions p where p.name = v_instance.name;
+    if not exists (select from howdah._changes_since(v_position.read, coalesce(v_position.upto, v_position.read),
+        coalesce(case when v_position.upto is not null then v_position.last_change end, 0), 1)) then
+        return;  -- without a lock: instances ask several times a second
+    end if;
     select p.* into v_position from howdah.instance_positions p where p.name = v_instance.name for update;
     for v_last in
         select s.change_id, s.in_read, s.in_upto
@@ -23909,7 +23916,8 @@ CREATE FUNCTION howdah.unregister_instance(instance_id uuid) RETURNS boolean
 declare
     v_instance howdah.instances;
 begin
-    if not exists (select from howdah.instances i where i.instance_id = unregister_instance.instance_id) then
+    perform from howdah.instances i where i.instance_id = unregister_instance.instance_id for update;
+    if not found then
         return false;
     end if;
     v_instance := howdah._instance(instance_id);

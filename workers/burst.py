@@ -45,10 +45,18 @@ class Burst:
         #: Whether the last ``receive`` committed the batch before, whatever else became of it.
         self.committed = False
 
+    def _commit(self) -> None:
+        """Inside a pipeline: the fence, if there is one, and COMMIT."""
+        if self._connection.fence is not None:
+            self._cursor.execute(self._connection.fence, prepare=False)
+        self._committing.execute(b"commit", prepare=False)
+
     def _begin(self) -> None:
         self._cursor.execute(b"begin", prepare=False)
         if self._connection.commits_by_reliability:
             self._cursor.execute(SET, prepare=False)
+        if self._connection.fence is not None:  # no handler begins in vain
+            self._cursor.execute(self._connection.fence, prepare=False)
 
     def receive(self, batch: int, *, commit: bool) -> list[Message]:
         """Up to ``batch`` messages; with ``commit`` in a new transaction, after the end of this one.
@@ -62,7 +70,7 @@ class Burst:
         try:
             with self._connection.pipeline():
                 if commit:
-                    self._committing.execute(b"commit", prepare=False)
+                    self._commit()
                     self._begin()
                 self._receiving.execute(call.sql, call.arguments)
                 self._cursor.execute(SAVE, prepare=False)

@@ -14,6 +14,7 @@ from ..engine.database.waiting import Idle
 from .app import App
 from .delivery import Delivery
 from .endpoint import Endpoint, EndpointDelivery
+from .home import Home
 from .in_hand import Hands
 from .limits import Limits
 from .recorder import Record
@@ -32,6 +33,7 @@ def deliveries_of(
     stopping: Callable[[], bool] = lambda: False,
     idle: Idle | None = None,
     limits: Limits | None = None,
+    home: Home | None = None,
 ) -> list[Delivery]:
     """Make one for each queue, in the order of registration. The process shares endpoints and subscribers."""
     made: list[Delivery] = []
@@ -55,6 +57,7 @@ def deliveries_of(
                 stopping=stopping,
                 idle=idle,
                 limits=limits,
+                home=home,
             )
         )
     return made

@@ -29,6 +29,7 @@ from .figures import Tally
 from .guard import HandlerConnection
 from .handover import Handover, handed_over
 from .hardened import HardenedBurst
+from .home import Home
 from .in_hand import Hands
 from .limits import Limits
 from .logs import IN_HAND
@@ -63,6 +64,7 @@ class Delivery:
         stopping: Callable[[], bool] = lambda: False,
         idle: Idle | None = None,
         limits: Limits | None = None,
+        home: Home | None = None,
     ) -> None:
         self.queue = binding.queue
         self._binding = binding
@@ -77,7 +79,7 @@ class Delivery:
         self._way = Way.TOGETHER
         self._singly_left = 0
         self._connection: HandlerConnection | None = None
-        self._seat = Seat(self._alone, binding.queue, SEAT_SECONDS)
+        self._seat = Seat(self._alone, binding.queue, SEAT_SECONDS, instance=None if home is None else home.name)
         #: What is counted of the queue; handled and failed by whoever runs the delivery.
         self.tally = Tally(binding.queue, None if binding.listener is None else binding.listener.name)
         self._calling = Calling(

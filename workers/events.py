@@ -27,6 +27,27 @@ def database_awaited(error: BaseException, pause: float) -> None:
     _emit(logging.WARNING, "waiting for the database", error=str(error), retry_seconds=round(pause, 2))
 
 
+def instance_state(instance: str, state: str, waits_for: str | None) -> None:
+    """An instance has another state."""
+    _emit(logging.INFO, "instance state", instance=instance, state=state, waits_for=waits_for)
+
+
+def instance_refused(instance: str, error: BaseException) -> None:
+    """An instance may not run, and ends."""
+    _emit(logging.ERROR, "instance refused", instance=instance, error=str(error))
+
+
+def changes_missed(instance: str, missed: int, *, reset: bool) -> None:
+    """An instance was away while the configuration was changed, or the record of changes is another one."""
+    _emit(logging.WARNING, "changes missed", instance=instance, missed=missed, reset=reset or None)
+
+
+def configuration_changed(instance: str, change: dict[str, Any]) -> None:
+    """An instance has read a change of the configuration."""
+    fields = {name: change[name] for name in ("change_id", "kind", "name", "act", "actor")}
+    _emit(logging.INFO, "configuration changed", instance=instance, **fields)
+
+
 def worker_stopping(worker: str, signal: str) -> None:
     """A worker process finishes what it has in hand."""
     _emit(logging.INFO, "worker stopping", worker=worker, signal=signal)

@@ -11,12 +11,14 @@ from collections.abc import Callable
 from typing import Any, Self, cast
 
 import psycopg
-from psycopg import sql
-from psycopg.abc import Params, Query
-from psycopg.pq import TransactionStatus
+from psycopg import generators, sql
+from psycopg.abc import Params, PQGen, Query, QueryNoTemplate
+from psycopg.pq import Format, TransactionStatus
+from psycopg.pq.abc import PGresult
 
 from ..engine.database.reliability import Begins
 from ..engine.errors import IllegalState
+from .home import Home
 
 _ENDS = re.compile(
     r"(?:\s|--[^\n]*\n|/\*.*?\*/|;)*(?:(?P<commit>commit|end|prepare\s+transaction)"
@@ -56,11 +58,15 @@ class HandlerConnection(Begins, psycopg.Connection[Any]):
     rolled_back = False
     #: The error of the last statement that failed.
     last_error: psycopg.Error | None = None
+    #: The instance that its worker belongs to.
+    home: Home | None = None
     #: What cancels an async handler, while one runs; called from any thread.
     interrupt: Callable[[], object] | None = None
 
     @classmethod
-    def open(cls, dsn: str, name: str, *, commit_by_reliability: bool = False) -> HandlerConnection:
+    def open(
+        cls, dsn: str, name: str, *, commit_by_reliability: bool = False, home: Home | None = None
+    ) -> HandlerConnection:
         """Connect. The server is told to check for a vanished client: a killed worker's message waits for that."""
         connection = cls.connect(dsn, application_name=name[-63:], cursor_factory=GuardedCursor)
         try:
@@ -69,7 +75,32 @@ class HandlerConnection(Begins, psycopg.Connection[Any]):
         except psycopg.DataError:  # a server on a system that cannot look
             pass
         connection.commits_by_reliability = commit_by_reliability
+        connection.home = home
         return connection
+
+    @property
+    def fence(self) -> bytes | None:
+        """The statement that goes with each COMMIT, if there is one."""
+        return None if self.home is None else self.home.fence
+
+    def _exec_command(self, command: QueryNoTemplate, result_format: Format = Format.TEXT) -> PQGen[PGresult | None]:
+        """As psycopg's. A COMMIT goes with the fence in one message: a process that is paused sends both or none."""
+        if command != b"COMMIT" or self.fence is None:
+            return (yield from super()._exec_command(command, result_format))
+        if self._pipeline:
+            yield from super()._exec_command(self.fence, result_format)
+            return (yield from super()._exec_command(command, result_format))
+        self._check_connection_ok()
+        self.pgconn.send_query(self.fence + b"; COMMIT")
+        results = yield from generators.execute(self.pgconn)
+        for result in results:
+            if result.status not in self._FINE:
+                error = psycopg.errors.error_from_result(result, encoding=self.info.encoding)
+                if self.pgconn.transaction_status == TransactionStatus.INERROR:
+                    yield from super()._exec_command(b"ROLLBACK")
+                raise error
+        last: PGresult = results[-1]
+        return last
 
     @property
     def is_over(self) -> bool:

@@ -17,7 +17,8 @@ class HardenedBurst(Burst):
         """As Burst's, but at most one message."""
         self.committed = False
         if commit:
-            self._committing.execute(b"commit", prepare=False)
+            with self._connection.pipeline():
+                self._commit()
             self.committed = True
             self._begin()
         self.attempt_id = None
@@ -25,7 +26,8 @@ class HardenedBurst(Burst):
         self._cursor.execute(b"set transaction isolation level read committed", prepare=False)
         attempts = run(self._connection, calls.begin_attempts(self._queue, listener=self._listener))
         try:
-            self._committing.execute(b"commit", prepare=False)
+            with self._connection.pipeline():
+                self._commit()
             self._begin()
         except psycopg.Error as error:
             raise translate(error) or error from error

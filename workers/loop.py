@@ -23,6 +23,7 @@ from .delivery import Delivery
 from .endpoint import Endpoint, endpoints_of
 from .figures import Tally
 from .guard import HandlerConnection
+from .home import Home
 from .in_hand import Hands
 from .limits import Limits
 from .recorder import RETRY_SECONDS_MAX, RETRY_SECONDS_MIN, Recorder
@@ -64,6 +65,7 @@ class SessionLoop(threading.Thread):
         subscribers: dict[str, Subscriber] | None = None,
         limits: Limits | None = None,
         commit_by_reliability: bool = False,
+        home: Home | None = None,
     ) -> None:
         """endpoints, subscribers: by queue, shared by the sessions of a process, as the watch over time limits is."""
         super().__init__(name=f"session-{slot}", daemon=True)
@@ -74,6 +76,7 @@ class SessionLoop(threading.Thread):
         self._stopping = stopping
         self._connection: HandlerConnection | None = None
         self._commit_by_reliability = commit_by_reliability
+        self._home = home
         self._recorder = Recorder(dsn, self._worker, stopping, app.listeners)
         self._woken = threading.Event()
         self._idle = Idle(waking, self.wake)
@@ -90,6 +93,7 @@ class SessionLoop(threading.Thread):
             stopping=stopping.is_set,
             idle=self._idle,
             limits=limits,
+            home=home,
         )
         self._turns = [_Turn(delivery.queue, delivery) for delivery in deliveries]
 
@@ -133,7 +137,7 @@ class SessionLoop(threading.Thread):
             connection.close()
         self._connection = None  # so that a failed attempt leaves none
         self._connection = HandlerConnection.open(
-            self._dsn, self._worker, commit_by_reliability=self._commit_by_reliability
+            self._dsn, self._worker, commit_by_reliability=self._commit_by_reliability, home=self._home
         )
         return self._connection
 

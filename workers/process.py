@@ -15,6 +15,7 @@ import threading
 import time
 from pathlib import Path
 from types import FrameType
+from uuid import UUID
 
 from ..engine.database.waking import Waking
 from ..text.dsn import shown
@@ -23,6 +24,7 @@ from .app import App, AppError, load
 from .deaths import EXIT_TIME_LIMIT
 from .endpoint import endpoints_of
 from .figures import Figures
+from .home import Home
 from .in_hand import Hands
 from .limits import GRACE_SECONDS, Limits
 from .links import Links
@@ -53,6 +55,7 @@ class WorkerProcess:
         time_limit: float | None = None,
         grace: float = GRACE_SECONDS,
         commit_by_reliability: bool = False,
+        home: Home | None = None,
     ) -> None:
         self.name = f"{socket.gethostname()}:{app.name}:{os.getpid()}"
         self._queues = list(app.bindings)
@@ -80,6 +83,7 @@ class WorkerProcess:
                 subscribers=subscribers,
                 limits=self._limits,
                 commit_by_reliability=commit_by_reliability,
+                home=home,
             )
             for slot in range(sessions)
         ]
@@ -87,7 +91,7 @@ class WorkerProcess:
         self._scheduler = Scheduler(dsn, self.name, app.schedules)
         self._links = Links(dsn, self.name) if maintain else None
         figures = Figures([tally for loop in self._loops for tally in loop.tallies])
-        self._registration = Registration(dsn, self.name, sessions, self._queues, hands, app.fleeting, figures)
+        self._registration = Registration(dsn, self.name, sessions, self._queues, hands, app.fleeting, figures, home)
 
     def run(self) -> int:
         """Work until stopped. Returns the exit code."""
@@ -176,6 +180,8 @@ def main() -> int:
     parser.add_argument("--time-limit-grace", type=float, default=GRACE_SECONDS)
     parser.add_argument("--commit-by-reliability", action="store_true")
     parser.add_argument("--queue", action="append", default=[])
+    parser.add_argument("--instance", nargs=2, metavar=("NAME", "ID"))
+    parser.add_argument("--epoch", type=int)
     options = parser.parse_args()
     logs.configure(as_json=options.log_json, level=options.log_level, config=options.log_config)
     try:
@@ -194,6 +200,7 @@ def main() -> int:
         time_limit=options.time_limit,
         grace=options.time_limit_grace,
         commit_by_reliability=options.commit_by_reliability,
+        home=Home(options.instance[0], UUID(options.instance[1]), options.epoch) if options.instance else None,
     ).run()
 
 

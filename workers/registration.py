@@ -18,6 +18,7 @@ from ..engine.errors import NoSuchQueue, UnknownWorker
 from . import events
 from .backoff import Backoff
 from .figures import Figures
+from .home import Home
 from .in_hand import Hands
 
 HEARTBEAT_SECONDS = 2.0
@@ -35,8 +36,13 @@ class Registration:
         hands: Hands,
         fleeting: Sequence[str] = (),
         figures: Figures | None = None,
+        home: Home | None = None,
     ) -> None:
-        """fleeting: subscriptions that end with the last worker that has them. figures: recorded along the way."""
+        """fleeting: subscriptions that end with the last worker that has them. figures: recorded along the way.
+
+        home: the instance with which the entry ends.
+        """
+        self._home = home
         self._dsn = dsn
         self._worker = worker
         self._sessions = sessions
@@ -57,7 +63,12 @@ class Registration:
             admin = self._admin()
             if self._worker_id is None:
                 self._worker_id = admin.register_worker(
-                    self._worker, socket.gethostname(), os.getpid(), self._sessions, self._queues
+                    self._worker,
+                    socket.gethostname(),
+                    os.getpid(),
+                    self._sessions,
+                    self._queues,
+                    instance=None if self._home is None else str(self._home.instance_id),
                 )
             admin.heartbeat(self._worker_id, self._in_hand())
             self._keep()

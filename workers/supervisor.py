@@ -21,7 +21,9 @@ from .app import App, load
 from .backoff import Backoff
 from .deaths import record_death
 from .emptiness import Emptiness
+from .home import Home
 from .in_hand import Hands
+from .instance import Instance
 from .limits import GRACE_SECONDS
 from .selection import select
 
@@ -44,6 +46,7 @@ class _Child:
     path: Path
     started: float
     signalled: int = 0
+    home: Home | None = None
 
 
 @dataclass
@@ -75,6 +78,7 @@ class Supervisor:
         time_limit: float | None = None,
         time_limit_grace: float = GRACE_SECONDS,
         commit_by_reliability: bool = False,
+        instance: Instance | None = None,
     ) -> None:
         """Load the application that ``target``, MODULE:APP, names.
 
@@ -86,6 +90,7 @@ class Supervisor:
         - time_limit_grace: seconds that they may go on after it.
         - commit_by_reliability: handlers write only what may be lost with the messages that they receive and send.
         - isolate: one process for each session, so that a killed process blames only the message in its own hand.
+        - instance: what the processes are; they receive while it runs. None: they belong to none.
 
         Raises AppError at once if the target does not load.
         """
@@ -106,6 +111,7 @@ class Supervisor:
             self._options += ["--time-limit", str(time_limit)]
         if commit_by_reliability:
             self._options += ["--commit-by-reliability"]
+        self._instance = instance
         self._emptiness = Emptiness(self._app, self._dsn) if until_empty else None
         self._look_at = 0.0
         self._log_file = log_file
@@ -122,13 +128,17 @@ class Supervisor:
         return [child.process.pid for child in self._children() if child.process.poll() is None]
 
     def start(self) -> None:
-        """Start the processes."""
-        for place in self._places:
-            place.child = self._spawn()
+        """Start the processes; those of an instance as soon as it runs. Raises InstanceRefused."""
+        if self._instance is not None:
+            self._instance.start()
+        if self._may_work():
+            for place in self._places:
+                place.child = self._spawn()
 
     def check_once(self) -> bool:
         """Replace dead processes and settle what they held. Returns whether anything is left to wait for."""
         now = time.monotonic()
+        self._heed_instance()
         for place in self._places:
             child = place.child
             if child is not None:
@@ -137,7 +147,7 @@ class Supervisor:
                     place.child, place.fill_at = None, self._ended(place, child, code)
                 elif now - child.started > STEADY_SECONDS:
                     place.restart.reset()
-            if place.child is None and place.fill_at is not None and now >= place.fill_at and not self._signals:
+            if place.child is None and place.fill_at is not None and now >= place.fill_at and self._may_work():
                 place.child = self._spawn()
         if not self._signals:
             self._look_whether_empty(now)
@@ -174,9 +184,27 @@ class Supervisor:
                 place.child.process.wait()
                 self._forget(place.child)
             place.child = None
+        if self._instance is not None:
+            self._instance.stop()
         if self._emptiness is not None:
             self._emptiness.close()
         self._folder.cleanup()
+
+    def _may_work(self) -> bool:
+        """Whether processes may be started now."""
+        return not self._signals and (self._instance is None or self._instance.home is not None)
+
+    def _heed_instance(self) -> None:
+        """Let processes finish that belong to a life of the instance that is over, and end if it is to end."""
+        if self._instance is None:
+            return
+        home = self._instance.home
+        for child in self._children():
+            if child.home != home and not child.signalled:
+                child.signalled = 1
+                child.process.send_signal(signal.SIGTERM)
+        if self._instance.ended and not self._signals:
+            self.stop()
 
     def _look_whether_empty(self, now: float) -> None:
         """Stop once all queues are empty, if asked to and if every process has begun."""
@@ -208,6 +236,10 @@ class Supervisor:
         path = Path(self._folder.name) / f"hands-{self._made}"
         hands = Hands.create(path, self._sessions)
         command = [sys.executable, "-m", "howdah.workers.process", self._target, "--sessions", str(self._sessions)]
+        home = None if self._instance is None else self._instance.home
+        if home is not None:
+            command += ["--instance", home.name, str(home.instance_id)]
+            command += ["--epoch", str(home.epoch)] if home.epoch is not None else []
         with contextlib.ExitStack() as opened:
             log = opened.enter_context(self._log_file.open("ab")) if self._log_file else None
             process = subprocess.Popen(
@@ -216,7 +248,7 @@ class Supervisor:
                 start_new_session=True,
                 stderr=log,
             )
-        return _Child(process, hands, path, time.monotonic())
+        return _Child(process, hands, path, time.monotonic(), home=home)
 
     def _ended(self, place: _Place, child: _Child, code: int) -> float | None:
         """Settle what a process left. Returns when to replace it."""

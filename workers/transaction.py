@@ -7,6 +7,7 @@ from psycopg.pq import TransactionStatus
 from ..engine import HowdahError, Session
 from ..engine.errors import ConnectionLost
 from .guard import HandlerConnection
+from .home import levels_at
 
 # A plain number: looked at after each handler, and the driver's enumeration would be made of it each time.
 _OPEN = int(TransactionStatus.INTRANS)
@@ -24,6 +25,7 @@ class Transaction:
         self.connection = connection
         #: Howdah's verbs in the same transaction: a message sent here is sent if this one is consumed.
         self.session = Session(connection)
+        self.session.own_levels = levels_at(connection.home)
         #: Name of the session that handles the message, unique among those alive.
         self.worker = worker
         self.rollback_only = False

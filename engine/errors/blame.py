@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 
 import psycopg
 
-from .classes import CannotConnect, ConnectionLost, EngineHalted
+from .classes import CannotConnect, ConnectionLost, EngineHalted, InstanceRefused
 from .translation import is_lost
 
-#: Serialization failure, deadlock, lock time-out, an engine that was paused meanwhile.
-_RETRIED = {"40001", "40P01", "55P03", EngineHalted.sqlstate}
+#: Serialization failure, deadlock, lock time-out, an engine that was paused meanwhile, an exclusive lease that went to
+#: another instance.
+_RETRIED = {"40001", "40P01", "55P03", EngineHalted.sqlstate, InstanceRefused.sqlstate}
 #: What the server lacks (disk, memory, connections), errors of its system, corrupted tables and indexes. Not XX000,
 #: which extensions raise for wrong data, and not class 54, by which a statement is too large for any server.
 _SERVERS = ("53", "58", "XX001", "XX002")

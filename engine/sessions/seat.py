@@ -27,8 +27,17 @@ class Seat:
     """
 
     def __init__(
-        self, run: Callable[[Call[Any]], Any], queue: str, timeout: float, *, exclusive: bool = False, priority: int = 0
+        self,
+        run: Callable[[Call[Any]], Any],
+        queue: str,
+        timeout: float,
+        *,
+        exclusive: bool = False,
+        priority: int = 0,
+        instance: str | None = None,
     ) -> None:
+        """instance: the name of the instance with which it ends."""
+        self._instance = instance
         self._run = run
         self._queue = queue
         self._timeout = min(max(timeout, TIMEOUT_MIN), TIMEOUT_MAX)
@@ -46,7 +55,11 @@ class Seat:
         is taken.
         """
         call = consumers.open_consumer(
-            self._queue, exclusive=self._exclusive, priority=self._priority, timeout=self._timeout
+            self._queue,
+            exclusive=self._exclusive,
+            priority=self._priority,
+            timeout=self._timeout,
+            instance=self._instance,
         )
         number: int | None = self._run(call)
         self.wanted = self.wanted and number is not None

@@ -1,6 +1,6 @@
 -- howdah._instance(p_instance_id): the row of a live instance that the caller may speak for.
 --
--- Returns  howdah.instances, locked.
+-- Returns  howdah.instances.
 -- Raises   HD010 another role registered it; HD015 it is not registered, or no longer.
 -- Role     internal
 create or replace function howdah._instance(p_instance_id uuid) returns howdah.instances
@@ -10,7 +10,7 @@ declare
     v_instance howdah.instances;
 begin
     perform howdah._refuse_maintenance();
-    select i.* into v_instance from howdah.instances i where i.instance_id = p_instance_id for update;
+    select i.* into v_instance from howdah.instances i where i.instance_id = p_instance_id;
     if not found then
         raise exception using errcode = 'HD015',
             message = format('instance %s is not registered', coalesce(p_instance_id::text, 'NULL')),

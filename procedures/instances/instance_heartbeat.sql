@@ -14,13 +14,15 @@ create or replace function howdah.instance_heartbeat(instance_id uuid) returns j
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare
-    v_instance howdah.instances := howdah._instance(instance_id);
+    v_instance howdah.instances;
     v_engine howdah.engine;
     v_position howdah.instance_positions;
     v_waits text;
     v_state text;
     v_reset boolean := false;
 begin
+    perform from howdah.instances i where i.instance_id = instance_heartbeat.instance_id for update;
+    v_instance := howdah._instance(instance_id);
     perform howdah._forget_instances(v_instance.instance_id);
     select e.* into v_engine from howdah.engine e;
     v_waits := howdah._await_turn(v_instance);

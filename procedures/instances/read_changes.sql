@@ -21,6 +21,11 @@ begin
         raise exception using errcode = 'HD005',
             message = format('max_changes must be 1 to 10000, not %s', coalesce(max_changes::text, 'NULL'));
     end if;
+    select p.* into v_position from howdah.instance_positions p where p.name = v_instance.name;
+    if not exists (select from howdah._changes_since(v_position.read, coalesce(v_position.upto, v_position.read),
+        coalesce(case when v_position.upto is not null then v_position.last_change end, 0), 1)) then
+        return;  -- without a lock: instances ask several times a second
+    end if;
     select p.* into v_position from howdah.instance_positions p where p.name = v_instance.name for update;
     for v_last in
         select s.change_id, s.in_read, s.in_upto

@@ -11,7 +11,8 @@ as $$
 declare
     v_instance howdah.instances;
 begin
-    if not exists (select from howdah.instances i where i.instance_id = unregister_instance.instance_id) then
+    perform from howdah.instances i where i.instance_id = unregister_instance.instance_id for update;
+    if not found then
         return false;
     end if;
     v_instance := howdah._instance(instance_id);
