@@ -5,6 +5,7 @@ from __future__ import annotations
 from . import types
 from .archive import archive_restores, archive_runs, archived_messages, maintenance_waits
 from .audits import audit_runs, audit_verdicts
+from .autocreate import auto_destinations
 from .base import SCHEMA, metadata
 from .changes import config_changes
 from .consumers import candidates, consumer_leases, consumers, group_owners, selections
@@ -45,6 +46,7 @@ __all__ = [
     "archive_runs",
     "archived_messages",
     "attempts",
+    "auto_destinations",
     "audit_runs",
     "audit_verdicts",
     "backlog_counts",

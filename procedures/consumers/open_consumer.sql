@@ -23,7 +23,7 @@ create or replace function howdah.open_consumer(
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare
-    v_destination howdah.destinations := howdah._destination(queue, 'receive');
+    v_destination howdah.destinations := howdah._destination_or_new(queue, 'receive');
     v_now timestamptz := howdah.now();
     v_id integer;
 begin

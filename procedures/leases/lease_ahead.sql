@@ -24,7 +24,7 @@ create or replace function howdah.lease_ahead(
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare
-    v_destination_id integer := (howdah._destination(queue, 'receive')).id;
+    v_destination_id integer := (howdah._destination_or_new(queue, 'receive')).id;
     v_count bigint;
 begin
     if (suspects >= 0) is not true then

@@ -8,8 +8,8 @@ returns table (owner text, key text, kind text, lowest numeric, highest numeric,
 language sql immutable
 as $$
     values
-        ('queue', 'preset', 'choice', 0, 0, array['howdah', 'websphere', 'websphere_mq', 'service_broker', 'activemq'],
-            false),
+        ('queue', 'preset', 'choice', 0, 0, array['howdah', 'websphere', 'websphere_mq', 'service_broker', 'activemq',
+            'sun_mq'], false),
         ('queue', 'max_failed_deliveries', 'integer', -1, 999999, null, false),
         ('queue', 'limit_comparison', 'choice', 0, 0, array['reached', 'exceeded'], false),
         ('queue', 'count_by', 'choice', 0, 0, array['message', 'conversation', 'group'], false),
@@ -113,5 +113,9 @@ as $$
         ('engine', 'journal_retention_days', 'integer', 1, 36500, null, false),
         ('engine', 'incident_retention_days', 'integer', 1, 36500, null, false),
         ('engine', 'archive', 'boolean', 0, 0, null, false),
-        ('engine', 'persistent', 'boolean', 0, 0, null, false)
+        ('engine', 'persistent', 'boolean', 0, 0, null, false),
+        ('engine', 'autocreate_queue', 'boolean', 0, 0, null, false),
+        ('engine', 'autocreate_topic', 'boolean', 0, 0, null, false),
+        ('engine', 'autocreate_options', 'options', 0, 0, null, false),
+        ('engine', 'autocreate_reap_seconds', 'integer', 1, 31536000, null, false)
 $$;

@@ -26,7 +26,7 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
 as $$
 #variable_conflict use_column
 declare
-    v_destination howdah.destinations := howdah._destination(queue, 'receive');
+    v_destination howdah.destinations := howdah._destination_or_new(queue, 'receive');
     v_left bigint[] := '{}';
     v_passed bigint[];
     v_met howdah.message[];

@@ -20,7 +20,7 @@ create or replace function howdah.wait(
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare
-    v_destination howdah.destinations := howdah._destination(queue, 'receive');
+    v_destination howdah.destinations := howdah._destination_or_new(queue, 'receive');
     v_snapshot pg_snapshot;
     v_next bigint;
 begin

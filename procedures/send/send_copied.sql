@@ -36,7 +36,7 @@ begin
                 'transaction.';
     end if;
     if not howdah._is_composite(queue) then
-        perform howdah._destination(queue, 'send');  -- an empty load is checked, too
+        perform howdah._destination_or_new(queue, 'send');  -- an empty load is checked, too
     end if;
     v_blocks := pg_relation_size('pg_temp.howdah_copy') / current_setting('block_size')::integer;
     v_bare := not exists (select from pg_temp.howdah_copy c

@@ -6,8 +6,12 @@
 create or replace function howdah.alter_topic(topic text, options jsonb) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
+declare
+    v_id integer;
 begin
     perform howdah._check_options('topic', options);
-    perform howdah._alter_topic((howdah._topic(topic, 'admin')).id, options);
+    v_id := (howdah._topic(topic, 'admin')).id;
+    perform howdah._alter_topic(v_id, options);
+    perform howdah._adopt(v_id);
 end
 $$;

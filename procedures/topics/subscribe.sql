@@ -51,6 +51,7 @@ begin
     if topic ~ '[*>]' then
         perform howdah._share_latch('names');
     end if;
+    perform howdah._ensure_destination(topic, 'topic') where topic !~ '[*>]';
     v_topics := howdah._topics_for(topic, 'receive');
     perform from howdah.destinations d where d.id = any (v_topics) for key share;
     v_topics := howdah._topics_for(topic, 'receive');  -- without those that somebody has just dropped
