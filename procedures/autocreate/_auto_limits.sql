@@ -1,7 +1,7 @@
--- howdah._auto_limits(p_options): the option autocreate_options with those limits that alter_engine gets under the names
--- of Sun ONE MQ.
+-- howdah._auto_limits(p_options): the options of an engine, with autocreate_options in place of limits under Sun ONE MQ's
+-- names.
 --
--- Returns  the options, with autocreate_options in place of the limits. Limits alone change only these.
+-- Returns  jsonb. Limits that are not named stay.
 -- Raises   HD004 a limit is no size.
 -- Role     internal
 create or replace function howdah._auto_limits(p_options jsonb) returns jsonb

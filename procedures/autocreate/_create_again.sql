@@ -43,7 +43,8 @@ begin
     where d.id = v_former.id;
     perform howdah._set_room(v_former.id);
     perform howdah._note_special(d) from howdah.destinations d where d.id = v_former.id;
-    update howdah.auto_destinations a set seen_at = howdah.now(), seen = null, boot = pg_postmaster_start_time()
+    update howdah.auto_destinations a set seen_at = howdah.now(), seen = null, looked_at = null,
+        boot = pg_postmaster_start_time()
     where a.destination_id = v_former.id;
     if p_kind = 'topic' then
         perform howdah._join_readers(v_former);

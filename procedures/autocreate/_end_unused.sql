@@ -12,7 +12,8 @@ declare
     v_ids integer[] := howdah._unused_destinations(p_ids);
     v_count bigint;
 begin
-    v_ids := array(select d.id from howdah.destinations d where d.id = any (v_ids) order by d.id for update skip locked);
+    v_ids := array(
+        select d.id from howdah.destinations d where d.id = any (v_ids) order by d.id for update skip locked);
     v_ids := howdah._unused_destinations(v_ids);
     perform howdah._end_destination(d.id), howdah._record_change(d.kind, d.name, 'dropped',
         jsonb '{"auto_created": true}', null)

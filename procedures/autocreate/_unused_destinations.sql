@@ -29,6 +29,7 @@ as $$
       and not exists (select from howdah.aliases a where a.target = d.name)
       and not exists (select from howdah.workers w where d.name = any (w.queues))
       and d.name not in (
-          select n.name from howdah.destinations o cross join lateral (values (o.exception_queue), (o.log_queue)) n(name)
+          select n.name
+          from howdah.destinations o cross join lateral (values (o.exception_queue), (o.log_queue)) n(name)
           where o.dropped_at is null and n.name is not null)
 $$;

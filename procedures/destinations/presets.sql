@@ -9,7 +9,7 @@ create or replace function howdah.presets() returns table (
 language sql stable security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
     select o.key, howdah._preset('howdah') -> o.key, howdah._preset('websphere') -> o.key,
-        howdah._preset('websphere_mq') -> o.key, howdah._preset('service_broker') -> o.key, howdah._preset('activemq') -> o.key,
-        howdah._preset('sun_mq') -> o.key
+        howdah._preset('websphere_mq') -> o.key, howdah._preset('service_broker') -> o.key,
+        howdah._preset('activemq') -> o.key, howdah._preset('sun_mq') -> o.key
     from jsonb_each(howdah._preset('sun_mq') || howdah._preset('websphere')) o order by o.key
 $$;
