@@ -40,3 +40,12 @@ auto_destinations = Table(
     ),
     comment="Queues and topics that their first use created, those that ended included.",
 )
+
+spare_numbers = Table(
+    "spare_numbers",
+    metadata,
+    Column(
+        "id", Integer, primary_key=True, autoincrement=False, comment="The number. Its sequences have its name already."
+    ),
+    comment="Numbers for the next destinations, made ready by maintenance while destinations create themselves.",
+)

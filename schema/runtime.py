@@ -243,7 +243,7 @@ engine = Table(
         "autocreate_options",
         JSONB,
         nullable=False,
-        server_default=text("'{\"preset\": \"sun_mq\"}'"),
+        server_default=text('\'{"preset": "sun_mq"}\''),
         comment="Options of queues that create themselves, and of topics as far as they have them. Policies override.",
     ),
     Column(

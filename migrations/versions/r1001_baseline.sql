@@ -508,6 +508,13 @@ COMMENT ON COLUMN howdah.aliases.producer_may_override IS 'As in destinations. N
 COMMENT ON COLUMN howdah.aliases.created_at IS 'When it was created.';
 COMMENT ON COLUMN howdah.aliases.created_by IS 'The role that created it.';
 
+CREATE TABLE howdah.spare_numbers (
+    id INTEGER NOT NULL,
+    CONSTRAINT pk_spare_numbers PRIMARY KEY (id)
+);
+COMMENT ON TABLE howdah.spare_numbers IS 'Numbers for the next destinations, made ready by maintenance while destinations create themselves.';
+COMMENT ON COLUMN howdah.spare_numbers.id IS 'The number. Its sequences have its name already.';
+
 CREATE TABLE howdah.config_changes (
     change_id BIGINT GENERATED ALWAYS AS IDENTITY,
     transaction BIGINT NOT NULL,

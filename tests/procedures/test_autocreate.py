@@ -174,7 +174,9 @@ def test_a_second_first_sender_waits_for_the_first_and_succeeds_however_that_end
     first.execute(first_ends_by.encode())
     thread.join()
     assert isinstance(results[0], int)
-    assert column(on, "select body from howdah.receive('new', 9)") == (["a", "b"] if first_ends_by == "commit" else ["b"])
+    assert column(on, "select body from howdah.receive('new', 9)") == (
+        ["a", "b"] if first_ends_by == "commit" else ["b"]
+    )
 
 
 def test_a_rolled_back_first_use_leaves_nothing(on: Db) -> None:
@@ -207,7 +209,7 @@ def test_two_new_names_in_opposite_order_deadlock_and_a_composite_name_does_not(
     if second[1] == ["40P01"]:
         other_way.execute("rollback")
     thread.join()
-    assert sorted(map(str, results + second[1]))[-1] == "40P01"
+    assert max(map(str, results + second[1])) == "40P01"
     one_way.execute("rollback")
     other_way.execute("rollback")
 
@@ -479,9 +481,7 @@ def test_an_old_snapshots_send_after_the_end_comes_back_with_maintenance(
     assert column(on, "select message_id from howdah.receive('q')") == [sent]
 
 
-def test_a_consumer_that_opens_while_the_end_is_decided_keeps_the_queue(
-    on: Db, connect: Connect, clock: Clock
-) -> None:
+def test_a_consumer_that_opens_while_the_end_is_decided_keeps_the_queue(on: Db, connect: Connect, clock: Clock) -> None:
     consumer = connect()
     assert column(on, "select howdah.receive('q')") == []
     reap(on)
@@ -539,3 +539,31 @@ def test_a_pass_locks_few_sequences(on: Db) -> None:
     assert one(on, "select count(*) from pg_locks where pid = pg_backend_pid()") < 1200
     on.execute("commit")
     assert one(on, "select count(*) from howdah.auto_destinations where looked_at is null") == 100
+
+
+def test_maintenance_makes_the_sequences_of_the_next_ones_beforehand(on: Db, connect: Connect) -> None:
+    for _ in range(5):
+        reap(on)
+    assert one(on, "select count(*) from howdah.spare_numbers") == 100
+    made = "select count(*) from pg_class where relkind = 'S' and relnamespace = 'howdah'::regnamespace"
+    before = one(on, made)
+    one(on, "select howdah.send('q', 'x')")
+    assert one(on, made) == before
+    other = connect()
+    other.execute("begin")
+    one(other, "select howdah.send('rolled-back', 'x')")
+    one(on, "select howdah.send('r', 'x')")
+    other.execute("rollback")
+    assert one(on, "select count(*) from howdah.spare_numbers") == 98
+    assert column(on, "select body from howdah.receive('q')") == ["x"]
+    refused(on, "HD007", "select howdah.send('q', repeat('x', 20000))")
+    one(on, "select howdah.create_queue('administrators', '{\"message_limit\": 1}')")
+    one(on, "select howdah.send('administrators', 'x')")
+    refused(on, "HD018", "select howdah.send('administrators', 'x')")
+    reap(on)
+    assert one(on, "select count(*) from howdah.spare_numbers") == 100
+
+
+def test_nothing_is_made_beforehand_while_nothing_creates_itself(db: Db) -> None:
+    reap(db)
+    assert one(db, "select count(*) from howdah.spare_numbers") == 0

@@ -13,7 +13,7 @@ NAMES = "select queue from howdah.list_queues() where auto_created order by 1"
 
 def use(db: Db) -> None:
     """Let four queues and a topic create themselves, of which one queue holds a persistent message."""
-    one(db, "select howdah.alter_engine('{\"autocreate_queue\": true, \"autocreate_topic\": true}')")
+    one(db, 'select howdah.alter_engine(\'{"autocreate_queue": true, "autocreate_topic": true}\')')
     one(db, "select howdah.create_queue('administrators')")
     one(db, "select howdah.send('kept', 'x')")
     one(db, "select howdah.send('volatile', 'y', delivery_mode => 'non-persistent')")
