@@ -87,7 +87,7 @@ def _user(dsn: str) -> str:
 
 
 def _begin_embedded(dsn: str) -> None:
-    """Let queues and topics create themselves in a new database of an embedded server, whose users have no administrator.
+    """Let queues and topics create themselves in a new database of an embedded server: its users have no administrator.
 
     This is the one place that does so: docs/auto-creation.md.
     """

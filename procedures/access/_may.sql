@@ -1,4 +1,4 @@
--- howdah._may(p_resource, p_name, p_operation): whether the caller may do something that no destination's rights decide.
+-- howdah._may(p_resource, p_name, p_operation): whether the caller may do what no destination's rights decide.
 --
 -- Returns  boolean.
 -- Role     internal

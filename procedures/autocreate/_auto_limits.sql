@@ -1,4 +1,4 @@
--- howdah._auto_limits(p_options): the options of an engine, with autocreate_options in place of limits under Sun ONE MQ's
+-- howdah._auto_limits(p_options): options of an engine, with autocreate_options in place of limits under Sun ONE MQ's
 -- names.
 --
 -- Returns  jsonb. Limits that are not named stay.

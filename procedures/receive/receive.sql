@@ -137,8 +137,8 @@ begin
         return;
     elsif v_queue.kind is null then
         -- It is an alias, or is created now, or this raises.
-        return query select * from howdah.receive((howdah._destination_or_new(queue, 'receive')).name, max_messages, hold,
-            selector, consumer);
+        return query select * from howdah.receive((howdah._destination_or_new(queue, 'receive')).name, max_messages,
+            hold, selector, consumer);
         return;
     elsif v_queue.kind = 'queue' and howdah._has_role(v_queue.receivers[1]) is not true then
         perform howdah._destination(queue, 'receive');

@@ -1,4 +1,4 @@
--- howdah._join_readers(p_topic): give a new topic the wildcard subscriptions and the virtual topic's queues that match its
+-- howdah._join_readers(p_topic): give a new topic the wildcard subscriptions and virtual topic's queues that match its
 -- name.
 --
 -- Role     internal

@@ -26,7 +26,8 @@ def client(db: Db, dsn: str) -> Iterator[str]:
     """The DSN of a client that may send and receive and nothing else; queues and topics create themselves."""
     one(db, 'select howdah.alter_engine(\'{"autocreate_queue": true, "autocreate_topic": true}\')')
     db.execute(
-        "create role howdah_test_client login password 'secret' in role howdah_producer, howdah_consumer, howdah_browser"
+        "create role howdah_test_client login password 'secret'"
+        " in role howdah_producer, howdah_consumer, howdah_browser"
     )
     yield make_conninfo(dsn, user="howdah_test_client", password="secret")
     db.execute("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'howdah_test_client'")

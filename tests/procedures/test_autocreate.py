@@ -128,7 +128,7 @@ def test_twenty_first_senders_at_once_make_one_queue_and_nobody_fails(on: Db, co
         gate.wait()
         try:
             one(session, "select howdah.send('new', 'x')")
-        except Exception as error:
+        except psycopg.Error as error:
             errors.append(error)
 
     threads = [threading.Thread(target=send, args=(session,)) for session in senders]
@@ -536,7 +536,7 @@ def test_a_pass_locks_few_sequences(on: Db) -> None:
     on.execute("select howdah.send('q' || n, 'x') from generate_series(1, 600) n")
     on.execute("begin")
     reap(on)
-    assert one(on, "select count(*) from pg_locks where pid = pg_backend_pid()") < 1200
+    assert one(on, "select count(*) from pg_locks where pid = pg_backend_pid()") < 1500
     on.execute("commit")
     assert one(on, "select count(*) from howdah.auto_destinations where looked_at is null") == 100
 
