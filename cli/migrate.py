@@ -69,6 +69,8 @@ def migrate(
     else:
         roles = _roles(one_role, role_prefix, user)
         after = migrations.migrate(dsn, roles=roles, engine_name=engine_name, revision=to)
+        if before.revision is None and after.current:
+            _begin_embedded(dsn)
         if persistent is not None:
             with connected(dsn, None) as connection:
                 connection.admin.alter_engine(persistent=persistent)
@@ -82,6 +84,18 @@ def _user(dsn: str) -> str:
     """Return our role in the database. Raises an error if it does not answer."""
     with connected(dsn, None) as connection, connection.session() as session:
         return str(session.connection.execute("select current_user").fetchone()[0])
+
+
+def _begin_embedded(dsn: str) -> None:
+    """Let queues and topics create themselves in a new database of an embedded server: its users have no administrator.
+
+    This is the one place that does so: docs/auto-creation.md.
+    """
+    with connected(dsn, None) as connection:
+        with connection.session() as session:
+            (embedded,) = session.connection.execute("select current_setting('howdah.embedded', true)").fetchone()
+        if embedded == "on":
+            connection.admin.alter_engine(autocreate_queue=True, autocreate_topic=True)
 
 
 def _roles(one_role: bool, prefix: str | None, user: str) -> Roles | None:

@@ -31,7 +31,7 @@ LIST_COLUMNS = tables.Columns(
         "journal_level": "journal",
         "paused": "paused",
     },
-    {"default_priority": "priority", "created_at": "created"},
+    {"default_priority": "priority", "created_at": "created", "auto_created": "by itself"},
 )
 STATS_COLUMNS = tables.Columns(
     {

@@ -21,6 +21,8 @@ ROOMS = (
     # where messages go
     "destinations",
     "aliases",
+    "access",
+    "autocreate",
     "ring",
     "cursors",
     "subscriptions",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from . import types
 from .archive import archive_restores, archive_runs, archived_messages, maintenance_waits
 from .audits import audit_runs, audit_verdicts
+from .autocreate import auto_destinations, spare_numbers
 from .base import SCHEMA, metadata
 from .changes import config_changes
 from .consumers import candidates, consumer_leases, consumers, group_owners, selections
@@ -48,6 +49,7 @@ __all__ = [
     "attempts",
     "audit_runs",
     "audit_verdicts",
+    "auto_destinations",
     "backlog_counts",
     "backlog_figures",
     "bridges",
@@ -90,6 +92,7 @@ __all__ = [
     "selections",
     "sender_signs",
     "sent_by",
+    "spare_numbers",
     "subscriptions",
     "temporary_queues",
     "topic_ring",

@@ -236,7 +236,7 @@ destinations = Table(
         Text,
         nullable=False,
         server_default="howdah",
-        comment="Preset last applied: howdah, websphere, websphere_mq, service_broker or activemq.",
+        comment="Preset last applied: howdah, websphere, websphere_mq, service_broker, activemq or sun_mq.",
     ),
     *policy_columns(),
     Column(
@@ -349,6 +349,13 @@ destinations = Table(
         server_default=text("false"),
         comment="True: each message sent here gets the role of its sender in the header JMSXUserID.",
     ),
+    Column(
+        "auto_created",
+        Boolean,
+        nullable=False,
+        server_default=text("false"),
+        comment="True: its first use created it, and it ends when nobody uses it. False: an administrator's.",
+    ),
     CheckConstraint("message_groups IN ('none', 'transaction', 'sticky')", name="message_groups"),
     CheckConstraint("delivery_policy IN ('shared', 'single', 'failover', 'round_robin')", name="delivery_policy"),
     CheckConstraint("kind IN ('queue', 'topic', 'subscription')", name="kind"),
@@ -372,6 +379,11 @@ destinations = Table(
     CheckConstraint("journal_level IN ('off', 'exits', 'full')", name="journal_level"),
     *policy_checks(),
     Index("uq_destinations_name", "name", unique=True, postgresql_where=text("dropped_at IS NULL")),
+    Index(
+        "ix_destinations_former",
+        "name",
+        postgresql_where=text("auto_created AND dropped_at IS NOT NULL"),
+    ),
     Index(
         "ix_destinations_exception_mode",
         "exception_mode",

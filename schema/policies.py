@@ -283,7 +283,7 @@ def policy_checks() -> list[CheckConstraint]:
     """What policy_columns() may hold."""
     return [
         CheckConstraint(
-            "preset IN ('howdah', 'websphere', 'websphere_mq', 'service_broker', 'activemq')", name="preset"
+            "preset IN ('howdah', 'websphere', 'websphere_mq', 'service_broker', 'activemq', 'sun_mq')", name="preset"
         ),
         CheckConstraint("limit_comparison IN ('reached', 'exceeded')", name="comparison"),
         CheckConstraint(

@@ -226,6 +226,34 @@ engine = Table(
         comment="True: maintenance drops no journal rows and incidents that are not in the archive.",
     ),
     Column(
+        "autocreate_queue",
+        Boolean,
+        nullable=False,
+        server_default=text("false"),
+        comment="True: the first use of a missing queue creates it. OpenMQ's default is true.",
+    ),
+    Column(
+        "autocreate_topic",
+        Boolean,
+        nullable=False,
+        server_default=text("false"),
+        comment="True: the first use of a missing topic creates it. OpenMQ's default is true.",
+    ),
+    Column(
+        "autocreate_options",
+        JSONB,
+        nullable=False,
+        server_default=text('\'{"preset": "sun_mq"}\''),
+        comment="Options of queues that create themselves, and of topics as far as they have them. Policies override.",
+    ),
+    Column(
+        "autocreate_reap_seconds",
+        Integer,
+        nullable=False,
+        server_default="120",
+        comment="Seconds without use after which an empty destination that created itself ends. OpenMQ's default.",
+    ),
+    Column(
         "identity_salt",
         UUID(),
         comment="Part of the identity by which links know the engine: howdah.new_engine_id(). NULL: it never changed.",
@@ -297,6 +325,7 @@ engine = Table(
     ),
     CheckConstraint("expiration_interval_seconds >= 0", name="expiration_interval_seconds"),
     CheckConstraint("max_message_bytes > 0", name="max_message_bytes"),
+    CheckConstraint("autocreate_reap_seconds > 0", name="autocreate_reap_seconds"),
     comment="The engine's settings, one row.",
 )
 

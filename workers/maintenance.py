@@ -23,9 +23,14 @@ LOCK = "maintenance"
 LOCK_SECONDS = 30.0
 LOCK_TIMEOUT = "5s"
 PASSES = 20
-"""Most transactions of 10,000 expired messages in a row, before other services have their turn."""
+"""Most transactions of 10,000 expired messages, or of 500 unused destinations, in a row, before other services have
+their turn."""
 TRANSACTIONS = "transactions"
 """Also run at the start, and again in case the server restarts."""
+REPORTED = {"workers", "journal", "dropped", "incidents", "topics", "subscriptions", "expired", "autocreated"}
+"""Services whose work is told to the log."""
+REPEATED = {"expired", "autocreated"}
+"""Services that run again at once while they find something."""
 SERVICES = {
     "totals": 5.0,
     "backlog": 10.0,
@@ -43,6 +48,7 @@ SERVICES = {
     TRANSACTIONS: 60.0,
     "temporary": 10.0,
     "senders": 4.0,
+    "autocreated": 10.0,
 }
 """Seconds between passes of each service. For expired messages: between checks of expiration_interval_seconds."""
 
@@ -96,12 +102,12 @@ class Maintenance:
             except (HowdahError, psycopg.Error) as error:
                 events.maintenance_failed(self._worker, service, error)
                 return None
-        if count and service in {"workers", "journal", "dropped", "incidents", "topics", "subscriptions", "expired"}:
+        if count and service in REPORTED:
             events.maintained(self._worker, service, count)
         return count
 
     def _pass(self, admin: Admin, service: str) -> int | str | None:
-        """Run the service under the lock. Repeats that of expired messages as long as it finds some."""
+        """Run the service under the lock. Repeats those of REPEATED as long as they find something."""
         if service == TRANSACTIONS:
             return self._roll_back(admin)
         total = 0
@@ -110,7 +116,7 @@ class Maintenance:
             if self._epoch is None:
                 return total or None
             done = admin.maintain(service, self._epoch)
-            if service != "expired" or not isinstance(done, int):
+            if service not in REPEATED or not isinstance(done, int):
                 return done
             total += done
             if not done or self._ending.is_set():

@@ -27,7 +27,7 @@ class AliasOptions(TypedDict, total=False):
 class QueueOptions(TypedDict, total=False):
     """Options of a queue; docs/poison.md and docs/limits.md explain them."""
 
-    preset: Literal["howdah", "websphere", "websphere_mq", "service_broker", "activemq"]
+    preset: Literal["howdah", "websphere", "websphere_mq", "service_broker", "activemq", "sun_mq"]
     max_failed_deliveries: int
     limit_comparison: Literal["reached", "exceeded"]
     count_by: Literal["message", "conversation", "group"]
@@ -142,6 +142,10 @@ class EngineOptions(TypedDict, total=False):
     persistent: bool
     exclusive: bool
     instance_timeout_seconds: int
+    autocreate_queue: bool
+    autocreate_topic: bool
+    autocreate_options: QueueOptions
+    autocreate_reap_seconds: int
 
 
 class StorageOptions(TypedDict, total=False):

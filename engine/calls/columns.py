@@ -3,7 +3,7 @@
 QUEUE_COLUMNS = (
     "queue, is_system, sending_paused, receiving_paused, max_failed_deliveries, exception_mode, exception_queue,"
     " redelivery_delay_ms, blocked_retry_ms, max_message_bytes, default_priority, default_time_to_live_ms,"
-    " journal_level, created_at, created_by"
+    " journal_level, created_at, created_by, auto_created"
 )
 STATS_COLUMNS = (
     "queue_name, live, in_hand, parked, dead, enqueued, dequeued, consumed, expired, discarded, moved_out, moved_in,"
@@ -32,6 +32,7 @@ SERVICES = (
     "expired",
     "temporary",
     "senders",
+    "autocreated",
 )
 INCIDENT_COLUMNS = (
     "incident_id, queue_name, message, stage, attempt, outcome, error_class, error_text, sqlstate, traceback, worker,"
@@ -50,7 +51,7 @@ ALIAS_COLUMNS = "alias, target, default_reliability, max_reliability, producer_m
 
 TOPIC_COLUMNS = (
     "topic, sending_paused, subscriptions, durable_subscriptions, bridges, published, stored, refused_for, created_at,"
-    " created_by"
+    " created_by, auto_created"
 )
 SUBSCRIPTION_COLUMNS = (
     "subscription, topic_name, client_id, name, durable, shared, no_local, prioritized, selector, paused, behind,"

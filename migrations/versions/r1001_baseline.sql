@@ -276,6 +276,245 @@ COMMENT ON COLUMN howdah.audit_verdicts.run_id IS 'The last audit that judged it
 COMMENT ON COLUMN howdah.audit_verdicts.audited_at IS 'The database''s clock at that audit''s snapshot.';
 COMMENT ON COLUMN howdah.audit_verdicts.verdict IS 'The auditor''s verdict, such as proved.';
 
+CREATE TABLE howdah.destination_policies (
+    pattern TEXT COLLATE "C" NOT NULL,
+    options JSONB NOT NULL,
+    set_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    set_by TEXT NOT NULL,
+    CONSTRAINT pk_destination_policies PRIMARY KEY (pattern)
+);
+COMMENT ON TABLE howdah.destination_policies IS 'Options of queues by wildcard. The most specific pattern applies.';
+COMMENT ON COLUMN howdah.destination_policies.pattern IS 'The names it applies to: * stands for one part between dots, > at the end for all the rest.';
+COMMENT ON COLUMN howdah.destination_policies.options IS 'The options, as in create_queue, as a JSON object.';
+COMMENT ON COLUMN howdah.destination_policies.set_at IS 'When it was set.';
+COMMENT ON COLUMN howdah.destination_policies.set_by IS 'The role that set it.';
+
+CREATE TABLE howdah.destinations (
+    id INTEGER GENERATED ALWAYS AS IDENTITY,
+    name TEXT COLLATE "C" NOT NULL,
+    kind TEXT DEFAULT 'queue' NOT NULL,
+    is_system BOOLEAN DEFAULT false NOT NULL,
+    created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    created_by TEXT NOT NULL,
+    dropped_at TIMESTAMP WITH TIME ZONE,
+    sending_paused BOOLEAN DEFAULT false NOT NULL,
+    receiving_paused BOOLEAN DEFAULT false NOT NULL,
+    own_sending_paused BOOLEAN DEFAULT false NOT NULL,
+    own_receiving_paused BOOLEAN DEFAULT false NOT NULL,
+    max_failed_deliveries INTEGER DEFAULT '5' NOT NULL,
+    exception_mode TEXT DEFAULT 'system' NOT NULL,
+    exception_queue TEXT,
+    redelivery_delay_ms BIGINT DEFAULT '0' NOT NULL,
+    blocked_retry_ms BIGINT DEFAULT -1 NOT NULL,
+    max_message_bytes BIGINT DEFAULT '73400320' NOT NULL,
+    own_max_message_bytes BIGINT DEFAULT '73400320' NOT NULL,
+    default_priority INTEGER DEFAULT '4' NOT NULL,
+    default_time_to_live_ms BIGINT,
+    journal_level TEXT DEFAULT 'exits' NOT NULL,
+    positions REGCLASS NOT NULL,
+    head REGCLASS NOT NULL,
+    search REGCLASS NOT NULL,
+    waiting REGCLASS NOT NULL,
+    special REGCLASS NOT NULL,
+    main_rank SMALLINT NOT NULL,
+    senders TEXT[] NOT NULL,
+    receivers TEXT[] NOT NULL,
+    failing REGCLASS NOT NULL,
+    journal_level_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    preset TEXT DEFAULT 'howdah' NOT NULL,
+    limit_comparison TEXT DEFAULT 'reached' NOT NULL,
+    count_by TEXT DEFAULT 'message' NOT NULL,
+    decided_at TEXT DEFAULT 'failure' NOT NULL,
+    backout_count TEXT DEFAULT 'recorded' NOT NULL,
+    dispose_at INTEGER DEFAULT 5 NOT NULL,
+    initial_redelivery_delay_ms BIGINT,
+    use_exponential_backoff BOOLEAN DEFAULT false NOT NULL,
+    backoff_multiplier DOUBLE PRECISION DEFAULT 5 NOT NULL,
+    max_redelivery_delay_ms BIGINT DEFAULT -1 NOT NULL,
+    use_collision_avoidance BOOLEAN DEFAULT false NOT NULL,
+    collision_avoidance_factor DOUBLE PRECISION DEFAULT 0.15 NOT NULL,
+    override_blocked_retry BOOLEAN DEFAULT false NOT NULL,
+    strict_order BOOLEAN DEFAULT false NOT NULL,
+    at_limit TEXT DEFAULT 'move' NOT NULL,
+    exception_fallback TEXT DEFAULT 'system' NOT NULL,
+    exception_prefix TEXT DEFAULT 'ActiveMQ.DLQ.Queue.' NOT NULL,
+    check_rights BOOLEAN DEFAULT false NOT NULL,
+    process_non_persistent BOOLEAN DEFAULT true NOT NULL,
+    log_table BOOLEAN DEFAULT false NOT NULL,
+    log_queue TEXT,
+    quarantine_ms BIGINT DEFAULT 3600000 NOT NULL,
+    quarantine_times INTEGER DEFAULT 1 NOT NULL,
+    error_reply BOOLEAN DEFAULT false NOT NULL,
+    notify_admin BOOLEAN DEFAULT false NOT NULL,
+    clean_incidents BOOLEAN DEFAULT false NOT NULL,
+    poison_handling BOOLEAN DEFAULT true NOT NULL,
+    disable_after INTEGER DEFAULT 0 NOT NULL,
+    disabled_at TIMESTAMP WITH TIME ZONE,
+    message_limit BIGINT,
+    byte_limit BIGINT,
+    streak_from BIGINT DEFAULT 0 NOT NULL,
+    poison_procedure TEXT,
+    poison_procedure_owner TEXT,
+    persistent BOOLEAN DEFAULT true NOT NULL,
+    own_persistent BOOLEAN DEFAULT true NOT NULL,
+    default_reliability TEXT DEFAULT 'ASSURED_PERSISTENT' NOT NULL,
+    max_reliability TEXT DEFAULT 'ASSURED_PERSISTENT' NOT NULL,
+    producer_may_override BOOLEAN DEFAULT true NOT NULL,
+    exception_discard_reliability TEXT DEFAULT 'BEST_EFFORT_NONPERSISTENT',
+    discard_with_sender BOOLEAN DEFAULT false NOT NULL,
+    limit_behaviour TEXT DEFAULT 'reject' NOT NULL,
+    send_timeout_ms BIGINT DEFAULT 30000 NOT NULL,
+    deduplication_window_ms BIGINT DEFAULT 300000 NOT NULL,
+    room REGCLASS,
+    tickets REGCLASS,
+    process_expired BOOLEAN DEFAULT false NOT NULL,
+    message_groups TEXT DEFAULT 'none' NOT NULL,
+    delivery_policy TEXT DEFAULT 'shared' NOT NULL,
+    groups_at TIMESTAMP WITH TIME ZONE,
+    notify_events BOOLEAN DEFAULT false NOT NULL,
+    stamp_user BOOLEAN DEFAULT false NOT NULL,
+    auto_created BOOLEAN DEFAULT false NOT NULL,
+    CONSTRAINT pk_destinations PRIMARY KEY (id),
+    CONSTRAINT ck_destinations_message_groups CHECK (message_groups IN ('none', 'transaction', 'sticky')),
+    CONSTRAINT ck_destinations_delivery_policy CHECK (delivery_policy IN ('shared', 'single', 'failover', 'round_robin')),
+    CONSTRAINT ck_destinations_kind CHECK (kind IN ('queue', 'topic', 'subscription')),
+    CONSTRAINT ck_destinations_max_failed_deliveries CHECK (max_failed_deliveries >= -1),
+    CONSTRAINT ck_destinations_exception_mode CHECK (exception_mode IN ('system', 'named', 'none', 'dead_letter', 'shared', 'individual')),
+    CONSTRAINT ck_destinations_exception_queue CHECK ((exception_mode = 'named') = (exception_queue IS NOT NULL)),
+    CONSTRAINT ck_destinations_delays CHECK (redelivery_delay_ms >= 0 AND initial_redelivery_delay_ms >= 0 AND blocked_retry_ms >= -1),
+    CONSTRAINT ck_destinations_max_message_bytes CHECK (max_message_bytes > 0),
+    CONSTRAINT ck_destinations_own_max_message_bytes CHECK (own_max_message_bytes > 0),
+    CONSTRAINT ck_destinations_default_priority CHECK (default_priority BETWEEN 0 AND 9),
+    CONSTRAINT ck_destinations_default_time_to_live_ms CHECK (default_time_to_live_ms > 0),
+    CONSTRAINT ck_destinations_reliability CHECK (array_position(ARRAY['BEST_EFFORT_NONPERSISTENT', 'EXPRESS_NONPERSISTENT', 'RELIABLE_NONPERSISTENT', 'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], default_reliability) <= array_position(ARRAY['BEST_EFFORT_NONPERSISTENT', 'EXPRESS_NONPERSISTENT', 'RELIABLE_NONPERSISTENT', 'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], max_reliability)),
+    CONSTRAINT ck_destinations_journal_level CHECK (journal_level IN ('off', 'exits', 'full')),
+    CONSTRAINT ck_destinations_preset CHECK (preset IN ('howdah', 'websphere', 'websphere_mq', 'service_broker', 'activemq', 'sun_mq')),
+    CONSTRAINT ck_destinations_comparison CHECK (limit_comparison IN ('reached', 'exceeded')),
+    CONSTRAINT ck_destinations_counting CHECK (count_by IN ('message', 'conversation', 'group') AND backout_count IN ('volatile', 'recorded', 'hardened')),
+    CONSTRAINT ck_destinations_decided_at CHECK (decided_at IN ('failure', 'receive')),
+    CONSTRAINT ck_destinations_at_limit CHECK (at_limit IN ('move', 'discard', 'quarantine', 'end_conversation')),
+    CONSTRAINT ck_destinations_exception_fallback CHECK (exception_fallback IN ('system', 'dead_letter')),
+    CONSTRAINT ck_destinations_backoff CHECK (backoff_multiplier >= 1 AND collision_avoidance_factor BETWEEN 0 AND 1 AND max_redelivery_delay_ms >= -1),
+    CONSTRAINT ck_destinations_quarantine CHECK (quarantine_ms >= 0 AND quarantine_times >= 0 AND disable_after >= 0),
+    CONSTRAINT ck_destinations_room CHECK (message_limit > 0 AND byte_limit > 0),
+    CONSTRAINT ck_destinations_limit_behaviour CHECK (limit_behaviour IN ('reject', 'remove_oldest', 'remove_lowest_priority', 'block') AND send_timeout_ms >= 0),
+    CONSTRAINT ck_destinations_deduplication_window_ms CHECK (deduplication_window_ms > 0)
+);
+CREATE UNIQUE INDEX uq_destinations_name ON howdah.destinations (name) WHERE dropped_at IS NULL;
+CREATE INDEX ix_destinations_exception_mode ON howdah.destinations (exception_mode) WHERE exception_mode IN ('named', 'individual');
+CREATE INDEX ix_destinations_former ON howdah.destinations (name) WHERE auto_created AND dropped_at IS NOT NULL;
+COMMENT ON TABLE howdah.destinations IS 'Queues and topics, with the policies that govern their messages.';
+COMMENT ON COLUMN howdah.destinations.id IS 'Number of the destination, used in every other table.';
+COMMENT ON COLUMN howdah.destinations.name IS 'Name: 1 to 242 letters, digits, dots, underscores, hyphens, slashes.';
+COMMENT ON COLUMN howdah.destinations.kind IS 'queue (one consumer per message), topic (every subscriber) or subscription (one subscriber''s view of topics).';
+COMMENT ON COLUMN howdah.destinations.is_system IS 'Made by Howdah: can be neither altered nor dropped.';
+COMMENT ON COLUMN howdah.destinations.created_at IS 'When it was created.';
+COMMENT ON COLUMN howdah.destinations.created_by IS 'The role that created it.';
+COMMENT ON COLUMN howdah.destinations.dropped_at IS 'When it was dropped. The row stays, so that the journal keeps its name.';
+COMMENT ON COLUMN howdah.destinations.sending_paused IS 'True: nobody sends here, because own_sending_paused is true (HD008) or the engine does not run (HD040).';
+COMMENT ON COLUMN howdah.destinations.receiving_paused IS 'True: nobody receives here, because own_receiving_paused is true (HD009) or the engine does not run (HD040).';
+COMMENT ON COLUMN howdah.destinations.own_sending_paused IS 'True: an administrator paused sending to this destination alone.';
+COMMENT ON COLUMN howdah.destinations.own_receiving_paused IS 'True: an administrator paused receiving from this destination alone, or failures disabled it.';
+COMMENT ON COLUMN howdah.destinations.max_failed_deliveries IS 'A message with this many failures is disposed of. 0: never. WebSphere''s default is 5.';
+COMMENT ON COLUMN howdah.destinations.exception_mode IS 'Where a message goes at the limit: system, named (exception_queue), dead_letter, shared, individual or none (it stays).';
+COMMENT ON COLUMN howdah.destinations.exception_queue IS 'Name of the exception destination when exception_mode is named.';
+COMMENT ON COLUMN howdah.destinations.redelivery_delay_ms IS 'Milliseconds that a failed message waits before its next delivery.';
+COMMENT ON COLUMN howdah.destinations.blocked_retry_ms IS 'Milliseconds between retries past the limit, if exception_mode is none and override_blocked_retry is set. -1: no retry until howdah.retry.';
+COMMENT ON COLUMN howdah.destinations.max_message_bytes IS 'Largest body that a send accepts, in bytes: the lesser of own_max_message_bytes and the engine''s max_message_bytes.';
+COMMENT ON COLUMN howdah.destinations.own_max_message_bytes IS 'The option max_message_bytes as given. The default of 70 MiB is Sun ONE MQ''s.';
+COMMENT ON COLUMN howdah.destinations.default_priority IS 'Priority of a message sent without one, 0 to 9.';
+COMMENT ON COLUMN howdah.destinations.default_time_to_live_ms IS 'Milliseconds that a message lives if it is sent without time_to_live. NULL: forever.';
+COMMENT ON COLUMN howdah.destinations.journal_level IS 'off, exits (what became of each message) or full (also each send).';
+COMMENT ON COLUMN howdah.destinations.positions IS 'The sequence that gives the destination''s messages their positions.';
+COMMENT ON COLUMN howdah.destinations.head IS 'Hint of the main lane (ready messages of the priority it was created with): as lanes.head.';
+COMMENT ON COLUMN howdah.destinations.search IS 'Hint of the main lane: as lanes.search.';
+COMMENT ON COLUMN howdah.destinations.waiting IS 'A sequence, a hint: whether somebody waits and asked to be woken. howdah._wake describes it.';
+COMMENT ON COLUMN howdah.destinations.special IS 'A sequence, shared with other destinations. It has a value once a lane was opened; receives then read lanes.';
+COMMENT ON COLUMN howdah.destinations.main_rank IS 'Rank of the main lane.';
+COMMENT ON COLUMN howdah.destinations.senders IS 'Copy of destination_grants for the verb send, by trigger.';
+COMMENT ON COLUMN howdah.destinations.receivers IS 'Copy of destination_grants for the verb receive, by trigger.';
+COMMENT ON COLUMN howdah.destinations.failing IS 'A sequence, shared with other destinations. It has a value once a failure was recorded; receives then count failures.';
+COMMENT ON COLUMN howdah.destinations.journal_level_at IS 'When journal_level was last set. An audit trusts records from then on.';
+COMMENT ON COLUMN howdah.destinations.preset IS 'Preset last applied: howdah, websphere, websphere_mq, service_broker, activemq or sun_mq.';
+COMMENT ON COLUMN howdah.destinations.limit_comparison IS 'When a message is at its limit: reached (failures >= max_failed_deliveries) or exceeded (>).';
+COMMENT ON COLUMN howdah.destinations.count_by IS 'What failures are counted for: message, or conversation or group (failures of all its messages add up).';
+COMMENT ON COLUMN howdah.destinations.decided_at IS 'When a message at its limit is disposed of: failure (at once, if it is free) or receive (when a receive next finds it).';
+COMMENT ON COLUMN howdah.destinations.backout_count IS 'Which failures count: volatile (since the server''s start), recorded (all incidents) or hardened (every attempt, committed before it begins).';
+COMMENT ON COLUMN howdah.destinations.dispose_at IS 'Failures at which a receive disposes of a message; derived from the other columns. 1000000: never.';
+COMMENT ON COLUMN howdah.destinations.initial_redelivery_delay_ms IS 'Milliseconds before the first redelivery. NULL: as redelivery_delay_ms.';
+COMMENT ON COLUMN howdah.destinations.use_exponential_backoff IS 'True: each delay is backoff_multiplier times the one before.';
+COMMENT ON COLUMN howdah.destinations.backoff_multiplier IS 'Factor between one delay and the next; ActiveMQ''s default is 5.';
+COMMENT ON COLUMN howdah.destinations.max_redelivery_delay_ms IS 'Milliseconds that no delay exceeds. -1: no bound.';
+COMMENT ON COLUMN howdah.destinations.use_collision_avoidance IS 'True: delays are spread by collision_avoidance_factor.';
+COMMENT ON COLUMN howdah.destinations.collision_avoidance_factor IS 'The largest share by which a delay is lengthened or shortened at random.';
+COMMENT ON COLUMN howdah.destinations.override_blocked_retry IS 'True: blocked_retry_ms applies to this queue. False: engine.default_blocked_retry_ms does.';
+COMMENT ON COLUMN howdah.destinations.strict_order IS 'True: one consumer at a time, and no message before one that waits for its redelivery.';
+COMMENT ON COLUMN howdah.destinations.at_limit IS 'What becomes of a message at its limit: move (exception_mode says where), discard, quarantine or end_conversation.';
+COMMENT ON COLUMN howdah.destinations.exception_fallback IS 'Where it goes if its exception destination is missing, full or not permitted: system or dead_letter.';
+COMMENT ON COLUMN howdah.destinations.exception_prefix IS 'The prefix of the queue''s name in the name of its individual dead-letter queue.';
+COMMENT ON COLUMN howdah.destinations.check_rights IS 'True: a message is moved only if the consumer''s role may receive, browse, send, pass_all and set_all there.';
+COMMENT ON COLUMN howdah.destinations.process_non_persistent IS 'False: non-persistent messages at their limit are discarded, not moved.';
+COMMENT ON COLUMN howdah.destinations.log_table IS 'True: a message at its limit is copied to the table poison_log.';
+COMMENT ON COLUMN howdah.destinations.log_queue IS 'Name of a queue that gets a copy of each message at its limit. NULL: none.';
+COMMENT ON COLUMN howdah.destinations.quarantine_ms IS 'Milliseconds in quarantine. Afterwards the message returns, and its failures count from zero.';
+COMMENT ON COLUMN howdah.destinations.quarantine_times IS 'How often a message is quarantined before exception_mode says where it goes.';
+COMMENT ON COLUMN howdah.destinations.error_reply IS 'True: an error message goes to reply_to of each message at its limit.';
+COMMENT ON COLUMN howdah.destinations.notify_admin IS 'True: a message at its limit is reported to the queue _SYSTEM.Advisory.';
+COMMENT ON COLUMN howdah.destinations.clean_incidents IS 'True: the incidents of a message (or conversation) at its limit are deleted when it is disposed of.';
+COMMENT ON COLUMN howdah.destinations.poison_handling IS 'False: the queue is never disabled, whatever disable_after says. This is Service Broker''s POISON_MESSAGE_HANDLING.';
+COMMENT ON COLUMN howdah.destinations.disable_after IS 'Failures in a row after which the queue is disabled; 0: never. Service Broker''s is 5.';
+COMMENT ON COLUMN howdah.destinations.disabled_at IS 'When failures in a row disabled the queue. Receives raise HD016 until howdah.resume. NULL: it is not disabled.';
+COMMENT ON COLUMN howdah.destinations.message_limit IS 'The most messages that the queue may hold. NULL: any number.';
+COMMENT ON COLUMN howdah.destinations.byte_limit IS 'The most bytes of bodies that the queue may hold. NULL: any number.';
+COMMENT ON COLUMN howdah.destinations.streak_from IS 'Incidents up to this number no longer count as failures in a row.';
+COMMENT ON COLUMN howdah.destinations.poison_procedure IS 'Function (SCHEMA.FUNCTION) that a receive calls with each message at its limit. NULL: none.';
+COMMENT ON COLUMN howdah.destinations.poison_procedure_owner IS 'The role that owned the function when it was set. The function is not called if its owner changes.';
+COMMENT ON COLUMN howdah.destinations.persistent IS 'False: memory mode, in which every message sent here is non-persistent.';
+COMMENT ON COLUMN howdah.destinations.own_persistent IS 'The option persistent as given; the column persistent is what applies, including the engine''s false.';
+COMMENT ON COLUMN howdah.destinations.default_reliability IS 'Level of reliability of a message that is sent without a level or delivery mode.';
+COMMENT ON COLUMN howdah.destinations.max_reliability IS 'Highest level of reliability that is taken here.';
+COMMENT ON COLUMN howdah.destinations.producer_may_override IS 'False: every message gets default_reliability, whatever its sender asks for.';
+COMMENT ON COLUMN howdah.destinations.exception_discard_reliability IS 'Messages up to this level are discarded in place of going to an exception destination. NULL: none are.';
+COMMENT ON COLUMN howdah.destinations.discard_with_sender IS 'True: best-effort and express messages go with the connection that sent them.';
+COMMENT ON COLUMN howdah.destinations.limit_behaviour IS 'What a send to a full queue does: reject, remove_oldest, remove_lowest_priority or block (up to send_timeout_ms).';
+COMMENT ON COLUMN howdah.destinations.send_timeout_ms IS 'Milliseconds that a send waits for room if limit_behaviour is block.';
+COMMENT ON COLUMN howdah.destinations.deduplication_window_ms IS 'Milliseconds for which a deduplication key is remembered. Amazon SQS has five minutes.';
+COMMENT ON COLUMN howdah.destinations.room IS 'A sequence: the last ticket that sends may use without counting. howdah._reserve describes it. NULL: no limit applies.';
+COMMENT ON COLUMN howdah.destinations.tickets IS 'A sequence: the tickets that sends draw under a limit. NULL: no limit applies.';
+COMMENT ON COLUMN howdah.destinations.process_expired IS 'True: expired messages go to the exception destination. False: they are gone.';
+COMMENT ON COLUMN howdah.destinations.message_groups IS 'Order within groups (header JMSXGroupID, or else the conversation): none, transaction (a group belongs to one transaction at a time) or sticky (it belongs to one consumer until that goes).';
+COMMENT ON COLUMN howdah.destinations.delivery_policy IS 'Who gets messages: shared (whoever asks), single (one open consumer, no second one), failover (the first open consumer) or round_robin (open consumers in turn).';
+COMMENT ON COLUMN howdah.destinations.groups_at IS 'When message_groups or delivery_policy last changed. An audit expects order for what was sent since. NULL: never.';
+COMMENT ON COLUMN howdah.destinations.notify_events IS 'True: dead messages and stopped listeners are announced by NOTIFY, on the channel howdah_events.';
+COMMENT ON COLUMN howdah.destinations.stamp_user IS 'True: each message sent here gets the role of its sender in the header JMSXUserID.';
+COMMENT ON COLUMN howdah.destinations.auto_created IS 'True: its first use created it, and it ends when nobody uses it. False: an administrator''s.';
+
+CREATE TABLE howdah.aliases (
+    name TEXT COLLATE "C" NOT NULL,
+    target TEXT COLLATE "C" NOT NULL,
+    default_reliability TEXT,
+    max_reliability TEXT,
+    producer_may_override BOOLEAN,
+    created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    created_by TEXT NOT NULL,
+    CONSTRAINT pk_aliases PRIMARY KEY (name)
+);
+COMMENT ON TABLE howdah.aliases IS 'Other names of queues and topics, with levels of reliability of their own.';
+COMMENT ON COLUMN howdah.aliases.name IS 'The other name; no destination has it.';
+COMMENT ON COLUMN howdah.aliases.target IS 'Name of the queue or topic that it stands for.';
+COMMENT ON COLUMN howdah.aliases.default_reliability IS 'As in destinations. NULL: the target''s.';
+COMMENT ON COLUMN howdah.aliases.max_reliability IS 'As in destinations. NULL: the target''s.';
+COMMENT ON COLUMN howdah.aliases.producer_may_override IS 'As in destinations. NULL: the target''s.';
+COMMENT ON COLUMN howdah.aliases.created_at IS 'When it was created.';
+COMMENT ON COLUMN howdah.aliases.created_by IS 'The role that created it.';
+
+CREATE TABLE howdah.spare_numbers (
+    id INTEGER NOT NULL,
+    CONSTRAINT pk_spare_numbers PRIMARY KEY (id)
+);
+COMMENT ON TABLE howdah.spare_numbers IS 'Numbers for the next destinations, made ready by maintenance while destinations create themselves.';
+COMMENT ON COLUMN howdah.spare_numbers.id IS 'The number. Its sequences have its name already.';
+
 CREATE TABLE howdah.config_changes (
     change_id BIGINT GENERATED ALWAYS AS IDENTITY,
     transaction BIGINT NOT NULL,
@@ -385,235 +624,6 @@ COMMENT ON COLUMN howdah.candidates.selector IS 'The selector.';
 COMMENT ON COLUMN howdah.candidates.seqs IS 'Positions there that it selects, ascending.';
 COMMENT ON COLUMN howdah.candidates.message_ids IS 'The messages that lay there. Only these are taken: what a selector sees of them never changes.';
 COMMENT ON COLUMN howdah.candidates.took_ms IS 'How long the look took, in milliseconds; the next may take twice.';
-
-CREATE TABLE howdah.destination_policies (
-    pattern TEXT COLLATE "C" NOT NULL,
-    options JSONB NOT NULL,
-    set_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    set_by TEXT NOT NULL,
-    CONSTRAINT pk_destination_policies PRIMARY KEY (pattern)
-);
-COMMENT ON TABLE howdah.destination_policies IS 'Options of queues by wildcard. The most specific pattern applies.';
-COMMENT ON COLUMN howdah.destination_policies.pattern IS 'The names it applies to: * stands for one part between dots, > at the end for all the rest.';
-COMMENT ON COLUMN howdah.destination_policies.options IS 'The options, as in create_queue, as a JSON object.';
-COMMENT ON COLUMN howdah.destination_policies.set_at IS 'When it was set.';
-COMMENT ON COLUMN howdah.destination_policies.set_by IS 'The role that set it.';
-
-CREATE TABLE howdah.destinations (
-    id INTEGER GENERATED ALWAYS AS IDENTITY,
-    name TEXT COLLATE "C" NOT NULL,
-    kind TEXT DEFAULT 'queue' NOT NULL,
-    is_system BOOLEAN DEFAULT false NOT NULL,
-    created_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    created_by TEXT NOT NULL,
-    dropped_at TIMESTAMP WITH TIME ZONE,
-    sending_paused BOOLEAN DEFAULT false NOT NULL,
-    receiving_paused BOOLEAN DEFAULT false NOT NULL,
-    own_sending_paused BOOLEAN DEFAULT false NOT NULL,
-    own_receiving_paused BOOLEAN DEFAULT false NOT NULL,
-    max_failed_deliveries INTEGER DEFAULT '5' NOT NULL,
-    exception_mode TEXT DEFAULT 'system' NOT NULL,
-    exception_queue TEXT,
-    redelivery_delay_ms BIGINT DEFAULT '0' NOT NULL,
-    blocked_retry_ms BIGINT DEFAULT -1 NOT NULL,
-    max_message_bytes BIGINT DEFAULT '73400320' NOT NULL,
-    own_max_message_bytes BIGINT DEFAULT '73400320' NOT NULL,
-    default_priority INTEGER DEFAULT '4' NOT NULL,
-    default_time_to_live_ms BIGINT,
-    journal_level TEXT DEFAULT 'exits' NOT NULL,
-    positions REGCLASS NOT NULL,
-    head REGCLASS NOT NULL,
-    search REGCLASS NOT NULL,
-    waiting REGCLASS NOT NULL,
-    special REGCLASS NOT NULL,
-    main_rank SMALLINT NOT NULL,
-    senders TEXT[] NOT NULL,
-    receivers TEXT[] NOT NULL,
-    failing REGCLASS NOT NULL,
-    journal_level_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    preset TEXT DEFAULT 'howdah' NOT NULL,
-    limit_comparison TEXT DEFAULT 'reached' NOT NULL,
-    count_by TEXT DEFAULT 'message' NOT NULL,
-    decided_at TEXT DEFAULT 'failure' NOT NULL,
-    backout_count TEXT DEFAULT 'recorded' NOT NULL,
-    dispose_at INTEGER DEFAULT 5 NOT NULL,
-    initial_redelivery_delay_ms BIGINT,
-    use_exponential_backoff BOOLEAN DEFAULT false NOT NULL,
-    backoff_multiplier DOUBLE PRECISION DEFAULT 5 NOT NULL,
-    max_redelivery_delay_ms BIGINT DEFAULT -1 NOT NULL,
-    use_collision_avoidance BOOLEAN DEFAULT false NOT NULL,
-    collision_avoidance_factor DOUBLE PRECISION DEFAULT 0.15 NOT NULL,
-    override_blocked_retry BOOLEAN DEFAULT false NOT NULL,
-    strict_order BOOLEAN DEFAULT false NOT NULL,
-    at_limit TEXT DEFAULT 'move' NOT NULL,
-    exception_fallback TEXT DEFAULT 'system' NOT NULL,
-    exception_prefix TEXT DEFAULT 'ActiveMQ.DLQ.Queue.' NOT NULL,
-    check_rights BOOLEAN DEFAULT false NOT NULL,
-    process_non_persistent BOOLEAN DEFAULT true NOT NULL,
-    log_table BOOLEAN DEFAULT false NOT NULL,
-    log_queue TEXT,
-    quarantine_ms BIGINT DEFAULT 3600000 NOT NULL,
-    quarantine_times INTEGER DEFAULT 1 NOT NULL,
-    error_reply BOOLEAN DEFAULT false NOT NULL,
-    notify_admin BOOLEAN DEFAULT false NOT NULL,
-    clean_incidents BOOLEAN DEFAULT false NOT NULL,
-    poison_handling BOOLEAN DEFAULT true NOT NULL,
-    disable_after INTEGER DEFAULT 0 NOT NULL,
-    disabled_at TIMESTAMP WITH TIME ZONE,
-    message_limit BIGINT,
-    byte_limit BIGINT,
-    streak_from BIGINT DEFAULT 0 NOT NULL,
-    poison_procedure TEXT,
-    poison_procedure_owner TEXT,
-    persistent BOOLEAN DEFAULT true NOT NULL,
-    own_persistent BOOLEAN DEFAULT true NOT NULL,
-    default_reliability TEXT DEFAULT 'ASSURED_PERSISTENT' NOT NULL,
-    max_reliability TEXT DEFAULT 'ASSURED_PERSISTENT' NOT NULL,
-    producer_may_override BOOLEAN DEFAULT true NOT NULL,
-    exception_discard_reliability TEXT DEFAULT 'BEST_EFFORT_NONPERSISTENT',
-    discard_with_sender BOOLEAN DEFAULT false NOT NULL,
-    limit_behaviour TEXT DEFAULT 'reject' NOT NULL,
-    send_timeout_ms BIGINT DEFAULT 30000 NOT NULL,
-    deduplication_window_ms BIGINT DEFAULT 300000 NOT NULL,
-    room REGCLASS,
-    tickets REGCLASS,
-    process_expired BOOLEAN DEFAULT false NOT NULL,
-    message_groups TEXT DEFAULT 'none' NOT NULL,
-    delivery_policy TEXT DEFAULT 'shared' NOT NULL,
-    groups_at TIMESTAMP WITH TIME ZONE,
-    notify_events BOOLEAN DEFAULT false NOT NULL,
-    stamp_user BOOLEAN DEFAULT false NOT NULL,
-    CONSTRAINT pk_destinations PRIMARY KEY (id),
-    CONSTRAINT ck_destinations_message_groups CHECK (message_groups IN ('none', 'transaction', 'sticky')),
-    CONSTRAINT ck_destinations_delivery_policy CHECK (delivery_policy IN ('shared', 'single', 'failover', 'round_robin')),
-    CONSTRAINT ck_destinations_kind CHECK (kind IN ('queue', 'topic', 'subscription')),
-    CONSTRAINT ck_destinations_max_failed_deliveries CHECK (max_failed_deliveries >= -1),
-    CONSTRAINT ck_destinations_exception_mode CHECK (exception_mode IN ('system', 'named', 'none', 'dead_letter', 'shared', 'individual')),
-    CONSTRAINT ck_destinations_exception_queue CHECK ((exception_mode = 'named') = (exception_queue IS NOT NULL)),
-    CONSTRAINT ck_destinations_delays CHECK (redelivery_delay_ms >= 0 AND initial_redelivery_delay_ms >= 0 AND blocked_retry_ms >= -1),
-    CONSTRAINT ck_destinations_max_message_bytes CHECK (max_message_bytes > 0),
-    CONSTRAINT ck_destinations_own_max_message_bytes CHECK (own_max_message_bytes > 0),
-    CONSTRAINT ck_destinations_default_priority CHECK (default_priority BETWEEN 0 AND 9),
-    CONSTRAINT ck_destinations_default_time_to_live_ms CHECK (default_time_to_live_ms > 0),
-    CONSTRAINT ck_destinations_reliability CHECK (array_position(ARRAY['BEST_EFFORT_NONPERSISTENT', 'EXPRESS_NONPERSISTENT', 'RELIABLE_NONPERSISTENT', 'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], default_reliability) <= array_position(ARRAY['BEST_EFFORT_NONPERSISTENT', 'EXPRESS_NONPERSISTENT', 'RELIABLE_NONPERSISTENT', 'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], max_reliability)),
-    CONSTRAINT ck_destinations_journal_level CHECK (journal_level IN ('off', 'exits', 'full')),
-    CONSTRAINT ck_destinations_preset CHECK (preset IN ('howdah', 'websphere', 'websphere_mq', 'service_broker', 'activemq')),
-    CONSTRAINT ck_destinations_comparison CHECK (limit_comparison IN ('reached', 'exceeded')),
-    CONSTRAINT ck_destinations_counting CHECK (count_by IN ('message', 'conversation', 'group') AND backout_count IN ('volatile', 'recorded', 'hardened')),
-    CONSTRAINT ck_destinations_decided_at CHECK (decided_at IN ('failure', 'receive')),
-    CONSTRAINT ck_destinations_at_limit CHECK (at_limit IN ('move', 'discard', 'quarantine', 'end_conversation')),
-    CONSTRAINT ck_destinations_exception_fallback CHECK (exception_fallback IN ('system', 'dead_letter')),
-    CONSTRAINT ck_destinations_backoff CHECK (backoff_multiplier >= 1 AND collision_avoidance_factor BETWEEN 0 AND 1 AND max_redelivery_delay_ms >= -1),
-    CONSTRAINT ck_destinations_quarantine CHECK (quarantine_ms >= 0 AND quarantine_times >= 0 AND disable_after >= 0),
-    CONSTRAINT ck_destinations_room CHECK (message_limit > 0 AND byte_limit > 0),
-    CONSTRAINT ck_destinations_limit_behaviour CHECK (limit_behaviour IN ('reject', 'remove_oldest', 'remove_lowest_priority', 'block') AND send_timeout_ms >= 0),
-    CONSTRAINT ck_destinations_deduplication_window_ms CHECK (deduplication_window_ms > 0)
-);
-CREATE UNIQUE INDEX uq_destinations_name ON howdah.destinations (name) WHERE dropped_at IS NULL;
-CREATE INDEX ix_destinations_exception_mode ON howdah.destinations (exception_mode) WHERE exception_mode IN ('named', 'individual');
-COMMENT ON TABLE howdah.destinations IS 'Queues and topics, with the policies that govern their messages.';
-COMMENT ON COLUMN howdah.destinations.id IS 'Number of the destination, used in every other table.';
-COMMENT ON COLUMN howdah.destinations.name IS 'Name: 1 to 242 letters, digits, dots, underscores, hyphens, slashes.';
-COMMENT ON COLUMN howdah.destinations.kind IS 'queue (one consumer per message), topic (every subscriber) or subscription (one subscriber''s view of topics).';
-COMMENT ON COLUMN howdah.destinations.is_system IS 'Made by Howdah: can be neither altered nor dropped.';
-COMMENT ON COLUMN howdah.destinations.created_at IS 'When it was created.';
-COMMENT ON COLUMN howdah.destinations.created_by IS 'The role that created it.';
-COMMENT ON COLUMN howdah.destinations.dropped_at IS 'When it was dropped. The row stays, so that the journal keeps its name.';
-COMMENT ON COLUMN howdah.destinations.sending_paused IS 'True: nobody sends here, because own_sending_paused is true (HD008) or the engine does not run (HD040).';
-COMMENT ON COLUMN howdah.destinations.receiving_paused IS 'True: nobody receives here, because own_receiving_paused is true (HD009) or the engine does not run (HD040).';
-COMMENT ON COLUMN howdah.destinations.own_sending_paused IS 'True: an administrator paused sending to this destination alone.';
-COMMENT ON COLUMN howdah.destinations.own_receiving_paused IS 'True: an administrator paused receiving from this destination alone, or failures disabled it.';
-COMMENT ON COLUMN howdah.destinations.max_failed_deliveries IS 'A message with this many failures is disposed of. 0: never. WebSphere''s default is 5.';
-COMMENT ON COLUMN howdah.destinations.exception_mode IS 'Where a message goes at the limit: system, named (exception_queue), dead_letter, shared, individual or none (it stays).';
-COMMENT ON COLUMN howdah.destinations.exception_queue IS 'Name of the exception destination when exception_mode is named.';
-COMMENT ON COLUMN howdah.destinations.redelivery_delay_ms IS 'Milliseconds that a failed message waits before its next delivery.';
-COMMENT ON COLUMN howdah.destinations.blocked_retry_ms IS 'Milliseconds between retries past the limit, if exception_mode is none and override_blocked_retry is set. -1: no retry until howdah.retry.';
-COMMENT ON COLUMN howdah.destinations.max_message_bytes IS 'Largest body that a send accepts, in bytes: the lesser of own_max_message_bytes and the engine''s max_message_bytes.';
-COMMENT ON COLUMN howdah.destinations.own_max_message_bytes IS 'The option max_message_bytes as given. The default of 70 MiB is Sun ONE MQ''s.';
-COMMENT ON COLUMN howdah.destinations.default_priority IS 'Priority of a message sent without one, 0 to 9.';
-COMMENT ON COLUMN howdah.destinations.default_time_to_live_ms IS 'Milliseconds that a message lives if it is sent without time_to_live. NULL: forever.';
-COMMENT ON COLUMN howdah.destinations.journal_level IS 'off, exits (what became of each message) or full (also each send).';
-COMMENT ON COLUMN howdah.destinations.positions IS 'The sequence that gives the destination''s messages their positions.';
-COMMENT ON COLUMN howdah.destinations.head IS 'Hint of the main lane (ready messages of the priority it was created with): as lanes.head.';
-COMMENT ON COLUMN howdah.destinations.search IS 'Hint of the main lane: as lanes.search.';
-COMMENT ON COLUMN howdah.destinations.waiting IS 'A sequence, a hint: whether somebody waits and asked to be woken. howdah._wake describes it.';
-COMMENT ON COLUMN howdah.destinations.special IS 'A sequence, shared with other destinations. It has a value once a lane was opened; receives then read lanes.';
-COMMENT ON COLUMN howdah.destinations.main_rank IS 'Rank of the main lane.';
-COMMENT ON COLUMN howdah.destinations.senders IS 'Copy of destination_grants for the verb send, by trigger.';
-COMMENT ON COLUMN howdah.destinations.receivers IS 'Copy of destination_grants for the verb receive, by trigger.';
-COMMENT ON COLUMN howdah.destinations.failing IS 'A sequence, shared with other destinations. It has a value once a failure was recorded; receives then count failures.';
-COMMENT ON COLUMN howdah.destinations.journal_level_at IS 'When journal_level was last set. An audit trusts records from then on.';
-COMMENT ON COLUMN howdah.destinations.preset IS 'Preset last applied: howdah, websphere, websphere_mq, service_broker or activemq.';
-COMMENT ON COLUMN howdah.destinations.limit_comparison IS 'When a message is at its limit: reached (failures >= max_failed_deliveries) or exceeded (>).';
-COMMENT ON COLUMN howdah.destinations.count_by IS 'What failures are counted for: message, or conversation or group (failures of all its messages add up).';
-COMMENT ON COLUMN howdah.destinations.decided_at IS 'When a message at its limit is disposed of: failure (at once, if it is free) or receive (when a receive next finds it).';
-COMMENT ON COLUMN howdah.destinations.backout_count IS 'Which failures count: volatile (since the server''s start), recorded (all incidents) or hardened (every attempt, committed before it begins).';
-COMMENT ON COLUMN howdah.destinations.dispose_at IS 'Failures at which a receive disposes of a message; derived from the other columns. 1000000: never.';
-COMMENT ON COLUMN howdah.destinations.initial_redelivery_delay_ms IS 'Milliseconds before the first redelivery. NULL: as redelivery_delay_ms.';
-COMMENT ON COLUMN howdah.destinations.use_exponential_backoff IS 'True: each delay is backoff_multiplier times the one before.';
-COMMENT ON COLUMN howdah.destinations.backoff_multiplier IS 'Factor between one delay and the next; ActiveMQ''s default is 5.';
-COMMENT ON COLUMN howdah.destinations.max_redelivery_delay_ms IS 'Milliseconds that no delay exceeds. -1: no bound.';
-COMMENT ON COLUMN howdah.destinations.use_collision_avoidance IS 'True: delays are spread by collision_avoidance_factor.';
-COMMENT ON COLUMN howdah.destinations.collision_avoidance_factor IS 'The largest share by which a delay is lengthened or shortened at random.';
-COMMENT ON COLUMN howdah.destinations.override_blocked_retry IS 'True: blocked_retry_ms applies to this queue. False: engine.default_blocked_retry_ms does.';
-COMMENT ON COLUMN howdah.destinations.strict_order IS 'True: one consumer at a time, and no message before one that waits for its redelivery.';
-COMMENT ON COLUMN howdah.destinations.at_limit IS 'What becomes of a message at its limit: move (exception_mode says where), discard, quarantine or end_conversation.';
-COMMENT ON COLUMN howdah.destinations.exception_fallback IS 'Where it goes if its exception destination is missing, full or not permitted: system or dead_letter.';
-COMMENT ON COLUMN howdah.destinations.exception_prefix IS 'The prefix of the queue''s name in the name of its individual dead-letter queue.';
-COMMENT ON COLUMN howdah.destinations.check_rights IS 'True: a message is moved only if the consumer''s role may receive, browse, send, pass_all and set_all there.';
-COMMENT ON COLUMN howdah.destinations.process_non_persistent IS 'False: non-persistent messages at their limit are discarded, not moved.';
-COMMENT ON COLUMN howdah.destinations.log_table IS 'True: a message at its limit is copied to the table poison_log.';
-COMMENT ON COLUMN howdah.destinations.log_queue IS 'Name of a queue that gets a copy of each message at its limit. NULL: none.';
-COMMENT ON COLUMN howdah.destinations.quarantine_ms IS 'Milliseconds in quarantine. Afterwards the message returns, and its failures count from zero.';
-COMMENT ON COLUMN howdah.destinations.quarantine_times IS 'How often a message is quarantined before exception_mode says where it goes.';
-COMMENT ON COLUMN howdah.destinations.error_reply IS 'True: an error message goes to reply_to of each message at its limit.';
-COMMENT ON COLUMN howdah.destinations.notify_admin IS 'True: a message at its limit is reported to the queue _SYSTEM.Advisory.';
-COMMENT ON COLUMN howdah.destinations.clean_incidents IS 'True: the incidents of a message (or conversation) at its limit are deleted when it is disposed of.';
-COMMENT ON COLUMN howdah.destinations.poison_handling IS 'False: the queue is never disabled, whatever disable_after says. This is Service Broker''s POISON_MESSAGE_HANDLING.';
-COMMENT ON COLUMN howdah.destinations.disable_after IS 'Failures in a row after which the queue is disabled; 0: never. Service Broker''s is 5.';
-COMMENT ON COLUMN howdah.destinations.disabled_at IS 'When failures in a row disabled the queue. Receives raise HD016 until howdah.resume. NULL: it is not disabled.';
-COMMENT ON COLUMN howdah.destinations.message_limit IS 'The most messages that the queue may hold. NULL: any number.';
-COMMENT ON COLUMN howdah.destinations.byte_limit IS 'The most bytes of bodies that the queue may hold. NULL: any number.';
-COMMENT ON COLUMN howdah.destinations.streak_from IS 'Incidents up to this number no longer count as failures in a row.';
-COMMENT ON COLUMN howdah.destinations.poison_procedure IS 'Function (SCHEMA.FUNCTION) that a receive calls with each message at its limit. NULL: none.';
-COMMENT ON COLUMN howdah.destinations.poison_procedure_owner IS 'The role that owned the function when it was set. The function is not called if its owner changes.';
-COMMENT ON COLUMN howdah.destinations.persistent IS 'False: memory mode, in which every message sent here is non-persistent.';
-COMMENT ON COLUMN howdah.destinations.own_persistent IS 'The option persistent as given; the column persistent is what applies, including the engine''s false.';
-COMMENT ON COLUMN howdah.destinations.default_reliability IS 'Level of reliability of a message that is sent without a level or delivery mode.';
-COMMENT ON COLUMN howdah.destinations.max_reliability IS 'Highest level of reliability that is taken here.';
-COMMENT ON COLUMN howdah.destinations.producer_may_override IS 'False: every message gets default_reliability, whatever its sender asks for.';
-COMMENT ON COLUMN howdah.destinations.exception_discard_reliability IS 'Messages up to this level are discarded in place of going to an exception destination. NULL: none are.';
-COMMENT ON COLUMN howdah.destinations.discard_with_sender IS 'True: best-effort and express messages go with the connection that sent them.';
-COMMENT ON COLUMN howdah.destinations.limit_behaviour IS 'What a send to a full queue does: reject, remove_oldest, remove_lowest_priority or block (up to send_timeout_ms).';
-COMMENT ON COLUMN howdah.destinations.send_timeout_ms IS 'Milliseconds that a send waits for room if limit_behaviour is block.';
-COMMENT ON COLUMN howdah.destinations.deduplication_window_ms IS 'Milliseconds for which a deduplication key is remembered. Amazon SQS has five minutes.';
-COMMENT ON COLUMN howdah.destinations.room IS 'A sequence: the last ticket that sends may use without counting. howdah._reserve describes it. NULL: no limit applies.';
-COMMENT ON COLUMN howdah.destinations.tickets IS 'A sequence: the tickets that sends draw under a limit. NULL: no limit applies.';
-COMMENT ON COLUMN howdah.destinations.process_expired IS 'True: expired messages go to the exception destination. False: they are gone.';
-COMMENT ON COLUMN howdah.destinations.message_groups IS 'Order within groups (header JMSXGroupID, or else the conversation): none, transaction (a group belongs to one transaction at a time) or sticky (it belongs to one consumer until that goes).';
-COMMENT ON COLUMN howdah.destinations.delivery_policy IS 'Who gets messages: shared (whoever asks), single (one open consumer, no second one), failover (the first open consumer) or round_robin (open consumers in turn).';
-COMMENT ON COLUMN howdah.destinations.groups_at IS 'When message_groups or delivery_policy last changed. An audit expects order for what was sent since. NULL: never.';
-COMMENT ON COLUMN howdah.destinations.notify_events IS 'True: dead messages and stopped listeners are announced by NOTIFY, on the channel howdah_events.';
-COMMENT ON COLUMN howdah.destinations.stamp_user IS 'True: each message sent here gets the role of its sender in the header JMSXUserID.';
-
-CREATE TABLE howdah.aliases (
-    name TEXT COLLATE "C" NOT NULL,
-    target TEXT COLLATE "C" NOT NULL,
-    default_reliability TEXT,
-    max_reliability TEXT,
-    producer_may_override BOOLEAN,
-    created_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    created_by TEXT NOT NULL,
-    CONSTRAINT pk_aliases PRIMARY KEY (name)
-);
-COMMENT ON TABLE howdah.aliases IS 'Other names of queues and topics, with levels of reliability of their own.';
-COMMENT ON COLUMN howdah.aliases.name IS 'The other name; no destination has it.';
-COMMENT ON COLUMN howdah.aliases.target IS 'Name of the queue or topic that it stands for.';
-COMMENT ON COLUMN howdah.aliases.default_reliability IS 'As in destinations. NULL: the target''s.';
-COMMENT ON COLUMN howdah.aliases.max_reliability IS 'As in destinations. NULL: the target''s.';
-COMMENT ON COLUMN howdah.aliases.producer_may_override IS 'As in destinations. NULL: the target''s.';
-COMMENT ON COLUMN howdah.aliases.created_at IS 'When it was created.';
-COMMENT ON COLUMN howdah.aliases.created_by IS 'The role that created it.';
 
 CREATE TABLE howdah.poison_details (
     incident_id BIGINT GENERATED ALWAYS AS IDENTITY,
@@ -1316,6 +1326,10 @@ CREATE TABLE howdah.engine (
     autorollback BOOLEAN DEFAULT false NOT NULL,
     redelivered_optimization BOOLEAN DEFAULT true NOT NULL,
     archive BOOLEAN DEFAULT false NOT NULL,
+    autocreate_queue BOOLEAN DEFAULT false NOT NULL,
+    autocreate_topic BOOLEAN DEFAULT false NOT NULL,
+    autocreate_options JSONB DEFAULT '{"preset": "sun_mq"}' NOT NULL,
+    autocreate_reap_seconds INTEGER DEFAULT '120' NOT NULL,
     identity_salt UUID,
     archive_id UUID,
     totals_snapshot PG_SNAPSHOT,
@@ -1341,7 +1355,8 @@ CREATE TABLE howdah.engine (
     CONSTRAINT ck_engine_limits CHECK (max_count > 0 AND max_bytes > 0 AND orange_delay_ms >= 0),
     CONSTRAINT ck_engine_thresholds CHECK (yellow_threshold > 0 AND yellow_threshold <= orange_threshold AND orange_threshold <= red_threshold AND red_threshold <= 100),
     CONSTRAINT ck_engine_expiration_interval_seconds CHECK (expiration_interval_seconds >= 0),
-    CONSTRAINT ck_engine_max_message_bytes CHECK (max_message_bytes > 0)
+    CONSTRAINT ck_engine_max_message_bytes CHECK (max_message_bytes > 0),
+    CONSTRAINT ck_engine_autocreate_reap_seconds CHECK (autocreate_reap_seconds > 0)
 );
 COMMENT ON TABLE howdah.engine IS 'The engine''s settings, one row.';
 COMMENT ON COLUMN howdah.engine.id IS 'Always 1: there is one engine in a database.';
@@ -1378,6 +1393,10 @@ COMMENT ON COLUMN howdah.engine.expired_at IS 'When the last search for expired 
 COMMENT ON COLUMN howdah.engine.autorollback IS 'True: maintenance rolls back Howdah''s transactions that were prepared before the server''s start. OpenMQ''s default is false.';
 COMMENT ON COLUMN howdah.engine.redelivered_optimization IS 'True: all messages of a lease that ran out come again as redelivered. False: only those that howdah.handed recorded. OpenMQ''s default is true.';
 COMMENT ON COLUMN howdah.engine.archive IS 'True: maintenance drops no journal rows and incidents that are not in the archive.';
+COMMENT ON COLUMN howdah.engine.autocreate_queue IS 'True: the first use of a missing queue creates it. OpenMQ''s default is true.';
+COMMENT ON COLUMN howdah.engine.autocreate_topic IS 'True: the first use of a missing topic creates it. OpenMQ''s default is true.';
+COMMENT ON COLUMN howdah.engine.autocreate_options IS 'Options of queues that create themselves, and of topics as far as they have them. Policies override.';
+COMMENT ON COLUMN howdah.engine.autocreate_reap_seconds IS 'Seconds without use after which an empty destination that created itself ends. OpenMQ''s default.';
 COMMENT ON COLUMN howdah.engine.identity_salt IS 'Part of the identity by which links know the engine: howdah.new_engine_id(). NULL: it never changed.';
 COMMENT ON COLUMN howdah.engine.archive_id IS 'The archive that is written now. NULL: none was begun.';
 COMMENT ON COLUMN howdah.engine.totals_snapshot IS 'journal_totals holds the journal rows visible in this snapshot.';
@@ -1909,6 +1928,39 @@ COMMENT ON TABLE howdah.sender_signs IS 'When connections that send gave their l
 COMMENT ON COLUMN howdah.sender_signs.sender IS 'A connection named by set_connection: the key of its lock.';
 COMMENT ON COLUMN howdah.sender_signs.seen_at IS 'When keep_connection was called last.';
 
+CREATE TABLE howdah.destination_grants (
+    destination_id INTEGER NOT NULL,
+    verb TEXT NOT NULL,
+    role_name TEXT NOT NULL,
+    CONSTRAINT pk_destination_grants PRIMARY KEY (destination_id, verb, role_name),
+    CONSTRAINT ck_destination_grants_verb CHECK (verb IN ('send', 'receive', 'browse', 'admin', 'pass_all', 'set_all')),
+    CONSTRAINT fk_destination_grants_destination FOREIGN KEY(destination_id) REFERENCES howdah.destinations (id)
+);
+COMMENT ON TABLE howdah.destination_grants IS 'Who may do what with a destination.';
+COMMENT ON COLUMN howdah.destination_grants.destination_id IS 'The destination.';
+COMMENT ON COLUMN howdah.destination_grants.verb IS 'What is allowed: send, receive, browse, admin, pass_all or set_all.';
+COMMENT ON COLUMN howdah.destination_grants.role_name IS 'The role that has the right; so have its members.';
+
+CREATE TABLE howdah.auto_destinations (
+    destination_id INTEGER NOT NULL,
+    options JSONB NOT NULL,
+    seen_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    looked_at TIMESTAMP WITH TIME ZONE,
+    boot TIMESTAMP WITH TIME ZONE NOT NULL,
+    seen BIGINT[],
+    last_position BIGINT,
+    CONSTRAINT pk_auto_destinations PRIMARY KEY (destination_id),
+    CONSTRAINT fk_auto_destinations_destination FOREIGN KEY(destination_id) REFERENCES howdah.destinations (id)
+);
+COMMENT ON TABLE howdah.auto_destinations IS 'Queues and topics that their first use created, those that ended included.';
+COMMENT ON COLUMN howdah.auto_destinations.destination_id IS 'The destination. It stays here after its end, so that its name gets the same number again.';
+COMMENT ON COLUMN howdah.auto_destinations.options IS 'What it was created with: the engine''s options, and those of the policy that matched its name.';
+COMMENT ON COLUMN howdah.auto_destinations.seen_at IS 'When maintenance last found it used, or it was created.';
+COMMENT ON COLUMN howdah.auto_destinations.looked_at IS 'When maintenance last looked at it. NULL: not yet.';
+COMMENT ON COLUMN howdah.auto_destinations.boot IS 'Start of the server at that time.';
+COMMENT ON COLUMN howdah.auto_destinations.seen IS 'Its last position, and its last search by a receiver, at that time. Another value is a use.';
+COMMENT ON COLUMN howdah.auto_destinations.last_position IS 'Its last position, once it ended and its sequences were dropped. NULL: they are there, or unused.';
+
 CREATE TABLE howdah.group_owners (
     destination_id INTEGER NOT NULL,
     group_id TEXT NOT NULL,
@@ -1923,19 +1975,6 @@ COMMENT ON COLUMN howdah.group_owners.destination_id IS 'The queue.';
 COMMENT ON COLUMN howdah.group_owners.group_id IS 'The group: header JMSXGroupID, or the conversation.';
 COMMENT ON COLUMN howdah.group_owners.consumer_id IS 'The consumer that gets the group''s messages until it goes.';
 COMMENT ON COLUMN howdah.group_owners.owned_since IS 'When it got the group.';
-
-CREATE TABLE howdah.destination_grants (
-    destination_id INTEGER NOT NULL,
-    verb TEXT NOT NULL,
-    role_name TEXT NOT NULL,
-    CONSTRAINT pk_destination_grants PRIMARY KEY (destination_id, verb, role_name),
-    CONSTRAINT ck_destination_grants_verb CHECK (verb IN ('send', 'receive', 'browse', 'admin', 'pass_all', 'set_all')),
-    CONSTRAINT fk_destination_grants_destination FOREIGN KEY(destination_id) REFERENCES howdah.destinations (id)
-);
-COMMENT ON TABLE howdah.destination_grants IS 'Who may do what with a destination.';
-COMMENT ON COLUMN howdah.destination_grants.destination_id IS 'The destination.';
-COMMENT ON COLUMN howdah.destination_grants.verb IS 'What is allowed: send, receive, browse, admin, pass_all or set_all.';
-COMMENT ON COLUMN howdah.destination_grants.role_name IS 'The role that has the right; so have its members.';
 
 CREATE TABLE howdah.listeners (
     id INTEGER GENERATED ALWAYS AS IDENTITY (CYCLE),

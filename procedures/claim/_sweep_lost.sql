@@ -17,5 +17,6 @@ begin
     perform howdah._lose_nonpersistent(false,
         case when e.state = 'stopped' then 'engine stopped' else 'server restarted' end) from howdah.engine e;
     update howdah.engine e set boot = v_boot where e.id = 1;
+    perform howdah._end_after_restart();
 end
 $$;

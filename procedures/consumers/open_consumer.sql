@@ -6,7 +6,7 @@
 -- Raises   HD001 no such queue; HD005 wrong argument, or queue is a topic; HD010 not allowed; HD024 the subscription
 --          belongs to somebody else: it has an open consumer, a transaction that received from it is open, or messages
 --          of it are leased; HD033 the queue's delivery_policy is single and it has a consumer; HD040 the engine is
---          quiesced or stopped.
+--          quiesced or stopped; HD002, HD004, HD027 the missing queue cannot create itself (docs/auto-creation.md).
 -- Role     howdah_consumer howdah_admin
 --
 -- It is for queues whose delivery_policy is single, failover or round_robin, or whose message_groups are sticky. It is
@@ -23,7 +23,7 @@ create or replace function howdah.open_consumer(
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare
-    v_destination howdah.destinations := howdah._destination(queue, 'receive');
+    v_destination howdah.destinations := howdah._destination_or_new(queue, 'receive');
     v_now timestamptz := howdah.now();
     v_id integer;
     v_home uuid := (select i.instance_id from howdah.instances i where i.name = instance);

@@ -7,7 +7,7 @@ create or replace function howdah._add_destination(p_destination howdah.destinat
 language plpgsql volatile
 as $$
 declare
-    v_id integer := howdah._new_number();
+    v_id integer := coalesce(howdah._spare_number(), howdah._new_number());
 begin
     perform howdah._hold_limits();
     p_destination.own_persistent := p_destination.persistent;
@@ -20,10 +20,12 @@ begin
         where d.name = p_destination.name and d.dropped_at is null)
             and not exists (select from howdah.aliases a where a.name = p_destination.name)) new
     cross join lateral jsonb_populate_record(p_destination,
-        jsonb_build_object('id', v_id, 'positions', howdah._new_positions(v_id),
-        'failing', 'howdah.failing_' || v_id % 16, 'special', 'howdah.special_' || v_id % 16, 'head',
-        howdah._new_hint('head_of_' || v_id),
-        'search', howdah._new_hint('search_of_' || v_id), 'waiting', howdah._new_hint('waiting_' || v_id),
+        jsonb_build_object('id', v_id,
+        'positions', coalesce(to_regclass('howdah.positions_' || v_id), howdah._new_positions(v_id)),
+        'failing', 'howdah.failing_' || v_id % 16, 'special', 'howdah.special_' || v_id % 16,
+        'head', coalesce(to_regclass('howdah.head_of_' || v_id), howdah._new_hint('head_of_' || v_id)),
+        'search', coalesce(to_regclass('howdah.search_of_' || v_id), howdah._new_hint('search_of_' || v_id)),
+        'waiting', coalesce(to_regclass('howdah.waiting_' || v_id), howdah._new_hint('waiting_' || v_id)),
         'main_rank', case when p_destination.persistent then 9 - p_destination.default_priority else -1 end, 'senders',
         array[]::text[], 'receivers', array[]::text[])) n
     on conflict do nothing;
@@ -41,7 +43,7 @@ begin
     on conflict do nothing;
     perform howdah._note_special(d) from howdah.destinations d where d.id = v_id;
     perform howdah._set_room(v_id);
-    if p_destination.kind = 'queue' then
+    if p_destination.kind = 'queue' and not p_destination.auto_created then
         perform howdah._record_change('queue', p_destination.name, 'created', null,
             howdah._properties('queue', p_destination.name));
     end if;

@@ -2,15 +2,20 @@
 --
 -- Returns  trigger.
 -- Role     internal
+--
+-- It runs once a statement: a new queue gets nine rights in one.
 create or replace function howdah._copy_grants() returns trigger
 language plpgsql volatile set search_path = pg_catalog, howdah, pg_temp
 as $$
 begin
-    perform howdah._copy_grants_of(new.destination_id) where new.destination_id is not null;
-    perform howdah._copy_grants_of(old.destination_id) where old.destination_id is distinct from new.destination_id;
+    perform howdah._copy_grants_of(c.destination_id) from (select distinct t.destination_id from changed t) c;
     return null;
 end
 $$;
 
-create or replace trigger copy_grants after insert or update or delete on howdah.destination_grants
-for each row execute function howdah._copy_grants();
+create or replace trigger copy_grants_added after insert on howdah.destination_grants
+referencing new table as changed for each statement execute function howdah._copy_grants();
+create or replace trigger copy_grants_changed after update on howdah.destination_grants
+referencing new table as changed for each statement execute function howdah._copy_grants();
+create or replace trigger copy_grants_removed after delete on howdah.destination_grants
+referencing old table as changed for each statement execute function howdah._copy_grants();

@@ -15,6 +15,9 @@ as $$
         when 'imq.message.expiration.interval' then 'expiration_interval_seconds'
         when 'imq.redelivered.optimization' then 'redelivered_optimization'
         when 'imq.transaction.autorollback' then 'autorollback'
+        when 'imq.autocreate.queue' then 'autocreate_queue'
+        when 'imq.autocreate.topic' then 'autocreate_topic'
+        when 'imq.autocreate.reaptime' then 'autocreate_reap_seconds'
         when 'sib.processor.blockedRetryTimeout' then 'default_blocked_retry_ms'
         else p_key end
 $$;

@@ -23,6 +23,8 @@ begin
         where n.needed and n.name <> p_destination.name
           and not exists (select from howdah.destinations d where d.name = n.name and d.dropped_at is null)
     loop
+        perform pg_advisory_xact_lock(howdah._lock_key('name', v_name));
+        continue when exists (select from howdah.destinations d where d.name = v_name and d.dropped_at is null);
         v_target := howdah._new_destination(v_name);
         v_target.is_system := v_name in ('SYSTEM.DEAD.LETTER.QUEUE', '_SYSTEM.Advisory');
         -- These belong to everybody, whoever needs one first.

@@ -6,7 +6,8 @@ create or replace function howdah._new_destination(p_name text) returns howdah.d
 language sql volatile
 as $$
     select jsonb_populate_record(null::howdah.destinations, jsonb_build_object(
-        'name', p_name, 'kind', 'queue', 'is_system', false, 'created_at', howdah.now(), 'created_by', howdah._caller(),
+        'name', p_name, 'kind', 'queue', 'is_system', false, 'auto_created', false,
+        'created_at', howdah.now(), 'created_by', howdah._caller(),
         'sending_paused', false, 'receiving_paused', false, 'own_sending_paused', false, 'own_receiving_paused', false,
         'preset', 'howdah', 'dispose_at', 5, 'streak_from', 0,
         'journal_level_at', howdah.now())

@@ -1,6 +1,7 @@
 -- howdah.alter_engine(options): change properties of the whole engine.
 --
--- Raises   HD003 an option names an invalid destination; HD004 unknown or wrong option.
+-- Raises   HD003 an option names an invalid destination; HD004 unknown or wrong option; HD010 called from a
+--          maintenance command, or a poison procedure is not the caller's.
 -- Role     howdah_admin
 --
 -- options is a JSON object. howdah.engine_options() lists each option with its value, and docs/operations.md says what
@@ -15,6 +16,11 @@
 -- yellow_threshold, orange_threshold and red_threshold are percentages of these limits. orange_delay_ms is how long a
 -- sender of 50 messages waits in orange.
 --
+-- autocreate_queue and autocreate_topic true: the first use of a missing queue or topic creates it, with
+-- autocreate_options. After autocreate_reap_seconds without use it ends (docs/auto-creation.md). Sun ONE MQ's names are
+-- imq.autocreate.queue, .topic, .reaptime, and imq.autocreate.destination.maxNumMsgs, .maxBytesPerMsg and
+-- .maxTotalMsgBytes.
+--
 -- persistent false: every message sent from now on is non-persistent, whatever its sender, queue or topic says. The
 -- server's next restart loses it.
 create or replace function howdah.alter_engine(options jsonb) returns void
@@ -27,9 +33,10 @@ declare
 begin
     if jsonb_typeof(options) = 'object' then
         select coalesce(jsonb_object_agg(howdah._engine_option(o.key), o.value), '{}') into v_options
-        from jsonb_each(options) o;
+        from jsonb_each(howdah._auto_limits(options)) o;
     end if;
     perform howdah._check_options('engine', v_options);
+    perform howdah._check_auto_options(v_options -> 'autocreate_options') where v_options ? 'autocreate_options';
     select e.* into v_engine from howdah.engine e for update;
     v_engine := jsonb_populate_record(v_engine, (
         select coalesce(jsonb_object_agg(
@@ -53,7 +60,10 @@ begin
         topic_rotation_seconds = v_engine.topic_rotation_seconds,
         journal_retention_days = v_engine.journal_retention_days,
         incident_retention_days = v_engine.incident_retention_days, archive = v_engine.archive,
-        exclusive = v_engine.exclusive, instance_timeout_seconds = v_engine.instance_timeout_seconds;
+        exclusive = v_engine.exclusive, instance_timeout_seconds = v_engine.instance_timeout_seconds,
+        autocreate_queue = v_engine.autocreate_queue, autocreate_topic = v_engine.autocreate_topic,
+        autocreate_options = v_engine.autocreate_options,
+        autocreate_reap_seconds = v_engine.autocreate_reap_seconds;
     if v_options = '{}' or v_options ?| array['max_count', 'max_size', 'max_message_bytes', 'yellow_threshold',
         'orange_threshold', 'red_threshold'] then
         perform howdah._close_room('howdah.system_room');

@@ -24,6 +24,7 @@ begin
     v_new.persistent := v_new.own_persistent;
     v_new := howdah._with_options(v_new, options);
     perform howdah._ensure_targets(v_new);
+    perform howdah._adopt(v_new.id);
     v_new.own_persistent := v_new.persistent;
     v_new.persistent := v_new.persistent and (select e.persistent from howdah.engine e);
     update howdah.destinations d set preset = v_new.preset, max_failed_deliveries = v_new.max_failed_deliveries,

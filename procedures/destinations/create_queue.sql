@@ -19,14 +19,7 @@ begin
     v_destination := howdah._with_options(howdah._with_options(howdah._new_destination(queue),
         howdah._policy_for(queue)), options);
     v_destination.journal_level_at := v_destination.created_at;
-    perform howdah._ensure_targets(v_destination);
-    if queue ~ '^Consumer[.][^.]+[.]VirtualTopic[.]' then
-        perform howdah._lock_names();
-    end if;
-    v_destination.id := howdah._add_destination(v_destination);
-    if queue ~ '^Consumer[.][^.]+[.]VirtualTopic[.]' then
-        perform howdah._join_virtual_topic(v_destination.id, queue);
-    end if;
+    v_destination.id := howdah._store_queue(v_destination);
     return v_destination.id;
 end
 $$;

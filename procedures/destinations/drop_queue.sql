@@ -27,10 +27,8 @@ begin
         raise exception using errcode = 'HD011', message = format('queue %s holds messages', quote_literal(queue)),
             hint = 'Consume or purge them, or drop it with force => true.';
     end if;
-    update howdah.destinations d set dropped_at = howdah.now() where d.id = v_destination.id;
-    delete from howdah.listeners l where l.destination_id = v_destination.id;
-    delete from howdah.links l where l.source_id = v_destination.id;
-    perform howdah._leave_topics(v_destination.id);
+    perform howdah._adopt(v_destination.id);  -- it comes back by no late message
+    perform howdah._end_destination(v_destination.id);
     return v_discarded;
 end
 $$;

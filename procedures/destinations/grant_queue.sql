@@ -13,6 +13,7 @@ declare
     v_id integer := (howdah._destination(queue, 'admin')).id;
 begin
     perform howdah._check_grant(verb, role);
+    perform howdah._adopt(v_id);
     insert into howdah.destination_grants (destination_id, verb, role_name)
     values (v_id, grant_queue.verb, grant_queue.role)
     on conflict do nothing;

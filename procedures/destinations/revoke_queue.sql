@@ -12,6 +12,7 @@ declare
     v_id integer := (howdah._destination(queue, 'admin')).id;
 begin
     perform howdah._check_verb(verb);
+    perform howdah._adopt(v_id);
     delete from howdah.destination_grants g
     where g.destination_id = v_id and g.verb = revoke_queue.verb and g.role_name = revoke_queue.role;
     if found then

@@ -6,7 +6,8 @@
 -- Raises   HD001 no such queue; HD003, HD005 max_messages is not 1 to 10000, duration is not 1 ms to 7 days, queue is a
 --          topic, or a wildcard with acknowledge; HD009 receiving is paused; HD010 not allowed; HD016, HD019, HD023,
 --          HD024, HD025, HD032 as howdah.receive; HD026 the lease to acknowledge has no messages left; nothing is
---          acknowledged or leased; HD040 the engine is paused, quiesced or stopped.
+--          acknowledged or leased; HD040 the engine is paused, quiesced or stopped; HD002, HD004, HD027 the missing
+--          queue cannot create itself (docs/auto-creation.md).
 -- Role     howdah_consumer howdah_admin
 --
 -- COMMIT at once. The messages then belong to the lease until leased_until, whatever happens to the session. Only the

@@ -6,7 +6,7 @@
 --          finished: leases of this queue that the session has finished.
 -- Raises   HD001 no such queue; HD003, HD005 as howdah.lease, or suspects is negative; HD009 receiving is paused; HD010
 --          not allowed; HD016, HD019, HD023, HD024, HD025, HD032 as howdah.receive; HD040 the engine is paused,
---          quiesced or stopped.
+--          quiesced or stopped; HD002, HD004, HD027 the missing queue cannot create itself (docs/auto-creation.md).
 -- Role     howdah_consumer howdah_admin
 --
 -- A message that kills its consumers so reaches its limit. Messages behind it in the memory of the dead consumers do
@@ -24,7 +24,7 @@ create or replace function howdah.lease_ahead(
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare
-    v_destination_id integer := (howdah._destination(queue, 'receive')).id;
+    v_destination_id integer := (howdah._destination_or_new(queue, 'receive')).id;
     v_count bigint;
 begin
     if (suspects >= 0) is not true then

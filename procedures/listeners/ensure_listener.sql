@@ -3,7 +3,7 @@
 --
 -- Returns  a warning (text) if its limit contradicts the queue's, otherwise NULL.
 -- Raises   HD001 no such queue; HD003 bad name; HD004 unknown or wrong option; HD010 not allowed; HD021 it belongs to
---          another queue.
+--          another queue; HD002, HD027 the missing queue cannot create itself (docs/auto-creation.md).
 -- Role     howdah_consumer howdah_admin
 --
 -- Workers call it at their start. The options are those of howdah.create_listener.
@@ -11,9 +11,11 @@ create or replace function howdah.ensure_listener(listener text, queue text, opt
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare
-    v_wanted howdah.listeners := howdah._new_listener(listener, howdah._queue(queue, 'receive'), options);
+    v_wanted howdah.listeners;
     v_listener howdah.listeners;
 begin
+    perform howdah._ensure_destination(queue, 'queue');
+    v_wanted := howdah._new_listener(listener, howdah._queue(queue, 'receive'), options);
     select l.* into v_listener from howdah.listeners l where l.name = listener;
     if not found then
         -- If another worker was faster, its row counts.

@@ -9,6 +9,8 @@ as $$
 declare
     v_sequence regclass;
 begin
+    update howdah.auto_destinations a set last_position = pg_sequence_last_value(p_destination.positions)
+    where a.destination_id = p_destination.id;
     for v_sequence in
         select s.name from unnest(array[p_destination.positions, p_destination.head, p_destination.search]) s(name)
         union all

@@ -22,6 +22,7 @@ begin
         select d.* from howdah.destinations d where d.dropped_at is not null and not d.name ^@ '_TEMP.'
             and howdah._holds_messages(d.id)
     loop
+        continue when v_destination.auto_created and howdah._come_back(v_destination);
         v_destination.exception_mode := 'system';
         for v_back in select t.message, t.nonpersistent from howdah._take_back(v_destination, null, 10000) t loop
             perform howdah._apply_limit_policy(v_destination, v_back.message, v_back.nonpersistent, 'queue dropped');

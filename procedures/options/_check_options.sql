@@ -38,6 +38,7 @@ begin
             when 'boolean' then v_option.type = 'boolean'
             when 'size' then howdah._parse_size(v_option.text) is not null
             when 'choice' then v_option.type = 'string' and v_option.text = any (v_option.choices)
+            when 'options' then v_option.type = 'object'
             else v_option.type = 'string' end;
         if not v_right then
             raise exception using errcode = 'HD004',
@@ -48,6 +49,7 @@ begin
                     when 'boolean' then 'It is true or false.'
                     when 'size' then 'It is a number of bytes, or a text such as "10k" or "5m"; 0 or -1: no limit.'
                     when 'choice' then format('It is one of: %s.', array_to_string(v_option.choices, ', '))
+                    when 'options' then 'It is a JSON object of options of a queue, such as {"message_limit": 1000}.'
                     when 'function' then 'It is the name of a function with its schema, such as "shop.poison".'
                     when 'selector' then 'It is a selector, such as "price > 100".'
                     else 'It is the name of a queue.' end;

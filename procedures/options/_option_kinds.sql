@@ -8,8 +8,8 @@ returns table (owner text, key text, kind text, lowest numeric, highest numeric,
 language sql immutable
 as $$
     values
-        ('queue', 'preset', 'choice', 0, 0, array['howdah', 'websphere', 'websphere_mq', 'service_broker', 'activemq'],
-            false),
+        ('queue', 'preset', 'choice', 0, 0, array['howdah', 'websphere', 'websphere_mq', 'service_broker', 'activemq',
+            'sun_mq'], false),
         ('queue', 'max_failed_deliveries', 'integer', -1, 999999, null, false),
         ('queue', 'limit_comparison', 'choice', 0, 0, array['reached', 'exceeded'], false),
         ('queue', 'count_by', 'choice', 0, 0, array['message', 'conversation', 'group'], false),
@@ -115,5 +115,9 @@ as $$
         ('engine', 'archive', 'boolean', 0, 0, null, false),
         ('engine', 'persistent', 'boolean', 0, 0, null, false),
         ('engine', 'exclusive', 'boolean', 0, 0, null, false),
-        ('engine', 'instance_timeout_seconds', 'integer', 2, 3600, null, false)
+        ('engine', 'instance_timeout_seconds', 'integer', 2, 3600, null, false),
+        ('engine', 'autocreate_queue', 'boolean', 0, 0, null, false),
+        ('engine', 'autocreate_topic', 'boolean', 0, 0, null, false),
+        ('engine', 'autocreate_options', 'options', 0, 0, null, false),
+        ('engine', 'autocreate_reap_seconds', 'integer', 1, 31536000, null, false)
 $$;

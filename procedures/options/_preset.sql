@@ -1,11 +1,12 @@
--- howdah._preset(p_name): the policy of one of the four systems, or Howdah's own, as options.
+-- howdah._preset(p_name): the policy of one of the five systems, or Howdah's own, as options.
 --
 -- Returns  jsonb, every option of a policy.
 -- Role     internal
 --
 -- Sources: WebSphere's destination properties; IBM MQ's queue attributes (BOTHRESH 0, no BOQNAME, HARDENBO NO on z/OS);
 -- Service Broker's five rollbacks, and "count > threshold" by conversation from its custom algorithm; ActiveMQ's
--- RedeliveryPolicy and DeadLetterStrategy.
+-- RedeliveryPolicy and DeadLetterStrategy. Sun ONE MQ's table 2-9 has limits of destinations that create themselves;
+-- for failures, sun_mq is as howdah.
 create or replace function howdah._preset(p_name text) returns jsonb
 language plpgsql immutable
 as $$
@@ -37,6 +38,7 @@ begin
             "initial_redelivery_delay_ms": 1000,
             "redelivery_delay_ms": 1000, "exception_mode": "shared", "process_non_persistent": false,
             "process_expired": true}'
+        when 'sun_mq' then jsonb '{"message_limit": 100000, "byte_limit": 10485760, "max_message_bytes": 10240}'
         else null
     end;
 end

@@ -8,8 +8,10 @@ create or replace function howdah._queue_for_look_up(p_queue text) returns howda
 language plpgsql volatile
 as $$
 declare
-    v_queue howdah.destinations := howdah._queue(p_queue, 'receive');
+    v_queue howdah.destinations;
 begin
+    perform howdah._ensure_destination(p_queue, 'queue');
+    v_queue := howdah._queue(p_queue, 'receive');
     if v_queue.kind <> 'queue' or howdah._is_walked(v_queue)
        or exists (select from howdah.consumers c where c.destination_id = v_queue.id and c.exclusive) then
         raise exception using errcode = 'HD005', message = format('%s is read in its order only',

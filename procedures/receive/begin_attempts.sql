@@ -5,7 +5,8 @@
 -- Raises   HD001 no such queue; HD005 max_messages is not 1 to 10000, attempt_id comes with more than one message or
 --          was used before, or the transaction is not READ COMMITTED; HD009 receiving is paused; HD010 not allowed;
 --          HD016 failures in a row disabled the queue; HD003, HD019, HD023, HD024, HD025, HD032 as howdah.receive;
---          HD040 the engine is paused, quiesced or stopped.
+--          HD040 the engine is paused, quiesced or stopped; HD002, HD004, HD027 the missing queue cannot create itself
+--          (docs/auto-creation.md).
 -- Role     howdah_consumer howdah_admin
 --
 -- This is for hardened queues (IBM MQ's HardenGetBackout). COMMIT this call, then take each message with
@@ -26,7 +27,7 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
 as $$
 #variable_conflict use_column
 declare
-    v_destination howdah.destinations := howdah._destination(queue, 'receive');
+    v_destination howdah.destinations := howdah._destination_or_new(queue, 'receive');
     v_left bigint[] := '{}';
     v_passed bigint[];
     v_met howdah.message[];

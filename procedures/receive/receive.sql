@@ -10,7 +10,8 @@
 --          10000, or queue is a topic; HD009 receiving is paused; HD010 not allowed; HD016 failures in a row disabled
 --          the queue; HD019 the queue is hardened; HD023 the selector is invalid; HD024 somebody else reads or leases
 --          an unshared subscription, or has an open consumer of it; HD025 a restored database (howdah.rebase_topics);
---          HD032 the consumer is not open, or the queue needs one; HD040 the engine is paused, quiesced or stopped.
+--          HD032 the consumer is not open, or the queue needs one; HD040 the engine is paused, quiesced or stopped;
+--          HD002, HD004, HD027 the missing queue cannot create itself (docs/auto-creation.md).
 -- Role     howdah_consumer howdah_admin
 --
 -- Messages that other transactions are receiving are skipped. Expired messages are discarded. A message whose recorded
@@ -135,9 +136,9 @@ begin
         return query select * from howdah._receive_any(queue, max_messages, hold, selector);
         return;
     elsif v_queue.kind is null then
-        -- It is an alias, or this raises.
-        return query select * from howdah.receive((howdah._destination(queue, 'receive')).name, max_messages, hold,
-            selector, consumer);
+        -- It is an alias, or is created now, or this raises.
+        return query select * from howdah.receive((howdah._destination_or_new(queue, 'receive')).name, max_messages,
+            hold, selector, consumer);
         return;
     elsif v_queue.kind = 'queue' and howdah._has_role(v_queue.receivers[1]) is not true then
         perform howdah._destination(queue, 'receive');

@@ -3,7 +3,8 @@
 -- Returns  channel and payload of the notification; for a subscription several payloads, separated by commas. since:
 --          pass it to the next call of the same wait. unsettled: true if a transaction from
 --          before the first call is still open. It may have sent without notifying, so look often.
--- Raises   HD001 no such queue; HD005 queue is a topic; HD010 not allowed.
+-- Raises   HD001 no such queue; HD005 queue is a topic; HD010 not allowed; HD002, HD004, HD027 the missing queue cannot
+--          create itself (docs/auto-creation.md).
 -- Role     howdah_consumer howdah_admin
 --
 -- LISTEN to the channel "howdah" in a session of its own. Call this once receives have found nothing for some
@@ -20,7 +21,7 @@ create or replace function howdah.wait(
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare
-    v_destination howdah.destinations := howdah._destination(queue, 'receive');
+    v_destination howdah.destinations := howdah._destination_or_new(queue, 'receive');
     v_snapshot pg_snapshot;
     v_next bigint;
 begin

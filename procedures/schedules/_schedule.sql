@@ -12,7 +12,7 @@ create or replace function howdah._schedule(
 language plpgsql volatile
 as $$
 declare
-    v_destination howdah.destinations := howdah._destination(p_queue, 'send');
+    v_destination howdah.destinations := howdah._destination_or_new(p_queue, 'send');
     v_now timestamptz := howdah.now();
     v_once boolean := p_cron is null and p_period is null;
     v_level smallint;

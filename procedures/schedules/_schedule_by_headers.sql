@@ -17,7 +17,7 @@ as $$
 declare
     v_headers jsonb := p_headers - array['AMQ_SCHEDULED_DELAY', 'AMQ_SCHEDULED_PERIOD', 'AMQ_SCHEDULED_REPEAT',
         'AMQ_SCHEDULED_CRON'];
-    v_destination howdah.destinations := howdah._destination(p_queue, 'send');
+    v_destination howdah.destinations := howdah._destination_or_new(p_queue, 'send');
     v_cron text := nullif(p_headers ->> 'AMQ_SCHEDULED_CRON', '');
     v_number text[] := array(
         select p_headers ->> h.name from unnest(array['AMQ_SCHEDULED_DELAY', 'AMQ_SCHEDULED_PERIOD',

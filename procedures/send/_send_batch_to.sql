@@ -19,7 +19,7 @@ declare
     v_first bigint[];
 begin
     foreach v_member in array case when howdah._is_composite(p_queue) then howdah._composite_members(p_queue)
-                                   else array[howdah._destination(p_queue, 'send')] end loop
+                                   else array[howdah._destination_or_new(p_queue, 'send')] end loop
         v_ids := howdah._send_batch(v_member, p_bodies, p_is_text, p_content_type,
             case when v_member.stamp_user then howdah._stamped_all(p_headers, cardinality(p_bodies), howdah._caller())
                 else p_headers end, p_priorities, p_correlation_ids,

@@ -5,7 +5,8 @@
 -- Raises   HD001 no such queue; HD005 a null body, a wrong argument or arrays of different length; HD006 bad priority;
 --          HD007 body too large; HD008 sending is paused; HD010 not allowed; HD017 a conversation was ended; HD018 the
 --          queue is full; HD025 a restored database (howdah.rebase_topics); HD027 the engine is full; HD039 the level
---          is above the queue's highest; HD040 the engine is paused, quiesced or stopped.
+--          is above the queue's highest; HD040 the engine is paused, quiesced or stopped; HD002, HD004 the missing
+--          queue or topic cannot create itself (docs/auto-creation.md).
 -- Role     howdah_producer howdah_admin
 --
 -- Arrays are NULL or as long as bodies. A single value applies to every message. Arguments mean what they mean in

@@ -4,7 +4,7 @@
 -- Returns  the number of messages sent (bigint).
 -- Raises   HD001, HD005, HD006, HD007, HD008, HD010, HD017, HD018, HD025, HD027, HD039 as howdah.send_batch, and then
 --          nothing is sent; HD005 also if this transaction has begun no copy; HD040 the engine is paused, quiesced or
---          stopped.
+--          stopped; HD002, HD004 the missing queue or topic cannot create itself (docs/auto-creation.md).
 -- Role     howdah_producer howdah_admin
 --
 -- The arguments apply to every message, as in howdah.send_batch. If content_type is NULL, it follows from the type of
@@ -36,7 +36,7 @@ begin
                 'transaction.';
     end if;
     if not howdah._is_composite(queue) then
-        perform howdah._destination(queue, 'send');  -- an empty load is checked, too
+        perform howdah._destination_or_new(queue, 'send');  -- an empty load is checked, too
     end if;
     v_blocks := pg_relation_size('pg_temp.howdah_copy') / current_setting('block_size')::integer;
     v_bare := not exists (select from pg_temp.howdah_copy c

@@ -7,11 +7,13 @@ create or replace function howdah.alter_topic(topic text, options jsonb) returns
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare
-    v_topic howdah.destinations := howdah._topic(topic, 'admin');
+    v_topic howdah.destinations;
     v_before jsonb := howdah._properties('topic', topic);
 begin
     perform howdah._check_options('topic', options);
+    v_topic := howdah._topic(topic, 'admin');
     perform howdah._alter_topic(v_topic.id, options);
+    perform howdah._adopt(v_topic.id);
     perform howdah._record_change('topic', topic, 'altered', v_before, howdah._properties('topic', topic));
 end
 $$;

@@ -34,7 +34,8 @@ begin
     delete from howdah.acks a where a.destination_id = v_topic.id;
     delete from howdah.bridges b where b.topic_id = v_topic.id;
     update howdah.topics t set stored = false, bridged = false where t.destination_id = v_topic.id;
-    update howdah.destinations d set dropped_at = howdah.now() where d.id = v_topic.id;
+    perform howdah._adopt(v_topic.id);
+    perform howdah._end_destination(v_topic.id);
     return v_count;
 end
 $$;

@@ -97,3 +97,20 @@ def test_who_may_not_make_roles_gets_the_script(weak_dsn: str) -> None:
     assert howdah(weak_dsn, "migrate", "--one-role").code == 0
     assert howdah(weak_dsn, "queue", "create", "q").code == 0
     assert howdah(weak_dsn, "migrate").out.startswith("nothing to do")
+
+
+@pytest.mark.behaviour("IMQ-94")
+def test_a_new_database_of_the_embedded_server_alone_creates_queues_by_itself(empty_dsn: str) -> None:
+    with psycopg.connect(empty_dsn, autocommit=True) as db:
+        name = identifier(db.info.dbname)
+        db.execute(psycopg.sql.SQL("alter database {} set howdah.embedded = off").format(name))
+        howdah(empty_dsn, "migrate")
+        on = "select (autocreate_queue, autocreate_topic)::text from howdah.engine"
+        assert one(db, on) == "(f,f)"
+        db.execute("drop schema howdah cascade; create schema howdah")
+        db.execute(psycopg.sql.SQL("alter database {} set howdah.embedded = on").format(name))
+        howdah(empty_dsn, "migrate")
+        assert one(db, on) == "(t,t)"
+        howdah(empty_dsn, "engine", "alter", "-o", "autocreate_queue=false")
+        howdah(empty_dsn, "migrate")
+        assert one(db, on) == "(f,t)"

@@ -25,7 +25,12 @@ PUBLIC = sorted(name for name in BODIES if not name.startswith("_"))
 
 
 # A text does not tell which arguments a call passes: acknowledge, whose lease may be lost, is never passed here.
-NOT_ASKED_FOR = {("lease_ahead", "lease"): {"HD026"}}
+NOT_ASKED_FOR = {
+    ("lease_ahead", "lease"): {"HD026"},
+    # The names and selectors in options were checked when the options were set.
+    ("_autocreate", "_with_options"): {"HD003"},
+    ("_autocreate", "_store_topic"): {"HD023"},
+}
 """By caller and called: codes that only an argument brings which this caller does not pass."""
 
 
