@@ -65,6 +65,7 @@ ROOMS = (
     "audit",
     # workers and their housekeeping
     "runtime",
+    "objects",
     "maintenance",
 )
 

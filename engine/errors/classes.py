@@ -274,6 +274,18 @@ class LinkRefused(HowdahError):
     sqlstate = "HD043"
 
 
+class NameNotFound(HowdahError, LookupError):
+    """There is no administered object of that name."""
+
+    sqlstate = "HD047"
+
+
+class ReadOnlyObject(HowdahError):
+    """The administered object is read-only: its attributes cannot be set."""
+
+    sqlstate = "HD048"
+
+
 class NotMigrated(HowdahError):
     """Howdah is not installed in the database, or in a version that does not fit this code."""
 
