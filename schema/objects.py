@@ -1,4 +1,4 @@
-"""Administered objects: connection factories and destinations that clients find by name, and the log of XA decisions."""
+"""Administered objects: connection factories and destinations that clients find by name, and the log of XA."""
 
 from __future__ import annotations
 
@@ -29,15 +29,20 @@ objects = Table(
     comment="What administrators define for clients to look up by name. No object holds a password.",
 )
 
-xa_decisions = Table(
-    "xa_decisions",
+xa_transactions = Table(
+    "xa_transactions",
     metadata,
     Column(
-        "transaction_id", Text, primary_key=True, comment="The transaction over several databases: howdah:xa: and a UUID."
+        "transaction_id",
+        Text,
+        primary_key=True,
+        comment="The transaction over several databases: howdah:xa:, the engine that keeps this log, and a UUID.",
     ),
-    Column("outcome", Text, nullable=False, comment="What was decided for all its branches: commit or rollback."),
-    Column("decided_at", TIMESTAMPTZ, nullable=False, comment="When it was decided."),
-    Column("decided_by", Text, nullable=False, comment="The role that decided. Only it and administrators forget it."),
+    Column("factory", Text, nullable=False, comment="The connection factory whose databases it is about."),
+    Column("outcome", Text, comment="What was decided for all its branches: commit or rollback. NULL: nothing yet."),
+    Column("begun_at", TIMESTAMPTZ, nullable=False, comment="When it began."),
+    Column("begun_by", Text, nullable=False, comment="The role that began it. Only it and administrators decide."),
+    Column("decided_at", TIMESTAMPTZ, comment="When it was decided. NULL: nothing is decided."),
     CheckConstraint("outcome IN ('commit', 'rollback')", name="outcome"),
-    comment="Decisions about transactions over several databases, until every branch has ended.",
+    comment="The log of transactions over several databases, until every branch has ended. No row means rollback.",
 )

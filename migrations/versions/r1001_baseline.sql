@@ -1239,19 +1239,23 @@ COMMENT ON COLUMN howdah.objects.created_at IS 'When it was created.';
 COMMENT ON COLUMN howdah.objects.created_by IS 'The role that created it.';
 COMMENT ON COLUMN howdah.objects.changed_at IS 'When it was last changed.';
 
-CREATE TABLE howdah.xa_decisions (
+CREATE TABLE howdah.xa_transactions (
     transaction_id TEXT NOT NULL,
-    outcome TEXT NOT NULL,
-    decided_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    decided_by TEXT NOT NULL,
-    CONSTRAINT pk_xa_decisions PRIMARY KEY (transaction_id),
-    CONSTRAINT ck_xa_decisions_outcome CHECK (outcome IN ('commit', 'rollback'))
+    factory TEXT NOT NULL,
+    outcome TEXT,
+    begun_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    begun_by TEXT NOT NULL,
+    decided_at TIMESTAMP WITH TIME ZONE,
+    CONSTRAINT pk_xa_transactions PRIMARY KEY (transaction_id),
+    CONSTRAINT ck_xa_transactions_outcome CHECK (outcome IN ('commit', 'rollback'))
 );
-COMMENT ON TABLE howdah.xa_decisions IS 'Decisions about transactions over several databases, until every branch has ended.';
-COMMENT ON COLUMN howdah.xa_decisions.transaction_id IS 'The transaction over several databases: howdah:xa: and a UUID.';
-COMMENT ON COLUMN howdah.xa_decisions.outcome IS 'What was decided for all its branches: commit or rollback.';
-COMMENT ON COLUMN howdah.xa_decisions.decided_at IS 'When it was decided.';
-COMMENT ON COLUMN howdah.xa_decisions.decided_by IS 'The role that decided. Only it and administrators forget it.';
+COMMENT ON TABLE howdah.xa_transactions IS 'The log of transactions over several databases, until every branch has ended. No row means rollback.';
+COMMENT ON COLUMN howdah.xa_transactions.transaction_id IS 'The transaction over several databases: howdah:xa:, the engine that keeps this log, and a UUID.';
+COMMENT ON COLUMN howdah.xa_transactions.factory IS 'The connection factory whose databases it is about.';
+COMMENT ON COLUMN howdah.xa_transactions.outcome IS 'What was decided for all its branches: commit or rollback. NULL: nothing yet.';
+COMMENT ON COLUMN howdah.xa_transactions.begun_at IS 'When it began.';
+COMMENT ON COLUMN howdah.xa_transactions.begun_by IS 'The role that began it. Only it and administrators decide.';
+COMMENT ON COLUMN howdah.xa_transactions.decided_at IS 'When it was decided. NULL: nothing is decided.';
 
 CREATE TABLE howdah.latches (
     name TEXT COLLATE "C" NOT NULL,

@@ -149,24 +149,28 @@ def test_headers_are_stamped_by_the_engine(db: Db, connect: Connect) -> None:
     assert one(producer, f"select {stamped}") == {"a": 1, "JMSXUserID": "howdah_producer", "JMSXAppID": "shop"}
     with producer.transaction():
         number = one(producer, "select pg_current_xact_id()::text")
-        got = one(producer, "select howdah.stamp_all_headers(null, 2, producer_txid => true)")
+        got = one(producer, "select howdah.stamp_all_headers(array[null, '{}']::jsonb[], producer_txid => true)")
     assert got == [{"JMSXProducerTXID": number}] * 2
 
 
 def test_a_decision_about_a_distributed_transaction_stands(db: Db) -> None:
-    name = "howdah:xa:00000000-0000-0000-0000-000000000001"
-    assert one(db, "select howdah.xa_outcome(%s)", (name,)) is None
+    name = one(db, "select howdah.xa_begin('xa/shop')")
+    assert column(db, "select outcome from howdah.list_xa_transactions('xa/shop')") == [None]
+    refused(db, "HD005", "select howdah.xa_forget(%s)", (name,))
     assert one(db, "select howdah.xa_decide(%s, 'commit')", (name,)) == "commit"
     assert one(db, "select howdah.xa_decide(%s, 'rollback')", (name,)) == "commit"
-    assert one(db, "select howdah.xa_outcome(%s)", (name,)) == "commit"
     assert one(db, "select howdah.xa_forget(%s)", (name,)) is True
     assert one(db, "select howdah.xa_forget(%s)", (name,)) is False
-    refused(db, "HD005", "select howdah.xa_decide('x', 'commit')")
+    assert one(db, "select howdah.xa_decide(%s, 'commit')", (name,)) == "rollback"  # a latecomer cannot commit
+    refused(db, "HD005", "select howdah.xa_decide('howdah:xa:x', 'commit')")
     refused(db, "HD005", "select howdah.xa_decide(%s, 'perhaps')", (name,))
+    refused(db, "HD003", "select howdah.xa_begin('a b')")
 
 
 def test_another_role_neither_decides_nor_forgets(db: Db, connect: Connect) -> None:
-    name = "howdah:xa:00000000-0000-0000-0000-000000000002"
-    one(connect("howdah_producer"), "select howdah.xa_decide(%s, 'commit')", (name,))
-    refused(connect("howdah_consumer"), "HD010", "select howdah.xa_forget(%s)", (name,))
-    assert one(db, "select howdah.xa_outcome(%s)", (name,)) == "commit"
+    name = one(connect("howdah_producer"), "select howdah.xa_begin('xa/shop')")
+    other = connect("howdah_consumer")
+    refused(other, "HD010", "select howdah.xa_decide(%s, 'rollback')", (name,))
+    assert one(db, "select howdah.xa_decide(%s, 'commit')", (name,)) == "commit"
+    refused(other, "HD010", "select howdah.xa_forget(%s)", (name,))
+    assert column(other, "select mine from howdah.list_xa_transactions()") == [False]
