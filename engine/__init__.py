@@ -26,6 +26,7 @@ from .jms.holding import Delivery
 from .jms.modes import AckMode, AckType
 from .jms.prefetch import Prefetch
 from .jms.session import AckSession
+from .objects import AdministeredFactory, lookup
 from .requests import Requestor
 from .sessions.producer import Browser, Consumer, Producer
 from .sessions.session import Session
@@ -36,6 +37,7 @@ __all__ = [
     "AckSession",
     "AckType",
     "Admin",
+    "AdministeredFactory",
     "Body",
     "Browser",
     "Call",
@@ -57,4 +59,5 @@ __all__ = [
     "TypedStream",
     "connect",
     "is_innocent",
+    "lookup",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any, TypedDict, Unpack
@@ -17,6 +18,7 @@ from .calls.levels import LevelMapping
 from .connection import Connection
 from .database.client_id import ClaimedClientId
 from .database.loans import PgConnection
+from .database.reconnection import Reconnection
 from .database.reliability import ReliabilityConnection
 from .database.waking import KEEPALIVES
 from .errors import CHECK_DSN, BadArgument, CannotConnect, cannot_connect, translated
@@ -40,6 +42,8 @@ def connect(
     lease_duration: float = 60,
     client_id: str | None = None,
     commit_by_reliability: bool = False,
+    service: str | None = None,
+    reconnection: Reconnection | None = None,
 ) -> Connection:
     """Connect by DSN or by the application's own pool.
 
@@ -58,6 +62,8 @@ def connect(
       In a URL: ``jms.clientID=desk7``.
     - commit_by_reliability: the connection's transactions hold only messages, or what may be lost with them. A commit
       then waits as long as its most reliable message needs: docs/reliability.md.
+    - service: the service through which it connects.
+    - reconnection: go on after lost connections; docs/objects.md says what that means for a transaction.
 
     A DSN may name several hosts, tried in order: host=a,b target_session_attrs=read-write.
     Raises CannotConnect if the server does not answer, BadArgument for wrong sizes, NotAllowed for a role not granted,
@@ -74,6 +80,7 @@ def connect(
         "max_redeliveries": max_redeliveries,
         "prefetch": prefetch,
         "lease_duration": lease_duration,
+        "reconnection": reconnection,
     }
     if pool is not None:
         if commit_by_reliability:
@@ -89,11 +96,8 @@ def connect(
         return Connection(pool, owns_pool=False, **settings)
     check_sizes(min_size, max_size)
     conninfo = complete(dsn, timeout)
-    try:
-        probe = psycopg.connect(conninfo)
-    except psycopg.Error as error:
-        raise cannot_connect(error) from error
-    configure = _settings_of(role, client_id)
+    probe = _reach(conninfo, reconnection)
+    configure = _settings_of(role, client_id, service)
     with probe, translated():
         if configure is not None:
             configure(probe)
@@ -176,8 +180,29 @@ def pool_settings(prepare: bool) -> dict[str, Any]:
     return {} if prepare else {"prepare_threshold": None}
 
 
-def _settings_of(role: str | None, client_id: str | None) -> Callable[[PgConnection], None] | None:
-    wanted = {name: value for name, value in (("role", role), ("howdah.client_id", client_id)) if value is not None}
+def _reach(conninfo: str, reconnection: Reconnection | None) -> PgConnection:
+    """Connect for the first time. Raises CannotConnect after the last attempt."""
+    pauses = iter(()) if reconnection is None else reconnection.pauses()
+    while True:
+        try:
+            return psycopg.connect(conninfo)
+        except psycopg.Error as error:
+            pause = next(pauses, None)
+            if pause is None:
+                raise cannot_connect(error) from error
+            time.sleep(pause)
+
+
+def settings_of(role: str | None, client_id: str | None, service: str | None) -> dict[str, str]:
+    """The settings of each of a client's database connections."""
+    wanted = {"role": role, "howdah.client_id": client_id, "howdah.service": service}
+    return {name: value for name, value in wanted.items() if value is not None}
+
+
+def _settings_of(
+    role: str | None, client_id: str | None, service: str | None
+) -> Callable[[PgConnection], None] | None:
+    wanted = settings_of(role, client_id, service)
     if not wanted:
         return None
 
@@ -210,6 +235,8 @@ class ConnectSettings(TypedDict, total=False):
     lease_duration: float
     client_id: str | None
     commit_by_reliability: bool
+    service: str | None
+    reconnection: Reconnection | None
 
 
 class ConnectionFactory:

@@ -53,7 +53,7 @@ class Session(Transacting):
 
     def send_many(self, queue: str, bodies: Sequence[Body], **options: Unpack[SendManyOptions]) -> list[int]:
         """Send many messages in one statement and return their numbers in order. Options as in ``calls.send_many``."""
-        return self.call(calls.send_many(queue, bodies, **self._levels.applied(queue, options)))
+        return self.call(calls.send_many(queue, bodies, **self._levels.applied_to_many(queue, options)))
 
     def send_stream(
         self, queue: str, bodies: Iterable[Body], *, batch: int = BATCH_DEFAULT, **options: Unpack[SharedOptions]
@@ -63,8 +63,8 @@ class Session(Transacting):
         ``batch`` bodies go in one statement and are of one kind; options are those of ``calls.send_many`` that are not
         sequences. After an error, the iterable's own too, nothing is sent. The iterable must not use this session.
         """
-        wanted = self._levels.applied(queue, options)
-        return self._load(lambda connection: send_stream(connection, queue, bodies, batch, wanted))
+        wanted, every = self._levels.applied_to_load(queue, options), self._levels.every(queue)
+        return self._load(lambda connection: send_stream(connection, queue, bodies, batch, wanted, every))
 
     def send_copy(
         self, queue: str, rows: Iterable[Any], *, columns: Sequence[str] = (), **options: Unpack[SharedOptions]
@@ -75,8 +75,8 @@ class Session(Transacting):
         correlation_id, message_type, conversation_id, deduplication_key. All bodies are of one kind; otherwise as
         ``send_stream``.
         """
-        wanted = self._levels.applied(queue, options)
-        return self._load(lambda connection: send_copy(connection, queue, rows, columns, wanted))
+        wanted, every = self._levels.applied_to_load(queue, options), self._levels.every(queue)
+        return self._load(lambda connection: send_copy(connection, queue, rows, columns, wanted, every))
 
     def receive(
         self,
@@ -104,6 +104,7 @@ class Session(Transacting):
 
         Options: exclusive, priority, own_session, timeout.
         """
+        self._check(queue)
         return self.call(consumers.open_consumer(queue, **options))
 
     def close_consumer(self, consumer: int) -> bool:
@@ -147,17 +148,23 @@ class Session(Transacting):
                 idle.found()
             return messages
 
+    def _check(self, queue: str) -> None:
+        """Refuse what this client may not use. Its own subscriptions it may."""
+        if queue not in self._fleeting:
+            self._levels.check(queue)
+
     def _is_ready(self) -> bool:
         """Whether it may receive: not while its connection is stopped."""
         return self._owner is None or self._owner.started
 
     def receive_now(self, queue: str, max_messages: int = 1, **which: Unpack[ReceiveOptions]) -> list[Message]:
         """Receive up to max_messages that are there now. If there are none, leaves no new transaction open."""
+        self._check(queue)
         if not self._is_ready():
             return []
         with self._in_use:
             idle = self._is_idle()
-            messages = self.call(calls.receive(queue, max_messages, **which))
+            messages = self.call(self._levels.received(calls.receive(queue, max_messages, **which)))
             if idle and not messages:
                 # Not a rollback: what was received may have been expired messages and poison, which are gone now.
                 self.commit()
@@ -165,12 +172,16 @@ class Session(Transacting):
 
     def receive_message(self, queue: str, message_id: int) -> Message | None:
         """Receive the message of that number. None if it is not there, not due or in other hands."""
-        messages = self.call(calls.receive_message(queue, message_id)) if self._is_ready() else []
+        self._check(queue)
+        call = self._levels.received(calls.receive_message(queue, message_id))
+        messages = self.call(call) if self._is_ready() else []
         return messages[0] if messages else None
 
     def receive_correlated(self, queue: str, correlation_id: str, max_messages: int = 1) -> list[Message]:
         """Receive messages with a correlation id, wherever in the queue they are, in this session's transaction."""
-        return self.call(calls.receive_correlated(queue, correlation_id, max_messages)) if self._is_ready() else []
+        self._check(queue)
+        call = self._levels.received(calls.receive_correlated(queue, correlation_id, max_messages))
+        return self.call(call) if self._is_ready() else []
 
     def browse(
         self,
@@ -181,9 +192,13 @@ class Session(Transacting):
         **which: Unpack[BrowseOptions],
     ) -> list[Message]:
         """Return a page of ready messages, all or ``which`` as in ``calls.browse``. Takes and locks nothing."""
+        self._check(queue)
+        call, seconds = calls.browse(queue, max_messages, after=after, **which), self._levels.page_timeout
         with self._in_use:
+            if seconds is not None:
+                return self._within(seconds, call)
             idle = self._is_idle()
-            messages = self.call(calls.browse(queue, max_messages, after=after, **which))
+            messages = self.call(call)
             if idle:
                 self.commit()
             return messages
@@ -202,7 +217,8 @@ class Session(Transacting):
 
     def respond(self, request: Message, body: Body, **options: Unpack[RespondOptions]) -> int | None:
         """Answer a request in this session's transaction; None if nobody waits. Options as in ``temporary.respond``."""
-        return self.call(temporary.respond(request, body, **options))
+        wanted = self._levels.answered(request.reply_to or "", options)
+        return self.call(temporary.respond(request, body, **wanted))
 
     def producer(self, queue: str | None = None) -> Producer:
         """Return a producer for one queue, or for a queue named at each send."""
@@ -220,6 +236,8 @@ class Session(Transacting):
         client_id: None is the connection's. What the topic's recovery policy keeps for late subscribers comes first.
         Where the connection is the caller's own, the subscription ends a minute after it was last received from.
         """
+        self._check(topic)
+        self._levels.check_client_id(client_id)
         idle = self._is_idle()
         client_id = (self._client_id() or "") if client_id is None else client_id
         wanted = topics.Subscription(topic, None, client_id, selector, durable=False, no_local=no_local)
@@ -239,7 +257,7 @@ class Session(Transacting):
 
     def browser(self, queue: str, selector: str | None = None) -> Browser:
         """Return a browser of one queue, or of what a selector selects of it."""
-        return Browser(self, queue, selector=selector)
+        return Browser(self, queue, self._levels.page, selector=selector)
 
     def listen(
         self, queue: str, listener: Listener | None, *, consumer: object = None, rules: Iterable[Rule] = ()
@@ -252,6 +270,7 @@ class Session(Transacting):
         rule,
         for a generator function, and for a plain one in asyncio or an asynchronous one elsewhere.
         """
+        self._check(queue)
         checked = Rules(rules)
         if listener is not None:
             check_listener(listener)
