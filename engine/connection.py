@@ -165,7 +165,7 @@ class Connection:
     @property
     def leases(self) -> Leases:
         """Receive without an open transaction: lease, ack, nack, release, extend."""
-        return Leases(self.call)
+        return Leases(self.call, self.levels)
 
     @property
     def transactions(self) -> Transactions:
@@ -240,7 +240,8 @@ class Connection:
 
         - asynchronous: None waits for all but non-persistent messages, True for no message (useAsyncSend), False for
           every message.
-        - window_bytes: so much may be unconfirmed, then a send waits (producerWindowSize). None: the factory's, or 1 MiB.
+        - window_bytes: so much may be unconfirmed, then a send waits (producerWindowSize). None: the factory's, else
+          1 MiB.
         - on_complete: called with a message and its number or error, in order, on the producer's thread.
 
         Raises BadArgument.

@@ -96,12 +96,10 @@ def connect(
         return Connection(pool, owns_pool=False, **settings)
     check_sizes(min_size, max_size)
     conninfo = complete(dsn, timeout)
-    probe = _reach(conninfo, reconnection)
-    configure = _settings_of(role, client_id, service)
-    with probe, translated():
-        if configure is not None:
-            configure(probe)
-    claim = None if client_id is None else ClaimedClientId(client_id, partial(_alone, conninfo, configure))
+    wanted = settings_of({"role": role, "client_id": client_id, "service": service})
+    with reach(conninfo, reconnection) as probe, translated():
+        _configure(wanted, probe)
+    claim = None if client_id is None else ClaimedClientId(client_id, partial(alone, conninfo, wanted))
     made: ConnectionPool[PgConnection] = ConnectionPool(
         conninfo,
         kwargs=pool_settings(prepare),
@@ -110,7 +108,7 @@ def connect(
         timeout=timeout,
         open=False,
         connection_class=ReliabilityConnection if commit_by_reliability else psycopg.Connection,
-        configure=configure,
+        configure=_configuring(wanted),
         name="howdah",
     )
     made.open()
@@ -180,7 +178,7 @@ def pool_settings(prepare: bool) -> dict[str, Any]:
     return {} if prepare else {"prepare_threshold": None}
 
 
-def _reach(conninfo: str, reconnection: Reconnection | None) -> PgConnection:
+def reach(conninfo: str, reconnection: Reconnection | None) -> PgConnection:
     """Connect for the first time. Raises CannotConnect after the last attempt."""
     pauses = iter(()) if reconnection is None else reconnection.pauses()
     while True:
@@ -193,32 +191,31 @@ def _reach(conninfo: str, reconnection: Reconnection | None) -> PgConnection:
             time.sleep(pause)
 
 
-def settings_of(role: str | None, client_id: str | None, service: str | None) -> dict[str, str]:
-    """The settings of each of a client's database connections."""
-    wanted = {"role": role, "howdah.client_id": client_id, "howdah.service": service}
+def settings_of(given: ConnectSettings) -> dict[str, str]:
+    """The settings that each of a client's database connections gets."""
+    wanted = {
+        "role": given.get("role"),
+        "howdah.client_id": given.get("client_id"),
+        "howdah.service": given.get("service"),
+    }
     return {name: value for name, value in wanted.items() if value is not None}
 
 
-def _settings_of(
-    role: str | None, client_id: str | None, service: str | None
-) -> Callable[[PgConnection], None] | None:
-    wanted = settings_of(role, client_id, service)
-    if not wanted:
-        return None
+def _configuring(wanted: dict[str, str]) -> Callable[[PgConnection], None] | None:
+    return partial(_configure, wanted) if wanted else None
 
-    def configure(connection: PgConnection) -> None:
-        for name, value in wanted.items():
-            connection.execute("select set_config(%s, %s, false)", (name, value))
+
+def _configure(wanted: dict[str, str], connection: PgConnection) -> None:
+    for name, value in wanted.items():
+        connection.execute("select set_config(%s, %s, false)", (name, value))
+    if not connection.autocommit:
         connection.commit()
 
-    return configure
 
-
-def _alone(conninfo: str, configure: Callable[[PgConnection], None] | None) -> PgConnection:
+def alone(conninfo: str, wanted: dict[str, str]) -> PgConnection:
     """A database connection that does nothing but be there."""
     connection = psycopg.connect(make_conninfo(conninfo, **KEEPALIVES), autocommit=True)
-    if configure is not None:
-        configure(connection)
+    _configure(wanted, connection)
     return connection
 
 

@@ -19,9 +19,7 @@ AsyncPgConnection = psycopg.AsyncConnection[Any]
 class AsyncLoans:
     """Lends connections of a pool, Howdah's own or the application's."""
 
-    def __init__(
-        self, pool: AsyncConnectionPool[AsyncPgConnection], reconnection: Reconnection | None = None
-    ) -> None:
+    def __init__(self, pool: AsyncConnectionPool[AsyncPgConnection], reconnection: Reconnection | None = None) -> None:
         """reconnection: how to go on when connections are lost. None: whoever borrows one sees it."""
         self.pool = pool
         self.reconnection = reconnection

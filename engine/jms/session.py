@@ -133,7 +133,9 @@ class AckSession(KeptSession):
     def send_many(self, queue: str, bodies: Sequence[Body], **options: Unpack[SendManyOptions]) -> list[int]:
         """Send many messages in one statement and return their numbers in order. Options as in ``calls.send_many``."""
         self.check_open()
-        return self.run_in_transaction(calls.send_many(queue, bodies, **self._owner.levels.applied_to_many(queue, options)))
+        return self.run_in_transaction(
+            calls.send_many(queue, bodies, **self._owner.levels.applied_to_many(queue, options))
+        )
 
     def stamp(self, message: Delivery) -> None:
         """Give a message that is handed out the id of the session's transaction, if that is wanted."""

@@ -145,7 +145,7 @@ def test_objects_go_into_a_repository_and_come_back(db: Db) -> None:
 def test_headers_are_stamped_by_the_engine(db: Db, connect: Connect) -> None:
     producer = connect("howdah_producer")
     producer.execute("set application_name = 'shop'")
-    stamped = "howdah.stamp_headers('{\"a\": 1, \"JMSXUserID\": \"root\"}', user_id => true, app_id => true)"
+    stamped = 'howdah.stamp_headers(\'{"a": 1, "JMSXUserID": "root"}\', user_id => true, app_id => true)'
     assert one(producer, f"select {stamped}") == {"a": 1, "JMSXUserID": "howdah_producer", "JMSXAppID": "shop"}
     with producer.transaction():
         number = one(producer, "select pg_current_xact_id()::text")
