@@ -16,6 +16,7 @@ from .admin import Admin
 from .admin.archives import Archives
 from .admin.audits import Audits
 from .admin.links import Links
+from .admin.objects import Objects
 from .admin.schedules import Schedules
 from .admin.transactions import Transactions
 from .calls import Call, Incident
@@ -178,6 +179,11 @@ class Connection:
         return Links(self.call)
 
     @property
+    def objects(self) -> Objects:
+        """Administered objects: create, alter, list, drop, and documents for a repository."""
+        return Objects(self.call)
+
+    @property
     def archives(self) -> Archives:
         """The archive: its finished runs, and messages restored from it."""
         return Archives(self.call)
@@ -197,7 +203,10 @@ class Connection:
 
         overrides: attributes for this client, which a read-only object ignores. Raises NameNotFound, BadOption.
         """
-        found = self.call(look_up(name, overrides))
+        return self.found(self.call(look_up(name, overrides)))
+
+    def found(self, found: FoundObject) -> Any:
+        """Make a factory or a destination of an object that was found."""
         if not isinstance(self.pool.conninfo, str):
             raise IllegalState("this connection's pool does not say where it connects to", "Connect by DSN.")
         return self.naming.administered(self.pool.conninfo, found)

@@ -16,6 +16,7 @@ from ..calls import Call, Incident
 from ..calls.bodies import Body
 from ..calls.levels import BY_SERVER, LevelMapping
 from ..calls.message import Message
+from ..calls.objects import FoundObject
 from ..calls.objects import lookup as look_up
 from ..calls.options import SendOptions
 from ..connection import Connection
@@ -45,6 +46,7 @@ from .admin import AsyncAdmin
 from .admin.archives import AsyncArchives
 from .admin.audits import AsyncAudits
 from .admin.links import AsyncLinks
+from .admin.objects import AsyncObjects
 from .admin.schedules import AsyncSchedules
 from .jms import AsyncAckSession
 from .leases import AsyncLeases
@@ -166,7 +168,10 @@ class AsyncConnection:
 
     async def lookup(self, name: str, overrides: Mapping[str, Any] | None = None) -> Any:
         """As ``Connection.lookup``. A factory that it returns is for ``connect_async(factory=…)``, too."""
-        found = await self.call(look_up(name, overrides))
+        return self.found(await self.call(look_up(name, overrides)))
+
+    def found(self, found: FoundObject) -> Any:
+        """Make a factory or a destination of an object that was found."""
         if not isinstance(self.pool.conninfo, str):
             raise IllegalState("this connection's pool does not say where it connects to", "Connect by DSN.")
         return Connection.naming.administered(self.pool.conninfo, found)
@@ -208,6 +213,11 @@ class AsyncConnection:
     def links(self) -> AsyncLinks:
         """Links to other engines: create, alter, list, pause, resume, rebase, drop. Also links that lead here."""
         return AsyncLinks(self.call)
+
+    @property
+    def objects(self) -> AsyncObjects:
+        """Administered objects: create, alter, list, drop, and documents for a repository."""
+        return AsyncObjects(self.call)
 
     @property
     def archives(self) -> AsyncArchives:

@@ -6,13 +6,14 @@ made by ``AsyncConnection.session()`` own theirs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
 from .. import calls
 from ..calls import consumers, temporary, topics
 from ..calls.bodies import Body
 from ..calls.message import Message
+from ..calls.objects import lookup as look_up
 from ..calls.options import (
     BrowseOptions,
     ConsumerOptions,
@@ -43,6 +44,12 @@ class AsyncSession(AsyncTransacting):
     def admin(self) -> AsyncAdmin:
         """Administration, in the session's transaction."""
         return AsyncAdmin(self.call)
+
+    async def lookup(self, name: str, overrides: Mapping[str, Any] | None = None) -> Any:
+        """Find an administered object by its name, as ``Connection.lookup``, in the session's transaction."""
+        if self._owner is None:
+            raise IllegalState("this session's connection is the caller's own", "Look up by engine.lookup(dsn, name).")
+        return self._owner.found(await self.call(look_up(name, overrides)))
 
     # -- messages -------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ made by ``Connection.session()`` own theirs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
 from .. import calls
@@ -15,6 +15,7 @@ from ..admin import Admin
 from ..calls import consumers, temporary, topics
 from ..calls.bodies import Body
 from ..calls.message import Message
+from ..calls.objects import lookup as look_up
 from ..calls.options import (
     BrowseOptions,
     ConsumerOptions,
@@ -44,6 +45,12 @@ class Session(Transacting):
     def admin(self) -> Admin:
         """Administration, in the session's transaction."""
         return Admin(self.call)
+
+    def lookup(self, name: str, overrides: Mapping[str, Any] | None = None) -> Any:
+        """Find an administered object by its name, as ``Connection.lookup``, in the session's transaction."""
+        if self._owner is None:
+            raise IllegalState("this session's connection is the caller's own", "Look up by engine.lookup(dsn, name).")
+        return self._owner.found(self.call(look_up(name, overrides)))
 
     # -- messages -------------------------------------------------------------------------------------------------
 
