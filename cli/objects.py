@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from . import output, tables
+from . import output, tables, times
 from .common import Dsn, Json, Role, Wide, Yes, confirm, connected, words
 
 app = typer.Typer(
@@ -154,6 +154,34 @@ def import_(
     with connected(dsn, role) as connection:
         changed = connection.objects.import_document(document, replace=replace)
     output.said(f"{output.counted(changed, 'object')} created or changed", as_json=as_json, changed=changed)
+
+
+@app.command("recover")
+def recover(
+    name: Name,
+    older_than: Annotated[
+        float,
+        times.length("--older-than", help="Leave branches that were prepared later: 90 (seconds), 5m, …"),
+    ] = 60,
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """End what crashed clients of an xa_connection_factory left prepared, as its log says."""
+    from ..engine import XAConnectionFactory, lookup
+    from ..engine.errors import BadArgument
+    from . import target
+
+    factory = lookup(target.find(dsn), name)
+    if not isinstance(factory, XAConnectionFactory):
+        raise BadArgument(f"object {name} is no xa_connection_factory", "See howdah object list.")
+    with factory.create_connection() as connection:
+        done = connection.recover(older_than)
+    if as_json:
+        output.write(output.to_json([{"transaction": one, "outcome": outcome} for one, outcome in done]))
+        return
+    for one, outcome in done:
+        output.write(f"{one}: {outcome}")
+    output.complain(f"{output.counted(len(done), 'transaction')} ended")
 
 
 def _parsed(given: list[str] | None) -> dict[str, Any]:

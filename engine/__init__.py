@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from .admin import Admin
 from .calls import Call, Incident
+from .calls.administered import AdministeredDestination
 from .calls.bodies import Body
 from .calls.levels import Destination
 from .calls.message import Message
@@ -30,6 +31,7 @@ from .objects import AdministeredFactory, lookup
 from .requests import Requestor
 from .sessions.producer import Browser, Consumer, Producer
 from .sessions.session import Session
+from .xa import XAConnectionFactory
 
 __all__ = [
     "AckConsumer",
@@ -37,6 +39,7 @@ __all__ = [
     "AckSession",
     "AckType",
     "Admin",
+    "AdministeredDestination",
     "AdministeredFactory",
     "Body",
     "Browser",
@@ -57,6 +60,7 @@ __all__ = [
     "Session",
     "TypedMap",
     "TypedStream",
+    "XAConnectionFactory",
     "connect",
     "is_innocent",
     "lookup",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import psycopg
@@ -16,9 +17,10 @@ from .calls.stamps import Stamps
 from .connection import Connection
 from .database.reconnection import Reconnection
 from .database.runner import run
-from .errors import ReadOnlyObject, cannot_connect
+from .errors import BadArgument, ReadOnlyObject, cannot_connect
 from .factory import ConnectionFactory, ConnectSettings, complete, connect
 from .jms.prefetch import Prefetch
+from .xa import XAConnectionFactory
 
 #: What stays of a DSN where an object names a service of pg_service.conf.
 _KEPT = ("application_name", "fallback_application_name", "connect_timeout", "options", "passfile")
@@ -167,7 +169,33 @@ class Naming:
         """Return the factory or destination of an object. base: the DSN by which it was found."""
         if found.kind == "connection_factory":
             return AdministeredFactory(base, found)
+        if found.kind == "xa_connection_factory":
+            return _xa(base, found)
         return AdministeredDestination.found(found.name, found.kind, found.attributes)
+
+
+def _xa(base: str, found: FoundObject) -> XAConnectionFactory:
+    """A factory over several databases. Its members are looked up where it was."""
+    members = {}
+    for name in found.attributes["members"]:
+        member = _ask(base, look_up(name))
+        if member.kind != "connection_factory":
+            raise BadArgument(f"member {name} of {found.name} is a {member.kind}", "Members are connection factories.")
+        members[name] = _Branching(base, member)
+    first = next(iter(members.values()))
+    settings: ConnectSettings = {"max_size": 2, "timeout": first.settings().get("timeout", 30)}
+    if "role" in first.attributes:
+        settings["role"] = first.attributes["role"]
+    return XAConnectionFactory(found.name, members, lambda: connect(first.conninfo(), **settings))
+
+
+class _Branching(AdministeredFactory):
+    """A member of a factory over several databases: what its connections send wakes nobody, or PREPARE would fail."""
+
+    @property
+    def levels(self) -> Administered:
+        """What it decides over its clients' sends and receives."""
+        return replace(super().levels, notify=False)
 
 
 def lookup(dsn: str | None, name: str, overrides: Mapping[str, Any] | None = None) -> Any:

@@ -8,7 +8,7 @@ import pytest
 from psycopg.types.json import Jsonb
 from support import Db, one
 
-from howdah.engine import Connection, ConnectionFactory, Destination, lookup
+from howdah.engine import AdministeredDestination, Connection, ConnectionFactory, Destination, lookup
 from howdah.engine.errors import BadOption, IllegalState, NameNotFound, ReadOnlyObject
 
 
@@ -42,6 +42,7 @@ def test_there_are_factories_and_destinations_and_an_unknown_name_raises(
     store(db, "t/prices", "topic", destination="prices")
     assert isinstance(connection.lookup("cf/orders"), ConnectionFactory)
     queue = connection.lookup("q/orders")
+    assert isinstance(queue, AdministeredDestination)
     assert isinstance(queue, Destination)
     assert (queue, queue.kind, queue.delivery_mode) == ("orders", "queue", "non-persistent")
     assert connection.lookup("t/prices").kind == "topic"
