@@ -1161,6 +1161,16 @@ $$;
 
 COMMENT ON FUNCTION howdah._are_over(p_positions regclass, p_mark bigint, p_ask boolean) IS 'whether all transactions with ids lower than a mark''s have ended.';
 
+CREATE FUNCTION howdah._are_words(p_value jsonb, p_most numeric, p_pattern text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select case when jsonb_typeof(p_value) = 'array' then jsonb_array_length(p_value) between 1 and p_most
+        and (select bool_and(jsonb_typeof(w) = 'string' and w #>> '{}' ~ p_pattern) from jsonb_array_elements(p_value) w)
+        else false end
+$$;
+
+COMMENT ON FUNCTION howdah._are_words(p_value jsonb, p_most numeric, p_pattern text) IS 'whether a JSON value is an array of 1 to p_most texts of a form.';
+
 CREATE FUNCTION howdah._as_ready(p_row howdah.claimed) RETURNS howdah.msgs
     LANGUAGE sql IMMUTABLE
     AS $$
@@ -2383,6 +2393,98 @@ $$;
 
 COMMENT ON FUNCTION howdah._check_not_leased(p_subscription howdah.destinations) IS 'refuse what must not pass leased messages of a subscription.';
 
+CREATE FUNCTION howdah._check_object(p_name text, p_kind text, p_attributes jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $_$
+declare
+    v_families text[] := case when p_kind = 'connection_factory' then array['any', 'factory']
+        when p_kind = 'xa_connection_factory' then array['any', 'xa']
+        when p_kind in ('queue', 'topic') then array['any', 'destination'] end;
+    v_given record;
+    v_right boolean;
+begin
+    if (p_name ~ '^[A-Za-z0-9_][A-Za-z0-9._/-]{0,241}$') is not true then
+        raise exception using errcode = 'HD003',
+            message = format('bad name of an object %s', coalesce(quote_literal(left(p_name, 250)), 'NULL')),
+            hint = 'It has 1 to 242 characters out of A-Z a-z 0-9 . _ - / and begins with a letter, digit or _.';
+    elsif v_families is null then
+        raise exception using errcode = 'HD005',
+            message = format('there is no kind %s of objects', coalesce(quote_literal(left(p_kind, 100)), 'NULL')),
+            hint = 'Kinds are connection_factory, xa_connection_factory, queue and topic.';
+    elsif jsonb_typeof(p_attributes) is distinct from 'object' then
+        raise exception using errcode = 'HD004', message = 'attributes must be a JSON object',
+            hint = 'For example {"hosts": ["db1", "db2:5433"], "client_id": "desk7"}.';
+    elsif p_attributes::text ~* '"[a-z_]*(pass(?!file)|pwd|secret)[a-z_]*": |\mpass(word|wd)?\s*=|://[^/@ "]*:[^/@ "]*@' then
+        raise exception using errcode = 'HD005', message = 'an object never holds a password',
+            hint = 'Let service name a service of pg_service.conf, or use a passfile.';
+    end if;
+    for v_given in
+        select g.key, g.value, g.value #>> '{}' as text, jsonb_typeof(g.value) as given, a.type, a.lowest, a.highest,
+            a.choices
+        from jsonb_each(p_attributes) g
+        left join howdah._object_attributes() a on a.key = g.key and a.family = any (v_families)
+    loop
+        if v_given.type is null then
+            raise exception using errcode = 'HD004',
+                message = format('a %s has no attribute %s', p_kind, quote_literal(left(v_given.key, 100))),
+                hint = 'Attributes are: ' || (select string_agg(a.key, ', ') from howdah._object_attributes() a
+                    where a.family = any (v_families)) || '.';
+        end if;
+        v_right := case v_given.type
+            when 'integer' then v_given.given = 'number' and v_given.text::numeric % 1 = 0
+                and v_given.text::numeric between v_given.lowest and v_given.highest
+            when 'boolean' then v_given.given = 'boolean'
+            when 'choice' then v_given.given = 'string' and v_given.text = any (v_given.choices)
+            when 'text' then v_given.given = 'string' and v_given.text !~ '[[:cntrl:]]'
+                and length(v_given.text) between v_given.lowest and v_given.highest
+            when 'name' then v_given.given = 'string' and v_given.text ~ '^[A-Za-z0-9_.-]{1,100}$'
+            when 'hosts' then howdah._are_words(v_given.value, v_given.highest,
+                '^(/[A-Za-z0-9_./-]{1,200}|[A-Za-z0-9_.-]{1,200}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?$')
+            else howdah._are_words(v_given.value, v_given.highest, '^[A-Za-z0-9_][A-Za-z0-9._/-]{0,241}$') end;
+        if not v_right then
+            raise exception using errcode = 'HD004',
+                message = format('attribute %s cannot be %s', v_given.key, left(v_given.value::text, 100)),
+                hint = case v_given.type
+                    when 'integer' then format('It is a whole number from %s to %s.', v_given.lowest, v_given.highest)
+                    when 'boolean' then 'It is true or false.'
+                    when 'choice' then format('It is one of: %s.', array_to_string(v_given.choices, ', '))
+                    when 'text' then format('It is a text of %s to %s characters.', v_given.lowest, v_given.highest)
+                    when 'hosts' then 'It is an array of hosts, such as ["db1", "db2:5433"].'
+                    when 'name' then 'It has 1 to 100 characters out of A-Z a-z 0-9 . _ -'
+                    else 'It is an array of names of connection factories.' end;
+        end if;
+    end loop;
+    perform howdah._check_object_whole(p_kind, p_attributes);
+end
+$_$;
+
+COMMENT ON FUNCTION howdah._check_object(p_name text, p_kind text, p_attributes jsonb) IS 'refuse an administered object that cannot be.';
+
+CREATE FUNCTION howdah._check_object_whole(p_kind text, p_attributes jsonb) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+declare
+    v_wrong text := case
+        when p_kind in ('queue', 'topic') and not p_attributes ? 'destination'
+            then format('a %s needs the attribute destination', p_kind)
+        when p_kind = 'xa_connection_factory' and not p_attributes ? 'members'
+            then 'an xa_connection_factory needs the attribute members'
+        when p_attributes ? 'service' and p_attributes ?| array['hosts', 'dbname', 'user', 'sslmode']
+            then 'service says already what hosts, dbname, user and sslmode would'
+        when (p_attributes ->> 'max_size')::integer <= coalesce((p_attributes ->> 'min_size')::integer, 0)
+            or not p_attributes ? 'max_size' and (p_attributes ->> 'min_size')::integer >= 10
+            then 'max_size (10 if left out) must be above min_size'
+    end;
+begin
+    if v_wrong is not null then
+        raise exception using errcode = 'HD005', message = v_wrong,
+            hint = 'See the page about administered objects for what each attribute means.';
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._check_object_whole(p_kind text, p_attributes jsonb) IS 'refuse attributes that do not go together, each being right.';
+
 CREATE FUNCTION howdah._check_options(p_owner text, p_options jsonb) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -2858,6 +2960,27 @@ end
 $_$;
 
 COMMENT ON FUNCTION howdah._check_wildcard(p_pattern text) IS 'refuse a pattern that is no wildcard.';
+
+CREATE FUNCTION howdah._check_xa(p_name text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform howdah._refuse_maintenance();
+    if (p_name ^@ format('howdah:xa:%s:', howdah._engine_id())) is not true then
+        raise exception using errcode = 'HD005',
+            message = format('%s is no transaction of this engine''s log',
+                coalesce(quote_literal(left(p_name, 100)), 'NULL')),
+            hint = 'The database that howdah.xa_begin was called in keeps the log.';
+    elsif exists (select from howdah.xa_transactions x
+                  where x.transaction_id = p_name and x.begun_by <> howdah._caller())
+        and not howdah._has_role((select e.admin_role from howdah.engine e)) then
+        raise exception using errcode = 'HD010', message = 'another role began the transaction',
+            hint = 'That role, or an administrator, decides and forgets.';
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._check_xa(p_name text) IS 'refuse whoever may not decide about a transaction over several databases.';
 
 CREATE FUNCTION howdah._choose_of_groups(p_lane howdah.lanes, p_from bigint, p_want integer, p_back boolean, OUT seqs bigint[], OUT groups text[], OUT mine jsonb, OUT locked boolean) RETURNS record
     LANGUAGE plpgsql
@@ -9474,6 +9597,97 @@ $$;
 
 COMMENT ON FUNCTION howdah._nothing_came_back(p_id integer, p_rank smallint, p_head bigint, p_backlog boolean, p_search regclass, p_hint bigint) IS 'make the step of the search that is due in a queue''s main lane, where it finds nothing.';
 
+CREATE FUNCTION howdah._object_attributes() RETURNS TABLE(family text, key text, type text, lowest numeric, highest numeric, choices text[])
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    values
+        ('any', 'description', 'text', 0, 1000, null::text[]),
+        -- which server, and how it is reached again
+        ('factory', 'hosts', 'hosts', 1, 20, null),
+        ('factory', 'load_balance', 'boolean', 0, 0, null),
+        ('factory', 'dbname', 'text', 1, 63, null),
+        ('factory', 'user', 'text', 1, 63, null),
+        ('factory', 'role', 'text', 1, 63, null),
+        ('factory', 'service', 'name', 1, 100, null),
+        ('factory', 'sslmode', 'choice', 0, 0,
+            array['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full']),
+        ('factory', 'connection_service', 'name', 1, 100, null),
+        ('factory', 'connect_timeout_ms', 'integer', 2000, 3600000, null),
+        ('factory', 'min_size', 'integer', 0, 1000, null),
+        ('factory', 'max_size', 'integer', 1, 10000, null),
+        ('factory', 'reconnect_attempts', 'integer', -1, 1000000, null),
+        ('factory', 'reconnect_interval_ms', 'integer', 0, 3600000, null),
+        ('factory', 'reconnect_interval_max_ms', 'integer', 0, 3600000, null),
+        ('factory', 'client_id', 'text', 1, 200, null),
+        -- what the administrator decides over the client's sends
+        ('factory', 'delivery_mode', 'choice', 0, 0, array['persistent', 'non-persistent']),
+        ('factory', 'priority', 'integer', 0, 9, null),
+        ('factory', 'time_to_live_ms', 'integer', 0, 3155760000000, null),
+        ('factory', 'override_temporary', 'boolean', 0, 0, null),
+        ('factory', 'persistent_mapping', 'choice', 0, 0, array['RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT']),
+        ('factory', 'nonpersistent_mapping', 'choice', 0, 0,
+            array['BEST_EFFORT_NONPERSISTENT', 'EXPRESS_NONPERSISTENT', 'RELIABLE_NONPERSISTENT']),
+        -- reliability, flow control, browsers
+        ('factory', 'prefetch', 'integer', 0, 32767, null),
+        ('factory', 'subscription_prefetch', 'integer', 0, 32767, null),
+        ('factory', 'producer_window_bytes', 'integer', 1, 1073741823, null),
+        ('factory', 'confirm_sends', 'choice', 0, 0, array['all', 'persistent', 'none']),
+        ('factory', 'lease_duration_ms', 'integer', 1000, 604800000, null),
+        ('factory', 'max_redeliveries', 'integer', -1, 999999, null),
+        ('factory', 'commit_by_reliability', 'boolean', 0, 0, null),
+        ('factory', 'browser_page_size', 'integer', 1, 10000, null),
+        ('factory', 'browser_timeout_ms', 'integer', 1, 86400000, null),
+        -- JMSX properties, and what the client may reach
+        ('factory', 'jmsx_user_id', 'boolean', 0, 0, null),
+        ('factory', 'jmsx_app_id', 'boolean', 0, 0, null),
+        ('factory', 'jmsx_producer_txid', 'boolean', 0, 0, null),
+        ('factory', 'jmsx_consumer_txid', 'boolean', 0, 0, null),
+        ('factory', 'jmsx_rcv_timestamp', 'boolean', 0, 0, null),
+        ('factory', 'predefined_only', 'boolean', 0, 0, null),
+        ('xa', 'members', 'names', 1, 20, null),
+        ('destination', 'destination', 'text', 1, 242, null),
+        ('destination', 'delivery_mode', 'choice', 0, 0, array['application', 'persistent', 'non-persistent']),
+        ('destination', 'prefetch', 'integer', 0, 32767, null)
+$$;
+
+COMMENT ON FUNCTION howdah._object_attributes() IS 'the permitted values of each attribute of an administered object.';
+
+CREATE TABLE howdah.objects (
+    name text NOT NULL,
+    kind text NOT NULL,
+    attributes jsonb NOT NULL,
+    read_only boolean DEFAULT false NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    created_by text NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT ck_objects_kind CHECK ((kind = ANY (ARRAY['connection_factory'::text, 'xa_connection_factory'::text, 'queue'::text, 'topic'::text])))
+);
+
+COMMENT ON TABLE howdah.objects IS 'What administrators define for clients to look up by name. No object holds a password.';
+
+COMMENT ON COLUMN howdah.objects.name IS 'The name by which clients look it up, such as cf/orders.';
+
+COMMENT ON COLUMN howdah.objects.kind IS 'What it is: connection_factory, xa_connection_factory, queue or topic.';
+
+COMMENT ON COLUMN howdah.objects.attributes IS 'Its attributes. Those that are left out have their defaults.';
+
+COMMENT ON COLUMN howdah.objects.read_only IS 'True: nobody sets its attributes, and overrides at the start of a client are ignored.';
+
+COMMENT ON COLUMN howdah.objects.created_at IS 'When it was created.';
+
+COMMENT ON COLUMN howdah.objects.created_by IS 'The role that created it.';
+
+COMMENT ON COLUMN howdah.objects.changed_at IS 'When it was last changed.';
+
+CREATE FUNCTION howdah._object_json(p_object howdah.objects) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select case when p_object.name is not null then jsonb_build_object('name', p_object.name, 'kind', p_object.kind,
+        'attributes', p_object.attributes, 'read_only', p_object.read_only) end
+$$;
+
+COMMENT ON FUNCTION howdah._object_json(p_object howdah.objects) IS 'an administered object as the record of changes and an export have it.';
+
 CREATE FUNCTION howdah._offset_snapshot(p_offset jsonb) RETURNS pg_snapshot
     LANGUAGE plpgsql IMMUTABLE
     AS $_$
@@ -12079,6 +12293,18 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._refuse_maintenance() IS 'refuse a call from ANALYZE, VACUUM, REINDEX, CREATE INDEX, CLUSTER or REFRESH MATERIALIZED VIEW.';
+
+CREATE FUNCTION howdah._refuse_name(p_name text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    raise exception using errcode = 'HD047',
+        message = format('there is no object %s', coalesce(quote_literal(left(p_name, 250)), 'NULL')),
+        hint = 'See howdah.list_objects().';
+end
+$$;
+
+COMMENT ON FUNCTION howdah._refuse_name(p_name text) IS 'say that there is no object of a name.';
 
 CREATE FUNCTION howdah._refuse_paused(p_destination_id integer) RETURNS void
     LANGUAGE plpgsql
@@ -16102,6 +16328,22 @@ $$;
 
 COMMENT ON FUNCTION howdah._why_unarchived() IS 'what is wrong with the archive, as a reason to wait.';
 
+CREATE FUNCTION howdah._with_attributes(p_attributes jsonb, p_changes jsonb) RETURNS jsonb
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+begin
+    if jsonb_typeof(p_changes) is distinct from 'object' then
+        raise exception using errcode = 'HD004', message = 'attributes must be a JSON object',
+            hint = 'For example {"priority": 7}; null takes an attribute away.';
+    end if;
+    return p_attributes - array(select g.key from jsonb_each(p_changes) g where g.value = 'null')
+        || (select coalesce(jsonb_object_agg(g.key, g.value), '{}') from jsonb_each(p_changes) g
+            where g.value <> 'null');
+end
+$$;
+
+COMMENT ON FUNCTION howdah._with_attributes(p_attributes jsonb, p_changes jsonb) IS 'attributes of an object after some of them were set.';
+
 CREATE FUNCTION howdah._with_listener_options(p_listener howdah.listeners, p_options jsonb) RETURNS howdah.listeners
     LANGUAGE plpgsql
     AS $$
@@ -16508,6 +16750,38 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.alter_listener(listener text, options jsonb) IS 'change options of a listener, with effect from the next receive and the next failure.';
+
+CREATE FUNCTION howdah.alter_object(name text, attributes jsonb DEFAULT '{}'::jsonb, read_only boolean DEFAULT NULL::boolean) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_before howdah.objects;
+    v_object howdah.objects;
+begin
+    perform howdah._refuse_maintenance();
+    select o.* into v_before from howdah.objects o where o.name = alter_object.name for update;
+    if not found then
+        perform howdah._refuse_name(alter_object.name);
+    elsif v_before.read_only and alter_object.read_only is distinct from false then
+        raise exception using errcode = 'HD048',
+            message = format('object %s is read-only', quote_literal(v_before.name)),
+            hint = 'An administrator makes it writable: howdah.alter_object(name, read_only => false).';
+    end if;
+    v_object := v_before;
+    v_object.attributes := howdah._with_attributes(v_before.attributes, alter_object.attributes);
+    v_object.read_only := coalesce(alter_object.read_only, v_before.read_only);
+    perform howdah._check_object(v_object.name, v_object.kind, v_object.attributes);
+    update howdah.objects o
+    set attributes = v_object.attributes, read_only = v_object.read_only, changed_at = howdah.now()
+    where o.name = v_object.name and (o.attributes, o.read_only) is distinct from
+        (v_object.attributes, v_object.read_only);
+    perform howdah._record_change('object', v_object.name, 'altered', howdah._object_json(v_before),
+        howdah._object_json(v_object));
+end
+$$;
+
+COMMENT ON FUNCTION howdah.alter_object(name text, attributes jsonb, read_only boolean) IS 'set attributes of an object; those that are not named stay.';
 
 CREATE FUNCTION howdah.alter_queue(queue text, options jsonb) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17450,6 +17724,31 @@ $$;
 
 COMMENT ON FUNCTION howdah.create_listener(listener text, queue text, options jsonb) IS 'create a listener that runs.';
 
+CREATE FUNCTION howdah.create_object(name text, kind text, attributes jsonb DEFAULT '{}'::jsonb, read_only boolean DEFAULT false) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_object howdah.objects;
+begin
+    perform howdah._refuse_maintenance();
+    perform howdah._check_object(create_object.name, create_object.kind, create_object.attributes);
+    insert into howdah.objects as o (name, kind, attributes, read_only, created_at, created_by, changed_at)
+    values (create_object.name, create_object.kind, create_object.attributes, coalesce(create_object.read_only, false),
+        howdah.now(), howdah._caller(), howdah.now())
+    on conflict on constraint pk_objects do nothing
+    returning o.* into v_object;
+    if not found then
+        raise exception using errcode = 'HD002',
+            message = format('there is an object %s', quote_literal(create_object.name)),
+            hint = 'Change it with howdah.alter_object(name, attributes), or drop it.';
+    end if;
+    perform howdah._record_change('object', create_object.name, 'created', null, howdah._object_json(v_object));
+end
+$$;
+
+COMMENT ON FUNCTION howdah.create_object(name text, kind text, attributes jsonb, read_only boolean) IS 'create an object that clients look up by name.';
+
 CREATE FUNCTION howdah.create_queue(queue text, options jsonb DEFAULT '{}'::jsonb) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -17655,6 +17954,24 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.drop_listener(listener text) IS 'drop a listener; its queue and the messages stay.';
+
+CREATE FUNCTION howdah.drop_object(name text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_object howdah.objects;
+begin
+    delete from howdah.objects o where o.name = drop_object.name returning o.* into v_object;
+    if not found then
+        return false;
+    end if;
+    perform howdah._record_change('object', v_object.name, 'dropped', howdah._object_json(v_object), null);
+    return true;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.drop_object(name text) IS 'drop an object; what clients made from it goes on.';
 
 CREATE FUNCTION howdah.drop_policy(pattern text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17887,6 +18204,13 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.ensure_listener(listener text, queue text, options jsonb) IS 'create a listener unless it exists; an existing one keeps its options.';
+
+CREATE FUNCTION howdah.export_objects() RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$ select coalesce(jsonb_agg(howdah._object_json(o) order by o.name collate "C"), '[]') from howdah.objects o $$;
+
+COMMENT ON FUNCTION howdah.export_objects() IS 'all objects as one JSON document, to be kept in a repository.';
 
 CREATE FUNCTION howdah.extend(queue text, lease bigint, duration interval DEFAULT '00:00:30'::interval, message_ids bigint[] DEFAULT NULL::bigint[]) RETURNS timestamp with time zone
     LANGUAGE plpgsql SECURITY DEFINER
@@ -18226,6 +18550,60 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.hold_link(name text) IS 'let no batch of a link begin until the transaction ends, for an audit of both its engines.';
+
+CREATE FUNCTION howdah.import_objects(objects jsonb, replace boolean DEFAULT false) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_new jsonb;
+    v_before howdah.objects;
+    v_after howdah.objects;
+    v_count bigint := 0;
+begin
+    perform howdah._refuse_maintenance();
+    if jsonb_typeof(objects) is distinct from 'array' then
+        raise exception using errcode = 'HD005', message = 'a document of objects is a JSON array',
+            hint = 'howdah.export_objects() writes one.';
+    end if;
+    for v_new in select e from jsonb_array_elements(objects) e order by e ->> 'name' loop
+        if (jsonb_typeof(v_new) = 'object' and v_new - array['name', 'kind', 'attributes', 'read_only'] = '{}'
+            and coalesce(jsonb_typeof(v_new -> 'read_only'), 'boolean') = 'boolean') is not true then
+            raise exception using errcode = 'HD005',
+                message = format('%s is no object of a document', left(v_new::text, 100)),
+                hint = 'It has name, kind, attributes and read_only.';
+        end if;
+        perform howdah._check_object(v_new ->> 'name', v_new ->> 'kind', coalesce(v_new -> 'attributes', '{}'));
+        select o.* into v_before from howdah.objects o where o.name = v_new ->> 'name' for update;
+        if not found then
+            perform howdah.create_object(v_new ->> 'name', v_new ->> 'kind', coalesce(v_new -> 'attributes', '{}'),
+                coalesce((v_new ->> 'read_only')::boolean, false));
+            v_count := v_count + 1;
+            continue;
+        end if;
+        v_after := v_before;
+        v_after.kind := v_new ->> 'kind';
+        v_after.attributes := coalesce(v_new -> 'attributes', '{}');
+        v_after.read_only := coalesce((v_new ->> 'read_only')::boolean, false);
+        continue when v_after = v_before;
+        if replace is not true then
+            raise exception using errcode = 'HD002',
+                message = format('there is another object %s', quote_literal(v_before.name)),
+                hint = 'Say replace => true, or drop it.';
+        end if;
+        update howdah.objects o
+        set kind = v_after.kind, attributes = v_after.attributes, read_only = v_after.read_only,
+            changed_at = howdah.now()
+        where o.name = v_after.name;
+        perform howdah._record_change('object', v_after.name, 'altered', howdah._object_json(v_before),
+            howdah._object_json(v_after));
+        v_count := v_count + 1;
+    end loop;
+    return v_count;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.import_objects(objects jsonb, replace boolean) IS 'create the objects of a document of howdah.export_objects, all or none.';
 
 CREATE FUNCTION howdah.incidents(queue text DEFAULT NULL::text, message_id bigint DEFAULT NULL::bigint, max_incidents integer DEFAULT 100, only_class text DEFAULT NULL::text, only_fingerprint text DEFAULT NULL::text, older_than timestamp with time zone DEFAULT NULL::timestamp with time zone, newer_than timestamp with time zone DEFAULT NULL::timestamp with time zone, before_incident bigint DEFAULT NULL::bigint) RETURNS TABLE(incident_id bigint, queue_name text, message bigint, stage integer, attempt integer, outcome text, error_class text, error_text text, sqlstate text, traceback text, worker text, duration_ms integer, conversation_id uuid, details jsonb, recorded_at timestamp with time zone, recorded_by text, fingerprint text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -19050,6 +19428,19 @@ $$;
 
 COMMENT ON FUNCTION howdah.list_listeners(listener text) IS 'list all listeners, or one, with options, counter and status, by name.';
 
+CREATE FUNCTION howdah.list_objects(pattern text DEFAULT NULL::text) RETURNS TABLE(name text, kind text, attributes jsonb, read_only boolean, created_at timestamp with time zone, created_by text, changed_at timestamp with time zone)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+    select o.name, o.kind, o.attributes, o.read_only, o.created_at, o.created_by, o.changed_at
+    from howdah.objects o
+    where list_objects.pattern is null
+       or o.name like replace(replace(replace(list_objects.pattern, '\', '\\'), '_', '\_'), '*', '%')
+    order by o.name
+$$;
+
+COMMENT ON FUNCTION howdah.list_objects(pattern text) IS 'list the objects whose names match a pattern, by name.';
+
 CREATE FUNCTION howdah.list_poison(queue text DEFAULT NULL::text, origin text DEFAULT NULL::text, error_class text DEFAULT NULL::text, fingerprint text DEFAULT NULL::text, older_than timestamp with time zone DEFAULT NULL::timestamp with time zone, newer_than timestamp with time zone DEFAULT NULL::timestamp with time zone, max_rows integer DEFAULT 100, after bigint DEFAULT NULL::bigint, selector text DEFAULT NULL::text) RETURNS TABLE(message_id bigint, exception_queue text, origin_queue text, dead_at timestamp with time zone, dead_reason text, failures bigint, last_incident_id bigint, last_error_class text, last_error_text text, last_sqlstate text, last_fingerprint text, priority integer, sent_at timestamp with time zone, content_type text, headers jsonb, due_at timestamp with time zone, "position" bigint)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -19215,7 +19606,7 @@ CREATE FUNCTION howdah.list_transactions() RETURNS TABLE(gid text, transaction b
     AS $$
     select x.gid, x.transaction::text::bigint, x.prepared, x.owner::text, howdah.now() - x.prepared,
         x.gid like 'howdah:%', x.prepared < pg_postmaster_start_time(), e.autorollback and x.gid like 'howdah:%'
-        and x.prepared < pg_postmaster_start_time(), format('commit prepared %L', x.gid),
+        and not x.gid ^@ 'howdah:xa:' and x.prepared < pg_postmaster_start_time(), format('commit prepared %L', x.gid),
         format('rollback prepared %L', x.gid)
     from pg_prepared_xacts x cross join howdah.engine e
     where x.database = current_database() and (x.gid like 'howdah:%' or exists (
@@ -19239,6 +19630,44 @@ CREATE FUNCTION howdah.list_workers() RETURNS TABLE(worker_id uuid, name text, h
 $$;
 
 COMMENT ON FUNCTION howdah.list_workers() IS 'list the registered worker processes.';
+
+CREATE FUNCTION howdah.list_xa_transactions(factory text DEFAULT NULL::text) RETURNS TABLE(transaction_id text, xa_factory text, outcome text, begun_at timestamp with time zone, begun_by text, decided_at timestamp with time zone, age interval, mine boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+begin
+    perform howdah._refuse_maintenance();
+    return query
+    select x.transaction_id, x.factory, x.outcome, x.begun_at, x.begun_by, x.decided_at, howdah.now() - x.begun_at,
+        x.begun_by = howdah._caller() or howdah._has_role((select e.admin_role from howdah.engine e))
+    from howdah.xa_transactions x
+    where list_xa_transactions.factory is null or x.factory = list_xa_transactions.factory
+    order by x.begun_at, x.transaction_id;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.list_xa_transactions(factory text) IS 'list the transactions over several databases that this engine''s log has.';
+
+CREATE FUNCTION howdah.lookup(name text, overrides jsonb DEFAULT '{}'::jsonb) RETURNS TABLE(object text, kind text, attributes jsonb, read_only boolean, changed_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_object howdah.objects;
+begin
+    select o.* into v_object from howdah.objects o where o.name = lookup.name;
+    if not found then
+        perform howdah._refuse_name(lookup.name);
+    end if;
+    if not v_object.read_only and overrides <> '{}' then
+        v_object.attributes := howdah._with_attributes(v_object.attributes, overrides);
+        perform howdah._check_object(v_object.name, v_object.kind, v_object.attributes);
+    end if;
+    return query select v_object.name, v_object.kind, v_object.attributes, v_object.read_only, v_object.changed_at;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.lookup(name text, overrides jsonb) IS 'find an object by its name, with the attributes that hold for this client.';
 
 CREATE FUNCTION howdah.maintain_attempts(lock_epoch bigint DEFAULT NULL::bigint, max_attempts integer DEFAULT 10000) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -22373,6 +22802,29 @@ $$;
 
 COMMENT ON FUNCTION howdah.settle_failures(queue text, message_ids bigint[], priorities integer[], positions bigint[]) IS 'apply the queue''s policy to messages whose failures were recorded in hand.';
 
+CREATE FUNCTION howdah.stamp_all_headers(headers jsonb[], user_id boolean DEFAULT false, app_id boolean DEFAULT false, producer_txid boolean DEFAULT false) RETURNS jsonb[]
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+    select array(select howdah.stamp_headers(h.headers, user_id, app_id, producer_txid)
+        from unnest(stamp_all_headers.headers) with ordinality h(headers, place) order by h.place)
+$$;
+
+COMMENT ON FUNCTION howdah.stamp_all_headers(headers jsonb[], user_id boolean, app_id boolean, producer_txid boolean) IS 'as howdah.stamp_headers, for a batch.';
+
+CREATE FUNCTION howdah.stamp_headers(headers jsonb DEFAULT '{}'::jsonb, user_id boolean DEFAULT false, app_id boolean DEFAULT false, producer_txid boolean DEFAULT false) RETURNS jsonb
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+    select case when jsonb_typeof(coalesce(headers, '{}')) = 'object' then coalesce(headers, '{}')
+        || case when user_id then jsonb_build_object('JMSXUserID', howdah._caller()) else '{}' end
+        || case when app_id then jsonb_build_object('JMSXAppID', current_setting('application_name')) else '{}' end
+        || case when producer_txid then jsonb_build_object('JMSXProducerTXID', pg_current_xact_id()::text) else '{}' end
+        else headers end
+$$;
+
+COMMENT ON FUNCTION howdah.stamp_headers(headers jsonb, user_id boolean, app_id boolean, producer_txid boolean) IS 'headers with the JMSX properties of their sender.';
+
 CREATE FUNCTION howdah.stop_engine(timeout interval DEFAULT '00:00:30'::interval, reason text DEFAULT NULL::text) RETURNS TABLE(state text, since timestamp with time zone, changed_by text, transactions bigint, leases bigint, pids integer[])
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -22716,6 +23168,65 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.wake_due(since timestamp with time zone, OUT woken bigint, OUT next_in double precision, OUT now timestamp with time zone) IS 'wake waiting consumers of queues in which a parked message has become due; schedulers call it.';
+
+CREATE FUNCTION howdah.xa_begin(factory text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $_$
+declare
+    v_name text := format('howdah:xa:%s:%s', howdah._engine_id(), gen_random_uuid());
+begin
+    perform howdah._refuse_maintenance();
+    if (factory ~ '^[A-Za-z0-9_][A-Za-z0-9._/-]{0,241}$') is not true then
+        raise exception using errcode = 'HD003', message = 'bad name of a connection factory',
+            hint = 'It is the name by which the factory is looked up.';
+    end if;
+    perform howdah._commit_needs(4);
+    insert into howdah.xa_transactions (transaction_id, factory, begun_at, begun_by)
+    values (v_name, xa_begin.factory, howdah.now(), howdah._caller());
+    return v_name;
+end
+$_$;
+
+COMMENT ON FUNCTION howdah.xa_begin(factory text) IS 'begin a transaction over several databases, whose log this engine keeps.';
+
+CREATE FUNCTION howdah.xa_decide(transaction_id text, outcome text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+begin
+    perform howdah._check_xa(xa_decide.transaction_id);
+    if (outcome in ('commit', 'rollback')) is not true then
+        raise exception using errcode = 'HD005', message = 'there is no such outcome of a transaction',
+            hint = 'It is commit or rollback.';
+    end if;
+    perform howdah._commit_needs(4);
+    update howdah.xa_transactions x set outcome = xa_decide.outcome, decided_at = howdah.now()
+    where x.transaction_id = xa_decide.transaction_id and x.outcome is null;
+    return coalesce((select x.outcome from howdah.xa_transactions x
+        where x.transaction_id = xa_decide.transaction_id), 'rollback');
+end
+$$;
+
+COMMENT ON FUNCTION howdah.xa_decide(transaction_id text, outcome text) IS 'decide how a transaction over several databases ends, once and for all.';
+
+CREATE FUNCTION howdah.xa_forget(transaction_id text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+begin
+    perform howdah._check_xa(xa_forget.transaction_id);
+    if exists (select from howdah.xa_transactions x
+               where x.transaction_id = xa_forget.transaction_id and x.outcome is null) then
+        raise exception using errcode = 'HD005', message = 'nothing is decided about the transaction',
+            hint = 'Decide with howdah.xa_decide, and end its branches first.';
+    end if;
+    delete from howdah.xa_transactions x where x.transaction_id = xa_forget.transaction_id;
+    return found;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.xa_forget(transaction_id text) IS 'take a transaction over several databases out of the log.';
 
 CREATE TABLE howdah.acked (
     ack_id integer NOT NULL,
@@ -25186,6 +25697,30 @@ COMMENT ON COLUMN howdah.workers.heartbeat_at IS 'When it was last heard of.';
 
 COMMENT ON COLUMN howdah.workers.in_hand IS 'Messages in its hands at the last heartbeat: an object of queue name to count.';
 
+CREATE TABLE howdah.xa_transactions (
+    transaction_id text NOT NULL,
+    factory text NOT NULL,
+    outcome text,
+    begun_at timestamp with time zone NOT NULL,
+    begun_by text NOT NULL,
+    decided_at timestamp with time zone,
+    CONSTRAINT ck_xa_transactions_outcome CHECK ((outcome = ANY (ARRAY['commit'::text, 'rollback'::text])))
+);
+
+COMMENT ON TABLE howdah.xa_transactions IS 'The log of transactions over several databases, until every branch has ended. No row means rollback.';
+
+COMMENT ON COLUMN howdah.xa_transactions.transaction_id IS 'The transaction over several databases: howdah:xa:, the engine that keeps this log, and a UUID.';
+
+COMMENT ON COLUMN howdah.xa_transactions.factory IS 'The connection factory whose databases it is about.';
+
+COMMENT ON COLUMN howdah.xa_transactions.outcome IS 'What was decided for all its branches: commit or rollback. NULL: nothing yet.';
+
+COMMENT ON COLUMN howdah.xa_transactions.begun_at IS 'When it began.';
+
+COMMENT ON COLUMN howdah.xa_transactions.begun_by IS 'The role that began it. Only it and administrators decide.';
+
+COMMENT ON COLUMN howdah.xa_transactions.decided_at IS 'When it was decided. NULL: nothing is decided.';
+
 ALTER TABLE ONLY howdah.journal ATTACH PARTITION howdah.journal_default DEFAULT;
 
 ALTER TABLE ONLY howdah.alembic_version
@@ -25323,6 +25858,9 @@ ALTER TABLE ONLY howdah.msgs
 ALTER TABLE ONLY howdah.msgs_nonpersistent
     ADD CONSTRAINT pk_msgs_nonpersistent PRIMARY KEY (destination_id, rank, seq);
 
+ALTER TABLE ONLY howdah.objects
+    ADD CONSTRAINT pk_objects PRIMARY KEY (name);
+
 ALTER TABLE ONLY howdah.operator_acts
     ADD CONSTRAINT pk_operator_acts PRIMARY KEY (act_id);
 
@@ -25391,6 +25929,9 @@ ALTER TABLE ONLY howdah.worker_figures
 
 ALTER TABLE ONLY howdah.workers
     ADD CONSTRAINT pk_workers PRIMARY KEY (worker_id);
+
+ALTER TABLE ONLY howdah.xa_transactions
+    ADD CONSTRAINT pk_xa_transactions PRIMARY KEY (transaction_id);
 
 CREATE INDEX ix_acked_leased ON howdah.acked USING btree (ack_id, leased_until) WHERE (lease_id IS NOT NULL);
 
@@ -25563,6 +26104,8 @@ REVOKE ALL ON FUNCTION howdah._archived_until() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._are_over(p_positions regclass, p_mark bigint, p_ask boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._are_words(p_value jsonb, p_most numeric, p_pattern text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._as_ready(p_row howdah.claimed) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._as_ready(p_row howdah.msgs_nonpersistent) FROM PUBLIC;
@@ -25647,6 +26190,10 @@ REVOKE ALL ON FUNCTION howdah._check_no_consumer(p_subscription howdah.destinati
 
 REVOKE ALL ON FUNCTION howdah._check_not_leased(p_subscription howdah.destinations) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._check_object(p_name text, p_kind text, p_attributes jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._check_object_whole(p_kind text, p_attributes jsonb) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._check_options(p_owner text, p_options jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_poison_procedure(p_name text) FROM PUBLIC;
@@ -25678,6 +26225,8 @@ REVOKE ALL ON FUNCTION howdah._check_untaken(p_queue text, p_attempt_id uuid, p_
 REVOKE ALL ON FUNCTION howdah._check_verb(p_verb text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_wildcard(p_pattern text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._check_xa(p_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._choose_of_groups(p_lane howdah.lanes, p_from bigint, p_want integer, p_back boolean, OUT seqs bigint[], OUT groups text[], OUT mine jsonb, OUT locked boolean) FROM PUBLIC;
 
@@ -26187,6 +26736,10 @@ REVOKE ALL ON FUNCTION howdah._note_streak(p_destination_id integer, p_message_i
 
 REVOKE ALL ON FUNCTION howdah._nothing_came_back(p_id integer, p_rank smallint, p_head bigint, p_backlog boolean, p_search regclass, p_hint bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._object_attributes() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._object_json(p_object howdah.objects) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._offset_snapshot(p_offset jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._open_lane(p_destination_id integer, p_rank integer, p_place integer) FROM PUBLIC;
@@ -26312,6 +26865,8 @@ REVOKE ALL ON FUNCTION howdah._recover(p_subscription howdah.subscriptions, p_to
 REVOKE ALL ON FUNCTION howdah._redelivery_delay(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._refuse_maintenance() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._refuse_name(p_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._refuse_paused(p_destination_id integer) FROM PUBLIC;
 
@@ -26609,6 +27164,8 @@ REVOKE ALL ON FUNCTION howdah._whole_snapshot(p_cursor howdah.ack_cursors) FROM 
 
 REVOKE ALL ON FUNCTION howdah._why_unarchived() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._with_attributes(p_attributes jsonb, p_changes jsonb) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._with_listener_options(p_listener howdah.listeners, p_options jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._with_options(p_destination howdah.destinations, p_options jsonb) FROM PUBLIC;
@@ -26644,6 +27201,9 @@ GRANT ALL ON FUNCTION howdah.alter_link(name text, target_queue text, service te
 
 REVOKE ALL ON FUNCTION howdah.alter_listener(listener text, options jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.alter_listener(listener text, options jsonb) TO howdah_admin;
+
+REVOKE ALL ON FUNCTION howdah.alter_object(name text, attributes jsonb, read_only boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.alter_object(name text, attributes jsonb, read_only boolean) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.alter_queue(queue text, options jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.alter_queue(queue text, options jsonb) TO howdah_admin;
@@ -26751,6 +27311,9 @@ GRANT ALL ON FUNCTION howdah.create_link(name text, source text, target_queue te
 REVOKE ALL ON FUNCTION howdah.create_listener(listener text, queue text, options jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.create_listener(listener text, queue text, options jsonb) TO howdah_admin;
 
+REVOKE ALL ON FUNCTION howdah.create_object(name text, kind text, attributes jsonb, read_only boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.create_object(name text, kind text, attributes jsonb, read_only boolean) TO howdah_admin;
+
 REVOKE ALL ON FUNCTION howdah.create_queue(queue text, options jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.create_queue(queue text, options jsonb) TO howdah_admin;
 
@@ -26783,6 +27346,9 @@ GRANT ALL ON FUNCTION howdah.drop_link(name text) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.drop_listener(listener text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.drop_listener(listener text) TO howdah_admin;
+
+REVOKE ALL ON FUNCTION howdah.drop_object(name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.drop_object(name text) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.drop_policy(pattern text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.drop_policy(pattern text) TO howdah_admin;
@@ -26828,6 +27394,10 @@ REVOKE ALL ON FUNCTION howdah.ensure_listener(listener text, queue text, options
 GRANT ALL ON FUNCTION howdah.ensure_listener(listener text, queue text, options jsonb) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.ensure_listener(listener text, queue text, options jsonb) TO howdah_consumer;
 
+REVOKE ALL ON FUNCTION howdah.export_objects() FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.export_objects() TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.export_objects() TO howdah_auditor;
+
 REVOKE ALL ON FUNCTION howdah.extend(queue text, lease bigint, duration interval, message_ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.extend(queue text, lease bigint, duration interval, message_ids bigint[]) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.extend(queue text, lease bigint, duration interval, message_ids bigint[]) TO howdah_consumer;
@@ -26871,6 +27441,9 @@ GRANT ALL ON FUNCTION howdah.hold_audit(holder text, seconds numeric) TO howdah_
 REVOKE ALL ON FUNCTION howdah.hold_link(name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.hold_link(name text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.hold_link(name text) TO howdah_auditor;
+
+REVOKE ALL ON FUNCTION howdah.import_objects(objects jsonb, replace boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.import_objects(objects jsonb, replace boolean) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.incidents(queue text, message_id bigint, max_incidents integer, only_class text, only_fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, before_incident bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.incidents(queue text, message_id bigint, max_incidents integer, only_class text, only_fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, before_incident bigint) TO howdah_admin;
@@ -26997,6 +27570,13 @@ GRANT ALL ON FUNCTION howdah.list_listeners(listener text) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.list_listeners(listener text) TO howdah_consumer;
 GRANT ALL ON FUNCTION howdah.list_listeners(listener text) TO howdah_producer;
 
+REVOKE ALL ON FUNCTION howdah.list_objects(pattern text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_objects(pattern text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_objects(pattern text) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.list_objects(pattern text) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.list_objects(pattern text) TO howdah_consumer;
+GRANT ALL ON FUNCTION howdah.list_objects(pattern text) TO howdah_producer;
+
 REVOKE ALL ON FUNCTION howdah.list_poison(queue text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, max_rows integer, after bigint, selector text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_poison(queue text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, max_rows integer, after bigint, selector text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.list_poison(queue text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, max_rows integer, after bigint, selector text) TO howdah_browser;
@@ -27049,6 +27629,19 @@ GRANT ALL ON FUNCTION howdah.list_workers() TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.list_workers() TO howdah_auditor;
 GRANT ALL ON FUNCTION howdah.list_workers() TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.list_workers() TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.list_xa_transactions(factory text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_xa_transactions(factory text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_xa_transactions(factory text) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.list_xa_transactions(factory text) TO howdah_consumer;
+GRANT ALL ON FUNCTION howdah.list_xa_transactions(factory text) TO howdah_producer;
+
+REVOKE ALL ON FUNCTION howdah.lookup(name text, overrides jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.lookup(name text, overrides jsonb) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.lookup(name text, overrides jsonb) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.lookup(name text, overrides jsonb) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.lookup(name text, overrides jsonb) TO howdah_consumer;
+GRANT ALL ON FUNCTION howdah.lookup(name text, overrides jsonb) TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.maintain_attempts(lock_epoch bigint, max_attempts integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.maintain_attempts(lock_epoch bigint, max_attempts integer) TO howdah_admin;
@@ -27406,6 +27999,14 @@ REVOKE ALL ON FUNCTION howdah.settle_failures(queue text, message_ids bigint[], 
 GRANT ALL ON FUNCTION howdah.settle_failures(queue text, message_ids bigint[], priorities integer[], positions bigint[]) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.settle_failures(queue text, message_ids bigint[], priorities integer[], positions bigint[]) TO howdah_consumer;
 
+REVOKE ALL ON FUNCTION howdah.stamp_all_headers(headers jsonb[], user_id boolean, app_id boolean, producer_txid boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.stamp_all_headers(headers jsonb[], user_id boolean, app_id boolean, producer_txid boolean) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.stamp_all_headers(headers jsonb[], user_id boolean, app_id boolean, producer_txid boolean) TO howdah_producer;
+
+REVOKE ALL ON FUNCTION howdah.stamp_headers(headers jsonb, user_id boolean, app_id boolean, producer_txid boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.stamp_headers(headers jsonb, user_id boolean, app_id boolean, producer_txid boolean) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.stamp_headers(headers jsonb, user_id boolean, app_id boolean, producer_txid boolean) TO howdah_producer;
+
 REVOKE ALL ON FUNCTION howdah.stop_engine(timeout interval, reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.stop_engine(timeout interval, reason text) TO howdah_admin;
 
@@ -27452,6 +28053,21 @@ GRANT ALL ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel te
 REVOKE ALL ON FUNCTION howdah.wake_due(since timestamp with time zone, OUT woken bigint, OUT next_in double precision, OUT now timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.wake_due(since timestamp with time zone, OUT woken bigint, OUT next_in double precision, OUT now timestamp with time zone) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.wake_due(since timestamp with time zone, OUT woken bigint, OUT next_in double precision, OUT now timestamp with time zone) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.xa_begin(factory text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.xa_begin(factory text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.xa_begin(factory text) TO howdah_consumer;
+GRANT ALL ON FUNCTION howdah.xa_begin(factory text) TO howdah_producer;
+
+REVOKE ALL ON FUNCTION howdah.xa_decide(transaction_id text, outcome text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.xa_decide(transaction_id text, outcome text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.xa_decide(transaction_id text, outcome text) TO howdah_consumer;
+GRANT ALL ON FUNCTION howdah.xa_decide(transaction_id text, outcome text) TO howdah_producer;
+
+REVOKE ALL ON FUNCTION howdah.xa_forget(transaction_id text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.xa_forget(transaction_id text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.xa_forget(transaction_id text) TO howdah_consumer;
+GRANT ALL ON FUNCTION howdah.xa_forget(transaction_id text) TO howdah_producer;
 
 GRANT SELECT ON TABLE howdah.activemq_acks TO howdah_admin;
 GRANT SELECT ON TABLE howdah.activemq_acks TO howdah_auditor;

@@ -5,6 +5,7 @@ create or replace function howdah._are_words(p_value jsonb, p_most numeric, p_pa
 language sql immutable
 as $$
     select case when jsonb_typeof(p_value) = 'array' then jsonb_array_length(p_value) between 1 and p_most
-        and (select bool_and(jsonb_typeof(w) = 'string' and w #>> '{}' ~ p_pattern) from jsonb_array_elements(p_value) w)
+        and (select bool_and(jsonb_typeof(w) = 'string' and w #>> '{}' ~ p_pattern)
+            from jsonb_array_elements(p_value) w)
         else false end
 $$;

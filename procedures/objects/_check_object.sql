@@ -24,7 +24,8 @@ begin
     elsif jsonb_typeof(p_attributes) is distinct from 'object' then
         raise exception using errcode = 'HD004', message = 'attributes must be a JSON object',
             hint = 'For example {"hosts": ["db1", "db2:5433"], "client_id": "desk7"}.';
-    elsif p_attributes::text ~* '"[a-z_]*(pass(?!file)|pwd|secret)[a-z_]*": |\mpass(word|wd)?\s*=|://[^/@ "]*:[^/@ "]*@' then
+    elsif p_attributes::text
+        ~* '"[a-z_]*(pass(?!file)|pwd|secret)[a-z_]*": |\mpass(word|wd)?\s*=|://[^/@ "]*:[^/@ "]*@' then
         raise exception using errcode = 'HD005', message = 'an object never holds a password',
             hint = 'Let service name a service of pg_service.conf, or use a passfile.';
     end if;

@@ -1,11 +1,12 @@
 -- howdah.create_object(name, kind, attributes, read_only): create an object that clients look up by name.
 --
 -- Raises   HD002 an object of that name exists already; HD003 bad name; HD004 an attribute is unknown or wrong; HD005
---          unknown kind, an attribute is missing or contradicts another, or one holds a password.
+--          unknown kind, an attribute is missing or contradicts another, or one holds a password; HD010 called from a
+--          maintenance command.
 -- Role     howdah_admin
 --
--- kind is connection_factory, xa_connection_factory, queue or topic. attributes is a JSON object. A queue or topic needs
--- destination, its name in the engine; it need not exist yet. An xa_connection_factory needs members, names of
+-- kind is connection_factory, xa_connection_factory, queue or topic. attributes is a JSON object. A queue or topic
+-- needs destination, its name in the engine; it need not exist yet. An xa_connection_factory needs members, names of
 -- connection factories. read_only: nobody sets attributes, and clients' overrides are ignored.
 create or replace function howdah.create_object(
     name text, kind text, attributes jsonb default '{}', read_only boolean default false

@@ -2,6 +2,7 @@
 --
 -- Returns  one row per transaction, the oldest first. outcome NULL: nothing is decided. age: since it began. mine:
 --          whether the caller may decide about it.
+-- Raises   HD010 called from a maintenance command.
 -- Role     howdah_producer howdah_consumer howdah_admin howdah_auditor
 --
 -- factory NULL: of all factories.

@@ -1,7 +1,7 @@
 -- howdah.lookup(name, overrides): find an object by its name, with the attributes that hold for this client.
 --
--- Returns  one row: the object's name, kind and attributes. If it is read-only, overrides are ignored. Otherwise they stand in place of its own
---          attributes, and null takes one away.
+-- Returns  one row: the object's name, kind and attributes. If it is read-only, overrides are ignored. Otherwise they
+--          stand in place of its own attributes, and null takes one away.
 -- Raises   HD003, HD004, HD005 as howdah.create_object; HD047 there is no such object.
 -- Role     howdah_admin howdah_producer howdah_consumer howdah_browser howdah_auditor
 create or replace function howdah.lookup(name text, overrides jsonb default '{}') returns table (

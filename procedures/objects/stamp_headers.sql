@@ -2,6 +2,7 @@
 --
 -- Returns  the headers (jsonb) with JMSXUserID, the caller's role; JMSXAppID, application_name; JMSXProducerTXID, the
 --          transaction's id: those that are asked for. They stand over what the headers had.
+-- Raises   HD010 called from a maintenance command.
 -- Role     howdah_producer howdah_admin
 --
 -- A send whose connection factory switches such properties on passes its headers through here, in the same statement:
@@ -13,9 +14,11 @@ create or replace function howdah.stamp_headers(
 ) returns jsonb
 language sql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
-    select case when jsonb_typeof(coalesce(headers, '{}')) = 'object' then coalesce(headers, '{}')
+    select case when howdah._refuse_maintenance() and jsonb_typeof(coalesce(headers, '{}')) = 'object' then
+        coalesce(headers, '{}')
         || case when user_id then jsonb_build_object('JMSXUserID', howdah._caller()) else '{}' end
         || case when app_id then jsonb_build_object('JMSXAppID', current_setting('application_name')) else '{}' end
-        || case when producer_txid then jsonb_build_object('JMSXProducerTXID', pg_current_xact_id()::text) else '{}' end
+        || case when producer_txid then jsonb_build_object('JMSXProducerTXID', pg_current_xact_id()::text)
+            else '{}' end
         else headers end
 $$;
