@@ -17,7 +17,7 @@ from .hints import in_commands
 # howdah.engine brings the driver, half a second on a small machine: commands import it when they run, so that --help
 # and completion answer at once.
 if TYPE_CHECKING:
-    from ..engine import Connection, Session
+    from ..engine import AdministeredFactory, Connection, Session
 
 OK = 0
 #: Refused or failed: the line on stderr says why, and nothing was changed unless it says so.
@@ -52,6 +52,22 @@ Dsn = Annotated[
     ),
 ]
 Role = Annotated[str | None, typer.Option("--role", metavar="ROLE", help="Role to assume with SET ROLE.")]
+Factory = Annotated[
+    str | None,
+    typer.Option(
+        "--factory",
+        metavar="NAME",
+        help="Connection factory to look up and connect by. QUEUE may be the name of an object then, too.",
+    ),
+]
+Define = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-D",
+        metavar="ATTRIBUTE=VALUE",
+        help="Attribute of the factory to override, such as hosts=db2; may be repeated.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Wide = Annotated[bool, typer.Option("--wide", "-w", help="Show every column in full.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
@@ -59,10 +75,21 @@ Queue = Annotated[str, typer.Argument(metavar="QUEUE", help="Queue name.", show_
 
 
 @contextmanager
-def connected(dsn: str | None, role: str | None) -> Iterator[Connection]:
-    """Connect for one command. Each ``admin`` call is its own transaction."""
+def connected(
+    dsn: str | None, role: str | None, factory: str | None = None, define: list[str] | None = None
+) -> Iterator[Connection]:
+    """Connect for one command, by a DSN or a factory that is looked up there. Each ``admin`` call is a transaction."""
     from ..engine import connect
     from . import target
+
+    found = found_factory(dsn, factory, define)
+    if found is not None:
+        if role is not None:
+            raise typer.BadParameter("the factory says the role: -D role=…", param_hint="--role")
+        with found.create_connection() as connection:
+            connection.start()
+            yield connection
+        return
 
     # The pool also logs its errors, which would end up on stderr.
     logging.getLogger("psycopg").addHandler(logging.NullHandler())
@@ -72,10 +99,42 @@ def connected(dsn: str | None, role: str | None) -> Iterator[Connection]:
 
 
 @contextmanager
-def transaction(dsn: str | None, role: str | None) -> Iterator[Session]:
+def transaction(
+    dsn: str | None, role: str | None, factory: str | None = None, define: list[str] | None = None
+) -> Iterator[Session]:
     """Open a session in a transaction. The block's end commits it; an exception rolls it back."""
-    with connected(dsn, role) as connection, connection.session() as session, session.transaction():
+    with connected(dsn, role, factory, define) as connection, connection.session() as session, session.transaction():
         yield session
+
+
+def found_factory(dsn: str | None, factory: str | None, define: list[str] | None) -> AdministeredFactory | None:
+    """Look up the factory that a command names, with its overrides. None: it names none."""
+    from ..engine import AdministeredFactory, lookup
+    from ..engine.calls.objects import parsed
+    from ..engine.errors import BadArgument
+    from . import target
+
+    if factory is None:
+        if define:
+            raise typer.BadParameter("it overrides attributes of a --factory", param_hint="-D")
+        return None
+    found = lookup(target.find(dsn), factory, parsed(words(define, "-D")))
+    if not isinstance(found, AdministeredFactory):
+        raise BadArgument(f"object {factory} is no connection factory", "See howdah object list.")
+    return found
+
+
+def destination(session: Session, name: str, factory: str | None) -> str:
+    """Return the destination of that name: with a factory, an object's name will do."""
+    from ..engine.errors import NameNotFound
+
+    if factory is None:
+        return name
+    try:
+        found: str = session.lookup(name)
+    except NameNotFound:
+        return name
+    return found
 
 
 def resolve_dsn(dsn: str | None) -> str:
@@ -97,19 +156,27 @@ def _seconds_to_connect(dsn: str | None) -> float:
         return CONNECT_SECONDS  # connecting will say what is wrong with it
 
 
-def pairs(words: list[str] | None, option: str) -> dict[str, Any]:
+def pairs(given: list[str] | None, option: str) -> dict[str, Any]:
     """Return ``key=value`` words as a dictionary. A value that is valid JSON is parsed; any other is text."""
     found: dict[str, Any] = {}
-    for word in words or []:
+    for key, value in words(given, option).items():
+        try:
+            found[key] = json.loads(value, parse_constant=_no_constant)
+        except ValueError:
+            found[key] = value
+    return found
+
+
+def words(given: list[str] | None, option: str) -> dict[str, str]:
+    """Return ``key=value`` words as a dictionary of texts."""
+    found: dict[str, str] = {}
+    for word in given or []:
         key, equals, value = word.partition("=")
         if not equals or not key:
             raise typer.BadParameter(f"{word!r} is not key=value", param_hint=option)
         if key in found:
             raise typer.BadParameter(f"{key} is given twice", param_hint=option)
-        try:
-            found[key] = json.loads(value, parse_constant=_no_constant)
-        except ValueError:
-            found[key] = value
+        found[key] = value
     return found
 
 

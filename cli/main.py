@@ -24,6 +24,7 @@ from . import (
     link,
     listener,
     migrate,
+    objects,
     output,
     queue,
     receive,
@@ -62,6 +63,7 @@ app.command("receive")(receive.receive)
 app.command("browse")(receive.browse)
 app.add_typer(schedule.app, name="schedule")
 app.add_typer(link.app, name="link")
+app.add_typer(objects.app, name="object")
 app.command("scheduler")(schedule.scheduler)
 app.add_typer(poison.app, name="poison")
 app.command("worker")(worker.worker)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import output, tables, times
-from .common import Dsn, Json, Queue, Role, Wide, transaction
+from .common import Define, Dsn, Factory, Json, Queue, Role, Wide, destination, transaction
 
 if TYPE_CHECKING:
     from ..engine import Message
@@ -39,14 +39,16 @@ def receive(
     wait: Annotated[float, times.length("--wait", help="Time to wait for the first message: 90 (seconds), 5m, …")] = 0,
     dsn: Dsn = None,
     role: Role = None,
+    factory: Factory = None,
+    define: Define = None,
     as_json: Json = False,
 ) -> None:
     """Receive messages and print them.
 
     Printed messages are consumed. If printing fails, they return to the queue.
     """
-    with transaction(dsn, role) as session:
-        messages = session.receive(queue, number, wait=wait)
+    with transaction(dsn, role, factory, define) as session:
+        messages = session.receive(destination(session, queue, factory), number, wait=wait)
         for message in messages:
             output.write(output.message_json(message) if as_json else output.message_text(message))
     if not messages and not as_json:
@@ -74,6 +76,8 @@ def browse(
     wide: Wide = False,
     dsn: Dsn = None,
     role: Role = None,
+    factory: Factory = None,
+    define: Define = None,
     as_json: Json = False,
 ) -> None:
     """Show ready messages in delivery order. Takes and locks nothing."""
@@ -87,8 +91,10 @@ def browse(
         "only_id": message_id,
         "after": _place(after),
     }
-    with transaction(dsn, role) as session:
-        messages = list(islice(Browser(session, queue, min(number, PAGE), **which), number))
+    with transaction(dsn, role, factory, define) as session:
+        messages = list(
+            islice(Browser(session, destination(session, queue, factory), min(number, PAGE), **which), number)
+        )
     if as_json:
         for message in messages:
             output.write(output.message_json(message))

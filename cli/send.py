@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from . import output, times
-from .common import Dsn, Json, Queue, Role, connected, pairs, transaction
+from .common import Define, Dsn, Factory, Json, Queue, Role, connected, destination, pairs, transaction
 
 if TYPE_CHECKING:
+    from ..engine import Connection
     from .batches import Outcome
 
 
@@ -76,6 +77,8 @@ def send(
     ] = None,
     dsn: Dsn = None,
     role: Role = None,
+    factory: Factory = None,
+    define: Define = None,
     as_json: Json = False,
 ) -> None:
     """Send one message, or with --file a message for each line.
@@ -110,7 +113,15 @@ def send(
     }
     if file is not None:
         outcome = _send_file(
-            file, queue, message, common, raw=raw_lines, start=from_line, batch=batch, dsn=dsn, role=role
+            file,
+            queue,
+            message,
+            common,
+            raw=raw_lines,
+            start=from_line,
+            batch=batch,
+            by=lambda: connected(dsn, role, factory, define),
+            factory=factory,
         )
         result = {"queue": queue, "sent": outcome.sent, "last_line": outcome.last_line}
         output.said(f"{output.counted(outcome.sent, 'message')} sent to {queue}", as_json=as_json, **result)
@@ -121,8 +132,9 @@ def send(
     if json_body:
         message["content_type"] = "application/json"
     check_text(body, message["content_type"])
-    with transaction(dsn, role) as session:
-        message_id = session.send(queue, body, **message, **common, deduplication_key=deduplication_key)
+    with transaction(dsn, role, factory, define) as session:
+        target = destination(session, queue, factory)
+        message_id = session.send(target, body, **message, **common, deduplication_key=deduplication_key)
     if message["content_type"] is None and is_json_document(body):
         output.complain("note: the body looks like JSON and was sent as text; --json-body sends it as JSON")
     output.said(f"message {message_id} sent to {queue}", as_json=as_json, queue=queue, message_id=message_id)
@@ -137,14 +149,15 @@ def _send_file(
     raw: bool,
     start: int,
     batch: int,
-    dsn: str | None,
-    role: str | None,
+    by: Callable[[], AbstractContextManager[Connection]],
+    factory: str | None,
 ) -> Outcome:
     from . import lines
     from .batches import Sender
 
-    with connected(dsn, role) as connection, connection.session() as session, _progress(file) as (advance, count):
-        sender = Sender(session, queue, message, common, batch=batch, start=start, sent=count)
+    with by() as connection, connection.session() as session, _progress(file) as (advance, count):
+        target = destination(session, queue, factory)
+        sender = Sender(session, target, message, common, batch=batch, start=start, sent=count)
         found = lines.read(file, raw=raw, start=start, content_type=message["content_type"], advance=advance)
         return sender.send_all(found)
 

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 import typer
 
 from . import times
-from .common import Dsn, connected, resolve_dsn
+from .common import Define, Dsn, Factory, connected, found_factory, resolve_dsn
 
 WAIT_SECONDS = 0.5, 15.0
 """The first pause and the longest one between looks for a database that is down."""
@@ -22,6 +22,8 @@ def worker(
         str, typer.Argument(metavar="MODULE:APP", help="Module and name of the App, such as myproject.tasks:app.")
     ],
     dsn: Dsn = None,
+    factory: Factory = None,
+    define: Define = None,
     queues: Annotated[
         list[str] | None,
         typer.Option("--queue", "-Q", metavar="QUEUE", help="Serve only this queue of the app; may be repeated."),
@@ -109,6 +111,9 @@ def worker(
         raise typer.BadParameter(error.message, param_hint="--log-config") from error
     target_dsn = resolve_dsn(dsn)
     told = {"cluster_mode": cluster_mode, "cluster_master": cluster_master, "exclusive": exclusive}
+    if (found := found_factory(target_dsn, factory, define)) is not None:
+        target_dsn = found.conninfo()
+        commit_by_reliability = commit_by_reliability or found.attributes.get("commit_by_reliability", False)
     if reload:
         if until_empty:
             raise typer.BadParameter("it does not go with --reload", param_hint="--until-empty")

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from .admin import Admin
 from .calls import Call, Incident
+from .calls.administered import AdministeredDestination
 from .calls.bodies import Body
 from .calls.levels import Destination
 from .calls.message import Message
@@ -26,9 +27,11 @@ from .jms.holding import Delivery
 from .jms.modes import AckMode, AckType
 from .jms.prefetch import Prefetch
 from .jms.session import AckSession
+from .objects import AdministeredFactory, lookup
 from .requests import Requestor
 from .sessions.producer import Browser, Consumer, Producer
 from .sessions.session import Session
+from .xa import XAConnectionFactory
 
 __all__ = [
     "AckConsumer",
@@ -36,6 +39,8 @@ __all__ = [
     "AckSession",
     "AckType",
     "Admin",
+    "AdministeredDestination",
+    "AdministeredFactory",
     "Body",
     "Browser",
     "Call",
@@ -55,6 +60,8 @@ __all__ = [
     "Session",
     "TypedMap",
     "TypedStream",
+    "XAConnectionFactory",
     "connect",
     "is_innocent",
+    "lookup",
 ]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import Self, TypeVar, Unpack
+from typing import Any, ClassVar, Protocol, Self, TypeVar, Unpack
 from weakref import WeakSet
 
 from psycopg_pool import ConnectionPool
@@ -18,15 +18,19 @@ from .admin.audits import Audits
 from .admin.changes import Changes
 from .admin.instances import Instances
 from .admin.links import Links
+from .admin.objects import Objects
 from .admin.schedules import Schedules
 from .admin.transactions import Transactions
 from .calls import Call, Incident
 from .calls.bodies import Body
 from .calls.levels import BY_SERVER, LevelMapping
 from .calls.message import Message
+from .calls.objects import FoundObject
+from .calls.objects import lookup as look_up
 from .calls.options import SendOptions
 from .database.client_id import ClaimedClientId
 from .database.loans import Loans, PgConnection
+from .database.reconnection import Reconnection
 from .database.runner import run
 from .database.waking import Waking
 from .errors import IllegalState
@@ -45,8 +49,19 @@ T = TypeVar("T")
 S = TypeVar("S", Session, AckSession)
 
 
+class Naming(Protocol):
+    """What makes a factory or a destination of an object that was found."""
+
+    @staticmethod
+    def administered(base: str, found: FoundObject) -> Any:
+        """Make it. base: the DSN by which it was found."""
+
+
 class Connection:
     """A connection that is started or stopped. Sessions receive only while it is started; closing it closes them."""
+
+    #: Makes what ``lookup`` returns: ``engine.objects`` puts it here, which stands above.
+    naming: ClassVar[Naming]
 
     def __init__(
         self,
@@ -59,8 +74,9 @@ class Connection:
         lease_duration: float = 60,
         client_id: ClaimedClientId | None = None,
         levels: LevelMapping = BY_SERVER,
+        reconnection: Reconnection | None = None,
     ) -> None:
-        self._loans = Loans(pool)
+        self._loans = Loans(pool, reconnection)
         #: Redeliveries at most of what its listeners get, beside the queue's own limit; None: the queue's alone.
         self.max_redeliveries = max_redeliveries
         #: The levels of reliability that delivery modes stand for.
@@ -152,7 +168,7 @@ class Connection:
     @property
     def leases(self) -> Leases:
         """Receive without an open transaction: lease, ack, nack, release, extend."""
-        return Leases(self.call)
+        return Leases(self.call, self.levels)
 
     @property
     def transactions(self) -> Transactions:
@@ -175,6 +191,11 @@ class Connection:
         return Instances(self.call)
 
     @property
+    def objects(self) -> Objects:
+        """Administered objects: create, alter, list, drop, and documents for a repository."""
+        return Objects(self.call)
+
+    @property
     def archives(self) -> Archives:
         """The archive: its finished runs, and messages restored from it."""
         return Archives(self.call)
@@ -188,6 +209,19 @@ class Connection:
     def audits(self) -> Audits:
         """Recorded audits: list, last, record. Also the right to audit."""
         return Audits(self.call)
+
+    def lookup(self, name: str, overrides: Mapping[str, Any] | None = None) -> Any:
+        """Find an administered object by its name: a factory or a destination, docs/objects.md.
+
+        overrides: attributes for this client, which a read-only object ignores. Raises NameNotFound, BadOption.
+        """
+        return self.found(self.call(look_up(name, overrides)))
+
+    def found(self, found: FoundObject) -> Any:
+        """Make a factory or a destination of an object that was found."""
+        if not isinstance(self.pool.conninfo, str):
+            raise IllegalState("this connection's pool does not say where it connects to", "Connect by DSN.")
+        return self.naming.administered(self.pool.conninfo, found)
 
     def call(self, call: Call[T]) -> T:
         """Run one call in its own transaction."""
@@ -219,7 +253,7 @@ class Connection:
         self,
         queue: str | None = None,
         *,
-        window_bytes: int = WINDOW_DEFAULT,
+        window_bytes: int | None = None,
         asynchronous: bool | None = None,
         on_complete: OnComplete | None = None,
     ) -> WindowedProducer:
@@ -227,17 +261,19 @@ class Connection:
 
         - asynchronous: None waits for all but non-persistent messages, True for no message (useAsyncSend), False for
           every message.
-        - window_bytes: so much may be unconfirmed, then a send waits (producerWindowSize).
+        - window_bytes: so much may be unconfirmed, then a send waits (producerWindowSize). None: the factory's, else
+          1 MiB.
         - on_complete: called with a message and its number or error, in order, on the producer's thread.
 
         Raises BadArgument.
         """
         self._check_open()
+        window = self.levels.window_bytes if window_bytes is None else window_bytes
         producer = WindowedProducer(
             self._loans,
             queue,
-            window_bytes=window_bytes,
-            asynchronous=asynchronous,
+            window_bytes=WINDOW_DEFAULT if window is None else window,
+            asynchronous=self.levels.asynchronous if asynchronous is None else asynchronous,
             on_complete=on_complete,
             levels=self.levels,
         )

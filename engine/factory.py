@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -18,6 +19,7 @@ from .calls.levels import LevelMapping
 from .connection import Connection
 from .database.client_id import ClaimedClientId
 from .database.loans import PgConnection
+from .database.reconnection import Reconnection
 from .database.reliability import ReliabilityConnection
 from .database.waking import KEEPALIVES
 from .errors import CHECK_DSN, BadArgument, CannotConnect, cannot_connect, translated
@@ -42,6 +44,8 @@ def connect(
     client_id: str | None = None,
     commit_by_reliability: bool = False,
     instance: str | None = None,
+    service: str | None = None,
+    reconnection: Reconnection | None = None,
 ) -> Connection:
     """Connect by DSN or by the application's own pool.
 
@@ -61,6 +65,8 @@ def connect(
     - commit_by_reliability: the connection's transactions hold only messages, or what may be lost with them. A commit
       then waits as long as its most reliable message needs: docs/reliability.md.
     - instance: the home of what the connection sends and of its consumers: docs/instances.md.
+    - service: the service through which it connects.
+    - reconnection: go on after lost connections; docs/objects.md says what that means for a transaction.
 
     A DSN may name several hosts, tried in order: host=a,b target_session_attrs=read-write.
     Raises CannotConnect if the server does not answer, BadArgument for wrong sizes, NotAllowed for a role not granted,
@@ -78,6 +84,7 @@ def connect(
         "prefetch": prefetch,
         "lease_duration": lease_duration,
         "levels": LevelMapping(home=instance),
+        "reconnection": reconnection,
     }
     if pool is not None:
         if commit_by_reliability:
@@ -93,15 +100,10 @@ def connect(
         return Connection(pool, owns_pool=False, **settings)
     check_sizes(min_size, max_size)
     conninfo = complete(dsn, timeout)
-    try:
-        probe = psycopg.connect(conninfo)
-    except psycopg.Error as error:
-        raise cannot_connect(error) from error
-    configure = _settings_of(role, client_id)
-    with probe, translated():
-        if configure is not None:
-            configure(probe)
-    claim = None if client_id is None else ClaimedClientId(client_id, partial(_alone, conninfo, configure))
+    wanted = settings_of({"role": role, "client_id": client_id, "service": service})
+    with reach(conninfo, reconnection) as probe, translated():
+        _configure(wanted, probe)
+    claim = None if client_id is None else ClaimedClientId(client_id, partial(alone, conninfo, wanted))
     made: ConnectionPool[PgConnection] = ConnectionPool(
         conninfo,
         kwargs=pool_settings(prepare),
@@ -110,7 +112,7 @@ def connect(
         timeout=timeout,
         open=False,
         connection_class=ReliabilityConnection if commit_by_reliability else psycopg.Connection,
-        configure=configure,
+        configure=_configuring(wanted),
         name="howdah",
     )
     made.open()
@@ -180,24 +182,44 @@ def pool_settings(prepare: bool) -> dict[str, Any]:
     return {} if prepare else {"prepare_threshold": None}
 
 
-def _settings_of(role: str | None, client_id: str | None) -> Callable[[PgConnection], None] | None:
-    wanted = {name: value for name, value in (("role", role), ("howdah.client_id", client_id)) if value is not None}
-    if not wanted:
-        return None
+def reach(conninfo: str, reconnection: Reconnection | None) -> PgConnection:
+    """Connect for the first time. Raises CannotConnect after the last attempt."""
+    pauses = iter(()) if reconnection is None else reconnection.pauses()
+    while True:
+        try:
+            return psycopg.connect(conninfo)
+        except psycopg.Error as error:
+            pause = next(pauses, None)
+            if pause is None:
+                raise cannot_connect(error) from error
+            time.sleep(pause)
 
-    def configure(connection: PgConnection) -> None:
-        for name, value in wanted.items():
-            connection.execute("select set_config(%s, %s, false)", (name, value))
+
+def settings_of(given: ConnectSettings) -> dict[str, str]:
+    """The settings that each of a client's database connections gets."""
+    wanted = {
+        "role": given.get("role"),
+        "howdah.client_id": given.get("client_id"),
+        "howdah.service": given.get("service"),
+    }
+    return {name: value for name, value in wanted.items() if value is not None}
+
+
+def _configuring(wanted: dict[str, str]) -> Callable[[PgConnection], None] | None:
+    return partial(_configure, wanted) if wanted else None
+
+
+def _configure(wanted: dict[str, str], connection: PgConnection) -> None:
+    for name, value in wanted.items():
+        connection.execute("select set_config(%s, %s, false)", (name, value))
+    if not connection.autocommit:
         connection.commit()
 
-    return configure
 
-
-def _alone(conninfo: str, configure: Callable[[PgConnection], None] | None) -> PgConnection:
+def alone(conninfo: str, wanted: dict[str, str]) -> PgConnection:
     """A database connection that does nothing but be there."""
     connection = psycopg.connect(make_conninfo(conninfo, **KEEPALIVES), autocommit=True)
-    if configure is not None:
-        configure(connection)
+    _configure(wanted, connection)
     return connection
 
 
@@ -215,6 +237,8 @@ class ConnectSettings(TypedDict, total=False):
     client_id: str | None
     commit_by_reliability: bool
     instance: str | None
+    service: str | None
+    reconnection: Reconnection | None
 
 
 class ConnectionFactory:

@@ -69,6 +69,7 @@ ROOMS = (
     "runtime",
     "instances",
     "cluster",
+    "objects",
     "maintenance",
 )
 

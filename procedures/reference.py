@@ -36,6 +36,7 @@ TITLES = {
     "journal": "The journal as a stream",
     "audit": "Audits",
     "runtime": "Locks and workers",
+    "objects": "Administered objects",
     "maintenance": "Maintenance",
 }
 """The pages, in their order: the folders that hold public functions."""
@@ -59,6 +60,7 @@ PAGES = {
     "archive": ("archive",),
     "journal": ("streaming",),
     "audit": ("audit-schedule",),
+    "objects": ("objects",),
 }
 """Where a group's functions are explained."""
 

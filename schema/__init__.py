@@ -25,6 +25,7 @@ from .lanes import lanes
 from .links import link_arrivals, link_receipts, links
 from .listeners import listener_marks, listeners
 from .messages import ahead_leases, deduplications, handed, msgs, msgs_nonpersistent, parked
+from .objects import objects, xa_transactions
 from .policies import destination_policies
 from .runtime import engine, latches, lock, worker_figures, workers
 from .schedules import schedule_runs, schedules
@@ -82,6 +83,7 @@ __all__ = [
     "metadata",
     "msgs",
     "msgs_nonpersistent",
+    "objects",
     "operator_acts",
     "parked",
     "poison_details",
@@ -101,4 +103,5 @@ __all__ = [
     "untaken_attempts",
     "worker_figures",
     "workers",
+    "xa_transactions",
 ]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
-from typing import TypeVar, Unpack
+from functools import partial
+from typing import Any, TypeVar, Unpack
 
 import psycopg
 from psycopg_pool import AsyncConnectionPool
@@ -13,25 +14,41 @@ from psycopg_pool import AsyncConnectionPool
 from .. import calls
 from ..calls import Call, Incident
 from ..calls.bodies import Body
-from ..calls.levels import BY_SERVER
+from ..calls.levels import BY_SERVER, LevelMapping
 from ..calls.message import Message
+from ..calls.objects import FoundObject
+from ..calls.objects import lookup as look_up
 from ..calls.options import SendOptions
 from ..connection import Connection
+from ..database.client_id import ClaimedClientId
+from ..database.reconnection import Reconnection
 from ..database.reliability import AsyncReliabilityConnection
 from ..database.waiting import Asks
 from ..database.waking import Waking
-from ..errors import IllegalState, cannot_connect, lost_translated
-from ..factory import check_duration, check_sizes, complete, connect, pool_settings
+from ..errors import IllegalState, lost_translated
+from ..factory import (
+    ConnectSettings,
+    alone,
+    check_duration,
+    check_sizes,
+    complete,
+    connect,
+    pool_settings,
+    reach,
+    settings_of,
+)
 from ..handling.failure import recording
 from ..handling.outcomes import Rule
 from ..jms.modes import AckMode
 from ..jms.prefetch import Prefetch
+from ..objects import AdministeredFactory
 from .admin import AsyncAdmin
 from .admin.archives import AsyncArchives
 from .admin.audits import AsyncAudits
 from .admin.changes import AsyncChanges
 from .admin.instances import AsyncInstances
 from .admin.links import AsyncLinks
+from .admin.objects import AsyncObjects
 from .admin.schedules import AsyncSchedules
 from .jms import AsyncAckSession
 from .leases import AsyncLeases
@@ -47,24 +64,33 @@ class AsyncConnection:
     #: Redeliveries at most of what listeners get; None: the queue's own limit.
     max_redeliveries: int | None = None
     #: The levels of reliability that delivery modes stand for.
-    levels = BY_SERVER
-    #: The client id that the connection has claimed: none.
-    client_id: str | None = None
+    levels: LevelMapping = BY_SERVER
 
     def __init__(
-        self, pool: AsyncConnectionPool[AsyncPgConnection], threaded: Callable[[], Connection] | None = None
+        self,
+        pool: AsyncConnectionPool[AsyncPgConnection],
+        threaded: Callable[[], Connection] | None = None,
+        *,
+        reconnection: Reconnection | None = None,
+        claim: ClaimedClientId | None = None,
     ) -> None:
         """threaded: makes the connection that all sessions with an acknowledge mode share, for the first of them."""
         self.pool = pool
+        self._claim = claim
         self._threaded = threaded
         self._thread_connection: Connection | None = None
         self._making = asyncio.Lock()
-        self._loans = AsyncLoans(pool)
+        self._loans = AsyncLoans(pool, reconnection)
         self._sessions: set[AsyncSession] = set()
         self._started = True
         self._closed = False
         self._waking = Waking.of_pool(pool)
         self._asks = Asks()
+
+    @property
+    def client_id(self) -> str | None:
+        """The claimed client id, under which the connection publishes and subscribes."""
+        return None if self._claim is None else self._claim.name
 
     @property
     def waking(self) -> Waking | None:
@@ -142,6 +168,16 @@ class AsyncConnection:
         session.share(self._waking, asks)
         return session
 
+    async def lookup(self, name: str, overrides: Mapping[str, Any] | None = None) -> Any:
+        """As ``Connection.lookup``. A factory that it returns is for ``connect_async(factory=…)``, too."""
+        return self.found(await self.call(look_up(name, overrides)))
+
+    def found(self, found: FoundObject) -> Any:
+        """Make a factory or a destination of an object that was found."""
+        if not isinstance(self.pool.conninfo, str):
+            raise IllegalState("this connection's pool does not say where it connects to", "Connect by DSN.")
+        return Connection.naming.administered(self.pool.conninfo, found)
+
     async def call(self, call: Call[T]) -> T:
         """Run one call in its own transaction."""
         async with self.transaction() as session:
@@ -168,7 +204,7 @@ class AsyncConnection:
     @property
     def leases(self) -> AsyncLeases:
         """Receive without an open transaction: lease, ack, nack, release, extend."""
-        return AsyncLeases(self.call)
+        return AsyncLeases(self.call, self.levels)
 
     @property
     def schedules(self) -> AsyncSchedules:
@@ -189,6 +225,11 @@ class AsyncConnection:
     def instances(self) -> AsyncInstances:
         """Instances and their cluster: list, quiesce, resume, end, set_cluster, change_master."""
         return AsyncInstances(self.call)
+
+    @property
+    def objects(self) -> AsyncObjects:
+        """Administered objects: create, alter, list, drop, and documents for a repository."""
+        return AsyncObjects(self.call)
 
     @property
     def archives(self) -> AsyncArchives:
@@ -224,6 +265,8 @@ class AsyncConnection:
         if waking is not None:
             waking.release()
         await self.pool.close()
+        if self._claim is not None:
+            self._claim.release()
 
 
 @asynccontextmanager
@@ -237,43 +280,70 @@ async def connect_async(
     prefetch: Prefetch | None = None,
     lease_duration: float = 60,
     commit_by_reliability: bool = False,
+    factory: AdministeredFactory | None = None,
 ) -> AsyncIterator[AsyncConnection]:
     """Connect by DSN, as ``connect``. The block's end closes the pool. Raises CannotConnect, BadArgument.
 
     prefetch, lease_duration: for sessions with an acknowledge mode, which have up to ``max_size`` connections besides.
-    commit_by_reliability: as of ``connect``.
+    commit_by_reliability: as of ``connect``. factory: one that was looked up decides over all of these instead.
     """
-    check_sizes(min_size, max_size)
-    check_duration(lease_duration)
-    conninfo = complete(dsn, timeout)
-    try:
-        await (await psycopg.AsyncConnection.connect(conninfo)).close()
-    except psycopg.Error as error:
-        raise cannot_connect(error) from error
+    settings: ConnectSettings = {
+        "min_size": min_size,
+        "max_size": max_size,
+        "timeout": timeout,
+        "prepare": prepare,
+        "prefetch": prefetch,
+        "lease_duration": lease_duration,
+        "commit_by_reliability": commit_by_reliability,
+    }
+    if factory is not None:
+        dsn, settings = factory.conninfo(), factory.settings()
+    claimed = settings.get("client_id")
+    configure, reconnection = settings_of(settings), settings.get("reconnection")
+    check_sizes(settings.get("min_size", 0), settings.get("max_size", 10))
+    check_duration(settings.get("lease_duration", 60))
+    conninfo = complete(dsn, settings.get("timeout", 30))
+    await asyncio.to_thread(lambda: reach(conninfo, reconnection).close())
+    claim = None
+    if claimed is not None:
+        claim = await asyncio.to_thread(lambda: ClaimedClientId(claimed, partial(alone, conninfo, configure)))
     pool: AsyncConnectionPool[AsyncPgConnection] = AsyncConnectionPool(
         conninfo,
-        kwargs=pool_settings(prepare),
-        min_size=min_size,
-        max_size=max_size,
-        timeout=timeout,
+        kwargs=pool_settings(settings.get("prepare", True)),
+        min_size=settings.get("min_size", 0),
+        max_size=settings.get("max_size", 10),
+        timeout=settings.get("timeout", 30),
         open=False,
-        connection_class=AsyncReliabilityConnection if commit_by_reliability else psycopg.AsyncConnection,
+        connection_class=(
+            AsyncReliabilityConnection if settings.get("commit_by_reliability") else psycopg.AsyncConnection
+        ),
+        configure=_configuring(configure),
         name="howdah",
     )
+
+    def threaded() -> Connection:
+        made = connect(conninfo, **{**settings, "min_size": 0, "client_id": None})  # type: ignore[arg-type]
+        if factory is not None:
+            made.levels = factory.levels
+        return made
+
     async with pool:
-        connection = AsyncConnection(
-            pool,
-            lambda: connect(
-                conninfo,
-                max_size=max_size,
-                timeout=timeout,
-                prepare=prepare,
-                prefetch=prefetch,
-                lease_duration=lease_duration,
-                commit_by_reliability=commit_by_reliability,
-            ),
-        )
+        connection = AsyncConnection(pool, threaded, reconnection=reconnection, claim=claim)
+        if factory is not None:
+            connection.levels, connection.max_redeliveries = factory.levels, settings.get("max_redeliveries")
         try:
             yield connection
         finally:
             await connection.close()
+
+
+def _configuring(wanted: dict[str, str]) -> Callable[[AsyncPgConnection], Awaitable[None]] | None:
+    if not wanted:
+        return None
+
+    async def configure(connection: AsyncPgConnection) -> None:
+        for name, value in wanted.items():
+            await connection.execute("select set_config(%s, %s, false)", (name, value))
+        await connection.commit()
+
+    return configure

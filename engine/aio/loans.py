@@ -9,7 +9,9 @@ from typing import Any
 import psycopg
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout, TooManyRequests
 
+from ..database.reconnection import Reconnection, is_gone
 from ..errors import CannotConnect, ConnectionLost, IllegalState
+from .tasks import sleep
 
 AsyncPgConnection = psycopg.AsyncConnection[Any]
 
@@ -17,8 +19,10 @@ AsyncPgConnection = psycopg.AsyncConnection[Any]
 class AsyncLoans:
     """Lends connections of a pool, Howdah's own or the application's."""
 
-    def __init__(self, pool: AsyncConnectionPool[AsyncPgConnection]) -> None:
+    def __init__(self, pool: AsyncConnectionPool[AsyncPgConnection], reconnection: Reconnection | None = None) -> None:
+        """reconnection: how to go on when connections are lost. None: whoever borrows one sees it."""
         self.pool = pool
+        self.reconnection = reconnection
         #: What is lent, and the autocommit it had: an application's pool may have either.
         self._lent: dict[AsyncPgConnection, bool] = {}
         self._lock = threading.Lock()
@@ -27,7 +31,26 @@ class AsyncLoans:
         """A connection, waited for up to ``timeout`` seconds (None: the pool's).
 
         Raises CannotConnect if none came free, ConnectionLost if a broken one did, IllegalState if the pool is closed.
+        With a ``reconnection``, a broken one is replaced, and each error costs one attempt.
         """
+        if self.reconnection is None:
+            return await self._borrow(autocommit=autocommit, timeout=timeout)
+        pauses = self.reconnection.pauses()
+        while True:
+            try:
+                connection = await self._borrow(autocommit=autocommit, timeout=timeout)
+            except (CannotConnect, ConnectionLost):
+                pause = next(pauses, None)
+                if pause is None:
+                    raise
+                await sleep(pause)
+                continue
+            if not is_gone(connection):
+                return connection
+            await connection.close()
+            await self.give_back(connection)
+
+    async def _borrow(self, *, autocommit: bool, timeout: float | None) -> AsyncPgConnection:
         try:
             connection = await self.pool.getconn(timeout)
         except PoolClosed as error:

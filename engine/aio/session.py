@@ -6,13 +6,14 @@ made by ``AsyncConnection.session()`` own theirs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
 from .. import calls
 from ..calls import consumers, temporary, topics
 from ..calls.bodies import Body
 from ..calls.message import Message
+from ..calls.objects import lookup as look_up
 from ..calls.options import (
     BrowseOptions,
     ConsumerOptions,
@@ -44,6 +45,12 @@ class AsyncSession(AsyncTransacting):
         """Administration, in the session's transaction."""
         return AsyncAdmin(self.call)
 
+    async def lookup(self, name: str, overrides: Mapping[str, Any] | None = None) -> Any:
+        """Find an administered object by its name, as ``Connection.lookup``, in the session's transaction."""
+        if self._owner is None:
+            raise IllegalState("this session's connection is the caller's own", "Look up by engine.lookup(dsn, name).")
+        return self._owner.found(await self.call(look_up(name, overrides)))
+
     # -- messages -------------------------------------------------------------------------------------------------
 
     async def send(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> int:
@@ -62,8 +69,8 @@ class AsyncSession(AsyncTransacting):
         ``batch`` bodies go in one statement and are of one kind; options are those of ``calls.send_many`` that are not
         sequences. After an error, the iterable's own too, nothing is sent. The iterable must not use this session.
         """
-        wanted = self._levels.applied(queue, options)
-        return await self._load(lambda connection: send_stream(connection, queue, bodies, batch, wanted))
+        wanted, every = self._levels.applied_to_load(queue, options), self._levels.every(queue)
+        return await self._load(lambda connection: send_stream(connection, queue, bodies, batch, wanted, every))
 
     async def send_copy(
         self, queue: str, rows: Iterable[Any], *, columns: Sequence[str] = (), **options: Unpack[SharedOptions]
@@ -74,8 +81,8 @@ class AsyncSession(AsyncTransacting):
         correlation_id, message_type, conversation_id, deduplication_key. All bodies are of one kind; otherwise as
         ``send_stream``.
         """
-        wanted = self._levels.applied(queue, options)
-        return await self._load(lambda connection: send_copy(connection, queue, rows, columns, wanted))
+        wanted, every = self._levels.applied_to_load(queue, options), self._levels.every(queue)
+        return await self._load(lambda connection: send_copy(connection, queue, rows, columns, wanted, every))
 
     async def receive(
         self,
@@ -103,6 +110,7 @@ class AsyncSession(AsyncTransacting):
 
         Options: exclusive, priority, own_session, timeout.
         """
+        self._check(queue)
         wanted: ConsumerOptions = {"instance": self._levels.home, **options}
         return await self.call(consumers.open_consumer(queue, **wanted))
 
@@ -147,17 +155,23 @@ class AsyncSession(AsyncTransacting):
                 idle.found()
             return messages
 
+    def _check(self, queue: str) -> None:
+        """Refuse what this client may not use. Its own subscriptions it may."""
+        if queue not in self._fleeting:
+            self._levels.check(queue)
+
     def _is_ready(self) -> bool:
         """Whether it may receive: not while its connection is stopped."""
         return self._owner is None or self._owner.started
 
     async def receive_now(self, queue: str, max_messages: int = 1, **which: Unpack[ReceiveOptions]) -> list[Message]:
         """Receive up to max_messages that are there now. If there are none, leaves no new transaction open."""
+        self._check(queue)
         if not self._is_ready():
             return []
         async with self._in_use:
             idle = self._is_idle()
-            messages = await self.call(calls.receive(queue, max_messages, **which))
+            messages = await self.call(self._levels.received(calls.receive(queue, max_messages, **which)))
             if idle and not messages:
                 # Not a rollback: what was received may have been expired messages and poison, which are gone now.
                 await self.commit()
@@ -165,14 +179,16 @@ class AsyncSession(AsyncTransacting):
 
     async def receive_message(self, queue: str, message_id: int) -> Message | None:
         """Receive the message of that number. None if it is not there, not due or in other hands."""
-        messages = await self.call(calls.receive_message(queue, message_id)) if self._is_ready() else []
+        self._check(queue)
+        call = self._levels.received(calls.receive_message(queue, message_id))
+        messages = await self.call(call) if self._is_ready() else []
         return messages[0] if messages else None
 
     async def receive_correlated(self, queue: str, correlation_id: str, max_messages: int = 1) -> list[Message]:
         """Receive messages with a correlation id, wherever in the queue they are, in this session's transaction."""
-        return (
-            await self.call(calls.receive_correlated(queue, correlation_id, max_messages)) if self._is_ready() else []
-        )
+        self._check(queue)
+        call = self._levels.received(calls.receive_correlated(queue, correlation_id, max_messages))
+        return await self.call(call) if self._is_ready() else []
 
     async def browse(
         self,
@@ -183,9 +199,13 @@ class AsyncSession(AsyncTransacting):
         **which: Unpack[BrowseOptions],
     ) -> list[Message]:
         """Return a page of ready messages, all or ``which`` as in ``calls.browse``. Takes and locks nothing."""
+        self._check(queue)
+        call, seconds = calls.browse(queue, max_messages, after=after, **which), self._levels.page_timeout
         async with self._in_use:
+            if seconds is not None:
+                return await self._within(seconds, call)
             idle = self._is_idle()
-            messages = await self.call(calls.browse(queue, max_messages, after=after, **which))
+            messages = await self.call(call)
             if idle:
                 await self.commit()
             return messages
@@ -204,7 +224,8 @@ class AsyncSession(AsyncTransacting):
 
     async def respond(self, request: Message, body: Body, **options: Unpack[RespondOptions]) -> int | None:
         """Answer a request in this session's transaction; None if nobody waits. Options as in ``temporary.respond``."""
-        return await self.call(temporary.respond(request, body, **options))
+        wanted = self._levels.answered(request.reply_to or "", options)
+        return await self.call(temporary.respond(request, body, **wanted))
 
     def producer(self, queue: str | None = None) -> AsyncProducer:
         """Return a producer for one queue, or for a queue named at each send."""
@@ -222,6 +243,8 @@ class AsyncSession(AsyncTransacting):
         client_id: None is the connection's. What the topic's recovery policy keeps for late subscribers comes first.
         Where the connection is the caller's own, the subscription ends a minute after it was last received from.
         """
+        self._check(topic)
+        self._levels.check_client_id(client_id)
         idle = self._is_idle()
         client_id = (self._client_id() or "") if client_id is None else client_id
         wanted = topics.Subscription(topic, None, client_id, selector, durable=False, no_local=no_local)
@@ -241,7 +264,7 @@ class AsyncSession(AsyncTransacting):
 
     def browser(self, queue: str, selector: str | None = None) -> AsyncBrowser:
         """Return a browser of one queue, or of what a selector selects of it."""
-        return AsyncBrowser(self, queue, selector=selector)
+        return AsyncBrowser(self, queue, self._levels.page, selector=selector)
 
     async def listen(
         self, queue: str, listener: AsyncListener | None, *, consumer: object = None, rules: Iterable[Rule] = ()
@@ -254,6 +277,7 @@ class AsyncSession(AsyncTransacting):
         rule,
         for a generator function, and for a plain one in asyncio or an asynchronous one elsewhere.
         """
+        self._check(queue)
         checked = Rules(rules)
         if listener is not None:
             check_async_listener(listener)

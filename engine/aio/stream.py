@@ -16,6 +16,7 @@ import psycopg
 from .. import calls
 from ..calls.bodies import Body
 from ..calls.options import SharedOptions
+from ..calls.stamps import Every
 from ..errors import BadArgument, translated
 
 BATCH_DEFAULT = 1000
@@ -26,24 +27,36 @@ SHARED = SharedOptions.__optional_keys__
 
 
 async def send_stream(
-    connection: psycopg.AsyncConnection[Any], queue: str, bodies: Iterable[Body], batch: int, options: SharedOptions
+    connection: psycopg.AsyncConnection[Any],
+    queue: str,
+    bodies: Iterable[Body],
+    batch: int,
+    options: SharedOptions,
+    every: Every | None = None,
 ) -> int:
-    """Send every body in the connection's transaction. Returns how many. After an error, none of them is sent."""
+    """Send every body in the connection's transaction. Returns how many. After an error, none of them is sent.
+
+    every: what each message gets besides.
+    """
     if unknown := sorted(options.keys() - SHARED):
         raise BadArgument(f"{unknown[0]} is not an option of a stream", f"Known are: {', '.join(sorted(SHARED))}.")
     if not 1 <= batch <= BATCH_MAX:
         raise BadArgument(f"batch must be 1 to {BATCH_MAX}, not {batch}")
     with translated():
-        return await _send(connection, queue, _parts(bodies, batch), options)
+        return await _send(connection, queue, _parts(bodies, batch), options, every)
 
 
 async def _send(
-    connection: psycopg.AsyncConnection[Any], queue: str, parts: Iterator[list[Body]], options: SharedOptions
+    connection: psycopg.AsyncConnection[Any],
+    queue: str,
+    parts: Iterator[list[Body]],
+    options: SharedOptions,
+    every: Every | None,
 ) -> int:
     sent = 0
     async with whole(connection), connection.pipeline() as pipeline:
         for number, part in enumerate(parts, 1):
-            call = calls.send_count(queue, part, **options)
+            call = calls.send_count(queue, part, **options, **(every.options if every is not None else {}))
             cursor = psycopg.AsyncCursor(connection)
             if call.setup is not None:
                 call.setup(cursor)

@@ -8,6 +8,11 @@ from contextlib import suppress
 from typing import Any
 
 
+async def sleep(seconds: float) -> None:
+    """Let so much time pass."""
+    await asyncio.sleep(seconds)
+
+
 class AsyncFlag:
     """Set from any task and any thread; whoever waits goes on."""
 

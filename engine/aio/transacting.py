@@ -10,8 +10,9 @@ import psycopg
 
 from ..calls import Call, temporary, topics
 from ..calls.levels import BY_SERVER, LevelMapping
+from ..database.reconnection import is_gone
 from ..database.runner import AnyAsyncConnection, raw_async, run_async
-from ..errors import ConnectionLost, HowdahError, IllegalState, lost_translated
+from ..errors import ConnectionLost, HowdahError, IllegalState, NoReply, lost_translated
 from ..sessions.owner import SessionOwner
 from .dispatch import AsyncDispatcher
 from .loans import AsyncLoans, AsyncPgConnection
@@ -88,15 +89,62 @@ class AsyncTransacting(AsyncWaiter):
     async def call(self, call: Call[T]) -> T:
         """Run any call in this session's transaction. If the first call fails, it leaves no broken transaction."""
         async with self._in_use:
+            fresh = await self._reached()
             connection = self._live()
             idle = self._is_idle()
             try:
                 return await run_async(connection, call)
+            except ConnectionLost:
+                if not await self._regained() or not (fresh and self._transacted):
+                    raise
+                return await run_async(self._live(), call)  # nothing was lost but this call, which had not committed
             except BaseException:
                 if idle:
                     with suppress(ConnectionLost, psycopg.Error):
                         await self.rollback()
                 raise
+
+    async def _reached(self) -> bool:
+        """Replace a connection that is gone and had no transaction, where the client reconnects.
+
+        Returns whether no transaction is open.
+        """
+        connection = self._connection
+        if self._loans is None or self._loans.reconnection is None or self._closing:
+            return False
+        if not isinstance(connection, psycopg.AsyncConnection):
+            return False
+        if not connection.closed and connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+            return False
+        if is_gone(connection):
+            await connection.close()
+            await self.renew()
+        return True
+
+    async def _regained(self) -> bool:
+        """Get another connection in place of a lost one, where the client reconnects. Returns whether it does."""
+        if self._loans is None or self._loans.reconnection is None or self._closing:
+            return False
+        await self.renew()
+        return True
+
+    async def _within(self, seconds: float, call: Call[T]) -> T:
+        """Run a call that may take so long. Raises NoReply."""
+        async with self._in_use:
+            await self._reached()
+            connection = await raw_async(self._live())
+            try:
+                async with connection.transaction():
+                    cursor = await connection.execute(
+                        "select current_setting('statement_timeout'), set_config('statement_timeout', %s, true)",
+                        (f"{max(1, round(seconds * 1000))}ms",),
+                    )
+                    before = ((await cursor.fetchone()) or ("0",))[0]
+                    result = await run_async(connection, call)
+                    await connection.execute("select set_config('statement_timeout', %s, true)", (before,))
+            except psycopg.errors.QueryCanceled as error:
+                raise NoReply(f"no answer within {seconds:g} seconds") from error
+            return result
 
     async def _load(self, load: Callable[[psycopg.AsyncConnection[Any]], Awaitable[int]]) -> int:
         async with self._in_use:

@@ -164,3 +164,49 @@ class StorageOptions(TypedDict, total=False):
     autovacuum_freeze_min_age: int | None
     autovacuum_freeze_max_age: int | None
     vacuum_truncate: bool | None
+
+
+class ObjectAttributes(TypedDict, total=False):
+    """Attributes of administered objects; docs/objects.md explains them. None takes one away."""
+
+    description: str | None
+    hosts: list[str] | None
+    load_balance: bool | None
+    dbname: str | None
+    user: str | None
+    role: str | None
+    service: str | None
+    sslmode: Literal["disable", "allow", "prefer", "require", "verify-ca", "verify-full"] | None
+    connection_service: str | None
+    connect_timeout_ms: int | None
+    min_size: int | None
+    max_size: int | None
+    reconnect_attempts: int | None
+    reconnect_interval_ms: int | None
+    reconnect_interval_max_ms: int | None
+    client_id: str | None
+    delivery_mode: Literal["persistent", "non-persistent", "application"] | None
+    priority: int | None
+    time_to_live_ms: int | None
+    override_temporary: bool | None
+    persistent_mapping: Literal["RELIABLE_PERSISTENT", "ASSURED_PERSISTENT"] | None
+    nonpersistent_mapping: (
+        Literal["BEST_EFFORT_NONPERSISTENT", "EXPRESS_NONPERSISTENT", "RELIABLE_NONPERSISTENT"] | None
+    )
+    prefetch: int | None
+    subscription_prefetch: int | None
+    producer_window_bytes: int | None
+    confirm_sends: Literal["all", "persistent", "none"] | None
+    lease_duration_ms: int | None
+    max_redeliveries: int | None
+    commit_by_reliability: bool | None
+    browser_page_size: int | None
+    browser_timeout_ms: int | None
+    jmsx_user_id: bool | None
+    jmsx_app_id: bool | None
+    jmsx_producer_txid: bool | None
+    jmsx_consumer_txid: bool | None
+    jmsx_rcv_timestamp: bool | None
+    predefined_only: bool | None
+    members: list[str] | None
+    destination: str | None

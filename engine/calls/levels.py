@@ -7,9 +7,10 @@ factory maps a mode to a level. A level that is given decides over a mode.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, Self, TypeVar, cast
+from typing import Any, ClassVar, Literal, Self, TypeVar, cast
 
 from ..errors import BadArgument
+from .stamps import NO_STAMPS, Every, Stamps
 
 LEVELS = (
     "BEST_EFFORT_NONPERSISTENT",
@@ -25,6 +26,7 @@ HOME = "howdah_home"
 
 Mode = Literal["application", "persistent", "non-persistent"]
 Options = TypeVar("Options")
+Called = TypeVar("Called")
 
 
 class Destination(str):
@@ -56,6 +58,14 @@ class LevelMapping:
     #: The name of the instance that messages are sent through, for their header howdah_home.
     home: str | None = None
 
+    #: What an administered factory adds; docs/objects.md. A page of a browser, and seconds that one may take.
+    page: ClassVar[int] = 100
+    page_timeout: ClassVar[float | None] = None
+    #: Bytes that a producer may leave unconfirmed, and whether it waits for no message (True), all (False) or some.
+    window_bytes: ClassVar[int | None] = None
+    asynchronous: ClassVar[bool | None] = None
+    stamps: ClassVar[Stamps] = NO_STAMPS
+
     def __post_init__(self) -> None:
         for level, wanted in ((self.persistent, LEVELS[3:]), (self.nonpersistent, LEVELS[:3])):
             if level is not None and level not in wanted:
@@ -64,12 +74,12 @@ class LevelMapping:
     def stamped(self, queue: str, options: Options, bodies: int | None = None) -> Options:
         """As ``applied``, and with the header of the home instance. bodies: how many, of a send of many."""
         if self.home is None:
-            return self.applied(queue, options)
+            return self.applied(queue, options) if bodies is None else self.applied_to_many(queue, options)
         given = cast("dict[str, Any]", options)
         headers, home = given.get("headers"), {HOME: self.home}
         if bodies is not None:
             every = [home | dict(own or {}) for own in headers or [None] * bodies]
-            return self.applied(queue, cast("Options", {**given, "headers": every}))
+            return self.applied_to_many(queue, cast("Options", {**given, "headers": every}))
         return self.applied(queue, cast("Options", {**given, "headers": home | dict(headers or {})}))
 
     def applied(self, queue: str, options: Options) -> Options:
@@ -88,6 +98,32 @@ class LevelMapping:
         if (mode, level) == (given.get("delivery_mode"), given.get("reliability")):
             return options
         return cast("Options", {**given, "delivery_mode": mode, "reliability": level})
+
+    def applied_to_many(self, queue: str, options: Options) -> Options:
+        """The options of a send of many messages."""
+        return self.applied(queue, options)
+
+    def applied_to_load(self, queue: str, options: Options) -> Options:
+        """The options of a stream or a load, which has none for single messages: see ``every``."""
+        return self.applied(queue, options)
+
+    def every(self, queue: str) -> Every | None:
+        """What each message of a stream or a load gets besides. None: nothing."""
+        return None
+
+    def answered(self, queue: str, options: Options) -> Options:
+        """The options of an answer."""
+        return options
+
+    def check(self, queue: str) -> None:
+        """Refuse a destination that this client may not use."""
+
+    def check_client_id(self, client_id: str | None) -> None:
+        """Refuse another client id than the configured one."""
+
+    def received(self, call: Called, *, consumed: bool = True) -> Called:
+        """The call of a receive, with the properties that messages get then. consumed: it consumes them, too."""
+        return call
 
 
 BY_SERVER = LevelMapping()

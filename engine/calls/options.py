@@ -40,7 +40,7 @@ class SendManyOptions(SharedOptions, total=False):
     """Options of ``calls.send_many``."""
 
     headers: Sequence[Mapping[str, Any] | None] | None
-    priorities: Sequence[int | None] | None
+    priorities: Sequence[int | None] | int | None
     correlation_ids: Sequence[str | None] | None
     message_types: Sequence[str | None] | None
     conversation_ids: Sequence[UUID | None] | None

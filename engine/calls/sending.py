@@ -9,7 +9,8 @@ from uuid import UUID
 from .arrays import TextArray, with_arrays
 from .bodies import Body, encode, encode_all, headers_array, to_json
 from .call import Call, Seconds, interval, invoke, single
-from .options import SharedOptions
+from .options import SendManyOptions
+from .stamps import StampedBatch, StampedHeaders
 
 
 def send(
@@ -55,6 +56,8 @@ def send(
             "deduplication_key": ("text", deduplication_key),
         },
     )
+    if type(headers) is StampedHeaders:
+        invocation = headers.stamps.stamped(invocation)
     return Call(f"select {invocation}", arguments, single)
 
 
@@ -63,7 +66,7 @@ def send_many(
     bodies: Sequence[Body],
     *,
     headers: Sequence[Mapping[str, Any] | None] | None = None,
-    priorities: Sequence[int | None] | None = None,
+    priorities: Sequence[int | None] | int | None = None,
     correlation_ids: Sequence[str | None] | None = None,
     message_types: Sequence[str | None] | None = None,
     conversation_ids: Sequence[UUID | None] | None = None,
@@ -76,7 +79,14 @@ def send_many(
     notify: bool = True,
     deduplication_keys: Sequence[str | None] | None = None,
 ) -> Call[list[int]]:
-    """Send many messages of one kind of body in one statement, all or nothing; the result is their numbers in order."""
+    """Send many messages of one kind of body in one statement, all or nothing; the result is their numbers in order.
+
+    priorities: one number is that of all.
+    """
+    if type(headers) is StampedBatch and not headers:
+        headers.extend([None] * len(bodies))
+    if isinstance(priorities, int):
+        priorities = [priorities] * len(bodies)
     kind, array, needed = encode_all(bodies)
     invocation, arguments = invoke(
         "send_batch",
@@ -97,10 +107,12 @@ def send_many(
             "deduplication_keys": ("text[]", None if deduplication_keys is None else TextArray(deduplication_keys)),
         },
     )
+    if type(headers) is StampedBatch:
+        invocation = headers.stamps.stamped(invocation, "stamp_all_headers", "jsonb[]")
     return Call(f"select {invocation}", arguments, single, with_arrays)
 
 
-def send_count(queue: str, bodies: Sequence[Body], **options: Unpack[SharedOptions]) -> Call[int]:
+def send_count(queue: str, bodies: Sequence[Body], **options: Unpack[SendManyOptions]) -> Call[int]:
     """As send_many, answered by the number of messages only."""
     many = send_many(queue, bodies, **options)
     return Call(many.sql.replace("select ", "select cardinality(", 1) + ")", many.arguments, single, many.setup)

@@ -11,6 +11,8 @@ import psycopg
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout, TooManyRequests
 
 from ..errors import CannotConnect, ConnectionLost, IllegalState
+from .reconnection import Reconnection, is_gone
+from .threads import sleep
 
 PgConnection = psycopg.Connection[Any]
 
@@ -18,8 +20,10 @@ PgConnection = psycopg.Connection[Any]
 class Loans:
     """Lends connections of a pool, Howdah's own or the application's."""
 
-    def __init__(self, pool: ConnectionPool[PgConnection]) -> None:
+    def __init__(self, pool: ConnectionPool[PgConnection], reconnection: Reconnection | None = None) -> None:
+        """reconnection: how to go on when connections are lost. None: whoever borrows one sees it."""
         self.pool = pool
+        self.reconnection = reconnection
         #: What is lent, and the autocommit it had: an application's pool may have either.
         self._lent: dict[PgConnection, bool] = {}
         self._lock = threading.Lock()
@@ -28,7 +32,26 @@ class Loans:
         """A connection, waited for up to ``timeout`` seconds (None: the pool's).
 
         Raises CannotConnect if none came free, ConnectionLost if a broken one did, IllegalState if the pool is closed.
+        With a ``reconnection``, a broken one is replaced, and each error costs one attempt.
         """
+        if self.reconnection is None:
+            return self._borrow(autocommit=autocommit, timeout=timeout)
+        pauses = self.reconnection.pauses()
+        while True:
+            try:
+                connection = self._borrow(autocommit=autocommit, timeout=timeout)
+            except (CannotConnect, ConnectionLost):
+                pause = next(pauses, None)
+                if pause is None:
+                    raise
+                sleep(pause)
+                continue
+            if not is_gone(connection):
+                return connection
+            connection.close()
+            self.give_back(connection)
+
+    def _borrow(self, *, autocommit: bool, timeout: float | None) -> PgConnection:
         try:
             connection = self.pool.getconn(timeout)
         except PoolClosed as error:

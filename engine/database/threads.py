@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 
 #: Set from any thread; whoever waits goes on.
 Flag = threading.Event
 #: Whoever holds it may take it again.
 Lock = threading.RLock
+
+
+def sleep(seconds: float) -> None:
+    """Let so much time pass."""
+    time.sleep(seconds)
 
 
 class Background:

@@ -286,6 +286,18 @@ class InstanceRefused(HowdahError):
     sqlstate = "HD046"
 
 
+class NameNotFound(HowdahError, LookupError):
+    """There is no administered object of that name."""
+
+    sqlstate = "HD047"
+
+
+class ReadOnlyObject(HowdahError):
+    """The administered object is read-only: its attributes cannot be set."""
+
+    sqlstate = "HD048"
+
+
 class NotMigrated(HowdahError):
     """Howdah is not installed in the database, or in a version that does not fit this code."""
 

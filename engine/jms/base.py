@@ -47,6 +47,13 @@ class SessionBase(Waiter, ABC):
         """Run a call in a transaction of its own."""
         return self._owner.run(call)
 
+    def received(self, call: Call[T], *, consumed: bool) -> Call[T]:
+        """Return the call of a receive, with the properties that messages get then."""
+        return self._owner.levels.received(call, consumed=consumed)
+
+    def stamp(self, message: Delivery) -> None:
+        """Give a message that is handed out the id of the session's transaction, if that is wanted."""
+
     @property
     def acks(self) -> Counter[AckType]:
         """Acknowledgements so far, by kind: statements, and for DELIVERED windows that grew."""

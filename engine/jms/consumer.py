@@ -105,7 +105,9 @@ class AckConsumer:
         if self.session.mode is AckMode.AUTO and self.prefetch == 0:
             # Consumed before receive returns: no lease is needed for that.
             for message in self.seat.ask(
-                lambda number: calls.receive(self.queue, 1, selector=self.selector, consumer=number)
+                lambda number: self.session.received(
+                    calls.receive(self.queue, 1, selector=self.selector, consumer=number), consumed=True
+                )
             ):
                 self.holding.ahead.append(Delivery.of(message, 0, self))
             return bool(self.holding.ahead)
@@ -116,14 +118,17 @@ class AckConsumer:
         finished = self.holding.finished
         until = time.monotonic() + self.session.lease_duration
         got = self.seat.ask(
-            lambda number: lease_calls.lease_ahead(
-                self.queue,
-                min(room, BATCH_MAX),
-                self.session.lease_duration,
-                self._suspects(),
-                finished,
-                self.selector,
-                number,
+            lambda number: self.session.received(
+                lease_calls.lease_ahead(
+                    self.queue,
+                    min(room, BATCH_MAX),
+                    self.session.lease_duration,
+                    self._suspects(),
+                    finished,
+                    self.selector,
+                    number,
+                ),
+                consumed=False,
             )
         )
         finished.clear()
@@ -192,6 +197,7 @@ class AckConsumer:
 
     def deliver(self, message: Delivery) -> None:
         """Note that a message is handed out."""
+        self.session.stamp(message)
         if self._by_session:
             return  # a listener may have it in hand for long, and meanwhile it must not be acknowledged with others
         self.holding.delivered[message.message_id] = message

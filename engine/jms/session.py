@@ -29,6 +29,8 @@ from .prefetch import Prefetch
 
 T = TypeVar("T")
 
+CURRENT_TRANSACTION: Call[str] = Call("select pg_catalog.pg_current_xact_id()::text", (), lambda rows: str(rows[0][0]))
+
 
 class AckSession(KeptSession):
     """Made by ``Connection.jms_session``; its mode never changes. Any thread may close it.
@@ -74,6 +76,8 @@ class AckSession(KeptSession):
         Raises BadArgument, InvalidSelector, and SubscriptionInUse if an unshared subscription is somebody else's or has
         leased messages.
         """
+        self._owner.levels.check(destination)
+        prefetch = getattr(destination, "prefetch", None) if prefetch is None else prefetch
         kind = "durable_topic" if is_subscription(destination.partition("?")[0]) else "queue"
         if selector is not None:
             self.run(calls.scalar("check_selector", selector=("text", selector)))
@@ -92,6 +96,8 @@ class AckSession(KeptSession):
     ) -> AckConsumer:
         """Subscribe non-durably to a topic or wildcard, until the session ends. client_id: None: the connection's."""
         self.check_open()
+        self._owner.levels.check(topic)
+        self._owner.levels.check_client_id(client_id)
         name, _, options = topic.partition("?")
         client_id = (self._owner.client_id or "") if client_id is None else client_id
         wanted = topics.Subscription(name, None, client_id, selector, durable=False, no_local=no_local)
@@ -130,6 +136,11 @@ class AckSession(KeptSession):
         return self.run_in_transaction(
             calls.send_many(queue, bodies, **self._owner.levels.stamped(queue, options, len(bodies)))
         )
+
+    def stamp(self, message: Delivery) -> None:
+        """Give a message that is handed out the id of the session's transaction, if that is wanted."""
+        if self._transaction is not None and self._owner.levels.stamps.consumer_txid:
+            message.headers["JMSXConsumerTXID"] = self._transaction.call(CURRENT_TRANSACTION)
 
     @property
     def transacted(self) -> bool:

@@ -3,18 +3,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
 from ..calls import Call, Seconds, interval, scalar, table
 from ..calls.leases import Lease, acknowledge, lease, named
+from ..calls.levels import BY_SERVER, LevelMapping
 from ..calls.message import Message
 from ..calls.verbs import Verbs
 
 
 class Leases(Verbs):
     """The verbs of leasing over anything that runs a call, each in its own transaction."""
+
+    def __init__(self, run: Callable[[Call[Any]], Any], levels: LevelMapping = BY_SERVER) -> None:
+        super().__init__(run)
+        self._levels = levels
 
     def lease(
         self,
@@ -33,7 +38,9 @@ class Leases(Verbs):
         Any other error undoes the acknowledgement too:
         where the queue was paused or disabled, or the consumer closed, call ``ack`` alone.
         """
-        return self._run(lease(queue, max_messages, duration, selector, consumer, acknowledge))
+        self._levels.check(queue)
+        call = lease(queue, max_messages, duration, selector, consumer, acknowledge)
+        return self._run(self._levels.received(call, consumed=False))
 
     def ack(self, lease: Lease, messages: Sequence[Message] | None = None) -> int:
         """Consume the lease's messages, or some of them. Returns how many. Raises LeaseLost."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from ..calls import Call
 from ..calls.levels import LevelMapping
+from ..calls.objects import FoundObject
 from ..database.waking import Waking
 
 T = TypeVar("T")
@@ -26,6 +27,9 @@ class SessionOwner(Protocol):
     @property
     def client_id(self) -> str | None:
         """The client id that the connection has claimed."""
+
+    def found(self, found: FoundObject) -> Any:
+        """Make a factory or a destination of an object that was found."""
 
     @property
     def started(self) -> bool:

@@ -7,7 +7,7 @@ made by ``Connection.session()`` own theirs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
 from .. import calls
@@ -15,6 +15,7 @@ from ..admin import Admin
 from ..calls import consumers, temporary, topics
 from ..calls.bodies import Body
 from ..calls.message import Message
+from ..calls.objects import lookup as look_up
 from ..calls.options import (
     BrowseOptions,
     ConsumerOptions,
@@ -45,6 +46,12 @@ class Session(Transacting):
         """Administration, in the session's transaction."""
         return Admin(self.call)
 
+    def lookup(self, name: str, overrides: Mapping[str, Any] | None = None) -> Any:
+        """Find an administered object by its name, as ``Connection.lookup``, in the session's transaction."""
+        if self._owner is None:
+            raise IllegalState("this session's connection is the caller's own", "Look up by engine.lookup(dsn, name).")
+        return self._owner.found(self.call(look_up(name, overrides)))
+
     # -- messages -------------------------------------------------------------------------------------------------
 
     def send(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> int:
@@ -63,8 +70,8 @@ class Session(Transacting):
         ``batch`` bodies go in one statement and are of one kind; options are those of ``calls.send_many`` that are not
         sequences. After an error, the iterable's own too, nothing is sent. The iterable must not use this session.
         """
-        wanted = self._levels.applied(queue, options)
-        return self._load(lambda connection: send_stream(connection, queue, bodies, batch, wanted))
+        wanted, every = self._levels.applied_to_load(queue, options), self._levels.every(queue)
+        return self._load(lambda connection: send_stream(connection, queue, bodies, batch, wanted, every))
 
     def send_copy(
         self, queue: str, rows: Iterable[Any], *, columns: Sequence[str] = (), **options: Unpack[SharedOptions]
@@ -75,8 +82,8 @@ class Session(Transacting):
         correlation_id, message_type, conversation_id, deduplication_key. All bodies are of one kind; otherwise as
         ``send_stream``.
         """
-        wanted = self._levels.applied(queue, options)
-        return self._load(lambda connection: send_copy(connection, queue, rows, columns, wanted))
+        wanted, every = self._levels.applied_to_load(queue, options), self._levels.every(queue)
+        return self._load(lambda connection: send_copy(connection, queue, rows, columns, wanted, every))
 
     def receive(
         self,
@@ -104,6 +111,7 @@ class Session(Transacting):
 
         Options: exclusive, priority, own_session, timeout.
         """
+        self._check(queue)
         wanted: ConsumerOptions = {"instance": self._levels.home, **options}
         return self.call(consumers.open_consumer(queue, **wanted))
 
@@ -148,17 +156,23 @@ class Session(Transacting):
                 idle.found()
             return messages
 
+    def _check(self, queue: str) -> None:
+        """Refuse what this client may not use. Its own subscriptions it may."""
+        if queue not in self._fleeting:
+            self._levels.check(queue)
+
     def _is_ready(self) -> bool:
         """Whether it may receive: not while its connection is stopped."""
         return self._owner is None or self._owner.started
 
     def receive_now(self, queue: str, max_messages: int = 1, **which: Unpack[ReceiveOptions]) -> list[Message]:
         """Receive up to max_messages that are there now. If there are none, leaves no new transaction open."""
+        self._check(queue)
         if not self._is_ready():
             return []
         with self._in_use:
             idle = self._is_idle()
-            messages = self.call(calls.receive(queue, max_messages, **which))
+            messages = self.call(self._levels.received(calls.receive(queue, max_messages, **which)))
             if idle and not messages:
                 # Not a rollback: what was received may have been expired messages and poison, which are gone now.
                 self.commit()
@@ -166,12 +180,16 @@ class Session(Transacting):
 
     def receive_message(self, queue: str, message_id: int) -> Message | None:
         """Receive the message of that number. None if it is not there, not due or in other hands."""
-        messages = self.call(calls.receive_message(queue, message_id)) if self._is_ready() else []
+        self._check(queue)
+        call = self._levels.received(calls.receive_message(queue, message_id))
+        messages = self.call(call) if self._is_ready() else []
         return messages[0] if messages else None
 
     def receive_correlated(self, queue: str, correlation_id: str, max_messages: int = 1) -> list[Message]:
         """Receive messages with a correlation id, wherever in the queue they are, in this session's transaction."""
-        return self.call(calls.receive_correlated(queue, correlation_id, max_messages)) if self._is_ready() else []
+        self._check(queue)
+        call = self._levels.received(calls.receive_correlated(queue, correlation_id, max_messages))
+        return self.call(call) if self._is_ready() else []
 
     def browse(
         self,
@@ -182,9 +200,13 @@ class Session(Transacting):
         **which: Unpack[BrowseOptions],
     ) -> list[Message]:
         """Return a page of ready messages, all or ``which`` as in ``calls.browse``. Takes and locks nothing."""
+        self._check(queue)
+        call, seconds = calls.browse(queue, max_messages, after=after, **which), self._levels.page_timeout
         with self._in_use:
+            if seconds is not None:
+                return self._within(seconds, call)
             idle = self._is_idle()
-            messages = self.call(calls.browse(queue, max_messages, after=after, **which))
+            messages = self.call(call)
             if idle:
                 self.commit()
             return messages
@@ -203,7 +225,8 @@ class Session(Transacting):
 
     def respond(self, request: Message, body: Body, **options: Unpack[RespondOptions]) -> int | None:
         """Answer a request in this session's transaction; None if nobody waits. Options as in ``temporary.respond``."""
-        return self.call(temporary.respond(request, body, **options))
+        wanted = self._levels.answered(request.reply_to or "", options)
+        return self.call(temporary.respond(request, body, **wanted))
 
     def producer(self, queue: str | None = None) -> Producer:
         """Return a producer for one queue, or for a queue named at each send."""
@@ -221,6 +244,8 @@ class Session(Transacting):
         client_id: None is the connection's. What the topic's recovery policy keeps for late subscribers comes first.
         Where the connection is the caller's own, the subscription ends a minute after it was last received from.
         """
+        self._check(topic)
+        self._levels.check_client_id(client_id)
         idle = self._is_idle()
         client_id = (self._client_id() or "") if client_id is None else client_id
         wanted = topics.Subscription(topic, None, client_id, selector, durable=False, no_local=no_local)
@@ -240,7 +265,7 @@ class Session(Transacting):
 
     def browser(self, queue: str, selector: str | None = None) -> Browser:
         """Return a browser of one queue, or of what a selector selects of it."""
-        return Browser(self, queue, selector=selector)
+        return Browser(self, queue, self._levels.page, selector=selector)
 
     def listen(
         self, queue: str, listener: Listener | None, *, consumer: object = None, rules: Iterable[Rule] = ()
@@ -253,6 +278,7 @@ class Session(Transacting):
         rule,
         for a generator function, and for a plain one in asyncio or an asynchronous one elsewhere.
         """
+        self._check(queue)
         checked = Rules(rules)
         if listener is not None:
             check_listener(listener)

@@ -12,10 +12,11 @@ import psycopg
 from ..calls import Call, temporary, topics
 from ..calls.levels import BY_SERVER, LevelMapping
 from ..database.loans import Loans, PgConnection
+from ..database.reconnection import is_gone
 from ..database.runner import AnyConnection, raw, run
 from ..database.threads import Lock
 from ..database.waiter import Waiter
-from ..errors import ConnectionLost, HowdahError, IllegalState, lost_translated
+from ..errors import ConnectionLost, HowdahError, IllegalState, NoReply, lost_translated
 from .dispatch import Dispatcher
 from .owner import SessionOwner
 
@@ -88,15 +89,62 @@ class Transacting(Waiter):
     def call(self, call: Call[T]) -> T:
         """Run any call in this session's transaction. If the first call fails, it leaves no broken transaction."""
         with self._in_use:
+            fresh = self._reached()
             connection = self._live()
             idle = self._is_idle()
             try:
                 return run(connection, call)
+            except ConnectionLost:
+                if not self._regained() or not (fresh and self._transacted):
+                    raise
+                return run(self._live(), call)  # nothing was lost but this call, which had not committed
             except BaseException:
                 if idle:
                     with suppress(ConnectionLost, psycopg.Error):
                         self.rollback()
                 raise
+
+    def _reached(self) -> bool:
+        """Replace a connection that is gone and had no transaction, where the client reconnects.
+
+        Returns whether no transaction is open.
+        """
+        connection = self._connection
+        if self._loans is None or self._loans.reconnection is None or self._closing:
+            return False
+        if not isinstance(connection, psycopg.Connection):
+            return False
+        if not connection.closed and connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+            return False
+        if is_gone(connection):
+            connection.close()
+            self.renew()
+        return True
+
+    def _regained(self) -> bool:
+        """Get another connection in place of a lost one, where the client reconnects. Returns whether it does."""
+        if self._loans is None or self._loans.reconnection is None or self._closing:
+            return False
+        self.renew()
+        return True
+
+    def _within(self, seconds: float, call: Call[T]) -> T:
+        """Run a call that may take so long. Raises NoReply."""
+        with self._in_use:
+            self._reached()
+            connection = raw(self._live())
+            try:
+                with connection.transaction():
+                    cursor = connection.execute(
+                        "select current_setting('statement_timeout'), set_config('statement_timeout', %s, true)",
+                        (f"{max(1, round(seconds * 1000))}ms",),
+                    )
+                    before = ((cursor.fetchone()) or ("0",))[0]
+                    result = run(connection, call)
+                    connection.execute("select set_config('statement_timeout', %s, true)", (before,))
+            except psycopg.errors.QueryCanceled as error:
+                raise NoReply(f"no answer within {seconds:g} seconds") from error
+            return result
 
     def _load(self, load: Callable[[psycopg.Connection[Any]], int]) -> int:
         with self._in_use:

@@ -1284,6 +1284,44 @@ COMMENT ON COLUMN howdah.handed.lease_id IS 'The lease.';
 COMMENT ON COLUMN howdah.handed.message_id IS 'The message.';
 COMMENT ON COLUMN howdah.handed.handed_at IS 'When it was recorded.';
 
+CREATE TABLE howdah.objects (
+    name TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    attributes JSONB NOT NULL,
+    read_only BOOLEAN DEFAULT false NOT NULL,
+    created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    created_by TEXT NOT NULL,
+    changed_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_objects PRIMARY KEY (name),
+    CONSTRAINT ck_objects_kind CHECK (kind IN ('connection_factory', 'xa_connection_factory', 'queue', 'topic'))
+);
+COMMENT ON TABLE howdah.objects IS 'What administrators define for clients to look up by name. No object holds a password.';
+COMMENT ON COLUMN howdah.objects.name IS 'The name by which clients look it up, such as cf/orders.';
+COMMENT ON COLUMN howdah.objects.kind IS 'What it is: connection_factory, xa_connection_factory, queue or topic.';
+COMMENT ON COLUMN howdah.objects.attributes IS 'Its attributes. Those that are left out have their defaults.';
+COMMENT ON COLUMN howdah.objects.read_only IS 'True: nobody sets its attributes, and overrides at the start of a client are ignored.';
+COMMENT ON COLUMN howdah.objects.created_at IS 'When it was created.';
+COMMENT ON COLUMN howdah.objects.created_by IS 'The role that created it.';
+COMMENT ON COLUMN howdah.objects.changed_at IS 'When it was last changed.';
+
+CREATE TABLE howdah.xa_transactions (
+    transaction_id TEXT NOT NULL,
+    factory TEXT NOT NULL,
+    outcome TEXT,
+    begun_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    begun_by TEXT NOT NULL,
+    decided_at TIMESTAMP WITH TIME ZONE,
+    CONSTRAINT pk_xa_transactions PRIMARY KEY (transaction_id),
+    CONSTRAINT ck_xa_transactions_outcome CHECK (outcome IN ('commit', 'rollback'))
+);
+COMMENT ON TABLE howdah.xa_transactions IS 'The log of transactions over several databases, until every branch has ended. No row means rollback.';
+COMMENT ON COLUMN howdah.xa_transactions.transaction_id IS 'The transaction over several databases: howdah:xa:, the engine that keeps this log, and a UUID.';
+COMMENT ON COLUMN howdah.xa_transactions.factory IS 'The connection factory whose databases it is about.';
+COMMENT ON COLUMN howdah.xa_transactions.outcome IS 'What was decided for all its branches: commit or rollback. NULL: nothing yet.';
+COMMENT ON COLUMN howdah.xa_transactions.begun_at IS 'When it began.';
+COMMENT ON COLUMN howdah.xa_transactions.begun_by IS 'The role that began it. Only it and administrators decide.';
+COMMENT ON COLUMN howdah.xa_transactions.decided_at IS 'When it was decided. NULL: nothing is decided.';
+
 CREATE TABLE howdah.latches (
     name TEXT COLLATE "C" NOT NULL,
     CONSTRAINT pk_latches PRIMARY KEY (name)

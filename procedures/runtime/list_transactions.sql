@@ -3,7 +3,7 @@
 -- Returns  one row per transaction, with gid, its id (transaction), prepared_at, owner, age and the statements that end
 --          it. ours: whether gid begins with "howdah:"; the others hold locks on Howdah's tables. before_start: whether
 --          it was prepared before the server's present start. rolls_back: whether maintenance will end it
---          (engine.autorollback).
+--          (engine.autorollback), which it does to no branch of a transaction over several databases.
 -- Role     howdah_admin howdah_consumer howdah_auditor
 --
 -- PostgreSQL allows COMMIT PREPARED and ROLLBACK PREPARED in no function. Run commit_with or rollback_with as a
@@ -17,7 +17,7 @@ language sql volatile security definer set search_path = pg_catalog, howdah, pg_
 as $$
     select x.gid, x.transaction::text::bigint, x.prepared, x.owner::text, howdah.now() - x.prepared,
         x.gid like 'howdah:%', x.prepared < pg_postmaster_start_time(), e.autorollback and x.gid like 'howdah:%'
-        and x.prepared < pg_postmaster_start_time(), format('commit prepared %L', x.gid),
+        and not x.gid ^@ 'howdah:xa:' and x.prepared < pg_postmaster_start_time(), format('commit prepared %L', x.gid),
         format('rollback prepared %L', x.gid)
     from pg_prepared_xacts x cross join howdah.engine e
     where x.database = current_database() and (x.gid like 'howdah:%' or exists (

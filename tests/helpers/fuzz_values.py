@@ -154,6 +154,10 @@ JSONS = [
     json.dumps({"x" * HUGE: "y" * HUGE}),
     json.dumps([{"a": n} for n in range(20000)]),
 ]
+ATTRIBUTES = [
+    *("hosts", "members", "destination", "priority", "time_to_live_ms", "predefined_only", "client_id", "service"),
+    *("sslmode", "min_size", "max_size", "delivery_mode", "reconnect_attempts", "password"),
+]
 KEYS = {
     "plans": ["schedule_id", "was", "times", "next_at", "error"],
     "failures": [
@@ -203,10 +207,15 @@ KEYS = {
             "JMSXGroupSeq",
         ),
     ],
+    "attributes": ATTRIBUTES,
+    "overrides": ATTRIBUTES,
+    "objects": ["name", "kind", "attributes", "read_only"],
     "since": ["snapshot", "dropped", "system"],
     "upto": ["snapshot", "dropped", "system"],
 }
 """What JSON arguments have for keys, by the argument's name."""
+WHOLE = {"options", "facts", "properties", "headers", "since", "upto", "attributes", "overrides"}
+"""Those that are objects, where the others are arrays of them."""
 
 
 class World:
@@ -247,7 +256,7 @@ class World:
             "timestamp with time zone": "2030-01-01 00:00:00+00",
             "uuid": UUIDS[1],
             "json": "[]",
-            "jsonb": "[]" if name in ("plans", "failures", "figures", "queues", "rules") else "{}",
+            "jsonb": "[]" if name in ("plans", "failures", "figures", "queues", "rules", "objects") else "{}",
             "bytea": "\\x6162",
             "text": "text",
         }.get(kind)
@@ -301,9 +310,7 @@ class World:
                     one |= {key: value for key, value in json.loads(self.known["facts"][0]).items() if key not in one}
                 if name == "failures" and key != "message_id":
                     one["message_id"] = int(dice.choice(self.known.get("message_id") or ["1"]))
-                made.append(
-                    _json(one if name in ("options", "facts", "properties", "headers", "since", "upto") else [one])
-                )
+                made.append(_json(one if name in WHOLE else [one]))
         for _ in range(10 if keys else 0):
             whole = {key: dice.choice(SCALARS) for key in dice.sample(keys, min(len(keys), 4))}
             made.append(_json(whole if dice.random() < 0.5 else [whole]))

@@ -27,6 +27,8 @@ FURNITURE = (
         " shared => true, selector => 'a = 1')"
     ),
     "select howdah.create_listener('listener', 'orders')",
+    "select howdah.create_object('cf/shop', 'connection_factory', '{\"priority\": 7}')",
+    "select howdah.xa_begin('xa/shop')",
     "select howdah.send('news', 'x'::text) from generate_series(1, 10)",
     (
         "select howdah.send('orders', 'x'::text, delay => '1 hour'), howdah.send('orders', 'x'::text,"
@@ -125,7 +127,10 @@ def look(db: Db) -> World:
         "schedule_id": read("select id from howdah.schedules limit 10"),
         "worker_id": read("select worker_id from howdah.list_workers()"),
         "attempt_id": read("select attempt_id from howdah.attempts limit 5"),
-        "name": ["hourly", "lock", "reader"],
+        "name": ["hourly", "lock", "reader", "cf/shop"],
+        "factory": ["xa/shop"],
+        "transaction_id": read("select transaction_id from howdah.xa_transactions limit 5"),
+        "outcome": ["commit", "rollback"],
         "holder": ["holder"],
         "lock_epoch": read("select epoch from howdah.lock where holder is not null"),
         "epoch": read("select epoch from howdah.lock where holder is not null"),
