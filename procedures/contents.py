@@ -50,6 +50,7 @@ ROOMS = (
     "disposal",
     "poison",
     "events",
+    "log",
     # is leased and acknowledged,
     "leases",
     "listeners",

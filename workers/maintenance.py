@@ -43,6 +43,7 @@ SERVICES = {
     TRANSACTIONS: 60.0,
     "temporary": 10.0,
     "senders": 4.0,
+    "log": 10.0,
 }
 """Seconds between passes of each service. For expired messages: between checks of expiration_interval_seconds."""
 

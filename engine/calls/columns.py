@@ -32,6 +32,7 @@ SERVICES = (
     "expired",
     "temporary",
     "senders",
+    "log",
 )
 INCIDENT_COLUMNS = (
     "incident_id, queue_name, message, stage, attempt, outcome, error_class, error_text, sqlstate, traceback, worker,"
