@@ -16,6 +16,7 @@ from .admin import Admin
 from .admin.archives import Archives
 from .admin.audits import Audits
 from .admin.links import Links
+from .admin.logs import Logs
 from .admin.schedules import Schedules
 from .admin.transactions import Transactions
 from .calls import Call, Incident
@@ -171,6 +172,11 @@ class Connection:
     def schedules(self) -> Schedules:
         """Schedules: add, list, cancel, pause, resume. Also delayed messages."""
         return Schedules(self.call)
+
+    @property
+    def logs(self) -> Logs:
+        """The log of the engine: write, list, since. Also the metrics."""
+        return Logs(self.call)
 
     @property
     def audits(self) -> Audits:

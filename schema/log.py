@@ -1,4 +1,4 @@
-"""The log of the SQL side: what happened in the engine, until workers have written it to their logs, and a while more."""
+"""The log of the SQL side: what happened in the engine, and how far workers have written it to their logs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ log_events = Table(
     ),
     Column("at", TIMESTAMPTZ, nullable=False, comment="When it happened."),
     Column("level", Text, nullable=False, comment="ERROR, WARNING or INFO."),
-    Column("event", Text, nullable=False, comment="What happened, such as QUEUE_DISABLED. LOG: an application said it."),
+    Column(
+        "event", Text, nullable=False, comment="What happened, such as QUEUE_DISABLED. LOG: an application said it."
+    ),
     Column("destination", Text, comment="The queue, topic or subscription. NULL: it concerns the whole engine."),
     Column("actor", Text, nullable=False, comment="The role in whose call it happened."),
     Column("text", Text, nullable=False, comment="The same for people, in a few words."),

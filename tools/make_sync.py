@@ -30,6 +30,7 @@ PAIRS = {
     "aio/admin/archives.py": "admin/archives.py",
     "aio/admin/audits.py": "admin/audits.py",
     "aio/admin/links.py": "admin/links.py",
+    "aio/admin/logs.py": "admin/logs.py",
     "aio/admin/poison_admin.py": "admin/poison_admin.py",
     "aio/admin/schedules.py": "admin/schedules.py",
     "aio/admin/topics.py": "admin/topics.py",

@@ -30,6 +30,7 @@ from .admin import AsyncAdmin
 from .admin.archives import AsyncArchives
 from .admin.audits import AsyncAudits
 from .admin.links import AsyncLinks
+from .admin.logs import AsyncLogs
 from .admin.schedules import AsyncSchedules
 from .jms import AsyncAckSession
 from .leases import AsyncLeases
@@ -182,6 +183,11 @@ class AsyncConnection:
     def archives(self) -> AsyncArchives:
         """The archive: its finished runs, and messages restored from it."""
         return AsyncArchives(self.call)
+
+    @property
+    def logs(self) -> AsyncLogs:
+        """The log of the engine: write, list, since. Also the metrics."""
+        return AsyncLogs(self.call)
 
     @property
     def audits(self) -> AsyncAudits:
