@@ -20,6 +20,7 @@ from . import (
     hooks,
     link,
     listener,
+    log,
     migrate,
     output,
     queue,
@@ -66,6 +67,7 @@ app.add_typer(transactions.app, name="transactions")
 app.add_typer(hooks.app, name="hooks")
 app.command("workers")(workers.workers)
 app.add_typer(engine.app, name="engine")
+app.add_typer(log.app, name="log")
 app.command("check")(check.check)
 app.command("audit")(audit.audit)
 app.add_typer(archive.app, name="archive")
