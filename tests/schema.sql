@@ -8148,6 +8148,7 @@ CREATE FUNCTION howdah._log_event(p_event text, p_destination text, p_details js
     LANGUAGE plpgsql
     AS $$
 begin
+    perform howdah._refuse_maintenance();
     insert into howdah.log_events (transaction, at, level, event, destination, actor, text, details)
     select pg_current_xact_id()::text::bigint, howdah.now(), coalesce(p_level, k.level), p_event, p_destination,
         howdah._caller(), coalesce(p_text, k.text), jsonb_strip_nulls(p_details)
@@ -11980,8 +11981,8 @@ begin
     if p_act <> 'altered' or p_before is distinct from p_after then
         perform howdah._commit_needs(4);
         insert into howdah.config_changes (transaction, at, actor, kind, name, act, before, after, reason, undoes)
-        values (pg_current_xact_id()::text::bigint, howdah.now(), howdah._caller(), p_kind, p_name, p_act, p_before, p_after,
-            left(nullif(current_setting('howdah.reason', true), ''), 1000), p_undoes);
+        values (pg_current_xact_id()::text::bigint, howdah.now(), howdah._caller(), p_kind, p_name, p_act, p_before,
+            p_after, left(nullif(current_setting('howdah.reason', true), ''), 1000), p_undoes);
     end if;
 end
 $$;

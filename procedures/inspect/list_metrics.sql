@@ -1,9 +1,9 @@
 -- howdah.list_metrics(): how much went through each queue, and through all of them, for rates from two calls.
 --
--- Returns  queue_name (NULL: the sum of all); messages_in and messages_out: all that came in and went out; failed:
---          failed deliveries, for the sum only; there: what is in it now. exact: false if a figure was counted in the
---          background or estimated.
--- Raises   HD037 on a standby.
+-- Returns  a row for each queue, and one for all, whose queue_name is NULL. messages_in and messages_out: what came in
+--          and went out so far. failed: failed deliveries; NULL for a single queue. there: what is in it now. exact:
+--          false if a figure was counted in the background or estimated.
+-- Raises   HD001 no such queue; HD010 not allowed; HD037 on a standby.
 -- Role     howdah_admin howdah_browser howdah_consumer howdah_auditor
 --
 -- They are the figures of howdah.queue_stats, and only grow. failed also counts failures whose record was rolled back.

@@ -1,4 +1,4 @@
--- howdah.log_since("position", max_rows): read what was logged since a reader's last call.
+-- howdah.log_since(position, max_rows): read what was logged since a reader's last call.
 --
 -- Returns  one row. next_position: pass it to the next call. entries: a JSON array of objects with at, level, event,
 --          destination, actor, text and details. more: there is more to read now.

@@ -1,7 +1,7 @@
 -- howdah.maintain_log(lock_epoch): log which queues are full and how full the engine is, and delete old events.
 --
 -- Returns  the number of events deleted (bigint), at most 10,000; the next pass goes on.
--- Raises   HD014 the maintenance lock is not held with this epoch.
+-- Raises   HD010 called from a maintenance command; HD014 the maintenance lock is not held with this epoch.
 -- Role     howdah_consumer howdah_admin
 --
 -- A sender who is refused rolls back, and can log nothing here. So this pass looks at what the senders' last counts
