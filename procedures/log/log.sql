@@ -15,7 +15,7 @@ begin
         raise exception using errcode = 'HD005', message = format('level must be ERROR, WARNING or INFO, not %s',
             coalesce(quote_literal(log.level), 'NULL'));
     end if;
-    if log.text is null or log.text !~ '\S' or length(log.text) > 2000 then
+    if log.text is null or log.text !~ '[^[:space:]]' or length(log.text) > 2000 then
         raise exception using errcode = 'HD005', message = 'text must have 1 to 2000 characters',
             hint = 'What else is to be known goes into details.';
     end if;

@@ -6,8 +6,8 @@
 -- Role     howdah_consumer howdah_admin howdah_auditor
 --
 -- The database keeps where each reader is. Two that read under one name share the events. A name's first call begins
--- now. If the caller's transaction rolls back, the events come again; a log that was written before the commit can have
--- them twice, and never lacks any.
+-- now. If the caller's transaction rolls back, the events come again. So a log that was written before the commit can
+-- have them twice, and never lacks any.
 create or replace function howdah.read_log(reader text, max_rows integer default 1000) returns jsonb
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
