@@ -23,6 +23,7 @@ from . import (
     instance,
     link,
     listener,
+    log,
     migrate,
     objects,
     output,
@@ -74,6 +75,7 @@ app.add_typer(instance.app, name="instance")
 app.add_typer(cluster.app, name="cluster")
 app.add_typer(changes.app, name="changes")
 app.add_typer(engine.app, name="engine")
+app.add_typer(log.app, name="log")
 app.command("check")(check.check)
 app.command("audit")(audit.audit)
 app.add_typer(archive.app, name="archive")

@@ -83,9 +83,34 @@ def worker(
     ] = False,
     log_json: Annotated[bool, typer.Option("--log-json", help="Write the log as JSON lines.")] = False,
     log_level: Annotated[
-        Literal["DEBUG", "INFO", "WARNING", "ERROR"],
-        typer.Option(case_sensitive=False, help="Lowest level to log, for the application too."),
-    ] = "INFO",
+        Literal["DEBUG", "INFO", "WARNING", "ERROR"] | None,
+        typer.Option(
+            case_sensitive=False,
+            help="Lowest level to log, for the application too. [default: INFO]",
+            show_default=False,
+        ),
+    ] = None,
+    log_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--log-file",
+            metavar="FILE",
+            dir_okay=False,
+            help="Write the log to this file, too. It rolls over by size and age, and nine archives stay.",
+        ),
+    ] = None,
+    log_set: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--log-set",
+            metavar="NAME=VALUE",
+            help="Setting of the log, such as imq.log.console.output=ERROR|WARNING; may be repeated.",
+        ),
+    ] = None,
+    metrics: Annotated[
+        float | None,
+        times.length("--metrics", positive=True, help="Log the figures of the queues so often: 60 (seconds), 5m, …"),
+    ] = None,
     log_config: Annotated[
         Path | None,
         typer.Option(
@@ -93,7 +118,8 @@ def worker(
             metavar="FILE",
             exists=True,
             dir_okay=False,
-            help="Logging configuration: .json or .toml for logging.config.dictConfig, any other file for fileConfig.",
+            help="Logging configuration: .json or .toml for logging.config.dictConfig, .properties for settings, any"
+            " other file for fileConfig.",
         ),
     ] = None,
 ) -> None:
@@ -105,10 +131,11 @@ def worker(
     from ..workers import Instance, Supervisor, logs
     from ..workers.selection import UnknownQueue
 
+    settings = _settings(log_set, log_file, metrics)
     try:
-        logs.configure(as_json=log_json, level=log_level, config=log_config)
+        configured = logs.configure(as_json=log_json, level=log_level, config=log_config, settings=settings)
     except logs.BadLogConfig as error:
-        raise typer.BadParameter(error.message, param_hint="--log-config") from error
+        raise typer.BadParameter(error.message, param_hint="--log-config" if log_config else "--log-set") from error
     target_dsn = resolve_dsn(dsn)
     told = {"cluster_mode": cluster_mode, "cluster_master": cluster_master, "exclusive": exclusive}
     if (found := found_factory(target_dsn, factory, define)) is not None:
@@ -131,6 +158,8 @@ def worker(
             log_json=log_json,
             log_level=log_level,
             log_config=log_config,
+            log_settings=[f"{name}={value}" for name, value in settings.items()],
+            metrics_seconds=configured.metrics_seconds,
             queues=queues or (),
             until_empty=until_empty,
             time_limit=time_limit,
@@ -143,6 +172,20 @@ def worker(
         _look(target_dsn, wait)
         code = supervisor.run()
     raise typer.Exit(code)
+
+
+def _settings(log_set: list[str] | None, file: Path | None, metrics: float | None) -> dict[str, str]:
+    """Return the settings that the options make, by their names."""
+    settings = {}
+    for word in log_set or []:
+        name, equals, settings[name] = word.partition("=")
+        if not equals:
+            raise typer.BadParameter(f"{word!r} is not NAME=VALUE", param_hint="--log-set")
+    if file is not None:
+        settings |= {"imq.log.file.dirpath": str(file.absolute().parent), "imq.log.file.filename": file.name}
+    if metrics is not None:
+        settings |= {"imq.metrics.enabled": "true", "imq.metrics.interval": f"{metrics:f}"}
+    return settings
 
 
 def _look(dsn: str, wait: bool) -> None:

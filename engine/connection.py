@@ -18,6 +18,7 @@ from .admin.audits import Audits
 from .admin.changes import Changes
 from .admin.instances import Instances
 from .admin.links import Links
+from .admin.logs import Logs
 from .admin.objects import Objects
 from .admin.schedules import Schedules
 from .admin.transactions import Transactions
@@ -204,6 +205,11 @@ class Connection:
     def schedules(self) -> Schedules:
         """Schedules: add, list, cancel, pause, resume. Also delayed messages."""
         return Schedules(self.call)
+
+    @property
+    def logs(self) -> Logs:
+        """The log of the engine: write, list, since. Also the metrics."""
+        return Logs(self.call)
 
     @property
     def audits(self) -> Audits:

@@ -52,6 +52,7 @@ ROOMS = (
     "disposal",
     "poison",
     "events",
+    "log",
     # is leased and acknowledged,
     "leases",
     "listeners",

@@ -24,6 +24,7 @@ from .journal import EVENTS, backlog_counts, backlog_figures, dead_figures, jour
 from .lanes import lanes
 from .links import link_arrivals, link_receipts, links
 from .listeners import listener_marks, listeners
+from .log import log_events, log_readers
 from .messages import ahead_leases, deduplications, handed, msgs, msgs_nonpersistent, parked
 from .objects import objects, xa_transactions
 from .policies import destination_policies
@@ -79,6 +80,8 @@ __all__ = [
     "listener_marks",
     "listeners",
     "lock",
+    "log_events",
+    "log_readers",
     "maintenance_waits",
     "metadata",
     "msgs",

@@ -131,6 +131,20 @@ engine = Table(
         comment="Days for which incidents of messages that are gone are kept at least.",
     ),
     Column(
+        "log_level",
+        Text,
+        nullable=False,
+        server_default="INFO",
+        comment="Which events go into the log: those of this level and what is more severe.",
+    ),
+    Column(
+        "log_retention_days",
+        Integer,
+        nullable=False,
+        server_default="30",
+        comment="Days for which events of the log are kept at least.",
+    ),
+    Column(
         "default_blocked_retry_ms",
         BigInteger,
         nullable=False,
@@ -316,6 +330,8 @@ engine = Table(
     CheckConstraint("journal_retention_days > 0", name="journal_retention_days"),
     CheckConstraint("default_blocked_retry_ms >= 0", name="default_blocked_retry_ms"),
     CheckConstraint("incident_retention_days > 0", name="incident_retention_days"),
+    CheckConstraint("log_level IN ('ERROR', 'WARNING', 'INFO')", name="log_level"),
+    CheckConstraint("log_retention_days > 0", name="log_retention_days"),
     CheckConstraint("topic_rotation_seconds > 0", name="topic_rotation_seconds"),
     CheckConstraint("max_count > 0 AND max_bytes > 0 AND orange_delay_ms >= 0", name="limits"),
     CheckConstraint(

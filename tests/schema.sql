@@ -858,6 +858,7 @@ declare
     v_advisory howdah.destinations;
     v_message howdah.msgs;
 begin
+    perform howdah._log_event(p_event, p_queue, p_facts);
     select d.* into v_advisory from howdah.destinations d where d.name = '_SYSTEM.Advisory' and d.dropped_at is null;
     if v_advisory.id is null or p_queue = v_advisory.name then
         return;
@@ -872,7 +873,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._advise(p_event text, p_queue text, p_facts jsonb) IS 'report an event to administrators in the queue _SYSTEM.Advisory.';
+COMMENT ON FUNCTION howdah._advise(p_event text, p_queue text, p_facts jsonb) IS 'report an event to administrators in the queue _SYSTEM.Advisory, and log it.';
 
 CREATE FUNCTION howdah._aliased(p_name text, p_verb text) RETURNS howdah.destinations
     LANGUAGE plpgsql STABLE
@@ -1764,6 +1765,7 @@ begin
     set state = 'running', state_at = howdah.now(), state_by = null,
         state_xid = pg_current_xact_id()::text::bigint, stopped_boot = null
     where e.stopped_boot <> pg_postmaster_start_time();
+    perform howdah._log_event('ENGINE_STATE', null, '{"reason": "server restarted"}', p_text => 'engine running');
     perform howdah._pause_destinations();
 end
 $$;
@@ -5381,6 +5383,7 @@ CREATE FUNCTION howdah._engine_option(p_key text) RETURNS text
         when 'imq.message.expiration.interval' then 'expiration_interval_seconds'
         when 'imq.redelivered.optimization' then 'redelivered_optimization'
         when 'imq.transaction.autorollback' then 'autorollback'
+        when 'imq.log.level' then 'log_level'
         when 'sib.processor.blockedRetryTimeout' then 'default_blocked_retry_ms'
         else p_key end
 $$;
@@ -5465,6 +5468,8 @@ begin
         state_xid = pg_current_xact_id()::text::bigint,
         stopped_boot = case p_state when 'stopped' then pg_postmaster_start_time() end;
     perform howdah._pause_destinations();
+    perform howdah._log_event('ENGINE_STATE', null, jsonb_build_object('act', p_act, 'reason', p_reason),
+        p_text => 'engine ' || p_state);
     perform howdah._record_act(p_act, null, '{}', null, p_reason);
     return true;
 end
@@ -5615,6 +5620,9 @@ begin
         end loop;
         exit when v_any;
     end loop;
+    if v_any then
+        perform howdah._log_limit(p_destination);
+    end if;
     return v_any;
 end
 $$;
@@ -8267,9 +8275,12 @@ begin
         where l.id = p_listener_id and p.incident_id = p_incident_id
         returning l.status, l.stop_reason, l.stopped_message_id
         into v_listener.status, v_listener.stop_reason, v_listener.stopped_message_id;
-        perform howdah._advise('LISTENER_STOPPED', d.name, jsonb_build_object('listener', v_listener.name,
-            'message_id', v_listener.stopped_message_id, 'reason', v_listener.stop_reason))
-        from howdah.destinations d where d.id = v_listener.destination_id and d.notify_admin;
+        perform case when d.notify_admin then howdah._advise('LISTENER_STOPPED', d.name, f.facts)
+                     else howdah._log_event('LISTENER_STOPPED', d.name, f.facts) end
+        from howdah.destinations d
+        cross join jsonb_build_object('listener', v_listener.name, 'message_id', v_listener.stopped_message_id,
+            'reason', v_listener.stop_reason) f(facts)
+        where d.id = v_listener.destination_id;
         perform howdah._announce('LISTENER_STOPPED', d.name,
             jsonb_build_object('listener', v_listener.name, 'message_id', v_listener.stopped_message_id))
         from howdah.destinations d where d.id = v_listener.destination_id and d.notify_events;
@@ -8497,6 +8508,238 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._lock_subscription(p_subscription howdah.destinations) IS 'keep consumers from a subscription until the transaction ends.';
+
+CREATE TABLE howdah.log_events (
+    event_id bigint NOT NULL,
+    transaction bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    level text NOT NULL,
+    event text NOT NULL,
+    destination text,
+    actor text NOT NULL,
+    text text NOT NULL,
+    details jsonb NOT NULL,
+    CONSTRAINT ck_log_events_level CHECK ((level = ANY (ARRAY['ERROR'::text, 'WARNING'::text, 'INFO'::text])))
+);
+
+COMMENT ON TABLE howdah.log_events IS 'Events of the SQL side for the log. INSERT-only; kept for engine.log_retention_days.';
+
+COMMENT ON COLUMN howdah.log_events.event_id IS 'Number of the event.';
+
+COMMENT ON COLUMN howdah.log_events.transaction IS 'The transaction (xid8 as a number). A reader takes what its last snapshot did not show and this one does.';
+
+COMMENT ON COLUMN howdah.log_events.at IS 'When it happened.';
+
+COMMENT ON COLUMN howdah.log_events.level IS 'ERROR, WARNING or INFO.';
+
+COMMENT ON COLUMN howdah.log_events.event IS 'What happened, such as QUEUE_DISABLED. LOG: an application said it.';
+
+COMMENT ON COLUMN howdah.log_events.destination IS 'The queue, topic or subscription. NULL: it concerns the whole engine.';
+
+COMMENT ON COLUMN howdah.log_events.actor IS 'The role in whose call it happened.';
+
+COMMENT ON COLUMN howdah.log_events.text IS 'The same for people, in a few words.';
+
+COMMENT ON COLUMN howdah.log_events.details IS 'What else is known, as a JSON object.';
+
+CREATE FUNCTION howdah._log_between(p_since pg_snapshot, p_until pg_snapshot) RETURNS TABLE(logged howdah.log_events, source integer)
+    LANGUAGE sql STABLE
+    AS $$
+    select e, 0 from howdah.log_events e
+    where e.transaction >= pg_snapshot_xmin(p_since)::text::bigint
+      and not pg_visible_in_snapshot(e.transaction::text::xid8, p_since)
+      and pg_visible_in_snapshot(e.transaction::text::xid8, p_until)
+    union all
+    select howdah._log_change(c), 1 from howdah.config_changes c
+    where c.transaction >= pg_snapshot_xmin(p_since)::text::bigint
+      and not pg_visible_in_snapshot(c.transaction::text::xid8, p_since)
+      and pg_visible_in_snapshot(c.transaction::text::xid8, p_until)
+      and exists (select from howdah.engine g where g.log_level = 'INFO')
+$$;
+
+COMMENT ON FUNCTION howdah._log_between(p_since pg_snapshot, p_until pg_snapshot) IS 'what was committed between two snapshots: events, and changes of the configuration, if the engine''s log_level selects those.';
+
+CREATE TABLE howdah.config_changes (
+    change_id bigint NOT NULL,
+    transaction bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    actor text NOT NULL,
+    kind text NOT NULL,
+    name text NOT NULL,
+    act text NOT NULL,
+    before jsonb,
+    after jsonb,
+    reason text,
+    undoes bigint
+);
+
+COMMENT ON TABLE howdah.config_changes IS 'What administrators changed: each thing made, altered or dropped, with who and when. INSERT-only.';
+
+COMMENT ON COLUMN howdah.config_changes.change_id IS 'Number of the change.';
+
+COMMENT ON COLUMN howdah.config_changes.transaction IS 'The transaction (xid8 as a number). Readers in the order of commits stop before the oldest that is open.';
+
+COMMENT ON COLUMN howdah.config_changes.at IS 'When it was made.';
+
+COMMENT ON COLUMN howdah.config_changes.actor IS 'The role that made it.';
+
+COMMENT ON COLUMN howdah.config_changes.kind IS 'What it is: queue, topic, subscription, alias, policy, engine, rule, service, object and so on.';
+
+COMMENT ON COLUMN howdah.config_changes.name IS 'Name of the thing.';
+
+COMMENT ON COLUMN howdah.config_changes.act IS 'What was done: created, altered or dropped.';
+
+COMMENT ON COLUMN howdah.config_changes.before IS 'Its properties before. NULL: there was none.';
+
+COMMENT ON COLUMN howdah.config_changes.after IS 'Its properties after. NULL: it was dropped.';
+
+COMMENT ON COLUMN howdah.config_changes.reason IS 'Why, in the words of the setting howdah.reason.';
+
+COMMENT ON COLUMN howdah.config_changes.undoes IS 'The change that this one took back.';
+
+CREATE FUNCTION howdah._log_change(p_change howdah.config_changes) RETURNS howdah.log_events
+    LANGUAGE sql STABLE
+    AS $$
+    select row(p_change.change_id, p_change.transaction, p_change.at, 'INFO', 'CONFIG_CHANGED',
+        case when p_change.kind in ('queue', 'topic', 'subscription') then p_change.name end, p_change.actor,
+        replace(p_change.kind, '_', ' ') || ' ' || p_change.act, jsonb_strip_nulls(jsonb_build_object(
+        'name', p_change.name, 'change_id', p_change.change_id, 'reason', p_change.reason,
+        'undoes', p_change.undoes)))::howdah.log_events
+$$;
+
+COMMENT ON FUNCTION howdah._log_change(p_change howdah.config_changes) IS 'a change of the configuration as an event of the log.';
+
+CREATE FUNCTION howdah._log_event(p_event text, p_destination text, p_details jsonb DEFAULT '{}'::jsonb, p_level text DEFAULT NULL::text, p_text text DEFAULT NULL::text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform howdah._refuse_maintenance();
+    insert into howdah.log_events (transaction, at, level, event, destination, actor, text, details)
+    select pg_current_xact_id()::text::bigint, howdah.now(), coalesce(p_level, k.level), p_event, p_destination,
+        howdah._caller(), coalesce(p_text, k.text), jsonb_strip_nulls(p_details)
+    from howdah.engine e
+    left join howdah._log_kinds() k on k.event = p_event
+    where howdah._log_severity(coalesce(p_level, k.level)) <= howdah._log_severity(e.log_level);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._log_event(p_event text, p_destination text, p_details jsonb, p_level text, p_text text) IS 'log an event, if the engine''s log_level selects it.';
+
+CREATE FUNCTION howdah._log_full() RETURNS TABLE(name text, messages bigint, message_limit bigint, byte_limit bigint, is_full boolean, was_full boolean)
+    LANGUAGE sql
+    AS $$
+    select d.name, s.messages, d.message_limit, d.byte_limit,
+        coalesce(s.messages * 10 >= d.message_limit * 9 or s.bytes * 10 >= d.byte_limit * 9, false), l.was_full
+    from howdah.destinations d
+    cross join lateral (
+        select coalesce((select e.event = 'LIMIT_REACHED' from howdah.log_events e
+            where e.destination = d.name and e.event in ('LIMIT_REACHED', 'LIMIT_LEFT', 'RESOURCE_STATE')
+            order by e.event_id desc limit 1), false) as was_full
+    ) l
+    cross join lateral (
+        select coalesce(pg_sequence_last_value(to_regclass('howdah.room_' || d.id)), 0) as last_count
+    ) c
+    cross join lateral howdah._stored(d.id, d.message_limit, d.byte_limit is not null) s
+    where d.dropped_at is null and (d.message_limit is not null or d.byte_limit is not null)
+      and (l.was_full or c.last_count >> 61 = 1 or c.last_count >> 20 = 0)
+$$;
+
+COMMENT ON FUNCTION howdah._log_full() IS 'the queues that a sender''s last count found full, and those that the log says are full.';
+
+CREATE FUNCTION howdah._log_kinds() RETURNS TABLE(event text, level text, text text)
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    values
+        ('QUEUE_DISABLED', 'ERROR', 'queue disabled'),
+        ('LISTENER_STOPPED', 'ERROR', 'listener stopped by failures'),
+        ('POISON_PROCEDURE_FAILED', 'ERROR', 'poison procedure failed'),
+        ('MESSAGE_DEAD', 'WARNING', 'message reached its limit'),
+        ('LIMIT_REACHED', 'WARNING', 'queue is full'),
+        ('LIMIT_LEFT', 'INFO', 'queue has room again'),
+        ('RESOURCE_STATE', 'WARNING', 'resource state changed'),
+        ('SUBSCRIPTION_BEHIND', 'WARNING', 'subscription falls behind'),
+        ('SUBSCRIPTION_DROPPED', 'WARNING', 'subscription dropped, too far behind'),
+        ('BACKLOG_DROPPED', 'WARNING', 'backlog dropped, too far behind'),
+        ('SLOW_CONSUMER', 'WARNING', 'slow consumer'),
+        ('LINK_AWAY', 'WARNING', 'target of a link is away'),
+        ('LINK_BACK', 'INFO', 'target of a link is back'),
+        ('LINK_REFUSED', 'WARNING', 'target of a link refused messages'),
+        ('ENGINE_STATE', 'INFO', 'state of the engine changed'),
+        ('NONPERSISTENT_LOST', 'WARNING', 'non-persistent messages lost')
+$$;
+
+COMMENT ON FUNCTION howdah._log_kinds() IS 'the events that the SQL side logs.';
+
+CREATE FUNCTION howdah._log_limit(p_destination howdah.destinations) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if not exists (select from howdah.log_events e
+                   where e.destination = p_destination.name
+                     and e.event in ('LIMIT_REACHED', 'LIMIT_LEFT', 'RESOURCE_STATE')
+                     and e.event = 'LIMIT_REACHED' and e.at > howdah.now() - interval '1 minute') then
+        perform howdah._log_event('LIMIT_REACHED', p_destination.name, jsonb_build_object(
+            'limit_behaviour', p_destination.limit_behaviour, 'message_limit', p_destination.message_limit,
+            'byte_limit', p_destination.byte_limit));
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._log_limit(p_destination howdah.destinations) IS 'log that a queue is full and removes messages, at most once a minute.';
+
+CREATE FUNCTION howdah._log_position(p_position jsonb, OUT since pg_snapshot, OUT until pg_snapshot, OUT at timestamp with time zone, OUT source integer, OUT number bigint) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+begin
+    begin
+        since := p_position ->> 'since';
+        until := p_position ->> 'until';
+        at := coalesce((p_position ->> 'at')::timestamptz, '-infinity');
+        source := coalesce((p_position ->> 'source')::integer, 0);
+        number := coalesce((p_position ->> 'event_id')::bigint, 0);
+    exception when data_exception then
+        since := null;
+    end;
+    if p_position is not null and (since is null or at is null) then
+        raise exception using errcode = 'HD005', message = 'position is no place in the log',
+            hint = 'Pass next_position of the call before, or NULL for now.';
+    end if;
+    if since is null
+       or pg_snapshot_xmax(coalesce(until, since))::text::bigint
+           > pg_snapshot_xmax(pg_current_snapshot())::text::bigint then
+        since := pg_current_snapshot();
+        until := null;
+        at := '-infinity';
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._log_position(p_position jsonb, OUT since pg_snapshot, OUT until pg_snapshot, OUT at timestamp with time zone, OUT source integer, OUT number bigint) IS 'read where a reader of the log goes on.';
+
+CREATE FUNCTION howdah._log_severity(p_level text) RETURNS integer
+    LANGUAGE sql IMMUTABLE
+    AS $$ select array_position(array['ERROR', 'WARNING', 'INFO'], p_level) $$;
+
+COMMENT ON FUNCTION howdah._log_severity(p_level text) IS 'how severe a level is: 1 (ERROR) to 3 (INFO).';
+
+CREATE FUNCTION howdah._log_shown(p_event text, p_destination text, p_actor text) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    select case when p_destination is null
+        then p_event not in ('LOG', 'CONFIG_CHANGED') or p_actor = howdah._caller()
+        else exists (select from howdah.destinations d
+                     join howdah.destination_grants g on g.destination_id = d.id
+                     where d.name = p_destination and d.dropped_at is null and g.verb in ('receive', 'browse')
+                       and howdah._has_role(g.role_name)) end
+$$;
+
+COMMENT ON FUNCTION howdah._log_shown(p_event text, p_destination text, p_actor text) IS 'whether a caller who does not see the whole log sees an event.';
+
+CREATE FUNCTION howdah._log_viewer() RETURNS boolean
+    LANGUAGE sql
+    AS $$ select howdah._has_role(e.admin_role) or howdah._has_role(e.auditor_role) from howdah.engine e $$;
+
+COMMENT ON FUNCTION howdah._log_viewer() IS 'whether the caller sees the whole log: an administrator or an auditor does.';
 
 CREATE FUNCTION howdah._look_ahead(p_lane howdah.lanes, p_walk howdah.walk, p_after bigint, p_want integer, p_tail bigint, p_note boolean, OUT seqs bigint[], OUT message_ids bigint[], OUT upto bigint) RETURNS record
     LANGUAGE plpgsql
@@ -8806,6 +9049,9 @@ begin
         from (select * from ready union all select * from parked) g group by g.destination_id
     loop
         perform howdah._journal(d, 'lost', v_lost.message_ids, true, null, p_reason)
+        from howdah.destinations d where d.id = v_lost.destination_id;
+        perform howdah._log_event('NONPERSISTENT_LOST', d.name,
+            jsonb_build_object('messages', cardinality(v_lost.message_ids), 'reason', p_reason))
         from howdah.destinations d where d.id = v_lost.destination_id;
     end loop;
     if p_all then
@@ -10137,6 +10383,8 @@ CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind 
         ('engine', 'topic_rotation_seconds', 'integer', 1, 31536000, null, false),
         ('engine', 'journal_retention_days', 'integer', 1, 36500, null, false),
         ('engine', 'incident_retention_days', 'integer', 1, 36500, null, false),
+        ('engine', 'log_level', 'choice', 0, 0, array['ERROR', 'WARNING', 'INFO'], false),
+        ('engine', 'log_retention_days', 'integer', 1, 36500, null, false),
         ('engine', 'archive', 'boolean', 0, 0, null, false),
         ('engine', 'persistent', 'boolean', 0, 0, null, false),
         ('engine', 'exclusive', 'boolean', 0, 0, null, false),
@@ -12882,6 +13130,9 @@ begin
     end if;
     if p_destination.notify_admin then
         perform howdah._advise('MESSAGE_DEAD', p_destination.name,
+            jsonb_build_object('message_id', p_message.message_id, 'outcome', p_outcome, 'reason', p_reason));
+    else
+        perform howdah._log_event('MESSAGE_DEAD', p_destination.name,
             jsonb_build_object('message_id', p_message.message_id, 'outcome', p_outcome, 'reason', p_reason));
     end if;
     if p_destination.notify_events then
@@ -19566,6 +19817,11 @@ begin
             set away_since = coalesce(l.away_since, howdah.now()), error_at = howdah.now(),
                 last_error = left(error, 2000)
             where l.link_id = v_link.link_id;
+            if v_link.away_since is null then
+                perform howdah._log_event('LINK_AWAY', d.name, jsonb_build_object('link', v_link.name,
+                    'error', left(error, 500)))
+                from howdah.destinations d where d.id = v_link.source_id;
+            end if;
             perform howdah._link_drop(v_link);
         end if;
     end if;
@@ -19675,6 +19931,9 @@ begin
         v_found := howdah._link_batch(source, v_want, howdah._cut_loops(v_link.selector, target_engine));
     end;
     taken := cardinality(v_found);
+    if v_link.away_since is not null then
+        perform howdah._log_event('LINK_BACK', source, jsonb_build_object('link', v_link.name));
+    end if;
     if taken = 0 then
         update howdah.links l set away_since = null where l.link_id = v_link.link_id and l.away_since is not null;
         state := 'empty';
@@ -20020,6 +20279,69 @@ $$;
 
 COMMENT ON FUNCTION howdah.list_listeners(listener text) IS 'list all listeners, or one, with options, counter and status, by name.';
 
+CREATE FUNCTION howdah.list_log(level text DEFAULT 'INFO'::text, queue text DEFAULT NULL::text, event text DEFAULT NULL::text, since timestamp with time zone DEFAULT NULL::timestamp with time zone, until timestamp with time zone DEFAULT NULL::timestamp with time zone, max_rows integer DEFAULT 100) RETURNS TABLE(logged_at timestamp with time zone, logged_level text, logged_event text, destination text, actor text, text text, details jsonb)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    v_whole constant boolean := howdah._log_viewer();
+    v_severity constant integer := howdah._log_severity(upper(list_log.level));
+begin
+    if v_severity is null then
+        raise exception using errcode = 'HD005', message = format('level must be ERROR, WARNING or INFO, not %s',
+            coalesce(quote_literal(list_log.level), 'NULL'));
+    end if;
+    if max_rows is null or max_rows not between 1 and 10000 then
+        raise exception using errcode = 'HD005',
+            message = format('max_rows must be 1 to 10000, not %s', coalesce(max_rows::text, 'NULL'));
+    end if;
+    return query
+    with events as (
+        select e.* from howdah.log_events e
+        where howdah._log_severity(e.level) <= v_severity
+          and (list_log.queue is null or e.destination = list_log.queue)
+          and (list_log.event is null or e.event = upper(list_log.event))
+          and (list_log.since is null or e.at >= list_log.since)
+          and (list_log.until is null or e.at < list_log.until)
+          and (v_whole or howdah._log_shown(e.event, e.destination, e.actor))
+        order by e.at desc, e.event_id desc limit max_rows
+    ), changes as (
+        select (c.changed).* from (
+            select howdah._log_change(g) as changed from howdah.config_changes g
+            where v_severity = 3 and upper(coalesce(list_log.event, 'CONFIG_CHANGED')) = 'CONFIG_CHANGED'
+              and (list_log.since is null or g.at >= list_log.since)
+              and (list_log.until is null or g.at < list_log.until)
+            order by g.change_id desc offset 0
+        ) c
+        where (list_log.queue is null or (c.changed).destination = list_log.queue)
+          and (v_whole or howdah._log_shown((c.changed).event, (c.changed).destination, (c.changed).actor))
+        limit max_rows
+    )
+    select l.at, l.level, l.event, l.destination, l.actor, l.text, l.details
+    from (select 0 as source, e.* from events e union all select 1, c.* from changes c) l
+    order by l.at desc, l.source desc, l.event_id desc
+    limit max_rows;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.list_log(level text, queue text, event text, since timestamp with time zone, until timestamp with time zone, max_rows integer) IS 'list what was logged, newest first.';
+
+CREATE FUNCTION howdah.list_metrics() RETURNS TABLE(queue_name text, messages_in bigint, messages_out bigint, failed bigint, there bigint, exact boolean)
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+    with figures as materialized (select s.* from howdah.queue_stats() s)
+    select null, coalesce(sum(f.enqueued), 0)::bigint, coalesce(sum(f.dequeued), 0)::bigint,
+        coalesce(pg_sequence_last_value('howdah.poison_details_incident_id_seq'::regclass), 0),
+        coalesce(sum(f.live + f.parked), 0)::bigint, coalesce(bool_and(f.exact), true)
+    from figures f
+    union all
+    select f.queue_name, f.enqueued, f.dequeued, null, f.live + f.parked, f.exact from figures f
+$$;
+
+COMMENT ON FUNCTION howdah.list_metrics() IS 'how much went through each queue, and through all of them, for rates from two calls.';
+
 CREATE FUNCTION howdah.list_poison(queue text DEFAULT NULL::text, origin text DEFAULT NULL::text, error_class text DEFAULT NULL::text, fingerprint text DEFAULT NULL::text, older_than timestamp with time zone DEFAULT NULL::timestamp with time zone, newer_than timestamp with time zone DEFAULT NULL::timestamp with time zone, max_rows integer DEFAULT 100, after bigint DEFAULT NULL::bigint, selector text DEFAULT NULL::text) RETURNS TABLE(message_id bigint, exception_queue text, origin_queue text, dead_at timestamp with time zone, dead_reason text, failures bigint, last_incident_id bigint, last_error_class text, last_error_text text, last_sqlstate text, last_fingerprint text, priority integer, sent_at timestamp with time zone, content_type text, headers jsonb, due_at timestamp with time zone, "position" bigint)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -20209,6 +20531,70 @@ CREATE FUNCTION howdah.list_workers() RETURNS TABLE(worker_id uuid, name text, h
 $$;
 
 COMMENT ON FUNCTION howdah.list_workers() IS 'list the registered worker processes.';
+
+CREATE FUNCTION howdah.log(level text, text text, details jsonb DEFAULT '{}'::jsonb) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+begin
+    perform howdah._refuse_maintenance();
+    if howdah._log_severity(upper(log.level)) is null then
+        raise exception using errcode = 'HD005', message = format('level must be ERROR, WARNING or INFO, not %s',
+            coalesce(quote_literal(log.level), 'NULL'));
+    end if;
+    if log.text is null or log.text !~ '[^[:space:]]' or length(log.text) > 2000 then
+        raise exception using errcode = 'HD005', message = 'text must have 1 to 2000 characters',
+            hint = 'What else is to be known goes into details.';
+    end if;
+    if jsonb_typeof(log.details) is distinct from 'object' or octet_length(log.details::text) > 10000 then
+        raise exception using errcode = 'HD005', message = 'details must be a JSON object of at most 10000 bytes',
+            hint = 'Such as {"invoices": 150}.';
+    end if;
+    perform howdah._log_event('LOG', null, log.details, upper(log.level), log.text);
+end
+$$;
+
+COMMENT ON FUNCTION howdah.log(level text, text text, details jsonb) IS 'write a line to the log of the engine''s workers.';
+
+CREATE FUNCTION howdah.log_since("position" jsonb DEFAULT NULL::jsonb, max_rows integer DEFAULT 1000, OUT next_position jsonb, OUT entries jsonb, OUT more boolean) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_whole constant boolean := howdah._log_viewer();
+    v_from record;
+    v_last record;
+begin
+    perform howdah._check_primary();
+    if max_rows is null or max_rows not between 1 and 10000 then
+        raise exception using errcode = 'HD005',
+            message = format('max_rows must be 1 to 10000, not %s', coalesce(max_rows::text, 'NULL'));
+    end if;
+    select p.* into v_from from howdah._log_position(log_since."position") p;
+    v_from.until := coalesce(v_from.until, pg_current_snapshot());
+    with page as materialized (
+        select (l.logged).*, l.source from howdah._log_between(v_from.since, v_from.until) l
+        where ((l.logged).at, l.source, (l.logged).event_id) > (v_from.at, v_from.source, v_from.number)
+        order by (l.logged).at, l.source, (l.logged).event_id
+        limit max_rows
+    ), last as (
+        select p.at, p.source, p.event_id from page p order by p.at desc, p.source desc, p.event_id desc limit 1
+    )
+    select (select count(*) from page) as rows, (select to_jsonb(l) from last l) as place,
+        (select coalesce(jsonb_agg(jsonb_build_object('at', howdah._utc(p.at), 'level', p.level, 'event', p.event,
+             'destination', p.destination, 'actor', p.actor, 'text', p.text, 'details', p.details)
+             order by p.at, p.source, p.event_id), '[]')
+         from page p where v_whole or howdah._log_shown(p.event, p.destination, p.actor)) as entries
+    into v_last;
+    more := v_last.rows = max_rows;
+    entries := v_last.entries;
+    next_position := case
+        when more then jsonb_build_object('since', v_from.since, 'until', v_from.until) || v_last.place
+        else jsonb_build_object('since', v_from.until) end;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.log_since("position" jsonb, max_rows integer, OUT next_position jsonb, OUT entries jsonb, OUT more boolean) IS 'read what was logged since a reader''s last call.';
 
 CREATE FUNCTION howdah.maintain_attempts(lock_epoch bigint DEFAULT NULL::bigint, max_attempts integer DEFAULT 10000) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -20611,6 +20997,43 @@ end
 $_$;
 
 COMMENT ON FUNCTION howdah.maintain_journal(lock_epoch bigint) IS 'create the journal''s partitions a year ahead, and drop those past their retention.';
+
+CREATE FUNCTION howdah.maintain_log(lock_epoch bigint DEFAULT NULL::bigint) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_before constant timestamptz := howdah.now()
+        - (select e.log_retention_days from howdah.engine e) * interval '24 hours';
+    v_count bigint;
+begin
+    if lock_epoch is not null then
+        perform howdah._fence('maintenance', lock_epoch);
+    end if;
+    perform howdah._log_event(case when n.is_full then 'LIMIT_REACHED' else 'LIMIT_LEFT' end, n.name,
+        jsonb_build_object('messages', n.messages, 'message_limit', n.message_limit, 'byte_limit', n.byte_limit))
+    from howdah._log_full() n where n.is_full <> n.was_full;
+    perform howdah._log_event('RESOURCE_STATE', null, jsonb_build_object('state', s.now, 'before', s.before),
+        case when s.now = 'green' then 'INFO' end)
+    from (
+        select (array['green', 'yellow', 'orange', 'red'])[
+                case when howdah._system_limited()
+                     then coalesce(pg_sequence_last_value('howdah.system_state'), 0) & 3 else 0 end + 1] as now,
+            coalesce((select e.details ->> 'state' from howdah.log_events e
+                      where e.destination is null and e.event in ('LIMIT_REACHED', 'LIMIT_LEFT', 'RESOURCE_STATE')
+                        and e.event = 'RESOURCE_STATE'
+                      order by e.event_id desc limit 1), 'green') as before
+    ) s
+    where s.now <> s.before;
+    delete from howdah.log_readers r where r.read_at < v_before;
+    delete from howdah.log_events e where e.event_id in (
+        select o.event_id from howdah.log_events o where o.at < v_before order by o.at limit 10000);
+    get diagnostics v_count = row_count;
+    return v_count;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.maintain_log(lock_epoch bigint) IS 'log which queues are full and how full the engine is, and delete old events.';
 
 CREATE FUNCTION howdah.maintain_schedules(lock_epoch bigint DEFAULT NULL::bigint) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -22118,6 +22541,10 @@ begin
                   where jsonb_typeof(e.value) <> 'object' or (e.value ->> 'message_id') !~ '^[0-9]{1,18}$'
                      or e.value ->> 'message_id' is null) then
         raise exception using errcode = 'HD005', message = 'failures must be a JSON array of objects with a message_id';
+    end if;
+    if failures @? '$[*].error_class ? (@ == "LinkRefused")' then
+        perform howdah._log_event('LINK_REFUSED', v_destination.name,
+            jsonb_build_object('messages', jsonb_array_length(failures)));
     end if;
     return query
     select (f.value ->> 'message_id')::bigint, r.incident_id, r.attempt, r.outcome
@@ -24142,6 +24569,8 @@ CREATE TABLE howdah.engine (
     persistent boolean DEFAULT true NOT NULL,
     journal_retention_days integer DEFAULT 90 NOT NULL,
     incident_retention_days integer DEFAULT 90 NOT NULL,
+    log_level text DEFAULT 'INFO'::text NOT NULL,
+    log_retention_days integer DEFAULT 30 NOT NULL,
     default_blocked_retry_ms bigint DEFAULT 5000 NOT NULL,
     topic_rotation_seconds integer DEFAULT 600 NOT NULL,
     max_count bigint,
@@ -24175,6 +24604,8 @@ CREATE TABLE howdah.engine (
     CONSTRAINT ck_engine_instance_timeout_seconds CHECK ((instance_timeout_seconds >= 2)),
     CONSTRAINT ck_engine_journal_retention_days CHECK ((journal_retention_days > 0)),
     CONSTRAINT ck_engine_limits CHECK (((max_count > 0) AND (max_bytes > 0) AND (orange_delay_ms >= 0))),
+    CONSTRAINT ck_engine_log_level CHECK ((log_level = ANY (ARRAY['ERROR'::text, 'WARNING'::text, 'INFO'::text]))),
+    CONSTRAINT ck_engine_log_retention_days CHECK ((log_retention_days > 0)),
     CONSTRAINT ck_engine_max_message_bytes CHECK ((max_message_bytes > 0)),
     CONSTRAINT ck_engine_single_row CHECK ((id = 1)),
     CONSTRAINT ck_engine_state CHECK ((state = ANY (ARRAY['running'::text, 'paused'::text, 'quiesced'::text, 'stopped'::text]))),
@@ -24224,6 +24655,10 @@ COMMENT ON COLUMN howdah.engine.persistent IS 'False: every message sent is non-
 COMMENT ON COLUMN howdah.engine.journal_retention_days IS 'Days for which journal rows are kept at least.';
 
 COMMENT ON COLUMN howdah.engine.incident_retention_days IS 'Days for which incidents of messages that are gone are kept at least.';
+
+COMMENT ON COLUMN howdah.engine.log_level IS 'Which events go into the log: those of this level and what is more severe.';
+
+COMMENT ON COLUMN howdah.engine.log_retention_days IS 'Days for which events of the log are kept at least.';
 
 COMMENT ON COLUMN howdah.engine.default_blocked_retry_ms IS 'Milliseconds between retries of a blocked message, unless its queue says otherwise. This is WebSphere''s default.';
 
@@ -25552,44 +25987,6 @@ COMMENT ON COLUMN howdah.candidates.message_ids IS 'The messages that lay there.
 
 COMMENT ON COLUMN howdah.candidates.took_ms IS 'How long the look took, in milliseconds; the next may take twice.';
 
-CREATE TABLE howdah.config_changes (
-    change_id bigint NOT NULL,
-    transaction bigint NOT NULL,
-    at timestamp with time zone NOT NULL,
-    actor text NOT NULL,
-    kind text NOT NULL,
-    name text NOT NULL,
-    act text NOT NULL,
-    before jsonb,
-    after jsonb,
-    reason text,
-    undoes bigint
-);
-
-COMMENT ON TABLE howdah.config_changes IS 'What administrators changed: each thing made, altered or dropped, with who and when. INSERT-only.';
-
-COMMENT ON COLUMN howdah.config_changes.change_id IS 'Number of the change.';
-
-COMMENT ON COLUMN howdah.config_changes.transaction IS 'The transaction (xid8 as a number). Readers in the order of commits stop before the oldest that is open.';
-
-COMMENT ON COLUMN howdah.config_changes.at IS 'When it was made.';
-
-COMMENT ON COLUMN howdah.config_changes.actor IS 'The role that made it.';
-
-COMMENT ON COLUMN howdah.config_changes.kind IS 'What it is: queue, topic, subscription, alias, policy, engine, rule, service, object and so on.';
-
-COMMENT ON COLUMN howdah.config_changes.name IS 'Name of the thing.';
-
-COMMENT ON COLUMN howdah.config_changes.act IS 'What was done: created, altered or dropped.';
-
-COMMENT ON COLUMN howdah.config_changes.before IS 'Its properties before. NULL: there was none.';
-
-COMMENT ON COLUMN howdah.config_changes.after IS 'Its properties after. NULL: it was dropped.';
-
-COMMENT ON COLUMN howdah.config_changes.reason IS 'Why, in the words of the setting howdah.reason.';
-
-COMMENT ON COLUMN howdah.config_changes.undoes IS 'The change that this one took back.';
-
 ALTER TABLE howdah.config_changes ALTER COLUMN change_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME howdah.config_changes_change_id_seq
     START WITH 1
@@ -26066,6 +26463,32 @@ CREATE SEQUENCE howdah.lock_secret
     MINVALUE 0
     NO MAXVALUE
     CACHE 1;
+
+ALTER TABLE howdah.log_events ALTER COLUMN event_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME howdah.log_events_event_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE howdah.log_readers (
+    reader text NOT NULL,
+    read_as text NOT NULL,
+    "position" jsonb NOT NULL,
+    read_at timestamp with time zone NOT NULL
+);
+
+COMMENT ON TABLE howdah.log_readers IS 'How far each set of workers has written events to its log. Kept for engine.log_retention_days.';
+
+COMMENT ON COLUMN howdah.log_readers.reader IS 'Name of the reader: that of a set of workers.';
+
+COMMENT ON COLUMN howdah.log_readers.read_as IS 'The role that reads. Each role has readers of its own.';
+
+COMMENT ON COLUMN howdah.log_readers."position" IS 'Where it goes on, as howdah.log_since returns it.';
+
+COMMENT ON COLUMN howdah.log_readers.read_at IS 'When it last got events.';
 
 CREATE TABLE howdah.maintenance_waits (
     service text NOT NULL,
@@ -26656,6 +27079,12 @@ ALTER TABLE ONLY howdah.lock
 ALTER TABLE ONLY howdah.lock_epochs
     ADD CONSTRAINT pk_lock_epochs PRIMARY KEY (id);
 
+ALTER TABLE ONLY howdah.log_events
+    ADD CONSTRAINT pk_log_events PRIMARY KEY (event_id);
+
+ALTER TABLE ONLY howdah.log_readers
+    ADD CONSTRAINT pk_log_readers PRIMARY KEY (reader, read_as);
+
 ALTER TABLE ONLY howdah.maintenance_waits
     ADD CONSTRAINT pk_maintenance_waits PRIMARY KEY (service, object);
 
@@ -26775,6 +27204,12 @@ CREATE INDEX ix_listener_marks_listener ON howdah.listener_marks USING btree (li
 CREATE INDEX ix_listeners_destination ON howdah.listeners USING btree (destination_id);
 
 CREATE INDEX ix_lock_epochs_name ON howdah.lock_epochs USING btree (name, id);
+
+CREATE INDEX ix_log_events_at ON howdah.log_events USING btree (at);
+
+CREATE INDEX ix_log_events_state ON howdah.log_events USING btree (destination, event_id) WHERE (event = ANY (ARRAY['LIMIT_REACHED'::text, 'LIMIT_LEFT'::text, 'RESOURCE_STATE'::text]));
+
+CREATE INDEX ix_log_events_transaction ON howdah.log_events USING btree (transaction);
 
 CREATE INDEX ix_msgs_correlation ON howdah.msgs USING btree (hashtextextended(correlation_id, (0)::bigint)) WHERE (correlation_id IS NOT NULL);
 
@@ -27474,6 +27909,26 @@ REVOKE ALL ON FUNCTION howdah._lock_page(p_subscription howdah.subscriptions, p_
 REVOKE ALL ON FUNCTION howdah._lock_published(p_subscription howdah.subscriptions, p_ack howdah.acks, p_xid xid8, p_seq bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lock_subscription(p_subscription howdah.destinations) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._log_between(p_since pg_snapshot, p_until pg_snapshot) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._log_change(p_change howdah.config_changes) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._log_event(p_event text, p_destination text, p_details jsonb, p_level text, p_text text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._log_full() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._log_kinds() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._log_limit(p_destination howdah.destinations) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._log_position(p_position jsonb, OUT since pg_snapshot, OUT until pg_snapshot, OUT at timestamp with time zone, OUT source integer, OUT number bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._log_severity(p_level text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._log_shown(p_event text, p_destination text, p_actor text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._log_viewer() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._look_ahead(p_lane howdah.lanes, p_walk howdah.walk, p_after bigint, p_want integer, p_tail bigint, p_note boolean, OUT seqs bigint[], OUT message_ids bigint[], OUT upto bigint) FROM PUBLIC;
 
@@ -28437,6 +28892,18 @@ GRANT ALL ON FUNCTION howdah.list_listeners(listener text) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.list_listeners(listener text) TO howdah_consumer;
 GRANT ALL ON FUNCTION howdah.list_listeners(listener text) TO howdah_producer;
 
+REVOKE ALL ON FUNCTION howdah.list_log(level text, queue text, event text, since timestamp with time zone, until timestamp with time zone, max_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_log(level text, queue text, event text, since timestamp with time zone, until timestamp with time zone, max_rows integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_log(level text, queue text, event text, since timestamp with time zone, until timestamp with time zone, max_rows integer) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.list_log(level text, queue text, event text, since timestamp with time zone, until timestamp with time zone, max_rows integer) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.list_log(level text, queue text, event text, since timestamp with time zone, until timestamp with time zone, max_rows integer) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.list_metrics() FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_metrics() TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_metrics() TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.list_metrics() TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.list_metrics() TO howdah_consumer;
+
 REVOKE ALL ON FUNCTION howdah.list_poison(queue text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, max_rows integer, after bigint, selector text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_poison(queue text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, max_rows integer, after bigint, selector text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.list_poison(queue text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, max_rows integer, after bigint, selector text) TO howdah_browser;
@@ -28490,6 +28957,17 @@ GRANT ALL ON FUNCTION howdah.list_workers() TO howdah_auditor;
 GRANT ALL ON FUNCTION howdah.list_workers() TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.list_workers() TO howdah_consumer;
 
+REVOKE ALL ON FUNCTION howdah.log(level text, text text, details jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.log(level text, text text, details jsonb) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.log(level text, text text, details jsonb) TO howdah_consumer;
+GRANT ALL ON FUNCTION howdah.log(level text, text text, details jsonb) TO howdah_producer;
+
+REVOKE ALL ON FUNCTION howdah.log_since("position" jsonb, max_rows integer, OUT next_position jsonb, OUT entries jsonb, OUT more boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.log_since("position" jsonb, max_rows integer, OUT next_position jsonb, OUT entries jsonb, OUT more boolean) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.log_since("position" jsonb, max_rows integer, OUT next_position jsonb, OUT entries jsonb, OUT more boolean) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.log_since("position" jsonb, max_rows integer, OUT next_position jsonb, OUT entries jsonb, OUT more boolean) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.log_since("position" jsonb, max_rows integer, OUT next_position jsonb, OUT entries jsonb, OUT more boolean) TO howdah_consumer;
+
 REVOKE ALL ON FUNCTION howdah.maintain_attempts(lock_epoch bigint, max_attempts integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.maintain_attempts(lock_epoch bigint, max_attempts integer) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.maintain_attempts(lock_epoch bigint, max_attempts integer) TO howdah_consumer;
@@ -28521,6 +28999,10 @@ GRANT ALL ON FUNCTION howdah.maintain_incidents(lock_epoch bigint) TO howdah_con
 REVOKE ALL ON FUNCTION howdah.maintain_journal(lock_epoch bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.maintain_journal(lock_epoch bigint) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.maintain_journal(lock_epoch bigint) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.maintain_log(lock_epoch bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.maintain_log(lock_epoch bigint) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.maintain_log(lock_epoch bigint) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.maintain_schedules(lock_epoch bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.maintain_schedules(lock_epoch bigint) TO howdah_admin;

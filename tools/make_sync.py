@@ -32,6 +32,7 @@ PAIRS = {
     "aio/admin/changes.py": "admin/changes.py",
     "aio/admin/instances.py": "admin/instances.py",
     "aio/admin/links.py": "admin/links.py",
+    "aio/admin/logs.py": "admin/logs.py",
     "aio/admin/objects.py": "admin/objects.py",
     "aio/admin/poison_admin.py": "admin/poison_admin.py",
     "aio/admin/schedules.py": "admin/schedules.py",

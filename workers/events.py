@@ -11,6 +11,9 @@ from typing import Any
 from ..engine.errors import is_servers
 
 log = logging.getLogger("howdah.worker")
+engine_log = logging.getLogger("howdah.engine")
+"""What happens in the database."""
+metrics_log = logging.getLogger("howdah.metrics")
 
 
 def _emit(level: int, event: str, **fields: Any) -> None:
@@ -199,6 +202,25 @@ def link_refused(link: str, messages: int, outcomes: list[str], error: BaseExcep
         outcomes=sorted(set(outcomes)),
         error=str(error),
     )
+
+
+def happened(level: int, entry: dict[str, Any]) -> None:
+    """An event of the engine, as howdah.read_log has it."""
+    fields = {"code": entry["event"], "queue": entry["destination"], "by": entry["actor"], "happened_at": entry["at"]}
+    given = {name: value for name, value in fields.items() if value is not None}
+    engine_log.log(level, "%s", entry["text"], extra={"fields": given | entry["details"]})
+
+
+def log_unread(reader: str, error: BaseException, pause: float) -> None:
+    """The engine's events cannot be read; they will be written later."""
+    _emit(
+        logging.WARNING, "events of the engine not read", reader=reader, error=str(error), retry_seconds=round(pause, 2)
+    )
+
+
+def metrics(fields: dict[str, Any]) -> None:
+    """What went in and out per second since the last such line."""
+    metrics_log.info("metrics", extra={"fields": fields})
 
 
 def links_unknown(worker: str, error: BaseException, pause: float) -> None:

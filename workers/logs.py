@@ -9,16 +9,20 @@ from __future__ import annotations
 import json
 import logging
 import logging.config
-import sys
 import threading
 import time
 import tomllib
+from collections.abc import Mapping
 from contextvars import ContextVar
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ..engine import HowdahError, Message
 from ..text.controls import printable
+from . import log_settings
+from .channels import handlers
+from .log_settings import BadSetting, LogSettings
 
 
 class InHand:
@@ -43,7 +47,7 @@ _make_before: Any = logging.LogRecord
 
 
 class BadLogConfig(HowdahError):
-    """The file of --log-config cannot be used."""
+    """The file of --log-config, or a setting of --log-set, cannot be used."""
 
 
 def _make_record(*arguments: Any, **options: Any) -> logging.LogRecord:
@@ -95,37 +99,78 @@ class LineFormatter(logging.Formatter):
         return printable(" ".join(f"{at} {record.levelname.lower():7} {record.getMessage()} {pairs}".split()))
 
 
-def configure(*, as_json: bool, level: str = "INFO", path: Path | None = None, config: Path | None = None) -> None:
-    """Write the log of all loggers, from ``level`` on, to a file or, without one, to standard error.
+def configure(
+    *,
+    as_json: bool,
+    level: str | None = None,
+    path: Path | None = None,
+    config: Path | None = None,
+    settings: Mapping[str, Any] | None = None,
+) -> LogSettings:
+    """Write the log of all loggers, from ``level`` (INFO) on, to the channels that the settings name.
 
-    ``config`` is a file for logging.config: .json or .toml for dictConfig, any other for fileConfig. What it does not
-    set stays as it is without it. Raises BadLogConfig.
+    - path: only to this file, without a rollover.
+    - config: a file for logging.config: .json or .toml for dictConfig, any other for fileConfig. What it does not set
+      stays as it is without it. Both may hold settings, too; a file .properties holds nothing else.
+    - settings: by their names, such as imq.log.level, before those of the file.
+
+    Returns the settings. Raises BadLogConfig.
     """
     global _make_before
     if (before := logging.getLogRecordFactory()) is not _make_record:
         _make_before = before
         logging.setLogRecordFactory(_make_record)
-    handler = logging.FileHandler(path, encoding="utf-8") if path else logging.StreamHandler(sys.stderr)
-    handler.setFormatter(LineFormatter(as_json))
-    wanted = logging.getLevelNamesMapping()[level.upper()]
-    logging.basicConfig(handlers=[handler], level=wanted, force=True)
+    found, rest = _read(config)
+    try:
+        parsed = log_settings.parse(found | dict(settings or {}))
+        parsed = replace(parsed, level=level or parsed.level or "INFO")
+        formatter = LineFormatter(as_json)
+        if path is not None:
+            made: list[logging.Handler] = [logging.FileHandler(path, encoding="utf-8")]
+            made[0].setFormatter(formatter)
+        else:
+            made = handlers(parsed, formatter)
+    except (BadSetting, OSError) as error:
+        raise BadLogConfig(str(error)) from error
+    # Without a handler, logging would write to standard error all the same.
+    logging.basicConfig(handlers=made or [logging.NullHandler()], level=_number(parsed), force=True)
     logging.captureWarnings(True)
-    logging.getLogger(OWN).setLevel(wanted)
+    logging.getLogger(OWN).setLevel(_number(parsed))
     for name in QUIET:
-        logging.getLogger(name).setLevel(max(wanted, logging.WARNING))
+        logging.getLogger(name).setLevel(max(_number(parsed), logging.WARNING))
     threading.excepthook = _thread_died
     if config is not None:
-        _apply(config)
+        _apply(config, rest)
+    return parsed
 
 
-def _apply(config: Path) -> None:
+def _number(settings: LogSettings) -> int:
+    return logging.getLevelNamesMapping()[(settings.level or "INFO").upper()]
+
+
+def _read(config: Path | None) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """Return our settings in a file, and what is for dictConfig. None: it is for fileConfig, or there is none."""
+    if config is None:
+        return {}, None
     try:
+        if config.suffix == ".properties":
+            return log_settings.read(config), {}
         if config.suffix not in (".json", ".toml"):
-            logging.config.fileConfig(config, disable_existing_loggers=False, encoding="utf-8")
-            return
+            return {}, None
         text = config.read_text(encoding="utf-8")
-        settings = json.loads(text) if config.suffix == ".json" else tomllib.loads(text)
-        logging.config.dictConfig({"version": 1, "disable_existing_loggers": False} | settings)
+        tree = json.loads(text) if config.suffix == ".json" else tomllib.loads(text)
+        found = log_settings.ours(tree)
+        return found, {name: value for name, value in tree.items() if name.partition(".")[0] != "imq"}
+    except Exception as error:
+        raise BadLogConfig(f"{config} is not a logging configuration: {error}") from error
+
+
+def _apply(config: Path, settings: dict[str, Any] | None) -> None:
+    try:
+        if settings is None:
+            logging.config.fileConfig(config, disable_existing_loggers=False, encoding="utf-8")
+        elif settings:
+            logging.config.dictConfig({"version": 1, "disable_existing_loggers": False} | settings)
     except Exception as error:  # of whatever class a handler that is made there raises
         cause = f": {error.__cause__}" if error.__cause__ is not None else ""
         raise BadLogConfig(f"{config} is not a logging configuration: {error}{cause}") from error

@@ -49,6 +49,7 @@ SERVICES = {
     "temporary": 10.0,
     "senders": 4.0,
     "autocreated": 10.0,
+    "log": 10.0,
 }
 """Seconds between passes of each service. For expired messages: between checks of expiration_interval_seconds."""
 

@@ -173,9 +173,10 @@ def main() -> int:
     parser.add_argument("--sessions", type=int, required=True)
     parser.add_argument("--hands", type=Path, required=True)
     parser.add_argument("--parent", type=int, required=True)
-    parser.add_argument("--log-level", default="INFO")
+    parser.add_argument("--log-level")
     parser.add_argument("--log-json", action="store_true")
     parser.add_argument("--log-config", type=Path)
+    parser.add_argument("--log-set", action="append", default=[])
     parser.add_argument("--time-limit", type=float)
     parser.add_argument("--time-limit-grace", type=float, default=GRACE_SECONDS)
     parser.add_argument("--commit-by-reliability", action="store_true")
@@ -183,7 +184,8 @@ def main() -> int:
     parser.add_argument("--instance", nargs=2, metavar=("NAME", "ID"))
     parser.add_argument("--epoch", type=int)
     options = parser.parse_args()
-    logs.configure(as_json=options.log_json, level=options.log_level, config=options.log_config)
+    settings = dict(setting.split("=", 1) for setting in options.log_set)
+    logs.configure(as_json=options.log_json, level=options.log_level, config=options.log_config, settings=settings)
     try:
         app = select(load(options.app), options.queue)
     except AppError as error:

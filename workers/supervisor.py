@@ -25,6 +25,7 @@ from .home import Home
 from .in_hand import Hands
 from .instance import Instance
 from .limits import GRACE_SECONDS
+from .log_reader import LogReader
 from .selection import select
 
 CHECK_SECONDS = 0.05
@@ -70,9 +71,11 @@ class Supervisor:
         sessions: int = 4,
         isolate: bool = False,
         log_json: bool = False,
-        log_level: str = "INFO",
+        log_level: str | None = None,
         log_file: Path | None = None,
         log_config: Path | None = None,
+        log_settings: Sequence[str] = (),
+        metrics_seconds: float | None = None,
         queues: Sequence[str] = (),
         until_empty: bool = False,
         time_limit: float | None = None,
@@ -82,8 +85,10 @@ class Supervisor:
     ) -> None:
         """Load the application that ``target``, MODULE:APP, names.
 
-        - log_file: where the processes log. None is standard error.
+        - log_file: where the processes' standard error goes. None: where ours does.
         - log_config: for logging.config.
+        - log_settings: settings of the log in the processes, each as NAME=VALUE.
+        - metrics_seconds: how often the figures of the queues are logged. None: never.
         - queues: serve only these.
         - until_empty: end once nothing is ready or in hand in any of them.
         - time_limit: seconds, for handlers without their own.
@@ -101,9 +106,14 @@ class Supervisor:
             processes, sessions = processes * sessions, 1
         self._places = [_Place() for _ in range(processes)]
         self._sessions = sessions
-        self._options = ["--log-level", log_level, *(["--log-json"] if log_json else [])]
+        self._options = ["--log-json"] if log_json else []
+        if log_level is not None:
+            self._options += ["--log-level", log_level]
         if log_config is not None:
             self._options += ["--log-config", str(log_config)]
+        for setting in log_settings:
+            self._options += ["--log-set", setting]
+        self._reader = LogReader(self._dsn, self._app.name, metrics_seconds=metrics_seconds)
         for queue in queues:
             self._options += ["--queue", queue]
         self._options += ["--time-limit-grace", str(time_limit_grace)]
@@ -128,9 +138,13 @@ class Supervisor:
         return [child.process.pid for child in self._children() if child.process.poll() is None]
 
     def start(self) -> None:
-        """Start the processes; those of an instance as soon as it runs. Raises InstanceRefused."""
+        """Start the processes; those of an instance as soon as it runs. Raises InstanceRefused.
+
+        What happens in the engine is written to the log from now on.
+        """
         if self._instance is not None:
             self._instance.start()
+        self._reader.start()
         if self._may_work():
             for place in self._places:
                 place.child = self._spawn()
@@ -188,6 +202,7 @@ class Supervisor:
             self._instance.stop()
         if self._emptiness is not None:
             self._emptiness.close()
+        self._reader.stop()
         self._folder.cleanup()
 
     def _may_work(self) -> bool:

@@ -48,6 +48,7 @@ from .admin.audits import AsyncAudits
 from .admin.changes import AsyncChanges
 from .admin.instances import AsyncInstances
 from .admin.links import AsyncLinks
+from .admin.logs import AsyncLogs
 from .admin.objects import AsyncObjects
 from .admin.schedules import AsyncSchedules
 from .jms import AsyncAckSession
@@ -235,6 +236,11 @@ class AsyncConnection:
     def archives(self) -> AsyncArchives:
         """The archive: its finished runs, and messages restored from it."""
         return AsyncArchives(self.call)
+
+    @property
+    def logs(self) -> AsyncLogs:
+        """The log of the engine: write, list, since. Also the metrics."""
+        return AsyncLogs(self.call)
 
     @property
     def audits(self) -> AsyncAudits:

@@ -138,6 +138,8 @@ class EngineOptions(TypedDict, total=False):
     topic_rotation_seconds: int
     journal_retention_days: int
     incident_retention_days: int
+    log_level: Literal["ERROR", "WARNING", "INFO"]
+    log_retention_days: int
     archive: bool
     persistent: bool
     exclusive: bool

@@ -33,6 +33,7 @@ SERVICES = (
     "temporary",
     "senders",
     "autocreated",
+    "log",
 )
 INCIDENT_COLUMNS = (
     "incident_id, queue_name, message, stage, attempt, outcome, error_class, error_text, sqlstate, traceback, worker,"

@@ -1019,6 +1019,46 @@ COMMENT ON COLUMN howdah.listener_marks.id IS 'Number of the mark.';
 COMMENT ON COLUMN howdah.listener_marks.listener_id IS 'The listener.';
 COMMENT ON COLUMN howdah.listener_marks.total_failures IS 'Its total_failures when the message was handled.';
 
+CREATE TABLE howdah.log_events (
+    event_id BIGINT GENERATED ALWAYS AS IDENTITY,
+    transaction BIGINT NOT NULL,
+    at TIMESTAMP WITH TIME ZONE NOT NULL,
+    level TEXT NOT NULL,
+    event TEXT NOT NULL,
+    destination TEXT,
+    actor TEXT NOT NULL,
+    text TEXT NOT NULL,
+    details JSONB NOT NULL,
+    CONSTRAINT pk_log_events PRIMARY KEY (event_id),
+    CONSTRAINT ck_log_events_level CHECK (level IN ('ERROR', 'WARNING', 'INFO'))
+);
+CREATE INDEX ix_log_events_at ON howdah.log_events (at);
+CREATE INDEX ix_log_events_state ON howdah.log_events (destination, event_id) WHERE event IN ('LIMIT_REACHED', 'LIMIT_LEFT', 'RESOURCE_STATE');
+CREATE INDEX ix_log_events_transaction ON howdah.log_events (transaction);
+COMMENT ON TABLE howdah.log_events IS 'Events of the SQL side for the log. INSERT-only; kept for engine.log_retention_days.';
+COMMENT ON COLUMN howdah.log_events.event_id IS 'Number of the event.';
+COMMENT ON COLUMN howdah.log_events.transaction IS 'The transaction (xid8 as a number). A reader takes what its last snapshot did not show and this one does.';
+COMMENT ON COLUMN howdah.log_events.at IS 'When it happened.';
+COMMENT ON COLUMN howdah.log_events.level IS 'ERROR, WARNING or INFO.';
+COMMENT ON COLUMN howdah.log_events.event IS 'What happened, such as QUEUE_DISABLED. LOG: an application said it.';
+COMMENT ON COLUMN howdah.log_events.destination IS 'The queue, topic or subscription. NULL: it concerns the whole engine.';
+COMMENT ON COLUMN howdah.log_events.actor IS 'The role in whose call it happened.';
+COMMENT ON COLUMN howdah.log_events.text IS 'The same for people, in a few words.';
+COMMENT ON COLUMN howdah.log_events.details IS 'What else is known, as a JSON object.';
+
+CREATE TABLE howdah.log_readers (
+    reader TEXT NOT NULL,
+    read_as TEXT NOT NULL,
+    position JSONB NOT NULL,
+    read_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_log_readers PRIMARY KEY (reader, read_as)
+);
+COMMENT ON TABLE howdah.log_readers IS 'How far each set of workers has written events to its log. Kept for engine.log_retention_days.';
+COMMENT ON COLUMN howdah.log_readers.reader IS 'Name of the reader: that of a set of workers.';
+COMMENT ON COLUMN howdah.log_readers.read_as IS 'The role that reads. Each role has readers of its own.';
+COMMENT ON COLUMN howdah.log_readers.position IS 'Where it goes on, as howdah.log_since returns it.';
+COMMENT ON COLUMN howdah.log_readers.read_at IS 'When it last got events.';
+
 CREATE TABLE howdah.msgs (
     seq BIGINT NOT NULL,
     message_id BIGINT NOT NULL,
@@ -1350,6 +1390,8 @@ CREATE TABLE howdah.engine (
     persistent BOOLEAN DEFAULT true NOT NULL,
     journal_retention_days INTEGER DEFAULT '90' NOT NULL,
     incident_retention_days INTEGER DEFAULT '90' NOT NULL,
+    log_level TEXT DEFAULT 'INFO' NOT NULL,
+    log_retention_days INTEGER DEFAULT '30' NOT NULL,
     default_blocked_retry_ms BIGINT DEFAULT 5000 NOT NULL,
     topic_rotation_seconds INTEGER DEFAULT '600' NOT NULL,
     max_count BIGINT,
@@ -1389,6 +1431,8 @@ CREATE TABLE howdah.engine (
     CONSTRAINT ck_engine_journal_retention_days CHECK (journal_retention_days > 0),
     CONSTRAINT ck_engine_default_blocked_retry_ms CHECK (default_blocked_retry_ms >= 0),
     CONSTRAINT ck_engine_incident_retention_days CHECK (incident_retention_days > 0),
+    CONSTRAINT ck_engine_log_level CHECK (log_level IN ('ERROR', 'WARNING', 'INFO')),
+    CONSTRAINT ck_engine_log_retention_days CHECK (log_retention_days > 0),
     CONSTRAINT ck_engine_topic_rotation_seconds CHECK (topic_rotation_seconds > 0),
     CONSTRAINT ck_engine_limits CHECK (max_count > 0 AND max_bytes > 0 AND orange_delay_ms >= 0),
     CONSTRAINT ck_engine_thresholds CHECK (yellow_threshold > 0 AND yellow_threshold <= orange_threshold AND orange_threshold <= red_threshold AND red_threshold <= 100),
@@ -1417,6 +1461,8 @@ COMMENT ON COLUMN howdah.engine.auditor_role IS 'Role that reads the audit views
 COMMENT ON COLUMN howdah.engine.persistent IS 'False: every message sent is non-persistent, whatever its sender, queue or topic says.';
 COMMENT ON COLUMN howdah.engine.journal_retention_days IS 'Days for which journal rows are kept at least.';
 COMMENT ON COLUMN howdah.engine.incident_retention_days IS 'Days for which incidents of messages that are gone are kept at least.';
+COMMENT ON COLUMN howdah.engine.log_level IS 'Which events go into the log: those of this level and what is more severe.';
+COMMENT ON COLUMN howdah.engine.log_retention_days IS 'Days for which events of the log are kept at least.';
 COMMENT ON COLUMN howdah.engine.default_blocked_retry_ms IS 'Milliseconds between retries of a blocked message, unless its queue says otherwise. This is WebSphere''s default.';
 COMMENT ON COLUMN howdah.engine.topic_rotation_seconds IS 'Seconds after which, at the earliest, topic messages go to the next table.';
 COMMENT ON COLUMN howdah.engine.max_count IS 'The most messages in all queues and subscriptions. NULL: any number.';

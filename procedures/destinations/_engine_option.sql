@@ -18,6 +18,7 @@ as $$
         when 'imq.autocreate.queue' then 'autocreate_queue'
         when 'imq.autocreate.topic' then 'autocreate_topic'
         when 'imq.autocreate.reaptime' then 'autocreate_reap_seconds'
+        when 'imq.log.level' then 'log_level'
         when 'sib.processor.blockedRetryTimeout' then 'default_blocked_retry_ms'
         else p_key end
 $$;

@@ -71,6 +71,9 @@ begin
         end loop;
         exit when v_any;
     end loop;
+    if v_any then
+        perform howdah._log_limit(p_destination);
+    end if;
     return v_any;
 end
 $$;

@@ -59,6 +59,9 @@ begin
     if p_destination.notify_admin then
         perform howdah._advise('MESSAGE_DEAD', p_destination.name,
             jsonb_build_object('message_id', p_message.message_id, 'outcome', p_outcome, 'reason', p_reason));
+    else
+        perform howdah._log_event('MESSAGE_DEAD', p_destination.name,
+            jsonb_build_object('message_id', p_message.message_id, 'outcome', p_outcome, 'reason', p_reason));
     end if;
     if p_destination.notify_events then
         perform howdah._announce('MESSAGE_DEAD', p_destination.name,

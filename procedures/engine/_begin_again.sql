@@ -17,6 +17,7 @@ begin
     set state = 'running', state_at = howdah.now(), state_by = null,
         state_xid = pg_current_xact_id()::text::bigint, stopped_boot = null
     where e.stopped_boot <> pg_postmaster_start_time();
+    perform howdah._log_event('ENGINE_STATE', null, '{"reason": "server restarted"}', p_text => 'engine running');
     perform howdah._pause_destinations();
 end
 $$;

@@ -26,6 +26,8 @@ begin
         state_xid = pg_current_xact_id()::text::bigint,
         stopped_boot = case p_state when 'stopped' then pg_postmaster_start_time() end;
     perform howdah._pause_destinations();
+    perform howdah._log_event('ENGINE_STATE', null, jsonb_build_object('act', p_act, 'reason', p_reason),
+        p_text => 'engine ' || p_state);
     perform howdah._record_act(p_act, null, '{}', null, p_reason);
     return true;
 end

@@ -25,6 +25,9 @@ begin
     loop
         perform howdah._journal(d, 'lost', v_lost.message_ids, true, null, p_reason)
         from howdah.destinations d where d.id = v_lost.destination_id;
+        perform howdah._log_event('NONPERSISTENT_LOST', d.name,
+            jsonb_build_object('messages', cardinality(v_lost.message_ids), 'reason', p_reason))
+        from howdah.destinations d where d.id = v_lost.destination_id;
     end loop;
     if p_all then
         -- for N in 0, 1, 2:

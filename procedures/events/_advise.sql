@@ -1,8 +1,9 @@
--- howdah._advise(p_event, p_queue, p_facts): report an event to administrators in the queue _SYSTEM.Advisory.
+-- howdah._advise(p_event, p_queue, p_facts): report an event to administrators in the queue _SYSTEM.Advisory, and log
+-- it.
 --
 -- Role     internal
 --
--- Events about the advisory queue itself are not reported, nor is anything if there is no such queue. The message
+-- Events about the advisory queue itself are only logged, and so is everything if there is no such queue. The message
 -- expires after the queue's seven days.
 create or replace function howdah._advise(p_event text, p_queue text, p_facts jsonb) returns void
 language plpgsql volatile
@@ -11,6 +12,7 @@ declare
     v_advisory howdah.destinations;
     v_message howdah.msgs;
 begin
+    perform howdah._log_event(p_event, p_queue, p_facts);
     select d.* into v_advisory from howdah.destinations d where d.name = '_SYSTEM.Advisory' and d.dropped_at is null;
     if v_advisory.id is null or p_queue = v_advisory.name then
         return;

@@ -25,6 +25,10 @@ begin
                      or e.value ->> 'message_id' is null) then
         raise exception using errcode = 'HD005', message = 'failures must be a JSON array of objects with a message_id';
     end if;
+    if failures @? '$[*].error_class ? (@ == "LinkRefused")' then
+        perform howdah._log_event('LINK_REFUSED', v_destination.name,
+            jsonb_build_object('messages', jsonb_array_length(failures)));
+    end if;
     return query
     select (f.value ->> 'message_id')::bigint, r.incident_id, r.attempt, r.outcome
     from (select e.value from jsonb_array_elements(failures) e order by (e.value ->> 'message_id')::bigint) f,

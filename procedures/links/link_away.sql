@@ -23,6 +23,11 @@ begin
             set away_since = coalesce(l.away_since, howdah.now()), error_at = howdah.now(),
                 last_error = left(error, 2000)
             where l.link_id = v_link.link_id;
+            if v_link.away_since is null then
+                perform howdah._log_event('LINK_AWAY', d.name, jsonb_build_object('link', v_link.name,
+                    'error', left(error, 500)))
+                from howdah.destinations d where d.id = v_link.source_id;
+            end if;
             perform howdah._link_drop(v_link);
         end if;
     end if;

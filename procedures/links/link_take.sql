@@ -73,6 +73,9 @@ begin
         v_found := howdah._link_batch(source, v_want, howdah._cut_loops(v_link.selector, target_engine));
     end;
     taken := cardinality(v_found);
+    if v_link.away_since is not null then
+        perform howdah._log_event('LINK_BACK', source, jsonb_build_object('link', v_link.name));
+    end if;
     if taken = 0 then
         update howdah.links l set away_since = null where l.link_id = v_link.link_id and l.away_since is not null;
         state := 'empty';

@@ -35,9 +35,12 @@ begin
         where l.id = p_listener_id and p.incident_id = p_incident_id
         returning l.status, l.stop_reason, l.stopped_message_id
         into v_listener.status, v_listener.stop_reason, v_listener.stopped_message_id;
-        perform howdah._advise('LISTENER_STOPPED', d.name, jsonb_build_object('listener', v_listener.name,
-            'message_id', v_listener.stopped_message_id, 'reason', v_listener.stop_reason))
-        from howdah.destinations d where d.id = v_listener.destination_id and d.notify_admin;
+        perform case when d.notify_admin then howdah._advise('LISTENER_STOPPED', d.name, f.facts)
+                     else howdah._log_event('LISTENER_STOPPED', d.name, f.facts) end
+        from howdah.destinations d
+        cross join jsonb_build_object('listener', v_listener.name, 'message_id', v_listener.stopped_message_id,
+            'reason', v_listener.stop_reason) f(facts)
+        where d.id = v_listener.destination_id;
         perform howdah._announce('LISTENER_STOPPED', d.name,
             jsonb_build_object('listener', v_listener.name, 'message_id', v_listener.stopped_message_id))
         from howdah.destinations d where d.id = v_listener.destination_id and d.notify_events;

@@ -112,6 +112,8 @@ as $$
         ('engine', 'topic_rotation_seconds', 'integer', 1, 31536000, null, false),
         ('engine', 'journal_retention_days', 'integer', 1, 36500, null, false),
         ('engine', 'incident_retention_days', 'integer', 1, 36500, null, false),
+        ('engine', 'log_level', 'choice', 0, 0, array['ERROR', 'WARNING', 'INFO'], false),
+        ('engine', 'log_retention_days', 'integer', 1, 36500, null, false),
         ('engine', 'archive', 'boolean', 0, 0, null, false),
         ('engine', 'persistent', 'boolean', 0, 0, null, false),
         ('engine', 'exclusive', 'boolean', 0, 0, null, false),

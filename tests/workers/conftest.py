@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -36,3 +38,19 @@ def start(tables: Db, dsn: str, tmp_path: Path) -> Iterator[StartWorkers]:
 def jobs(tables: Db, dsn: str) -> Work:
     """The test's queue and tables."""
     return Work(tables, dsn)
+
+
+@pytest.fixture
+def logging_as_it_was() -> Iterator[None]:
+    """What configure changes is put back."""
+    root, factory, hook = logging.getLogger(), logging.getLogRecordFactory(), sys.excepthook
+    handlers, level, own = list(root.handlers), root.level, logging.getLogger("howdah").level
+    yield
+    for handler in root.handlers:
+        if handler not in handlers:
+            handler.close()
+    root.handlers[:], sys.excepthook = handlers, hook
+    root.setLevel(level)
+    logging.getLogger("howdah").setLevel(own)
+    logging.setLogRecordFactory(factory)
+    logging.captureWarnings(False)

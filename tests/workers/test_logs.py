@@ -4,8 +4,6 @@ import json
 import logging
 import logging.config
 import socket
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
@@ -15,22 +13,6 @@ from support import one
 from workers_support import StartWorkers, Work
 
 from howdah.workers import logs
-
-
-@pytest.fixture
-def logging_as_it_was() -> Iterator[None]:
-    """What configure changes is put back."""
-    root, factory, hook = logging.getLogger(), logging.getLogRecordFactory(), sys.excepthook
-    handlers, level, own = list(root.handlers), root.level, logging.getLogger("howdah").level
-    yield
-    for handler in root.handlers:
-        if handler not in handlers:
-            handler.close()
-    root.handlers[:], sys.excepthook = handlers, hook
-    root.setLevel(level)
-    logging.getLogger("howdah").setLevel(own)
-    logging.setLogRecordFactory(factory)
-    logging.captureWarnings(False)
 
 
 def say_all() -> None:

@@ -1,0 +1,314 @@
+"""The log of the SQL side: which events are in it, who reads it, and that a reader misses none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+import pytest
+from policy_support import Create, outcomes, send
+from psycopg.types.json import Jsonb
+from support import Clock, Connect, Db, one, refused
+
+READ = "select howdah.read_log('shop')"
+
+
+def logged(db: Db, **options: Any) -> list[tuple[str, str, str | None]]:
+    """Level, event and destination of what is in the log, oldest first."""
+    named = "".join(f"{name} => %({name})s, " for name in options)
+    rows = db.execute(
+        f"select logged_level, logged_event, destination from howdah.list_log({named}max_rows => 1000)".encode(),
+        options,
+    )
+    return [(row[0], row[1], row[2]) for row in reversed(rows.fetchall())]
+
+
+def say(db: Db, text: str, level: str = "INFO") -> None:
+    db.execute("select howdah.log(%s, %s)", (level, text))
+
+
+def texts(entries: list[dict[str, Any]]) -> list[str]:
+    return [entry["text"] for entry in entries]
+
+
+def since(db: Db, position: Any, most: int = 1000) -> tuple[Any, list[str], bool]:
+    """The next position, the texts read, and whether there is more."""
+    row = db.execute("select * from howdah.log_since(%s, %s)", (Jsonb(position) if position else None, most)).fetchone()
+    assert row is not None
+    return row[0], texts(row[1]), row[2]
+
+
+def test_a_disabled_queue_a_dead_message_and_the_engines_state_are_logged(db: Db, create: Create) -> None:
+    create(max_failed_deliveries=1, disable_after=2)
+    send(db)
+    send(db)
+    assert outcomes(db, 2) == ["moved", "moved"]
+    one(db, "select howdah.pause_engine('upgrade')")
+    assert logged(db) == [
+        ("WARNING", "MESSAGE_DEAD", "q"),
+        ("WARNING", "MESSAGE_DEAD", "q"),
+        ("ERROR", "QUEUE_DISABLED", "q"),
+        ("INFO", "ENGINE_STATE", None),
+    ]
+    row = db.execute("select text, details ->> 'reason' from howdah.list_log(event => 'engine_state')").fetchone()
+    assert row == ("engine paused", "upgrade")
+
+
+@pytest.mark.parametrize("notify", [True, False])
+def test_an_event_is_logged_once_whether_or_not_administrators_are_told_of_it(
+    db: Db, create: Create, notify: bool
+) -> None:
+    create(max_failed_deliveries=1, notify_admin=notify)
+    send(db)
+    assert outcomes(db, 1) == ["moved"]
+    assert logged(db) == [("WARNING", "MESSAGE_DEAD", "q")]
+
+
+def test_a_change_of_the_configuration_is_in_the_log_with_who_made_it_and_why(db: Db) -> None:
+    db.execute("select set_config('howdah.reason', 'new shop', false)")
+    db.execute("select howdah._record_change('queue', 'orders', 'created', null, '{}')")
+    (row,) = db.execute("select logged_event, destination, actor, text, details ->> 'reason' from howdah.list_log()")
+    assert row == ("CONFIG_CHANGED", "orders", one(db, "select session_user"), "queue created", "new shop")
+    db.execute("select howdah.read_log('shop')")
+    db.execute("select howdah._record_change('alias', 'a', 'dropped', '{}', null)")
+    assert texts(one(db, READ)) == ["alias dropped"]
+
+
+@pytest.mark.parametrize(
+    ("level", "kept"),
+    [("ERROR", ["ERROR"]), ("WARNING", ["WARNING", "ERROR"]), ("INFO", ["INFO", "WARNING", "ERROR"])],
+)
+def test_the_engines_level_selects_itself_and_what_is_more_severe(db: Db, level: str, kept: list[str]) -> None:
+    one(db, "select howdah.alter_engine(jsonb_build_object('imq.log.level', %s::text))", (level,))
+    one(db, READ)
+    for said in ("INFO", "WARNING", "ERROR"):
+        say(db, said, said)
+    assert texts(one(db, READ)) == kept
+    assert [row[0] for row in logged(db, level=level)] == kept
+
+
+def test_a_list_shows_a_level_a_queue_an_event_and_a_time_of_its_own(db: Db, create: Create, clock: Clock) -> None:
+    create(max_failed_deliveries=1)
+    begun = clock.now
+    send(db)
+    outcomes(db, 1)
+    clock.advance(3600)
+    say(db, "hello")
+    say(db, "help", "error")
+    assert logged(db, level="warning") == [("WARNING", "MESSAGE_DEAD", "q"), ("ERROR", "LOG", None)]
+    assert logged(db, queue="q") == [("WARNING", "MESSAGE_DEAD", "q")]
+    assert logged(db, event="log") == [("INFO", "LOG", None), ("ERROR", "LOG", None)]
+    assert logged(db, since=clock.now) == [("INFO", "LOG", None), ("ERROR", "LOG", None)]
+    assert logged(db, since=begun, until=clock.now) == [("WARNING", "MESSAGE_DEAD", "q")]
+
+
+def test_a_rolled_back_event_is_not_logged(db: Db) -> None:
+    one(db, READ)
+    with db.transaction(force_rollback=True):
+        say(db, "never")
+    say(db, "always")
+    assert texts(one(db, READ)) == ["always"]
+
+
+def test_a_reader_gets_what_is_committed_late_and_waits_for_no_open_transaction(db: Db, connect: Connect) -> None:
+    late, other = connect(), connect()
+    one(db, READ)
+    with late.transaction():
+        say(late, "first, committed last")
+        with other.transaction():
+            say(other, "second")
+        assert texts(one(db, READ)) == ["second"]
+        say(db, "third")
+        assert texts(one(db, READ)) == ["third"]
+    assert texts(one(db, READ)) == ["first, committed last"]
+    assert one(db, READ) == []
+
+
+def test_a_reader_goes_on_where_its_last_committed_call_ended(db: Db, connect: Connect) -> None:
+    one(db, READ)
+    say(db, "a")
+    with db.transaction(force_rollback=True):
+        assert texts(one(db, READ)) == ["a"]
+    again = connect()
+    assert texts(one(again, READ)) == ["a"]
+    assert one(again, READ) == one(db, READ) == []
+
+
+def test_of_two_that_read_under_one_name_one_gets_an_event(db: Db, connect: Connect) -> None:
+    other = connect()
+    one(db, READ)
+    say(db, "a")
+    with db.transaction():
+        assert texts(one(db, READ)) == ["a"]
+        one(other, "select set_config('lock_timeout', '100ms', false)")
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            one(other, READ)
+    assert one(other, READ) == []
+
+
+def test_a_new_reader_begins_now_and_each_has_a_place_of_its_own(db: Db) -> None:
+    say(db, "before")
+    assert one(db, READ) == []
+    say(db, "after")
+    assert one(db, "select howdah.read_log('other')") == []
+    assert texts(one(db, READ)) == ["after"]
+
+
+def test_pages_show_each_event_once_though_others_are_written_meanwhile(db: Db) -> None:
+    position, found, _ = since(db, None)
+    for number in range(5):
+        say(db, str(number))
+    read = []
+    more = True
+    while more:
+        position, found, more = since(db, position, 2)
+        read += found
+        say(db, f"later {len(read)}")
+    assert read == ["0", "1", "2", "3", "4"]
+    assert since(db, position)[1] == ["later 2", "later 4", "later 5"]
+
+
+def test_a_place_of_another_cluster_is_now(db: Db) -> None:
+    position, _, _ = since(db, {"since": "900000000000:900000000001:"})
+    say(db, "a")
+    assert since(db, position)[1] == ["a"]
+
+
+def test_administrators_and_auditors_see_all_and_others_what_they_may_receive_or_browse(
+    db: Db, create: Create, connect: Connect
+) -> None:
+    create(max_failed_deliveries=1)
+    create("other", max_failed_deliveries=1)
+    db.execute("create role only_other")
+    try:
+        db.execute("grant howdah_producer to only_other")
+        db.execute("grant execute on function howdah.log_since, howdah.list_log to only_other")
+        one(db, "select howdah.grant_queue('other', 'receive', 'only_other')")
+        readers = {name: connect(name) for name in ("howdah_admin", "howdah_auditor", "only_other")}
+        positions = {name: since(reader, None)[0] for name, reader in readers.items()}
+        for queue in ("q", "other"):
+            send(db, queue)
+            outcomes(db, 1, queue)
+        say(db, "by the owner")
+        say(readers["only_other"], "my own")
+        one(db, "select howdah.pause_engine()")
+        all_texts = ["message reached its limit"] * 2 + ["by the owner", "my own", "engine paused"]
+        for name, seen in (
+            ("howdah_admin", all_texts),
+            ("howdah_auditor", all_texts),
+            ("only_other", ["message reached its limit", "my own", "engine paused"]),
+        ):
+            assert since(readers[name], positions[name])[1] == seen
+            listed = readers[name].execute("select text, destination from howdah.list_log()").fetchall()
+            assert [row[0] for row in reversed(listed)] == seen
+        assert {row[1] for row in listed} == {"other", None}
+    finally:
+        db.execute("drop owned by only_other; drop role only_other")
+
+
+def test_a_producer_reads_no_log(connect: Connect) -> None:
+    producer = connect("howdah_producer")
+    for statement in ("select howdah.list_log()", "select howdah.log_since()", READ):
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            producer.execute(statement.encode())
+
+
+def test_a_queue_that_removes_messages_says_once_a_minute_that_it_is_full(db: Db, create: Create, clock: Clock) -> None:
+    create(message_limit=1, limit_behaviour="remove_oldest")
+    for _ in range(3):
+        send(db)
+    assert logged(db, event="LIMIT_REACHED") == [("WARNING", "LIMIT_REACHED", "q")]
+    clock.advance(61)
+    send(db)
+    assert len(logged(db, event="LIMIT_REACHED")) == 2
+
+
+def test_maintenance_says_that_a_queue_was_full_for_senders_and_has_room_again(db: Db, create: Create) -> None:
+    create(message_limit=10)
+    create("unlimited")
+    create("never", message_limit=10)
+    for _ in range(10):
+        send(db)
+    maintain = "select howdah.maintain_log()"
+    refused(db, "HD018", "select howdah.send('q', 'x'::text)")
+    for _ in range(2):
+        one(db, maintain)
+    assert logged(db) == [("WARNING", "LIMIT_REACHED", "q")]
+    db.execute("select howdah.receive('q', 5)")
+    for _ in range(2):
+        one(db, maintain)
+    assert logged(db) == [("WARNING", "LIMIT_REACHED", "q"), ("INFO", "LIMIT_LEFT", "q")]
+
+
+def test_maintenance_says_which_resource_state_the_engine_is_in(db: Db, create: Create) -> None:
+    create()
+    one(db, "select howdah.alter_engine('{\"max_count\": 10}')")
+    for _ in range(8):
+        send(db)
+    for _ in range(2):
+        one(db, "select howdah.maintain_log()")
+    assert logged(db) == [("WARNING", "RESOURCE_STATE", None)]
+    assert one(db, "select details ->> 'state' from howdah.list_log()") == "orange"
+    one(db, "select howdah.alter_engine('{\"max_count\": null}')")
+    one(db, "select howdah.maintain_log()")
+    assert logged(db)[1:] == [("INFO", "RESOURCE_STATE", None)]
+
+
+def test_old_events_and_readers_are_deleted(db: Db, clock: Clock) -> None:
+    one(db, "select howdah.alter_engine('{\"log_retention_days\": 2}')")
+    one(db, READ)
+    say(db, "old")
+    clock.advance(86400 * 1.5)
+    say(db, "young")
+    assert one(db, "select howdah.maintain_log()") == 0
+    clock.advance(86400)
+    assert one(db, "select howdah.maintain_log()") == 1
+    assert one(db, "select array_agg(text) from howdah.list_log()") == ["young"]
+    assert one(db, "select count(*) from howdah.log_readers") == 0
+
+
+def test_an_idle_reader_writes_nothing(db: Db) -> None:
+    one(db, READ)
+    before = one(db, "select xmin::text from howdah.log_readers")
+    for _ in range(3):
+        one(db, READ)
+    assert one(db, "select xmin::text from howdah.log_readers") == before
+
+
+def test_metrics_count_each_queue_and_all(db: Db, create: Create) -> None:
+    create()
+    create("other")
+    for _ in range(3):
+        send(db)
+    one(db, "select howdah.receive('q')")
+    outcomes(db, 1)
+    rows = db.execute(
+        "select queue_name, messages_in, messages_out, there from howdah.list_metrics()"
+        " where queue_name is null or queue_name in ('q', 'other') order by 1"
+    ).fetchall()
+    assert rows == [("other", 0, 0, 0), ("q", 3, 1, 2), (None, 3, 1, 2)]
+    assert one(db, "select failed from howdah.list_metrics() where queue_name is null") == 1
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "select howdah.log('DEBUG', 'x')",
+        "select howdah.log(null, 'x')",
+        "select howdah.log('INFO', ' ')",
+        "select howdah.log('INFO', repeat('x', 2001))",
+        "select howdah.log('INFO', 'x', '[]')",
+        "select howdah.log('INFO', 'x', jsonb_build_object('x', repeat('x', 10000)))",
+        "select howdah.list_log('DEBUG')",
+        "select howdah.list_log(max_rows => 0)",
+        "select howdah.log_since(max_rows => 10001)",
+        "select howdah.log_since('{}')",
+        "select howdah.log_since('[1]')",
+        'select howdah.log_since(\'{"since": "x"}\')',
+        'select howdah.log_since(\'{"since": "1:2:", "at": "x"}\')',
+        "select howdah.read_log('')",
+        "select howdah.read_log(null)",
+    ],
+)
+def test_wrong_arguments_are_refused(db: Db, statement: str) -> None:
+    refused(db, "HD005", statement)
