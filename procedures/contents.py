@@ -21,6 +21,7 @@ ROOMS = (
     # where messages go
     "destinations",
     "aliases",
+    "access",
     "ring",
     "cursors",
     "subscriptions",

@@ -15,6 +15,8 @@ as $$
         when 'imq.message.expiration.interval' then 'expiration_interval_seconds'
         when 'imq.redelivered.optimization' then 'redelivered_optimization'
         when 'imq.transaction.autorollback' then 'autorollback'
+        when 'imq.accesscontrol.enabled' then 'access_enabled'
+        when 'imq.accesscontrol.file.filename' then 'rule_set'
         when 'sib.processor.blockedRetryTimeout' then 'default_blocked_retry_ms'
         else p_key end
 $$;

@@ -1,6 +1,7 @@
 -- howdah.alter_engine(options): change properties of the whole engine.
 --
--- Raises   HD003 an option names an invalid destination; HD004 unknown or wrong option.
+-- Raises   HD003 an option names an invalid destination; HD004 unknown or wrong option; HD010 the caller may not change
+--          the access rules of everything.
 -- Role     howdah_admin
 --
 -- options is a JSON object. howdah.engine_options() lists each option with its value, and docs/operations.md says what
@@ -17,6 +18,9 @@
 --
 -- persistent false: every message sent from now on is non-persistent, whatever its sender, queue or topic says. The
 -- server's next restart loses it.
+--
+-- access_enabled false: no access rule holds. Who may call a function may use it on everything. rule_set names the set
+-- of access rules in force. A service may have its own.
 create or replace function howdah.alter_engine(options jsonb) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -29,6 +33,10 @@ begin
         from jsonb_each(options) o;
     end if;
     perform howdah._check_options('engine', v_options);
+    if v_options ?| array['access_enabled', 'rule_set'] then
+        perform howdah._check_rule_right(null, '*');
+        perform howdah._touch_rules(null);
+    end if;
     select e.* into v_engine from howdah.engine e for update;
     v_engine := jsonb_populate_record(v_engine, (
         select coalesce(jsonb_object_agg(
@@ -51,7 +59,8 @@ begin
         expiration_interval_seconds = v_engine.expiration_interval_seconds, autorollback = v_engine.autorollback,
         topic_rotation_seconds = v_engine.topic_rotation_seconds,
         journal_retention_days = v_engine.journal_retention_days,
-        incident_retention_days = v_engine.incident_retention_days, archive = v_engine.archive;
+        incident_retention_days = v_engine.incident_retention_days, archive = v_engine.archive, access_enabled = v_engine.access_enabled,
+        rule_set = v_engine.rule_set;
     if v_options = '{}' or v_options ?| array['max_count', 'max_size', 'max_message_bytes', 'yellow_threshold',
         'orange_threshold', 'red_threshold'] then
         perform howdah._close_room('howdah.system_room');
