@@ -3,22 +3,18 @@
 -- Raises   HD010 not allowed.
 -- Role     internal
 --
--- Rules of one queue or topic need the right admin there. All others need it for all queues and topics; so do sets as a
--- whole (p_resource NULL). The role that owns Howdah always may, so that a wrong rule locks nobody out for good.
+-- Rules of one queue or topic need the right admin there. All others, and sets as a whole (p_resource NULL), need
+-- howdah._may_change_all_rules.
 create or replace function howdah._check_rule_right(p_resource text, p_name text) returns void
 language plpgsql stable
 as $$
 begin
-    if howdah._has_role((select pg_get_userbyid(n.nspowner)::text from pg_namespace n where n.nspname = 'howdah')) then
+    if howdah._may_change_all_rules() then
         return;
-    elsif p_resource in ('queue', 'topic') and (p_name !~ '[*>]' or strpos(p_name, ':') > 0) then
-        if exists (select from howdah.destinations d where d.name = p_name and d.dropped_at is null) then
-            perform howdah._destination(p_name, 'admin');
-            return;
-        elsif howdah._may(p_resource, p_name, 'admin') then
-            return;
-        end if;
-    elsif howdah._may('queue', '*', 'admin') and howdah._may('topic', '*', 'admin') then
+    elsif p_resource in ('queue', 'topic') and (p_name !~ '[*>]' or strpos(p_name, ':') > 0) and coalesce(
+            (select howdah._has_right(d.id, 'admin') and (p_resource = 'queue') = (d.kind = 'queue')
+             from howdah.destinations d where d.name = p_name and d.dropped_at is null),
+            howdah._may(p_resource, p_name, 'admin')) then
         return;
     end if;
     raise exception using errcode = 'HD010',
