@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import types
+from .access import access_rule_sets, access_rules
 from .archive import archive_restores, archive_runs, archived_messages, maintenance_waits
 from .audits import audit_runs, audit_verdicts
 from .autocreate import auto_destinations, spare_numbers
@@ -31,6 +32,7 @@ from .policies import destination_policies
 from .runtime import engine, latches, lock, worker_figures, workers
 from .schedules import schedule_runs, schedules
 from .senders import sender_signs, sent_by
+from .services import services
 from .temporary import temporary_queues
 from .topics import SLOTS, ack_cursors, acked, acks, bridges, subscriptions, topic_ring, topics
 
@@ -40,6 +42,8 @@ __all__ = [
     "NAME_LENGTH_MAX",
     "SCHEMA",
     "SLOTS",
+    "access_rule_sets",
+    "access_rules",
     "ack_cursors",
     "acked",
     "acks",
@@ -97,6 +101,7 @@ __all__ = [
     "selections",
     "sender_signs",
     "sent_by",
+    "services",
     "spare_numbers",
     "subscriptions",
     "temporary_queues",

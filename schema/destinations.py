@@ -403,11 +403,33 @@ destination_grants = Table(
         comment="The destination.",
     ),
     Column(
-        "verb", Text, primary_key=True, comment="What is allowed: send, receive, browse, admin, pass_all or set_all."
+        "rule_set",
+        Text(collation="C"),
+        primary_key=True,
+        server_default=text("''"),
+        comment="The set of access rules that it comes from. Empty: it was copied at the creation, and is in all sets.",
     ),
-    Column("role_name", Text, primary_key=True, comment="The role that has the right; so have its members."),
+    Column("verb", Text, primary_key=True, comment="What it is about: send, receive, browse, admin, pass_all, set_all."),
+    Column(
+        "kind",
+        Text,
+        primary_key=True,
+        server_default=text("'group'"),
+        comment="user: the role itself. group: its members, too.",
+    ),
+    Column("role_name", Text, primary_key=True, comment="The role. *: everybody."),
+    Column("allow", Boolean, nullable=False, server_default=text("true"), comment="Whether it allows or denies."),
+    Column(
+        "tier",
+        SmallInteger,
+        nullable=False,
+        server_default=text("32000"),
+        comment="Its place: the lowest tier that matches the caller decides, and there a denial before a permission.",
+    ),
     CheckConstraint("verb IN ('send', 'receive', 'browse', 'admin', 'pass_all', 'set_all')", name="verb"),
-    comment="Who may do what with a destination.",
+    CheckConstraint("kind IN ('user', 'group')", name="kind"),
+    Index("ix_destination_grants_tier", "destination_id", "verb", "tier", "allow"),
+    comment="Who may do what with a destination: the access rules, compiled.",
 )
 
 aliases = Table(

@@ -110,6 +110,20 @@ engine = Table(
     Column("browser_role", Text, nullable=False, comment="Role that browses without taking."),
     Column("auditor_role", Text, nullable=False, comment="Role that reads the audit views."),
     Column(
+        "access_enabled",
+        Boolean,
+        nullable=False,
+        server_default=text("true"),
+        comment="Whether access rules hold. False: who may execute a function may use it on everything.",
+    ),
+    Column(
+        "rule_set",
+        Text,
+        nullable=False,
+        server_default=text("'default'"),
+        comment="The set of access rules in force, where a service does not name another.",
+    ),
+    Column(
         "persistent",
         Boolean,
         nullable=False,

@@ -45,6 +45,19 @@ CREATE SEQUENCE howdah.topic_truncations START WITH 0 MINVALUE 0;
 CREATE SEQUENCE howdah.topic_checked START WITH 0 MINVALUE 0;
 CREATE SEQUENCE howdah.senders_noted;
 
+CREATE TABLE howdah.access_rule_sets (
+    name TEXT COLLATE "C" NOT NULL,
+    created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    created_by TEXT NOT NULL,
+    changed_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_access_rule_sets PRIMARY KEY (name)
+);
+COMMENT ON TABLE howdah.access_rule_sets IS 'Named sets of access rules. The engine, or a service, says which one is in force.';
+COMMENT ON COLUMN howdah.access_rule_sets.name IS 'Name of the set of rules.';
+COMMENT ON COLUMN howdah.access_rule_sets.created_at IS 'When it was created.';
+COMMENT ON COLUMN howdah.access_rule_sets.created_by IS 'The role that created it.';
+COMMENT ON COLUMN howdah.access_rule_sets.changed_at IS 'When a rule of it was last changed. Whoever changes one updates this; new destinations share the row.';
+
 CREATE TABLE howdah.journal (
     at TIMESTAMP WITH TIME ZONE NOT NULL,
     xid BIGINT DEFAULT pg_current_xact_id()::text::bigint NOT NULL,
@@ -1387,6 +1400,8 @@ CREATE TABLE howdah.engine (
     consumer_role TEXT NOT NULL,
     browser_role TEXT NOT NULL,
     auditor_role TEXT NOT NULL,
+    access_enabled BOOLEAN DEFAULT true NOT NULL,
+    rule_set TEXT DEFAULT 'default' NOT NULL,
     persistent BOOLEAN DEFAULT true NOT NULL,
     journal_retention_days INTEGER DEFAULT '90' NOT NULL,
     incident_retention_days INTEGER DEFAULT '90' NOT NULL,
@@ -1458,6 +1473,8 @@ COMMENT ON COLUMN howdah.engine.producer_role IS 'Role that sends.';
 COMMENT ON COLUMN howdah.engine.consumer_role IS 'Role that receives and records failures.';
 COMMENT ON COLUMN howdah.engine.browser_role IS 'Role that browses without taking.';
 COMMENT ON COLUMN howdah.engine.auditor_role IS 'Role that reads the audit views.';
+COMMENT ON COLUMN howdah.engine.access_enabled IS 'Whether access rules hold. False: who may execute a function may use it on everything.';
+COMMENT ON COLUMN howdah.engine.rule_set IS 'The set of access rules in force, where a service does not name another.';
 COMMENT ON COLUMN howdah.engine.persistent IS 'False: every message sent is non-persistent, whatever its sender, queue or topic says.';
 COMMENT ON COLUMN howdah.engine.journal_retention_days IS 'Days for which journal rows are kept at least.';
 COMMENT ON COLUMN howdah.engine.incident_retention_days IS 'Days for which incidents of messages that are gone are kept at least.';

@@ -1,16 +1,22 @@
--- howdah._may(p_resource, p_name, p_operation): whether the caller may do what no destination's rights decide.
+-- howdah._may(p_resource, p_name, p_operation): whether the access rules let the caller do something that needs no
+-- destination, such as creating one or connecting.
 --
 -- Returns  boolean.
+-- Raises   HD010 called from a maintenance command.
 -- Role     internal
 --
--- Producers, consumers and administrators may make a queue or topic by its first use. An administrator alone may
--- connect to administer.
+-- p_resource is connection, queue or topic. A connection's name is NORMAL or ADMIN, and its operation is connect.
 create or replace function howdah._may(p_resource text, p_name text, p_operation text) returns boolean
-language sql stable
+language plpgsql stable
 as $$
-    select case when p_resource = 'connection' and p_name = 'NORMAL' then true
-        else coalesce(howdah._has_role(e.admin_role), false) or p_operation = 'create'
-            and (coalesce(howdah._has_role(e.producer_role), false)
-                or coalesce(howdah._has_role(e.consumer_role), false)) end
-    from howdah.engine e
+declare
+    v_rule_set text := howdah._rule_set_of_caller();
+begin
+    return (v_rule_set is null or coalesce((
+        select m.allow from howdah._matching_rules(p_resource, array[p_name]) m
+        where m.rule_set = v_rule_set and m.operation = p_operation
+          and case when m.principal = '*' then true when m.kind = 'user' then m.principal = howdah._caller()
+              else howdah._has_role(m.principal) end
+        order by m.tier, m.allow limit 1), false)) and howdah._refuse_maintenance();
+end
 $$;

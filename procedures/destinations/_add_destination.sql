@@ -1,4 +1,5 @@
--- howdah._add_destination(p_destination): store a new destination and grant its use to Howdah's roles.
+-- howdah._add_destination(p_destination): store a new destination with the rights that the access rules
+-- give there.
 --
 -- Returns  its number (integer).
 -- Raises   HD002 a destination of that name exists, or all numbers are taken.
@@ -34,13 +35,9 @@ begin
             quote_literal(p_destination.name)),
             hint = 'Change it with howdah.alter_queue(name, options).';
     end if;
-    insert into howdah.destination_grants (destination_id, verb, role_name)
-    select v_id, g.verb, g.role_name
-    from howdah.engine e
-    cross join lateral (values ('send', e.producer_role), ('receive', e.consumer_role), ('browse', e.browser_role),
-        ('browse', e.consumer_role), ('browse', e.auditor_role), ('send', e.admin_role), ('receive', e.admin_role),
-        ('browse', e.admin_role), ('admin', e.admin_role)) g(verb, role_name)
-    on conflict do nothing;
+    perform howdah._share_rules();
+    perform howdah._compile_rights(array[v_id]);
+    perform howdah._copy_rights_of(array[v_id]);
     perform howdah._note_special(d) from howdah.destinations d where d.id = v_id;
     perform howdah._set_room(v_id);
     if p_destination.kind = 'queue' and not p_destination.auto_created then

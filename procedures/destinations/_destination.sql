@@ -20,15 +20,11 @@ begin
             message = format('there is no queue %s', coalesce(quote_literal(left(p_name, 250)), 'NULL')),
             hint = 'Create it with howdah.create_queue(name), or see howdah.list_queues().';
     end if;
-    if not exists (
-        select from howdah.destination_grants g
-        where g.destination_id = v_destination.id and g.verb = p_verb
-          and howdah._has_role(g.role_name)
-    ) then
+    if not howdah._has_right(v_destination.id, p_verb) then
         raise exception using errcode = 'HD010',
             message = format('role %s may not %s on queue %s', quote_ident(howdah._caller()), p_verb,
                 quote_literal(p_name)),
-            hint = 'Ask an administrator for membership in a role that has this right (howdah.destination_grants).';
+            hint = 'Ask an administrator for membership in a role that has this right (howdah.list_grants).';
     end if;
     if v_destination.name ^@ '_TEMP.' then
         perform howdah._check_temporary(v_destination, p_verb);

@@ -19,6 +19,8 @@ as $$
         when 'imq.autocreate.topic' then 'autocreate_topic'
         when 'imq.autocreate.reaptime' then 'autocreate_reap_seconds'
         when 'imq.log.level' then 'log_level'
+        when 'imq.accesscontrol.enabled' then 'access_enabled'
+        when 'imq.accesscontrol.file.filename' then 'rule_set'
         when 'sib.processor.blockedRetryTimeout' then 'default_blocked_retry_ms'
         else p_key end
 $$;

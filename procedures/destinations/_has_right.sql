@@ -1,15 +1,29 @@
 -- howdah._has_right(p_destination_id, p_verb): whether the caller has a right to a destination.
 --
--- Returns  boolean.
+-- Returns  boolean; true if access control is off for the caller.
+-- Raises   HD010 as howdah._refuse_maintenance.
 -- Role     internal
 --
--- It is checked for each topic of a wildcard at each receive. The subscriber did not know which topics would match, nor
--- who may read them later. A subscription to one topic has rights of its own, copied from the topic's, and needs no
--- lookup.
+-- Everything that asks for a right asks here. Only the hot calls look at the first role of howdah._copy_rights_of
+-- before. It is checked for each topic of a wildcard at each receive. The subscriber did not know which topics would
+-- match, nor who may read them later.
+--
+-- The first tier that matches the caller decides, and there a denial precedes a permission. Memberships are looked up
+-- at each call, because PostgreSQL tells nobody of a GRANT.
 create or replace function howdah._has_right(p_destination_id integer, p_verb text) returns boolean
-language sql stable
+language plpgsql stable cost 1
 as $$
-    select exists (select from howdah.destination_grants g
-                   where g.destination_id = p_destination_id and g.verb = p_verb
-                     and howdah._has_role(g.role_name))
+declare
+    v_rule_set text := howdah._rule_set_of_caller();
+    v_allow boolean := v_rule_set is null;
+begin
+    if not v_allow then
+        select g.allow into v_allow from howdah.destination_grants g
+        where g.destination_id = p_destination_id and g.verb = p_verb and g.rule_set in (v_rule_set, '')
+          and case when g.role_name = '*' then true when g.kind = 'user' then g.role_name = howdah._caller()
+              else howdah._has_role(g.role_name) end
+        order by g.tier, g.allow limit 1;
+    end if;
+    return v_allow is true and howdah._refuse_maintenance();
+end
 $$;

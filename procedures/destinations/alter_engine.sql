@@ -1,7 +1,8 @@
 -- howdah.alter_engine(options): change properties of the whole engine.
 --
 -- Raises   HD003 an option names an invalid destination; HD004 unknown or wrong option; HD010 called from a
---          maintenance command, or a poison procedure is not the caller's.
+--          maintenance command, a poison procedure is not the caller's, or the caller may not change the access rules
+--          of everything.
 -- Role     howdah_admin
 --
 -- options is a JSON object. howdah.engine_options() lists each option with its value, and docs/operations.md says what
@@ -23,6 +24,9 @@
 --
 -- persistent false: every message sent from now on is non-persistent, whatever its sender, queue or topic says. The
 -- server's next restart loses it.
+--
+-- access_enabled false: no access rule holds. Who may call a function may use it on everything. rule_set names the set
+-- of access rules in force. A service may have its own.
 create or replace function howdah.alter_engine(options jsonb) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -37,6 +41,10 @@ begin
     end if;
     perform howdah._check_options('engine', v_options);
     perform howdah._check_auto_options(v_options -> 'autocreate_options') where v_options ? 'autocreate_options';
+    if v_options ?| array['access_enabled', 'rule_set'] then
+        perform howdah._check_rule_right(null, '*');
+        perform howdah._touch_rules(null);
+    end if;
     select e.* into v_engine from howdah.engine e for update;
     v_engine := jsonb_populate_record(v_engine, (
         select coalesce(jsonb_object_agg(
@@ -64,7 +72,8 @@ begin
         exclusive = v_engine.exclusive, instance_timeout_seconds = v_engine.instance_timeout_seconds,
         autocreate_queue = v_engine.autocreate_queue, autocreate_topic = v_engine.autocreate_topic,
         autocreate_options = v_engine.autocreate_options,
-        autocreate_reap_seconds = v_engine.autocreate_reap_seconds;
+        autocreate_reap_seconds = v_engine.autocreate_reap_seconds,
+        access_enabled = v_engine.access_enabled, rule_set = v_engine.rule_set;
     if v_options = '{}' or v_options ?| array['max_count', 'max_size', 'max_message_bytes', 'yellow_threshold',
         'orange_threshold', 'red_threshold'] then
         perform howdah._close_room('howdah.system_room');

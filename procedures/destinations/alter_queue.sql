@@ -61,7 +61,7 @@ begin
         main_rank = case when v_new.persistent = d.persistent then d.main_rank
             when v_new.persistent then 9 - v_new.default_priority else -1 end
     where d.id = v_new.id;
-    perform howdah._copy_grants_of(v_new.id) where options ? 'stamp_user';
+    perform howdah._copy_rights_of(array[v_new.id]) where options ? 'stamp_user';
     perform howdah._set_room(v_new.id);
     if v_new.main_rank >= 0 then
         -- messages there are still found if the queue has no main lane now

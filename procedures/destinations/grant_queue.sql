@@ -6,22 +6,27 @@
 --
 -- The verbs are send, receive, browse, admin, pass_all and set_all. IBM MQ asks for pass_all and set_all, besides the
 -- first three, of a consumer whose poison messages go to a queue (option check_rights).
+--
+-- The right is an access rule of the engine's set, such as queue.q1.produce.allow.group. A rule that denies it to this
+-- role at this queue ends. See howdah.set_rule for rules by wildcard, and howdah.explain_access.
 create or replace function howdah.grant_queue(queue text, verb text, role text) returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare
-    v_id integer := (howdah._destination(queue, 'admin')).id;
+    v_queue howdah.destinations := howdah._destination(queue, 'admin');
+    v_new boolean;
 begin
     perform howdah._check_grant(verb, role);
-    perform howdah._adopt(v_id);
-    insert into howdah.destination_grants (destination_id, verb, role_name)
-    values (v_id, grant_queue.verb, grant_queue.role)
-    on conflict do nothing;
-    if found then
-        perform howdah._record_change('grant', concat_ws(' ', queue, verb, role), 'created', null,
-            jsonb_build_object('queue', queue, 'verb', verb, 'role', role));
-        return true;
-    end if;
-    return false;
+    perform howdah._adopt(v_queue.id);
+    perform howdah._touch_rules((select e.rule_set from howdah.engine e));
+    v_new := not exists (
+        select from howdah.list_grants(queue) g where (g.verb, g.role) = (grant_queue.verb, grant_queue.role));
+    perform howdah._grant_rule(v_queue, verb, false, k.kind,
+        array_remove(howdah._granted(v_queue, verb, false, k.kind), role))
+    from (values ('user'), ('group')) k(kind);
+    perform howdah._grant_rule(v_queue, verb, true, 'group',
+        array_append(array_remove(howdah._granted(v_queue, verb, true, 'group'), role), role));
+    perform howdah._compile_matching(case v_queue.kind when 'queue' then 'queue' else 'topic' end, v_queue.name);
+    return v_new;
 end
 $$;

@@ -27,9 +27,7 @@ begin
             p_message.message_id)) then format('queue %s is full', p_name)
         when p_destination.check_rights and exists (
             select from unnest(array['receive', 'browse', 'send', 'pass_all', 'set_all']) v(verb)
-            where not exists (select from howdah.destination_grants g
-                              where g.destination_id = p_target.id and g.verb = v.verb
-                                and howdah._has_role(g.role_name)))
+            where not howdah._has_right(p_target.id, v.verb))
             then format('NOT_AUTHORIZED: role %s lacks rights on queue %s', howdah._caller(), p_name)
     end;
 end

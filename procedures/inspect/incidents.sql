@@ -42,9 +42,7 @@ begin
       and (only_class is null or p.error_class = only_class)
       and (only_fingerprint is null or p.fingerprint = only_fingerprint)
       and (older_than is null or p.recorded_at < older_than) and (newer_than is null or p.recorded_at >= newer_than)
-      and exists (select from howdah.destination_grants g
-                  where g.destination_id = d.id and g.verb = 'browse'
-                    and howdah._has_role(g.role_name))
+      and howdah._has_right(d.id, 'browse')
     order by p.incident_id desc
     limit max_incidents;
 end

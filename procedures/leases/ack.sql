@@ -25,7 +25,8 @@ begin
         perform howdah._note_acked(queue, lease, message_ids);
     end if;
     -- The usual case: the messages are in leased, and the lease has not ended. Nobody else takes these rows.
-    select d.id, d.journal_level <> 'off' as journaled, l.rank, howdah._has_role(d.receivers[1]) as allowed,
+    select d.id, d.journal_level <> 'off' as journaled, l.rank, howdah._has_role(d.receivers[1])
+            or d.receivers <> '{}' and howdah._has_right(d.id, 'receive') as allowed,
         message_ids is null and exists (select from howdah.parked p
             where p.destination_id = d.id and p.lease_id = lease) as parked
     into v_queue

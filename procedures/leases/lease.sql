@@ -79,7 +79,8 @@ begin
         howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as due,
         exists (select from howdah.lanes l where l.destination_id = d.id and l.rank = d.main_rank and l.place = 0
             and l.head is not null) as opened,
-        howdah._has_role(d.receivers[1]) as allowed
+        howdah._has_role(d.receivers[1])
+            or d.receivers <> '{}' and howdah._has_right(d.id, 'receive') as allowed
     into v_queue
     from howdah.destinations d
     where d.name = queue and d.dropped_at is null and d.kind = 'queue' and not d.receiving_paused and d.main_rank >= 0

@@ -15,14 +15,11 @@ begin
             message = format('there is no link %s', coalesce(quote_literal(left(p_name, 250)), 'NULL')),
             hint = 'Create it with howdah.create_link(name, …), or see howdah.list_links().';
     end if;
-    if not exists (
-        select from howdah.destination_grants g
-        where g.destination_id = v_link.source_id and g.verb = p_verb and howdah._has_role(g.role_name)
-    ) then
+    if not howdah._has_right(v_link.source_id, p_verb) then
         raise exception using errcode = 'HD010',
             message = format('role %s may not %s on the source of link %s', quote_ident(howdah._caller()), p_verb,
                 quote_literal(p_name)),
-            hint = 'Ask an administrator for membership in a role that has this right (howdah.destination_grants).';
+            hint = 'Ask an administrator for membership in a role that has this right (howdah.list_grants).';
     end if;
     return v_link;
 end

@@ -7,7 +7,6 @@ create or replace function howdah.link_names() returns text[]
 language sql stable security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
     select array(select l.name::text from howdah.links l
-        where exists (select from howdah.destination_grants g
-            where g.destination_id = l.source_id and g.verb = 'receive' and howdah._has_role(g.role_name))
+        where howdah._has_right(l.source_id, 'receive')
         order by l.name)
 $$;

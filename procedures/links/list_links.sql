@@ -27,9 +27,8 @@ begin
     from howdah.links l
     join howdah.destinations d on d.id = l.source_id
     left join howdah.lock k on k.name = 'link:' || l.name and k.expires_at > howdah.now()
-    where exists (select from howdah.destination_grants g
-        where g.destination_id = l.source_id and g.verb in ('receive', 'browse', 'admin')
-          and howdah._has_role(g.role_name))
+    where howdah._has_right(l.source_id, 'receive') or howdah._has_right(l.source_id, 'browse')
+        or howdah._has_right(l.source_id, 'admin')
     order by l.name;
 end
 $$;

@@ -14,9 +14,7 @@ language sql stable security definer set search_path = pg_catalog, howdah, pg_te
 as $$
     select l.name, d.name, l.kind, l.max_sessions, l.stop_on_failure, l.sequential_failures,
         howdah._listener_failures(l), l.status, l.stopped_at, l.stopped_by, l.stopped_message_id,
-        case when exists (select from howdah.destination_grants g
-                          where g.destination_id = d.id and g.verb = 'browse'
-                            and howdah._has_role(g.role_name)) then l.stop_reason end,
+        case when howdah._has_right(d.id, 'browse') then l.stop_reason end,
         howdah._listener_warning(l), l.created_at, l.created_by
     from howdah.listeners l join howdah.destinations d on d.id = l.destination_id
     where list_listeners.listener is null or l.name = list_listeners.listener

@@ -35,9 +35,7 @@ begin
     where (v_id is null or a.destination_id = v_id)
       and (list_acts.message_id is null or list_acts.message_id = any (a.message_ids))
       and (before_act is null or a.act_id < before_act)
-      and (a.destination_id is null or exists (select from howdah.destination_grants g
-                                               where g.destination_id = d.id and g.verb = 'browse'
-                                                 and howdah._has_role(g.role_name)))
+      and (a.destination_id is null or howdah._has_right(d.id, 'browse'))
     order by a.act_id desc
     limit max_acts;
 end

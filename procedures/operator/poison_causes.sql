@@ -35,9 +35,7 @@ begin
     with readable as materialized (
         select d.id from howdah.destinations d
         where (v_id is null or d.id = v_id)
-          and exists (select from howdah.destination_grants g
-                      where g.destination_id = d.id and g.verb = 'browse'
-                        and howdah._has_role(g.role_name))
+          and howdah._has_right(d.id, 'browse')
     ), cause as (
         select p.fingerprint, count(*) as incidents, count(distinct p.message_id) as messages,
         min(p.recorded_at) as first_at,

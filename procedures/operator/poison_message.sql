@@ -31,9 +31,7 @@ begin
                        or d.id in (select o.destination_id from howdah.moved o where o.message_id = v_number)
                        or exists (select from howdah.parked w
                            where w.destination_id = d.id and w.message_id = v_number) end
-          and exists (select from howdah.destination_grants g
-                      where g.destination_id = d.id and g.verb = 'browse'
-                        and howdah._has_role(g.role_name)));
+          and howdah._has_right(d.id, 'browse'));
     -- Look first where it was sent to, by key: a message that never moved is found without a search.
     return query
     select howdah._message(m, howdah._destination_name(m.destination_id), false,

@@ -39,6 +39,8 @@ begin
             when 'size' then howdah._parse_size(v_option.text) is not null
             when 'choice' then v_option.type = 'string' and v_option.text = any (v_option.choices)
             when 'options' then v_option.type = 'object'
+            when 'rule_set' then v_option.type = 'string'
+                and exists (select from howdah.access_rule_sets s where s.name = v_option.text)
             else v_option.type = 'string' end;
         if not v_right then
             raise exception using errcode = 'HD004',
@@ -51,6 +53,7 @@ begin
                     when 'choice' then format('It is one of: %s.', array_to_string(v_option.choices, ', '))
                     when 'options' then 'It is a JSON object of options of a queue, such as {"message_limit": 1000}.'
                     when 'function' then 'It is the name of a function with its schema, such as "shop.poison".'
+                    when 'rule_set' then 'It is the name of a set of access rules (howdah.list_rule_sets()).'
                     when 'selector' then 'It is a selector, such as "price > 100".'
                     else 'It is the name of a queue.' end;
         end if;

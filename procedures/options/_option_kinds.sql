@@ -1,7 +1,7 @@
 -- howdah._option_kinds(): the permitted values of each option of a queue, a topic, an alias, a listener or the engine.
 --
 -- Returns  owner (queue, topic, alias, listener or engine); key; kind (integer, number, boolean, size, choice, name,
---          function, selector); the bounds of a number; the choices; whether it may be null.
+--          function, selector, rule_set); the bounds of a number; the choices; whether it may be null.
 -- Role     internal
 create or replace function howdah._option_kinds()
 returns table (owner text, key text, kind text, lowest numeric, highest numeric, choices text[], nullable boolean)
@@ -121,5 +121,7 @@ as $$
         ('engine', 'autocreate_queue', 'boolean', 0, 0, null, false),
         ('engine', 'autocreate_topic', 'boolean', 0, 0, null, false),
         ('engine', 'autocreate_options', 'options', 0, 0, null, false),
-        ('engine', 'autocreate_reap_seconds', 'integer', 1, 31536000, null, false)
+        ('engine', 'autocreate_reap_seconds', 'integer', 1, 31536000, null, false),
+        ('engine', 'access_enabled', 'boolean', 0, 0, null, false),
+        ('engine', 'rule_set', 'rule_set', 0, 0, null, false)
 $$;

@@ -43,7 +43,7 @@ begin
                   and d.journal_level <> 'full' and d.persistent and d.default_reliability = 'ASSURED_PERSISTENT'
                   and d.room is null and t.stored and not t.bridged
                   and t.refused_for is null
-                  and howdah._has_role(d.senders[1])
+                  and (howdah._has_role(d.senders[1]) or d.senders <> '{}' and howdah._has_right(d.id, 'send'))
                   and (pg_sequence_last_value(d.waiting) is null or p_notify is not true
                       or howdah._wake(d.id, d.waiting, 'topic:'))
                 returning seq, destination_id into v_seq, v_topic;

@@ -31,10 +31,8 @@ begin
     into v_busy, v_idle, v_allowed, v_any
     from (select d.name, d.id, d.receiving_paused and (d.own_receiving_paused or howdah._engine_state() <> 'running')
         or d.backout_count = 'hardened' or d.delivery_policy <> 'shared' or d.message_groups = 'sticky' as closed,
-              howdah._has_role(d.receivers[1]) is true
-                  or exists (select from howdah.destination_grants g
-                             where g.destination_id = d.id and g.verb = 'receive'
-                               and howdah._has_role(g.role_name)) as allowed,
+              howdah._has_role(d.receivers[1])
+                  or howdah._has_right(d.id, 'receive') as allowed,
               pg_sequence_last_value(d.special) is null
               and coalesce(pg_sequence_last_value(d.head), 0) >= coalesce(pg_sequence_last_value(d.positions),
                   0) as idle
@@ -49,7 +47,7 @@ begin
         raise exception using errcode = 'HD010',
             message = format('role %s may not receive from any queue that matches %s',
             quote_ident(howdah._caller()), quote_literal(p_pattern)),
-            hint = 'Ask an administrator for membership in a role that has this right (howdah.destination_grants).';
+            hint = 'Ask an administrator for membership in a role that has this right (howdah.list_grants).';
     end if;
     v_start := floor(random() * cardinality(v_busy));
     return v_busy[v_start + 1:] || v_busy[1:v_start] || v_idle;

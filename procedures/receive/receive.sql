@@ -51,7 +51,8 @@ begin
         howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as due,
         case when not hold and selector is null and consumer is null and not d.receiving_paused
             and (current_setting('howdah.commit_by_reliability', true) <> '') is not true
-            and howdah._has_role(d.receivers[1]) then max_messages end as usual
+            and (howdah._has_role(d.receivers[1]) or d.receivers <> '{}' and howdah._has_right(d.id, 'receive'))
+            then max_messages end as usual
     into v_queue
     from howdah.destinations d where d.name = queue and d.dropped_at is null;
     if v_queue.usual between 1 and 10000 and (v_queue.usual = 1 or v_queue.usual <= v_queue.ahead)

@@ -33,6 +33,13 @@ begin
     where not exists (select from howdah.topic_ring);
     insert into howdah.lock (name) select 'maintenance'
     where not exists (select from howdah.lock l where l.name = 'maintenance');
+    insert into howdah.access_rule_sets (name, created_at, created_by, changed_at)
+    values ('default', howdah.now(), howdah._caller(), howdah.now())
+    on conflict do nothing;
+    if found then
+        insert into howdah.access_rules (rule_set, resource, name, operation, allow, kind, principals)
+        select 'default', r.* from howdah._default_rules() r;
+    end if;
     select n.* into v_system from howdah._new_destination((select '_SYSTEM.Exception.Destination.' || e.name
         from howdah.engine e)) n;
     if not exists (select from howdah.destinations d where d.name = v_system.name and d.dropped_at is null) then
@@ -41,8 +48,6 @@ begin
         v_system.exception_mode := 'none';
         v_system.dispose_at := 1000000;
         perform howdah._add_destination(v_system);
-        delete from howdah.destination_grants g using howdah.destinations d
-        where d.id = g.destination_id and d.is_system and g.verb = 'send';
     end if;
 end
 $$;

@@ -46,7 +46,10 @@ as $$
     select 'right of ' || g.role_name, g.verb || ' ' || d.name, 'slow',
         'No role has this name: a new one of it would have the right. howdah.revoke_queue takes it back.'
     from howdah.destination_grants g join howdah.destinations d on d.id = g.destination_id
-    where d.dropped_at is null and not exists (select from pg_roles r where r.rolname = g.role_name)    union all
+    cross join howdah.engine e
+    where d.dropped_at is null and g.allow and g.rule_set in (e.rule_set, '') and g.role_name <> '*'
+      and not exists (select from pg_roles r where r.rolname = g.role_name)
+    union all
     select 'prepared transaction ' || x.gid, 'since ' || x.prepared, 'stall',
         'It holds vacuum back in the whole server: commit it or roll it back (howdah.list_transactions).'
     from pg_prepared_xacts x where x.database = current_database() and x.prepared < howdah.now() - interval '1 hour'

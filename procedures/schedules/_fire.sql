@@ -17,9 +17,7 @@ begin
             howdah._destination_name(p_schedule.destination_id)),
             hint = 'Cancel the schedule.';
     end if;
-    if not exists (select from howdah.destination_grants g
-                   where g.destination_id = v_destination.id and g.verb = 'send'
-                     and howdah._is_member(p_schedule.created_by, g.role_name)) then
+    if not howdah._role_has_right(p_schedule.created_by, v_destination.id, 'send') then
         raise exception using errcode = 'HD010',
             message = format('role %s may not send to %s any more', quote_ident(p_schedule.created_by),
                 quote_literal(v_destination.name)),

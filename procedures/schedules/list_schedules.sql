@@ -32,9 +32,7 @@ begin
     from howdah.schedules s join howdah.destinations d on d.id = s.destination_id
     where (queue is null or d.name = queue and d.dropped_at is null)
       and (all_states or s.state in ('active', 'paused', 'failed'))
-      and exists (select from howdah.destination_grants g join pg_roles r on r.rolname = g.role_name
-                  where g.destination_id = d.id and g.verb in ('send', 'browse', 'admin')
-                    and howdah._has_role(r.rolname::text))
+      and (howdah._has_right(d.id, 'send') or howdah._has_right(d.id, 'browse') or howdah._has_right(d.id, 'admin'))
     order by s.next_at nulls last, s.id;
 end
 $$;

@@ -27,7 +27,7 @@ begin
           and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full' and c.persistent
           and c.producer_may_override and c.max_reliability = 'ASSURED_PERSISTENT'
           and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(p_body)))
-          and howdah._has_role(c.senders[1])
+          and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send'))
           and (pg_sequence_last_value(c.waiting) is null or p_notify is not true or howdah._wake(c.id, c.waiting))
     ) d
     returning message_id into v_message_id;

@@ -53,8 +53,7 @@ begin
             from howdah.topic_ring g) r
         where d.name = p_name and d.dropped_at is null
           and (not d.receiving_paused or not d.own_receiving_paused and howdah._engine_state() = 'running')
-          and exists (select from howdah.destination_grants g
-              where g.destination_id = d.id and g.verb = 'receive' and howdah._has_role(g.role_name));
+          and howdah._has_right(d.id, 'receive');
         if not found then
             perform howdah._refuse_stream(p_name);
         end if;

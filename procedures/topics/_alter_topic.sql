@@ -45,7 +45,7 @@ begin
         backlog_action = v_new.backlog_action,
         refused_for = case when v_new.backlog_action = 'refuse' then t.refused_for end
     where t.destination_id = p_topic_id;
-    perform howdah._copy_grants_of(p_topic_id) where p_options ? 'stamp_user';
+    perform howdah._copy_rights_of(array[p_topic_id]) where p_options ? 'stamp_user';
     perform howdah._set_room(p_topic_id);
     perform howdah._note_readers(p_topic_id);
 end
