@@ -2029,18 +2029,88 @@ COMMENT ON TABLE howdah.sender_signs IS 'When connections that send gave their l
 COMMENT ON COLUMN howdah.sender_signs.sender IS 'A connection named by set_connection: the key of its lock.';
 COMMENT ON COLUMN howdah.sender_signs.seen_at IS 'When keep_connection was called last.';
 
+CREATE TABLE howdah.services (
+    name TEXT COLLATE "C" NOT NULL,
+    kind TEXT NOT NULL,
+    active BOOLEAN DEFAULT false NOT NULL,
+    access_enabled BOOLEAN,
+    rule_set TEXT,
+    roles TEXT[],
+    require_tls BOOLEAN DEFAULT false NOT NULL,
+    min_connections INTEGER DEFAULT 0 NOT NULL,
+    max_connections INTEGER DEFAULT 10 NOT NULL,
+    idle_seconds INTEGER DEFAULT 600 NOT NULL,
+    model TEXT DEFAULT 'shared' NOT NULL,
+    monitor_limit INTEGER DEFAULT 512 NOT NULL,
+    comment TEXT,
+    CONSTRAINT pk_services PRIMARY KEY (name),
+    CONSTRAINT ck_services_services_kind CHECK (kind IN ('NORMAL', 'ADMIN')),
+    CONSTRAINT ck_services_services_model CHECK (model IN ('dedicated', 'shared')),
+    CONSTRAINT ck_services_services_connections CHECK (min_connections >= 0 AND max_connections > min_connections),
+    CONSTRAINT ck_services_services_limits CHECK (idle_seconds > 0 AND monitor_limit >= 0)
+);
+COMMENT ON TABLE howdah.services IS 'Services: how sessions connect, and what a client''s pool of connections is like.';
+COMMENT ON COLUMN howdah.services.name IS 'Name: jms, ssljms, admin or ssladmin.';
+COMMENT ON COLUMN howdah.services.kind IS 'NORMAL serves messages. ADMIN also serves the functions of administrators.';
+COMMENT ON COLUMN howdah.services.active IS 'Whether it accepts sessions.';
+COMMENT ON COLUMN howdah.services.access_enabled IS 'Whether access rules hold for its sessions. NULL: as for the engine.';
+COMMENT ON COLUMN howdah.services.rule_set IS 'The set of access rules that hold for its sessions. NULL: as for the engine.';
+COMMENT ON COLUMN howdah.services.roles IS 'Members of these roles belong to this service. NULL: anybody may connect with it.';
+COMMENT ON COLUMN howdah.services.require_tls IS 'Whether it refuses a session without TLS.';
+COMMENT ON COLUMN howdah.services.min_connections IS 'Database connections that a client''s pool keeps.';
+COMMENT ON COLUMN howdah.services.max_connections IS 'Database connections that a client''s pool has at most.';
+COMMENT ON COLUMN howdah.services.idle_seconds IS 'Seconds after which a client''s pool closes an idle connection above the minimum.';
+COMMENT ON COLUMN howdah.services.model IS 'dedicated: each session has two database connections, and one of them waits. shared: sessions share those that wait.';
+COMMENT ON COLUMN howdah.services.monitor_limit IS 'Consumers that one waiting connection serves at most. 0: any number.';
+COMMENT ON COLUMN howdah.services.comment IS 'What it is for, in the words of an administrator.';
+
+CREATE TABLE howdah.access_rules (
+    rule_set TEXT COLLATE "C" NOT NULL,
+    resource TEXT NOT NULL,
+    name TEXT COLLATE "C" NOT NULL,
+    operation TEXT NOT NULL,
+    allow BOOLEAN NOT NULL,
+    kind TEXT NOT NULL,
+    principals TEXT[] NOT NULL,
+    CONSTRAINT pk_access_rules PRIMARY KEY (rule_set, resource, name, operation, allow, kind),
+    CONSTRAINT ck_access_rules_resource CHECK (resource IN ('connection', 'queue', 'topic')),
+    CONSTRAINT ck_access_rules_kind CHECK (kind IN ('user', 'group')),
+    CONSTRAINT ck_access_rules_principals CHECK (cardinality(principals) > 0),
+    CONSTRAINT fk_access_rules_rule_set FOREIGN KEY(rule_set) REFERENCES howdah.access_rule_sets (name) ON DELETE CASCADE
+);
+CREATE INDEX ix_access_rules_name ON howdah.access_rules (resource, name);
+CREATE INDEX ix_access_rules_wildcard ON howdah.access_rules (resource) WHERE name ~ '[*>]';
+COMMENT ON TABLE howdah.access_rules IS 'Access rules: who may do what with which connections, queues and topics.';
+COMMENT ON COLUMN howdah.access_rules.rule_set IS 'The set that it belongs to.';
+COMMENT ON COLUMN howdah.access_rules.resource IS 'connection, queue or topic.';
+COMMENT ON COLUMN howdah.access_rules.name IS 'NORMAL or ADMIN for a connection; else a destination''s name, * for all, or a wildcard.';
+COMMENT ON COLUMN howdah.access_rules.operation IS 'connect, produce, consume, browse, create, admin, pass_all or set_all.';
+COMMENT ON COLUMN howdah.access_rules.allow IS 'Whether it allows or denies.';
+COMMENT ON COLUMN howdah.access_rules.kind IS 'user: the principals themselves. group: members of them, too.';
+COMMENT ON COLUMN howdah.access_rules.principals IS 'Roles. One that is * stands for everybody.';
+
 CREATE TABLE howdah.destination_grants (
     destination_id INTEGER NOT NULL,
+    rule_set TEXT COLLATE "C" DEFAULT '' NOT NULL,
     verb TEXT NOT NULL,
+    kind TEXT DEFAULT 'group' NOT NULL,
     role_name TEXT NOT NULL,
-    CONSTRAINT pk_destination_grants PRIMARY KEY (destination_id, verb, role_name),
+    allow BOOLEAN DEFAULT true NOT NULL,
+    tier SMALLINT DEFAULT 32000 NOT NULL,
+    CONSTRAINT pk_destination_grants PRIMARY KEY (destination_id, rule_set, verb, kind, role_name),
     CONSTRAINT ck_destination_grants_verb CHECK (verb IN ('send', 'receive', 'browse', 'admin', 'pass_all', 'set_all')),
+    CONSTRAINT ck_destination_grants_kind CHECK (kind IN ('user', 'group')),
     CONSTRAINT fk_destination_grants_destination FOREIGN KEY(destination_id) REFERENCES howdah.destinations (id)
 );
-COMMENT ON TABLE howdah.destination_grants IS 'Who may do what with a destination.';
+CREATE INDEX ix_destination_grants_tier ON howdah.destination_grants (destination_id, verb, tier, allow);
+COMMENT ON TABLE howdah.destination_grants IS 'Who may do what with a destination: the access rules, compiled.';
 COMMENT ON COLUMN howdah.destination_grants.destination_id IS 'The destination.';
-COMMENT ON COLUMN howdah.destination_grants.verb IS 'What is allowed: send, receive, browse, admin, pass_all or set_all.';
-COMMENT ON COLUMN howdah.destination_grants.role_name IS 'The role that has the right; so have its members.';
+COMMENT ON COLUMN howdah.destination_grants.rule_set IS 'The set of access rules that it comes from. Empty: it was copied at the creation, and is in all sets.';
+COMMENT ON COLUMN howdah.destination_grants.verb IS 'What it is about: send, receive, browse, admin, pass_all, set_all.';
+COMMENT ON COLUMN howdah.destination_grants.kind IS 'user: the role itself. group: its members, too.';
+COMMENT ON COLUMN howdah.destination_grants.role_name IS 'The role. *: everybody.';
+COMMENT ON COLUMN howdah.destination_grants.allow IS 'Whether it allows or denies.';
+COMMENT ON COLUMN howdah.destination_grants.tier IS 'Its place: the lowest tier that matches the caller decides, and there a denial before a permission.';
 
 CREATE TABLE howdah.auto_destinations (
     destination_id INTEGER NOT NULL,
