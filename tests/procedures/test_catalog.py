@@ -41,7 +41,7 @@ def raises(name: str, seen: frozenset[str] = frozenset()) -> set[str]:
     body = re.sub(r"--[^\n]*", "", BODIES[name])
     codes = set(re.findall(r"errcode = '(HD\d{3})'", body))
     body = re.sub(r"'(?:[^']|'')*'", "''", body)
-    for called in set(re.findall(r"howdah\.(\w+)\s*\(", body)) & BODIES.keys():
+    for called in set(re.findall(r"(?<!into )howdah\.(\w+)\s*\(", body)) & BODIES.keys():
         codes |= raises(called, seen | {name}) - NOT_ASKED_FOR.get((name, called), set())
     return codes
 
@@ -182,7 +182,7 @@ def reached(name: str, seen: frozenset[str] = frozenset()) -> frozenset[str]:
         return seen
     body = re.sub(r"'(?:[^']|'')*'", "''", re.sub(r"--[^\n]*", "", BODIES[name]))
     seen |= {name}
-    for called in set(re.findall(r"howdah\.(\w+)\s*\(", body)) & BODIES.keys():
+    for called in set(re.findall(r"(?<!into )howdah\.(\w+)\s*\(", body)) & BODIES.keys():
         seen = reached(called, seen)
     return seen
 
