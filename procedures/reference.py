@@ -35,7 +35,10 @@ TITLES = {
     "archive": "Archive",
     "journal": "The journal as a stream",
     "audit": "Audits",
+    "changes": "The record of changes",
     "runtime": "Locks and workers",
+    "instances": "Instances",
+    "cluster": "The cluster of instances",
     "maintenance": "Maintenance",
 }
 """The pages, in their order: the folders that hold public functions."""
@@ -55,6 +58,9 @@ PAGES = {
     "links": ("links",),
     "operator": ("poison-operator",),
     "engine": ("stopping",),
+    "changes": ("instances",),
+    "instances": ("instances",),
+    "cluster": ("instances",),
     "inspect": ("request-reply", "limits"),
     "archive": ("archive",),
     "journal": ("streaming",),

@@ -1,6 +1,7 @@
 -- howdah.alter_engine(options): change properties of the whole engine.
 --
--- Raises   HD003 an option names an invalid destination; HD004 unknown or wrong option.
+-- Raises   HD003 an option names an invalid destination; HD004 unknown or wrong option; HD010 called from a maintenance
+--          command; HD045 the master of changes is away.
 -- Role     howdah_admin
 --
 -- options is a JSON object. howdah.engine_options() lists each option with its value, and docs/operations.md says what

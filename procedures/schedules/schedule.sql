@@ -6,7 +6,7 @@
 -- Raises   HD001 no such queue; HD005 null body or wrong argument; HD006 bad priority; HD007 body too large; HD008
 --          sending is paused; HD010 not allowed; HD017 the conversation was ended; HD018, HD027 the queue is full;
 --          HD025 a restored database; HD029 a schedule of that name is somebody else's; HD039 the level is above the
---          queue's highest; HD040 the engine is paused, quiesced or stopped.
+--          queue's highest; HD040 the engine is paused, quiesced or stopped; HD045 the master of changes is away.
 -- Role     howdah_producer howdah_admin
 --
 -- Without cron and period there is one delivery, at starts_at or after delay. To a queue that is a delayed message, for

@@ -4,7 +4,7 @@
 -- Raises   HD001 no such queue; HD005 null body or wrong argument; HD006 bad priority; HD007 body too large; HD008
 --          sending is paused; HD010 not allowed; HD017 the conversation was ended; HD018 the queue is full; HD025 a
 --          restored database (howdah.rebase_topics); HD027 the engine is full; HD039 the level is above the queue's
---          highest; HD040 the engine is paused, quiesced or stopped.
+--          highest; HD040 the engine is paused, quiesced or stopped; HD045 the master of changes is away.
 -- Role     howdah_producer howdah_admin
 --
 -- body is text, jsonb or bytea. Text and JSON come back as text; bytea comes back as the exact bytes. headers is a JSON

@@ -25,7 +25,15 @@ PUBLIC = sorted(name for name in BODIES if not name.startswith("_"))
 
 
 # A text does not tell which arguments a call passes: acknowledge, whose lease may be lost, is never passed here.
-NOT_ASKED_FOR = {("lease_ahead", "lease"): {"HD026"}}
+NOT_ASKED_FOR = {
+    ("lease_ahead", "lease"): {"HD026"},
+    # the cluster's own settings, and what is no configuration, need no master of changes
+    ("set_cluster", "_record_change"): {"HD045"},
+    ("quiesce_instance", "_record_change"): {"HD045"},
+    ("resume_instance", "_record_change"): {"HD045"},
+    ("_new_temporary", "_add_destination"): {"HD045"},
+    ("_await_turn", "_acquire_lock"): {"HD005"},
+}
 """By caller and called: codes that only an argument brings which this caller does not pass."""
 
 
