@@ -85,7 +85,7 @@ def backup(
 ) -> None:
     """Write the configuration and the record of its changes to a file. It holds no messages and no secrets."""
     with connected(dsn, role) as connection:
-        lines = [output.to_json(row["backup_changes"]) for row in connection.changes.backup()]
+        lines = [output.to_json(line) for line in connection.changes.backup()]
     if str(file) == "-":
         output.write("\n".join(lines))
         return

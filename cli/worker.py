@@ -128,7 +128,8 @@ def worker(
     If a process is killed, the message in the handler of each of its sessions counts as failed.
     It does not matter which of them was the cause: see --isolate.
     """
-    from ..workers import Instance, Supervisor, logs
+    from ..workers import Supervisor, logs
+    from ..workers.instance import Instance
     from ..workers.selection import UnknownQueue
 
     settings = _settings(log_set, log_file, metrics)

@@ -36,8 +36,11 @@ TITLES = {
     "archive": "Archive",
     "journal": "The journal as a stream",
     "audit": "Audits",
+    "changes": "The record of changes",
     "runtime": "Locks and workers",
     "objects": "Administered objects",
+    "instances": "Instances",
+    "cluster": "The cluster of instances",
     "maintenance": "Maintenance",
 }
 """The pages, in their order: the folders that hold public functions."""
@@ -58,6 +61,9 @@ PAGES = {
     "links": ("links",),
     "operator": ("poison-operator",),
     "engine": ("stopping",),
+    "changes": ("instances",),
+    "instances": ("instances",),
+    "cluster": ("instances",),
     "inspect": ("request-reply", "limits"),
     "archive": ("archive",),
     "journal": ("streaming",),

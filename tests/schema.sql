@@ -12335,6 +12335,7 @@ COMMENT ON FUNCTION howdah._preset(p_name text) IS 'the policy of one of the fiv
 
 CREATE FUNCTION howdah._properties(p_kind text, p_name text) RETURNS jsonb
     LANGUAGE plpgsql STABLE
+    SET extra_float_digits TO '1'
     AS $$
 declare
     v_destination howdah.destinations;
@@ -12347,17 +12348,28 @@ begin
         if not found then
             return null;
         end if;
+        -- what administrators set, not what is in effect
+        v_destination.max_message_bytes := v_destination.own_max_message_bytes;
+        v_destination.persistent := v_destination.own_persistent;
         v_paused := jsonb_build_object('sending_paused', v_destination.own_sending_paused,
             'receiving_paused', v_destination.own_receiving_paused);
     end if;
     return case p_kind
-        when 'queue' then v_paused || howdah.queue_options(p_name)
-        when 'topic' then v_paused || howdah.topic_options(p_name)
+        when 'queue' then (
+            select v_paused || jsonb_object_agg(k.key, to_jsonb(v_destination) -> k.key)
+            from howdah._option_kinds() k where k.owner = 'queue')
+        when 'topic' then (
+            select v_paused || jsonb_object_agg(k.key, (to_jsonb(v_destination) || to_jsonb(t)) -> k.key)
+            from howdah.topics t cross join howdah._option_kinds() k
+            where t.destination_id = v_destination.id and k.owner = 'topic')
         when 'subscription' then (
-            select v_paused || howdah.queue_options(p_name) || jsonb_build_object('topic', s.topic, 'name', s.name,
+            select v_paused || o.options || jsonb_build_object('topic', s.topic, 'name', s.name,
                 'client_id', s.client_id, 'selector', s.selector, 'shared', s.shared, 'no_local', s.no_local,
                 'prioritized', s.prioritized)
-            from howdah.subscriptions s where s.destination_id = v_destination.id and s.durable)
+            from howdah.subscriptions s cross join (
+                select jsonb_object_agg(k.key, to_jsonb(v_destination) -> k.key) as options
+                from howdah._option_kinds() k where k.owner = 'queue') o
+            where s.destination_id = v_destination.id and s.durable)
         when 'alias' then (
             select to_jsonb(a) - array['name', 'created_at', 'created_by'] from howdah.aliases a where a.name = p_name)
         when 'policy' then (select p.options from howdah.destination_policies p where p.pattern = p_name)
@@ -12380,7 +12392,8 @@ begin
             from howdah.links l join howdah.destinations d on d.id = l.source_id where l.name = p_name)
         when 'grant' then (
             select case when d.name = p_name then jsonb_build_object('queue', d.name, 'grants',
-                    howdah._grants_of(d.id)) else jsonb_build_object('queue', d.name, 'verb', g.verb, 'role', g.role_name) end
+                    howdah._grants_of(d.id)) else jsonb_build_object('queue', d.name, 'verb', g.verb, 'role',
+                    g.role_name) end
             from howdah.destination_grants g join howdah.destinations d on d.id = g.destination_id
             where d.dropped_at is null and d.name = split_part(p_name, ' ', 1)
               and p_name in (d.name, concat_ws(' ', d.name, g.verb, g.role_name)) limit 1)
@@ -13477,11 +13490,12 @@ begin
     if p_before is not distinct from p_after then
         return;
     end if;
+    perform howdah._refuse_maintenance();
     if p_kind not in ('cluster', 'instance') then
         perform howdah._check_changes();
     end if;
     perform howdah._commit_needs(4);
-    insert into howdah.config_changes (transaction, at, actor, kind, name, act, before, after, reason, undoes)
+    insert into howdah.config_changes as c (transaction, at, actor, kind, name, act, before, after, reason, undoes)
     values (pg_current_xact_id()::text::bigint, howdah.now(), howdah._caller(), p_kind, p_name, p_act, p_before,
         p_after, left(nullif(current_setting('howdah.reason', true), ''), 1000), p_undoes);
 end
@@ -13797,18 +13811,6 @@ $$;
 
 COMMENT ON FUNCTION howdah._recount(p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint, OUT verdict text, OUT over_messages bigint, OUT over_bytes bigint, OUT level integer) IS 'count, and set how many tickets are left; the caller holds the lock of howdah._reserve_after_count.';
 
-CREATE FUNCTION howdah._recover() RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-begin
-    perform howdah._sweep_lost();
-    perform howdah._close_dead(c.destination_id, howdah.now())
-    from (select distinct o.destination_id from howdah.consumers o order by 1) c;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._recover() IS 'make good what earlier lives left: lost messages are journaled, dead consumers closed.';
-
 CREATE FUNCTION howdah._recover(p_subscription howdah.subscriptions, p_topic_id integer, p_upto pg_snapshot) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -13855,7 +13857,19 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._recover(p_subscription howdah.subscriptions, p_topic_id integer, p_upto pg_snapshot) IS 'make good what earlier lives left: lost messages are journaled, dead consumers closed.';
+COMMENT ON FUNCTION howdah._recover(p_subscription howdah.subscriptions, p_topic_id integer, p_upto pg_snapshot) IS 'give a late non-durable subscriber the messages that the topic''s recovery policy keeps.';
+
+CREATE FUNCTION howdah._recover_instance() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform howdah._sweep_lost();
+    perform howdah._close_dead(c.destination_id, howdah.now())
+    from (select distinct o.destination_id from howdah.consumers o order by 1) c;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._recover_instance() IS 'make good what earlier lives left: lost messages are journaled, dead consumers closed.';
 
 CREATE FUNCTION howdah._redelivery_delay(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) RETURNS interval
     LANGUAGE sql
@@ -16803,8 +16817,8 @@ begin
         howdah.now(), howdah._caller())
     on conflict (name) do update set target = excluded.target, default_reliability = excluded.default_reliability,
         max_reliability = excluded.max_reliability, producer_may_override = excluded.producer_may_override;
-    perform howdah._record_change('alias', p_alias, case when v_before is null then 'created' else 'altered' end, v_before,
-        howdah._properties('alias', p_alias));
+    perform howdah._record_change('alias', p_alias, case when v_before is null then 'created' else 'altered' end,
+        v_before, howdah._properties('alias', p_alias));
 end
 $$;
 
@@ -19135,8 +19149,8 @@ begin
     on conflict on constraint pk_bridges do update set selector = excluded.selector,
         selector_sql = excluded.selector_sql;
     perform howdah._note_readers(v_topic.id);
-    perform howdah._record_change('bridge', v_name, case when v_before is null then 'created' else 'altered' end, v_before,
-        howdah._properties('bridge', v_name));
+    perform howdah._record_change('bridge', v_name, case when v_before is null then 'created' else 'altered' end,
+        v_before, howdah._properties('bridge', v_name));
 end
 $$;
 
@@ -19597,7 +19611,8 @@ declare
     v_parts text[] := string_to_array(coalesce(after_position, v_record || '/3:3:/3:3:/0'), '/');
 begin
     if (max_changes between 1 and 10000) is not true or cardinality(v_parts) <> 4
-       or v_parts[1] !~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' or v_parts[2] !~ '^[0-9]{1,18}:[0-9]{1,18}:[0-9,]*$'
+       or v_parts[1] !~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+       or v_parts[2] !~ '^[0-9]{1,18}:[0-9]{1,18}:[0-9,]*$'
        or v_parts[3] !~ '^[0-9]{1,18}:[0-9]{1,18}:[0-9,]*$' or v_parts[4] !~ '^[0-9]{1,18}$' then
         raise exception using errcode = 'HD005', message = 'wrong position or number of changes',
             hint = 'after_position is the position of a row, or NULL; max_changes is 1 to 10000.';
@@ -20905,7 +20920,7 @@ begin
         v_state := 'RECOVERING';
     else
         if v_instance.state = 'RECOVERING' then
-            perform howdah._recover();
+            perform howdah._recover_instance();
         end if;
         v_state := case when v_instance.quiesced_by is null then 'RUNNING' else 'QUIESCED' end;
     end if;
@@ -24341,7 +24356,7 @@ begin
     on conflict do nothing;
     if not found then
         raise exception using errcode = 'HD046', message = format('instance %s is running', quote_literal(name)),
-            hint = 'Give this one another name. One that was killed is forgotten after engine.instance_timeout_seconds.';
+            hint = 'Give this one another name. A killed one is forgotten after engine.instance_timeout_seconds.';
     end if;
     perform howdah._position_at(name, v_is ->> 'cluster_mode' = 'master');
     return v_id;
@@ -24951,7 +24966,8 @@ begin
     set state = case when v_next > s.ends_at then 'ended' else 'active' end, next_at = v_next, changed_at = v_now,
         last_error = null, due_at = case when (v_next > s.ends_at) is not true then coalesce(v_next, v_now) end
     where s.id = v_schedule.id;
-    perform howdah._record_schedule(v_schedule, howdah._destination_name(v_schedule.destination_id), 'altered', 'active');
+    perform howdah._record_schedule(v_schedule, howdah._destination_name(v_schedule.destination_id), 'altered',
+        'active');
     return true;
 end
 $$;
@@ -30215,9 +30231,9 @@ REVOKE ALL ON FUNCTION howdah._record_silent_attempts(p_destination howdah.desti
 
 REVOKE ALL ON FUNCTION howdah._recount(p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint, OUT verdict text, OUT over_messages bigint, OUT over_bytes bigint, OUT level integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._recover() FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._recover(p_subscription howdah.subscriptions, p_topic_id integer, p_upto pg_snapshot) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._recover_instance() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._redelivery_delay(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) FROM PUBLIC;
 

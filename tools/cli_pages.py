@@ -31,6 +31,7 @@ PAGES = (
     Page("schedules", "Schedules", "cli/schedule.py", ("schedule", "scheduler")),
     Page("links", "Links", "cli/link.py", ("link",)),
     Page("workers", "Workers", "cli/worker.py", ("worker", "workers")),
+    Page("instances", "Instances and changes", "cli/instance.py", ("instance", "cluster", "changes")),
     Page("poison", "Failed messages", "cli/poison/command.py", ("poison",)),
     Page("server", "Server and installation", "cli/server.py", ("server", "migrate", "check")),
     Page("engine", "The engine and its surroundings", "cli/engine.py", ("engine", "log", "transactions", "hooks")),

@@ -9,7 +9,6 @@ from __future__ import annotations
 from ..engine import Message, Reject, Retry
 from ..engine.handling.outcomes import Rule
 from .app import App, AppError, load
-from .instance import Instance
 from .limits import HandlerTimeout
 from .supervisor import Supervisor
 from .transaction import Transaction
@@ -18,7 +17,6 @@ __all__ = [
     "App",
     "AppError",
     "HandlerTimeout",
-    "Instance",
     "Message",
     "Reject",
     "Retry",

@@ -28,7 +28,7 @@ begin
         howdah.now(), howdah._caller())
     on conflict (name) do update set target = excluded.target, default_reliability = excluded.default_reliability,
         max_reliability = excluded.max_reliability, producer_may_override = excluded.producer_may_override;
-    perform howdah._record_change('alias', p_alias, case when v_before is null then 'created' else 'altered' end, v_before,
-        howdah._properties('alias', p_alias));
+    perform howdah._record_change('alias', p_alias, case when v_before is null then 'created' else 'altered' end,
+        v_before, howdah._properties('alias', p_alias));
 end
 $$;

@@ -1,6 +1,7 @@
 -- howdah.alter_alias(alias, options, target): change the options of an alias, or what it stands for.
 --
--- Raises   HD001 there is no such alias or target; HD003 bad name; HD004 unknown or wrong option; HD010 not allowed.
+-- Raises   HD001 there is no such alias or target; HD003 bad name; HD004 unknown or wrong option; HD010 not allowed;
+--          HD045 the master of changes is away.
 -- Role     howdah_admin
 --
 -- Options that are not named stay; null inherits the target's again. target NULL: it stays.

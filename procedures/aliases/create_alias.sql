@@ -1,7 +1,7 @@
 -- howdah.create_alias(alias, target, options): give a queue or topic another name, with levels of its own.
 --
 -- Raises   HD001 there is no such target; HD002 a destination or an alias has the name; HD003 bad name; HD004 unknown
---          or wrong option; HD010 not allowed.
+--          or wrong option; HD010 not allowed; HD045 the master of changes is away.
 -- Role     howdah_admin
 --
 -- options is a JSON object of default_reliability, max_reliability and producer_may_override. One that is not given, or

@@ -1,7 +1,7 @@
 -- howdah.drop_alias(alias): end an alias; the queue or topic that it stands for stays.
 --
 -- Returns  true if there was one (boolean).
--- Raises   HD001, HD010 the caller does not administer the target.
+-- Raises   HD001, HD010 the caller does not administer the target; HD045 the master of changes is away.
 -- Role     howdah_admin
 create or replace function howdah.drop_alias(alias text) returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp

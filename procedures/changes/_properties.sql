@@ -6,7 +6,7 @@
 -- Nobody records the engine's own destinations, temporary queues, and subscriptions that are not durable. What
 -- howdah._apply makes of the properties is the same thing again.
 create or replace function howdah._properties(p_kind text, p_name text) returns jsonb
-language plpgsql stable
+language plpgsql stable set extra_float_digits = 1
 as $$
 declare
     v_destination howdah.destinations;
@@ -19,17 +19,28 @@ begin
         if not found then
             return null;
         end if;
+        -- what administrators set, not what is in effect
+        v_destination.max_message_bytes := v_destination.own_max_message_bytes;
+        v_destination.persistent := v_destination.own_persistent;
         v_paused := jsonb_build_object('sending_paused', v_destination.own_sending_paused,
             'receiving_paused', v_destination.own_receiving_paused);
     end if;
     return case p_kind
-        when 'queue' then v_paused || howdah.queue_options(p_name)
-        when 'topic' then v_paused || howdah.topic_options(p_name)
+        when 'queue' then (
+            select v_paused || jsonb_object_agg(k.key, to_jsonb(v_destination) -> k.key)
+            from howdah._option_kinds() k where k.owner = 'queue')
+        when 'topic' then (
+            select v_paused || jsonb_object_agg(k.key, (to_jsonb(v_destination) || to_jsonb(t)) -> k.key)
+            from howdah.topics t cross join howdah._option_kinds() k
+            where t.destination_id = v_destination.id and k.owner = 'topic')
         when 'subscription' then (
-            select v_paused || howdah.queue_options(p_name) || jsonb_build_object('topic', s.topic, 'name', s.name,
+            select v_paused || o.options || jsonb_build_object('topic', s.topic, 'name', s.name,
                 'client_id', s.client_id, 'selector', s.selector, 'shared', s.shared, 'no_local', s.no_local,
                 'prioritized', s.prioritized)
-            from howdah.subscriptions s where s.destination_id = v_destination.id and s.durable)
+            from howdah.subscriptions s cross join (
+                select jsonb_object_agg(k.key, to_jsonb(v_destination) -> k.key) as options
+                from howdah._option_kinds() k where k.owner = 'queue') o
+            where s.destination_id = v_destination.id and s.durable)
         when 'alias' then (
             select to_jsonb(a) - array['name', 'created_at', 'created_by'] from howdah.aliases a where a.name = p_name)
         when 'policy' then (select p.options from howdah.destination_policies p where p.pattern = p_name)
@@ -52,7 +63,8 @@ begin
             from howdah.links l join howdah.destinations d on d.id = l.source_id where l.name = p_name)
         when 'grant' then (
             select case when d.name = p_name then jsonb_build_object('queue', d.name, 'grants',
-                    howdah._grants_of(d.id)) else jsonb_build_object('queue', d.name, 'verb', g.verb, 'role', g.role_name) end
+                    howdah._grants_of(d.id)) else jsonb_build_object('queue', d.name, 'verb', g.verb, 'role',
+                    g.role_name) end
             from howdah.destination_grants g join howdah.destinations d on d.id = g.destination_id
             where d.dropped_at is null and d.name = split_part(p_name, ' ', 1)
               and p_name in (d.name, concat_ws(' ', d.name, g.verb, g.role_name)) limit 1)

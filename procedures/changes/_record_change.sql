@@ -1,6 +1,6 @@
 -- howdah._record_change(p_kind, p_name, p_act, p_before, p_after, p_undoes): record what an administrator changed.
 --
--- Raises   HD045 the master of changes is away.
+-- Raises   HD010 called from a maintenance command; HD045 the master of changes is away.
 -- Role     internal
 --
 -- Every administrative verb calls it once for each thing that it makes, alters or drops, after all its checks. p_act is
@@ -17,11 +17,12 @@ begin
     if p_before is not distinct from p_after then
         return;
     end if;
+    perform howdah._refuse_maintenance();
     if p_kind not in ('cluster', 'instance') then
         perform howdah._check_changes();
     end if;
     perform howdah._commit_needs(4);
-    insert into howdah.config_changes (transaction, at, actor, kind, name, act, before, after, reason, undoes)
+    insert into howdah.config_changes as c (transaction, at, actor, kind, name, act, before, after, reason, undoes)
     values (pg_current_xact_id()::text::bigint, howdah.now(), howdah._caller(), p_kind, p_name, p_act, p_before,
         p_after, left(nullif(current_setting('howdah.reason', true), ''), 1000), p_undoes);
 end

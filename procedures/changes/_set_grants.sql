@@ -1,4 +1,5 @@
--- howdah._set_grants(p_name, p_grants, p_is_new): give a destination exactly the rights that howdah._grants_of once returned.
+-- howdah._set_grants(p_name, p_grants, p_is_new): give a destination exactly the rights that
+-- howdah._grants_of once returned.
 --
 -- Raises   HD010 the caller does not administer it.
 -- Role     internal

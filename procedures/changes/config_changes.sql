@@ -2,8 +2,8 @@
 -- in the order of commits.
 --
 -- Returns  at most max_changes rows. position is what to pass as after_position to go on behind the row.
--- Raises   HD005 after_position is no position, or max_changes is not 1 to 10000; HD036 retention has dropped changes
---          after it; HD037 it is a position in another record.
+-- Raises   HD005 after_position is no position, or max_changes is not 1 to 10000; HD010 called from a maintenance
+--          command; HD036 retention has dropped changes after it; HD037 it is a position in another record.
 -- Role     howdah_admin howdah_auditor howdah_consumer
 --
 -- after_position NULL: from the beginning. No change is left out, however long its transaction takes: it comes once it
@@ -23,7 +23,8 @@ declare
     v_parts text[] := string_to_array(coalesce(after_position, v_record || '/3:3:/3:3:/0'), '/');
 begin
     if (max_changes between 1 and 10000) is not true or cardinality(v_parts) <> 4
-       or v_parts[1] !~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' or v_parts[2] !~ '^[0-9]{1,18}:[0-9]{1,18}:[0-9,]*$'
+       or v_parts[1] !~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+       or v_parts[2] !~ '^[0-9]{1,18}:[0-9]{1,18}:[0-9,]*$'
        or v_parts[3] !~ '^[0-9]{1,18}:[0-9]{1,18}:[0-9,]*$' or v_parts[4] !~ '^[0-9]{1,18}$' then
         raise exception using errcode = 'HD005', message = 'wrong position or number of changes',
             hint = 'after_position is the position of a row, or NULL; max_changes is 1 to 10000.';

@@ -3,7 +3,7 @@
 --
 -- Returns  rows of the record of changes (change_id) and of operators' acts (act_id). For an act, kind is messages or
 --          engine, and after has the number of messages and where they went.
--- Raises   HD005 max_changes is not 1 to 10000.
+-- Raises   HD005 max_changes is not 1 to 10000; HD010 called from a maintenance command.
 -- Role     howdah_admin howdah_auditor howdah_consumer
 --
 -- This, howdah.config_changes and howdah.list_acts are three readings of one record. For the next page, pass the last

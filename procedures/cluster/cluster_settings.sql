@@ -1,8 +1,8 @@
 -- howdah.cluster_settings(): the settings that all instances have in common.
 --
--- Returns  a JSON object: cluster_mode (none or master), cluster_master (null: none was named), exclusive,
---          instance_timeout_seconds, record_id (of the record of changes), accepts_changes (whether the configuration
---          can be changed now).
+-- Returns  a JSON object. cluster_mode is none or master; cluster_master is its name, or null. exclusive and
+--          instance_timeout_seconds are the engine's. record_id is that of the record of changes. accepts_changes says
+--          whether the configuration can be changed now.
 -- Role     howdah_admin howdah_producer howdah_consumer howdah_browser howdah_auditor
 create or replace function howdah.cluster_settings() returns jsonb
 language sql volatile security definer set search_path = pg_catalog, howdah, pg_temp

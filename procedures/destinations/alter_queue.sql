@@ -1,7 +1,8 @@
 -- howdah.alter_queue(queue, options): change options of a queue, with effect from the next call that needs them.
 --
 -- Raises   HD001 no such queue; HD002 no room for a dead-letter queue that the options need; HD003 bad exception_queue;
---          HD004 unknown or wrong option; HD010 not allowed; HD012 the queue belongs to the engine.
+--          HD004 unknown or wrong option; HD010 not allowed; HD012 the queue belongs to the engine; HD045 the master of
+--          changes is away.
 -- Role     howdah_admin
 create or replace function howdah.alter_queue(queue text, options jsonb) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp

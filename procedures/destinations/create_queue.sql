@@ -2,7 +2,7 @@
 --
 -- Returns  the queue's number (integer).
 -- Raises   HD002 it exists already; HD003 bad name; HD004 unknown or wrong option; HD010 not allowed; HD027 the engine
---          is full.
+--          is full; HD045 the master of changes is away.
 -- Role     howdah_admin
 --
 -- options is a JSON object. howdah.queue_options lists every option with its value, and docs/poison.md explains those

@@ -1,6 +1,7 @@
 -- howdah.drop_policy(pattern): delete the options of a wildcard; queues keep the options that they have.
 --
 -- Returns  true if there was one (boolean).
+-- Raises   HD010 called from a maintenance command; HD045 the master of changes is away.
 -- Role     howdah_admin
 create or replace function howdah.drop_policy(pattern text) returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp

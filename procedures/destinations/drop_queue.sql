@@ -1,7 +1,8 @@
 -- howdah.drop_queue(queue, force): drop a queue; force also drops one that holds messages.
 --
 -- Returns  the number of messages discarded with it (bigint).
--- Raises   HD001 no such queue; HD010 not allowed; HD011 it holds messages; HD012 it belongs to the engine.
+-- Raises   HD001 no such queue; HD010 not allowed; HD011 it holds messages; HD012 it belongs to the engine; HD045 the
+--          master of changes is away.
 -- Role     howdah_admin
 --
 -- Its listeners and links are dropped, too. A message is not lost if its sender commits after the drop, or a receiver

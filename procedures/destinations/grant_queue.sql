@@ -1,7 +1,7 @@
 -- howdah.grant_queue(queue, verb, role): grant a role and its members a right at a queue.
 --
 -- Returns  true if the right is new (boolean).
--- Raises   HD001 no such queue; HD005 no such verb or role; HD010 not allowed.
+-- Raises   HD001 no such queue; HD005 no such verb or role; HD010 not allowed; HD045 the master of changes is away.
 -- Role     howdah_admin
 --
 -- The verbs are send, receive, browse, admin, pass_all and set_all. IBM MQ asks for pass_all and set_all, besides the

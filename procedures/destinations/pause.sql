@@ -1,6 +1,6 @@
 -- howdah.pause(queue, sending, receiving): pause sending to a queue, receiving from it, or both (the default).
 --
--- Raises   HD001 no such queue; HD010 not allowed; HD012 it belongs to the engine.
+-- Raises   HD001 no such queue; HD010 not allowed; HD012 it belongs to the engine; HD045 the master of changes is away.
 -- Role     howdah_admin
 --
 -- Transactions that have already sent or received are not disturbed. false leaves that side as it is.

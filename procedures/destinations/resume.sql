@@ -1,6 +1,6 @@
 -- howdah.resume(queue, sending, receiving): resume sending to a queue, receiving from it, or both (the default).
 --
--- Raises   HD001 no such queue; HD010 not allowed; HD012 it belongs to the engine.
+-- Raises   HD001 no such queue; HD010 not allowed; HD012 it belongs to the engine; HD045 the master of changes is away.
 -- Role     howdah_admin
 --
 -- false leaves that side as it is. Resuming receiving also enables a queue that failures in a row disabled, and

@@ -1,7 +1,7 @@
 -- howdah.revoke_queue(queue, verb, role): revoke a right at a queue.
 --
 -- Returns  true if the role itself had the right (boolean).
--- Raises   HD001 no such queue; HD005 no such verb; HD010 not allowed.
+-- Raises   HD001 no such queue; HD005 no such verb; HD010 not allowed; HD045 the master of changes is away.
 -- Role     howdah_admin
 --
 -- The role may no longer exist. Its rights remain, for a later role of the same name, until they are revoked.

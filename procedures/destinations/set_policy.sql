@@ -2,7 +2,7 @@
 --
 -- Returns  how many existing queues were changed (bigint).
 -- Raises   HD003 the pattern is no wildcard; HD004 unknown or wrong option; HD001, HD002, HD010, HD012 as
---          howdah.alter_queue.
+--          howdah.alter_queue; HD045 the master of changes is away.
 -- Role     howdah_admin
 --
 -- It works like ActiveMQ's policy entries. Names are parts between dots; * stands for one part, and > at the end for

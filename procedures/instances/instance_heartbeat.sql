@@ -1,8 +1,8 @@
 -- howdah.instance_heartbeat(instance_id): report that an instance lives, and lead it on.
 --
--- Returns  a JSON object: state; waits_for (master, exclusive or null); epoch of the exclusive lease (null: the engine
---          is not exclusive); ending (an administrator told it to end); reset (it lost its place in the record);
---          unread and missed (changes); timeout (seconds).
+-- Returns  a JSON object. state and waits_for (master, exclusive or null) say where it stands. epoch is that of the
+--          exclusive lease, or null. ending: an administrator told it to end. reset: it lost its place in the record.
+--          unread and missed count changes. timeout is in seconds.
 -- Raises   HD010 another role registered it; HD015 it is not registered, or no longer.
 -- Role     howdah_consumer howdah_admin
 --
@@ -32,7 +32,7 @@ begin
         v_state := 'RECOVERING';
     else
         if v_instance.state = 'RECOVERING' then
-            perform howdah._recover();
+            perform howdah._recover_instance();
         end if;
         v_state := case when v_instance.quiesced_by is null then 'RUNNING' else 'QUIESCED' end;
     end if;

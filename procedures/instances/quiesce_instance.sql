@@ -1,7 +1,7 @@
 -- howdah.quiesce_instance(name): let an instance receive nothing new, and let what is under way end.
 --
 -- Returns  true if it was not quiesced (boolean).
--- Raises   HD005 there is no such instance.
+-- Raises   HD005 there is no such instance; HD010 called from a maintenance command.
 -- Role     howdah_admin
 --
 -- Its workers end within seconds, once they have finished what they have in hand. The others and plain SQL go on.

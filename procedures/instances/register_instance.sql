@@ -48,7 +48,7 @@ begin
     on conflict do nothing;
     if not found then
         raise exception using errcode = 'HD046', message = format('instance %s is running', quote_literal(name)),
-            hint = 'Give this one another name. One that was killed is forgotten after engine.instance_timeout_seconds.';
+            hint = 'Give this one another name. A killed one is forgotten after engine.instance_timeout_seconds.';
     end if;
     perform howdah._position_at(name, v_is ->> 'cluster_mode' = 'master');
     return v_id;

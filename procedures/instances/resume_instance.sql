@@ -1,7 +1,7 @@
 -- howdah.resume_instance(name): let a quiesced instance receive again.
 --
 -- Returns  true if it was quiesced (boolean).
--- Raises   HD005 there is no such instance.
+-- Raises   HD005 there is no such instance; HD010 called from a maintenance command.
 -- Role     howdah_admin
 create or replace function howdah.resume_instance(name text) returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp

@@ -1,7 +1,7 @@
 -- howdah.unregister_instance(instance_id): end an instance that has stopped, with all that it registered.
 --
 -- Returns  true if it was registered (boolean).
--- Raises   HD010 another role registered it, or called from a maintenance command.
+-- Raises   HD010 another role registered it, or called from a maintenance command; HD015 it ended just now.
 -- Role     howdah_consumer howdah_admin
 --
 -- Its leases are over at once, so that another one need not wait for them.

@@ -1,6 +1,7 @@
 -- howdah.alter_link(name, …): change a link; what is left out stays as it is.
 --
--- Raises   HD003, HD005, HD023 as howdah.create_link; HD010 not allowed; HD041 there is no such link.
+-- Raises   HD003, HD005, HD023 as howdah.create_link; HD010 not allowed; HD041 there is no such link; HD045 the master
+--          of changes is away.
 -- Role     howdah_admin
 --
 -- selector '' takes the selector away. service and dsn_env replace each other. They must lead to the same engine as

@@ -3,7 +3,7 @@
 --
 -- Returns  the link's identity (uuid), by which the other engine knows it.
 -- Raises   HD001 there is no such queue or subscription; HD003 bad name; HD005 wrong argument; HD010 not allowed; HD023
---          the selector is invalid; HD042 a link of that name exists already.
+--          the selector is invalid; HD042 a link of that name exists already; HD045 the master of changes is away.
 -- Role     howdah_admin
 --
 -- source is a queue or a subscription here, target_queue a queue or topic there. service is a service of

@@ -1,6 +1,6 @@
 -- howdah.drop_link(name): drop a link; messages that were not forwarded stay where they are.
 --
--- Raises   HD010 not allowed; HD041 there is no such link.
+-- Raises   HD010 not allowed; HD041 there is no such link; HD045 the master of changes is away.
 -- Role     howdah_admin
 --
 -- It waits for a batch that is under way. The other engine keeps its row of the link until

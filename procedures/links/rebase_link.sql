@@ -1,7 +1,7 @@
 -- howdah.rebase_link(name): let a link go on after one of its engines was restored, copied or set back.
 --
 -- Returns  the link's new identity (uuid).
--- Raises   HD010 not allowed; HD041 there is no such link.
+-- Raises   HD010 not allowed; HD041 there is no such link; HD045 the master of changes is away.
 -- Role     howdah_admin
 --
 -- The link begins anew, and the other engine knows none of its messages. So look first. If this engine was set back,

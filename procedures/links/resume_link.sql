@@ -1,7 +1,7 @@
 -- howdah.resume_link(name): let a paused link forward again.
 --
 -- Returns  true if it was paused (boolean).
--- Raises   HD010 not allowed; HD041 there is no such link.
+-- Raises   HD010 not allowed; HD041 there is no such link; HD045 the master of changes is away.
 -- Role     howdah_admin
 create or replace function howdah.resume_link(name text) returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp

@@ -3,7 +3,7 @@
 --
 -- Returns  a warning (text) if its limit contradicts the queue's, otherwise NULL.
 -- Raises   HD001 no such queue; HD003 a name is not a valid queue name; HD004 unknown or wrong option; HD010 not
---          allowed; HD020 no such listener.
+--          allowed; HD020 no such listener; HD045 the master of changes is away.
 -- Role     howdah_admin
 --
 -- A stopped listener stays stopped until howdah.resume_listener. With fewer sessions, those at work finish first.

@@ -2,7 +2,7 @@
 --
 -- Returns  a warning (text) if its limit contradicts the queue's, otherwise NULL.
 -- Raises   HD001 no such queue; HD003 bad name; HD004 unknown or wrong option; HD010 not allowed; HD021 it exists
---          already.
+--          already; HD045 the master of changes is away.
 -- Role     howdah_admin
 --
 -- options is a JSON object: max_sessions (10), stop_on_failure (true), sequential_failures (0) and kind

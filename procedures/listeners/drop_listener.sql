@@ -1,6 +1,6 @@
 -- howdah.drop_listener(listener): drop a listener; its queue and the messages stay.
 --
--- Raises   HD001 no such queue; HD010 not allowed; HD020 no such listener.
+-- Raises   HD001 no such queue; HD010 not allowed; HD020 no such listener; HD045 the master of changes is away.
 -- Role     howdah_admin
 --
 -- Its sessions finish what they have in hand. A worker that uses it receives nothing more, until the listener is

@@ -1,7 +1,7 @@
 -- howdah.resume_listener(listener): let a stopped listener receive again; its counter continues.
 --
 -- Returns  true if it was stopped (boolean).
--- Raises   HD001 no such queue; HD010 not allowed; HD020 no such listener.
+-- Raises   HD001 no such queue; HD010 not allowed; HD020 no such listener; HD045 the master of changes is away.
 -- Role     howdah_admin
 --
 -- As in WebSphere, only a handled message sets the counter to 0. If the next delivery also fails, the listener stops

@@ -1,7 +1,7 @@
 -- howdah.stop_listener(listener, reason): stop a listener until it is resumed.
 --
 -- Returns  true if it was running (boolean).
--- Raises   HD001 no such queue; HD010 not allowed; HD020 no such listener.
+-- Raises   HD001 no such queue; HD010 not allowed; HD020 no such listener; HD045 the master of changes is away.
 -- Role     howdah_admin
 --
 -- Its sessions finish what they have in hand. A listener that has already stopped keeps its reason.

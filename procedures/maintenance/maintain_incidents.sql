@@ -4,9 +4,10 @@
 -- Raises   HD014 the maintenance lock is not held with this epoch.
 -- Role     howdah_consumer howdah_admin
 --
--- The other records are operators' acts, changes by administrators, audits, entries of poison_log, changes of lock holders, figures of workers,
--- and remains of leases and moves. Old means over engine.incident_retention_days; for acts, changes, audits and locks, over
--- journal_retention_days. The last audit and the last change of each lock stay.
+-- The other records are operators' acts, changes by administrators, audits, entries of poison_log, and changes of lock
+-- holders. Figures of workers and remains of leases and moves go, too. Old means over engine.incident_retention_days.
+-- For acts, changes, audits and locks it means over journal_retention_days. The last audit and the last
+-- change of each lock stay.
 --
 -- While a message is ready, parked, dead or in somebody's hands, all its incidents stay: they are its count and its
 -- evidence. One statement decides, so that a message being moved is seen in one of its two places.

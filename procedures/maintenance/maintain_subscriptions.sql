@@ -4,7 +4,7 @@
 -- Returns  what was done, for a log (text); empty if there was nothing to do.
 -- Raises   HD002 no room for the advisory queue; HD005 the transaction is not READ COMMITTED; HD010 called from a
 --          maintenance command; HD014 the maintenance lock is not held with this epoch; HD024 a subscription to be
---          dropped is being read after all.
+--          dropped is being read after all; HD045 the master of changes is away.
 -- Role     howdah_consumer howdah_admin
 --
 -- A durable subscription meets backlog_action when it is further behind than its topic's backlog_limit or

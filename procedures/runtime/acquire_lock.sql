@@ -8,7 +8,8 @@
 -- and is refused once somebody else has taken over. howdah.lock_epochs records each change.
 --
 -- Reserved are the names audit (howdah.hold_audit takes it), archive (for administrators), changes and exclusive (for
--- instances), and those that begin with link: (forwarders take them). A lease lasts at most an hour; its holder renews it in time.
+-- instances), and those that begin with link: (forwarders take them). A lease lasts at most an hour; its holder renews
+-- it in time.
 create or replace function howdah.acquire_lock(name text, holder text, seconds numeric default 30) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

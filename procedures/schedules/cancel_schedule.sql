@@ -1,6 +1,7 @@
 -- howdah.cancel_schedule(schedule_id): cancel a schedule, and the series that it began.
 --
--- Raises   HD010 called from a maintenance command; HD029 there is no such schedule, or it is somebody else's.
+-- Raises   HD010 called from a maintenance command; HD029 there is no such schedule, or it is somebody else's; HD045
+--          the master of changes is away.
 -- Role     howdah_producer howdah_admin
 --
 -- The call waits for a scheduler that is firing it. Messages already sent stay sent.

@@ -2,7 +2,7 @@
 -- firing lies in a range of time.
 --
 -- Returns  the number of schedules cancelled (bigint). The range includes its ends; NULL means open.
--- Raises   HD001 no such queue; HD010 not allowed.
+-- Raises   HD001 no such queue; HD010 not allowed; HD045 the master of changes is away.
 -- Role     howdah_producer howdah_admin
 --
 -- An administrator of the queue cancels everybody's. This is ActiveMQ's REMOVEALL with ACTION_START_TIME and

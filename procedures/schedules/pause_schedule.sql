@@ -1,7 +1,8 @@
 -- howdah.pause_schedule(schedule_id): pause a schedule until howdah.resume_schedule.
 --
 -- Returns  true if it was active (boolean); otherwise nothing changes.
--- Raises   HD010 called from a maintenance command; HD029 there is no such schedule, or it is somebody else's.
+-- Raises   HD010 called from a maintenance command; HD029 there is no such schedule, or it is somebody else's; HD045
+--          the master of changes is away.
 -- Role     howdah_producer howdah_admin
 --
 -- Series that it began continue.

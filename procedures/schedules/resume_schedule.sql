@@ -1,7 +1,8 @@
 -- howdah.resume_schedule(schedule_id): resume a schedule that was paused or has failed.
 --
 -- Returns  true if it was paused or had failed (boolean); otherwise nothing changes.
--- Raises   HD010 called from a maintenance command; HD029 there is no such schedule, or it is somebody else's.
+-- Raises   HD010 called from a maintenance command; HD029 there is no such schedule, or it is somebody else's; HD045
+--          the master of changes is away.
 -- Role     howdah_producer howdah_admin
 --
 -- It fires from the next time that lies ahead. Firings that fell into the pause are neither made up for nor counted,
@@ -26,7 +27,8 @@ begin
     set state = case when v_next > s.ends_at then 'ended' else 'active' end, next_at = v_next, changed_at = v_now,
         last_error = null, due_at = case when (v_next > s.ends_at) is not true then coalesce(v_next, v_now) end
     where s.id = v_schedule.id;
-    perform howdah._record_schedule(v_schedule, howdah._destination_name(v_schedule.destination_id), 'altered', 'active');
+    perform howdah._record_schedule(v_schedule, howdah._destination_name(v_schedule.destination_id), 'altered',
+        'active');
     return true;
 end
 $$;

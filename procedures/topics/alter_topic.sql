@@ -1,7 +1,7 @@
 -- howdah.alter_topic(topic, options): change options of a topic.
 --
 -- Raises   HD001 no such topic; HD003 an option names an invalid destination; HD004 unknown or wrong option; HD010 not
---          allowed; HD023 the selector is invalid.
+--          allowed; HD023 the selector is invalid; HD045 the master of changes is away.
 -- Role     howdah_admin
 create or replace function howdah.alter_topic(topic text, options jsonb) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp

@@ -2,7 +2,7 @@
 -- selects.
 --
 -- Raises   HD001 no such topic or queue; HD010 not allowed; HD012 the queue belongs to the engine; HD023 the selector
---          is invalid.
+--          is invalid; HD045 the master of changes is away.
 -- Role     howdah_admin
 --
 -- The publisher's transaction stores the message as a new message of the queue. A second call changes the selector.
@@ -23,7 +23,7 @@ begin
     on conflict on constraint pk_bridges do update set selector = excluded.selector,
         selector_sql = excluded.selector_sql;
     perform howdah._note_readers(v_topic.id);
-    perform howdah._record_change('bridge', v_name, case when v_before is null then 'created' else 'altered' end, v_before,
-        howdah._properties('bridge', v_name));
+    perform howdah._record_change('bridge', v_name, case when v_before is null then 'created' else 'altered' end,
+        v_before, howdah._properties('bridge', v_name));
 end
 $$;

@@ -2,7 +2,7 @@
 --
 -- Returns  the topic's number (integer).
 -- Raises   HD002 it exists already; HD003 bad name; HD004 unknown or wrong option; HD010 called from a maintenance
---          command; HD023 the selector is invalid; HD027 the engine is full.
+--          command; HD023 the selector is invalid; HD027 the engine is full; HD045 the master of changes is away.
 -- Role     howdah_admin
 --
 -- options is a JSON object. howdah.topic_options lists every option with its value, and docs/topics.md says what they

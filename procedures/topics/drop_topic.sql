@@ -3,7 +3,8 @@
 --
 -- Returns  the number of subscriptions that read it (bigint).
 -- Raises   HD001 no such topic; HD005 it has subscriptions, and the transaction is not READ COMMITTED; HD010 not
---          allowed; HD011 it has subscriptions; HD024 one of them is being read, or messages of it are leased.
+--          allowed; HD011 it has subscriptions; HD024 one of them is being read, or messages of it are leased; HD045
+--          the master of changes is away.
 -- Role     howdah_admin
 --
 -- Subscriptions of this topic alone are dropped, too. Wildcard subscriptions continue without it.

@@ -1,7 +1,7 @@
 -- howdah.unbridge(topic, queue): stop sending a topic's messages on to a queue.
 --
 -- Returns  true if the topic was bridged to the queue (boolean).
--- Raises   HD001 no such topic or queue; HD010 not allowed.
+-- Raises   HD001 no such topic or queue; HD010 not allowed; HD045 the master of changes is away.
 -- Role     howdah_admin
 create or replace function howdah.unbridge(topic text, queue text) returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp

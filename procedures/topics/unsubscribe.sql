@@ -2,7 +2,7 @@
 --
 -- Raises   HD001 no such subscription; HD005 the transaction is not READ COMMITTED; HD010 not allowed; HD024 it is
 --          being read: a transaction that received from it is open, messages of it are leased, or it has an open
---          consumer.
+--          consumer; HD045 the master of changes is away.
 -- Role     howdah_consumer howdah_admin
 create or replace function howdah.unsubscribe(subscription text) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp

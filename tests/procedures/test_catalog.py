@@ -30,6 +30,12 @@ NOT_ASKED_FOR = {
     # The names and selectors in options were checked when the options were set.
     ("_autocreate", "_with_options"): {"HD003"},
     ("_autocreate", "_store_topic"): {"HD023"},
+    # the cluster's own settings, and what is no configuration, need no master of changes
+    ("set_cluster", "_record_change"): {"HD045"},
+    ("quiesce_instance", "_record_change"): {"HD045"},
+    ("resume_instance", "_record_change"): {"HD045"},
+    ("_new_temporary", "_add_destination"): {"HD045"},
+    ("_await_turn", "_acquire_lock"): {"HD005"},
 }
 """By caller and called: codes that only an argument brings which this caller does not pass."""
 

@@ -23,7 +23,8 @@ def last(db: Db) -> int:
 
 
 def undo(db: Db, change: int | None = None, *, again: bool = False) -> int | None:
-    return one(db, "select howdah.undo_change(%s, %s)", (last(db) if change is None else change, again))
+    undone: int | None = one(db, "select howdah.undo_change(%s, %s)", (last(db) if change is None else change, again))
+    return undone
 
 
 def exists(db: Db, queue: str) -> bool:

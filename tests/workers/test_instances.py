@@ -17,7 +17,7 @@ from workers_support import APPS, StartWorkers, Work
 
 from howdah.engine import connect
 from howdah.engine.errors import ConsumerNotOpen, InstanceRefused
-from howdah.workers import Instance
+from howdah.workers.instance import Instance
 
 TIMEOUT = 10
 
@@ -225,7 +225,7 @@ def test_a_client_whose_home_was_killed_goes_on_at_another_and_nothing_is_lost(
     sent = [f"m{number}" for number in range(40)]
     received: list[str] = []
     program = (
-        "import sys, time; from howdah.workers import Instance; i = Instance(sys.argv[1], sys.argv[2]); i.start();"
+        "import sys, time; from howdah.workers.instance import Instance; i = Instance(sys.argv[1], sys.argv[2]); i.start();"
         " print(flush=True); time.sleep(600)"
     )
     homes = [

@@ -1,7 +1,7 @@
--- howdah._recover(): make good what earlier lives left: lost messages are journaled, dead consumers closed.
+-- howdah._recover_instance(): make good what earlier lives left: lost messages are journaled, dead consumers closed.
 --
 -- Role     internal
-create or replace function howdah._recover() returns void
+create or replace function howdah._recover_instance() returns void
 language plpgsql volatile
 as $$
 begin
