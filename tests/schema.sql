@@ -170,6 +170,7 @@ CREATE TABLE howdah.destinations (
     groups_at timestamp with time zone,
     notify_events boolean DEFAULT false NOT NULL,
     stamp_user boolean DEFAULT false NOT NULL,
+    auto_created boolean DEFAULT false NOT NULL,
     CONSTRAINT ck_destinations_at_limit CHECK ((at_limit = ANY (ARRAY['move'::text, 'discard'::text, 'quarantine'::text, 'end_conversation'::text]))),
     CONSTRAINT ck_destinations_backoff CHECK (((backoff_multiplier >= (1)::double precision) AND ((collision_avoidance_factor >= (0)::double precision) AND (collision_avoidance_factor <= (1)::double precision)) AND (max_redelivery_delay_ms >= '-1'::integer))),
     CONSTRAINT ck_destinations_comparison CHECK ((limit_comparison = ANY (ARRAY['reached'::text, 'exceeded'::text]))),
@@ -190,7 +191,7 @@ CREATE TABLE howdah.destinations (
     CONSTRAINT ck_destinations_max_message_bytes CHECK ((max_message_bytes > 0)),
     CONSTRAINT ck_destinations_message_groups CHECK ((message_groups = ANY (ARRAY['none'::text, 'transaction'::text, 'sticky'::text]))),
     CONSTRAINT ck_destinations_own_max_message_bytes CHECK ((own_max_message_bytes > 0)),
-    CONSTRAINT ck_destinations_preset CHECK ((preset = ANY (ARRAY['howdah'::text, 'websphere'::text, 'websphere_mq'::text, 'service_broker'::text, 'activemq'::text]))),
+    CONSTRAINT ck_destinations_preset CHECK ((preset = ANY (ARRAY['howdah'::text, 'websphere'::text, 'websphere_mq'::text, 'service_broker'::text, 'activemq'::text, 'sun_mq'::text]))),
     CONSTRAINT ck_destinations_quarantine CHECK (((quarantine_ms >= 0) AND (quarantine_times >= 0) AND (disable_after >= 0))),
     CONSTRAINT ck_destinations_reliability CHECK ((array_position(ARRAY['BEST_EFFORT_NONPERSISTENT'::text, 'EXPRESS_NONPERSISTENT'::text, 'RELIABLE_NONPERSISTENT'::text, 'RELIABLE_PERSISTENT'::text, 'ASSURED_PERSISTENT'::text], default_reliability) <= array_position(ARRAY['BEST_EFFORT_NONPERSISTENT'::text, 'EXPRESS_NONPERSISTENT'::text, 'RELIABLE_NONPERSISTENT'::text, 'RELIABLE_PERSISTENT'::text, 'ASSURED_PERSISTENT'::text], max_reliability))),
     CONSTRAINT ck_destinations_room CHECK (((message_limit > 0) AND (byte_limit > 0)))
@@ -260,7 +261,7 @@ COMMENT ON COLUMN howdah.destinations.failing IS 'A sequence, shared with other 
 
 COMMENT ON COLUMN howdah.destinations.journal_level_at IS 'When journal_level was last set. An audit trusts records from then on.';
 
-COMMENT ON COLUMN howdah.destinations.preset IS 'Preset last applied: howdah, websphere, websphere_mq, service_broker or activemq.';
+COMMENT ON COLUMN howdah.destinations.preset IS 'Preset last applied: howdah, websphere, websphere_mq, service_broker, activemq or sun_mq.';
 
 COMMENT ON COLUMN howdah.destinations.limit_comparison IS 'When a message is at its limit: reached (failures >= max_failed_deliveries) or exceeded (>).';
 
@@ -363,6 +364,8 @@ COMMENT ON COLUMN howdah.destinations.groups_at IS 'When message_groups or deliv
 COMMENT ON COLUMN howdah.destinations.notify_events IS 'True: dead messages and stopped listeners are announced by NOTIFY, on the channel howdah_events.';
 
 COMMENT ON COLUMN howdah.destinations.stamp_user IS 'True: each message sent here gets the role of its sender in the header JMSXUserID.';
+
+COMMENT ON COLUMN howdah.destinations.auto_created IS 'True: its first use created it, and it ends when nobody uses it. False: an administrator''s.';
 
 CREATE FUNCTION howdah._ack_published(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[]) RETURNS bigint
     LANGUAGE plpgsql
@@ -567,7 +570,7 @@ CREATE FUNCTION howdah._add_destination(p_destination howdah.destinations) RETUR
     LANGUAGE plpgsql
     AS $$
 declare
-    v_id integer := howdah._new_number();
+    v_id integer := coalesce(howdah._spare_number(), howdah._new_number());
 begin
     perform howdah._hold_limits();
     p_destination.own_persistent := p_destination.persistent;
@@ -580,10 +583,12 @@ begin
         where d.name = p_destination.name and d.dropped_at is null)
             and not exists (select from howdah.aliases a where a.name = p_destination.name)) new
     cross join lateral jsonb_populate_record(p_destination,
-        jsonb_build_object('id', v_id, 'positions', howdah._new_positions(v_id),
-        'failing', 'howdah.failing_' || v_id % 16, 'special', 'howdah.special_' || v_id % 16, 'head',
-        howdah._new_hint('head_of_' || v_id),
-        'search', howdah._new_hint('search_of_' || v_id), 'waiting', howdah._new_hint('waiting_' || v_id),
+        jsonb_build_object('id', v_id,
+        'positions', coalesce(to_regclass('howdah.positions_' || v_id), howdah._new_positions(v_id)),
+        'failing', 'howdah.failing_' || v_id % 16, 'special', 'howdah.special_' || v_id % 16,
+        'head', coalesce(to_regclass('howdah.head_of_' || v_id), howdah._new_hint('head_of_' || v_id)),
+        'search', coalesce(to_regclass('howdah.search_of_' || v_id), howdah._new_hint('search_of_' || v_id)),
+        'waiting', coalesce(to_regclass('howdah.waiting_' || v_id), howdah._new_hint('waiting_' || v_id)),
         'main_rank', case when p_destination.persistent then 9 - p_destination.default_priority else -1 end, 'senders',
         array[]::text[], 'receivers', array[]::text[])) n
     on conflict do nothing;
@@ -763,6 +768,19 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._admit(p_destination_id integer, p_rank smallint, p_selector text, p_consumer bigint, p_hold boolean) IS 'how the caller may look for messages in a queue that is not plain.';
+
+CREATE FUNCTION howdah._adopt(p_id integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    update howdah.destinations d set auto_created = false where d.id = p_id and d.auto_created;
+    if found then
+        delete from howdah.auto_destinations a where a.destination_id = p_id;
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._adopt(p_id integer) IS 'make a destination that created itself an administrator''s, which does not end by itself.';
 
 CREATE FUNCTION howdah._advance(p_head regclass, p_position bigint) RETURNS boolean
     LANGUAGE sql
@@ -1364,6 +1382,93 @@ $$;
 
 COMMENT ON FUNCTION howdah._ask_for_notices(p_positions regclass, p_waiting regclass) IS 'make senders to a destination notify for two seconds.';
 
+CREATE FUNCTION howdah._auto_limits(p_options jsonb) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    v_limits jsonb;
+begin
+    select jsonb_object_agg(n.name, coalesce(howdah._parse_size(o.value #>> '{}'), -2)) into v_limits
+    from jsonb_each(p_options) o
+    join (values ('imq.autocreate.destination.maxNumMsgs', 'message_limit'),
+        ('imq.autocreate.destination.maxTotalMsgBytes', 'byte_limit'),
+        ('imq.autocreate.destination.maxBytesPerMsg', 'max_message_bytes')) n(key, name) on n.key = o.key;
+    if v_limits is null then
+        return p_options;
+    elsif exists (select from jsonb_each(v_limits) l where l.value = '-2') then
+        raise exception using errcode = 'HD004', message = 'a limit of destinations that create themselves is no size',
+            hint = 'It is a number, or a text such as "10k" or "5m"; 0 or -1: no limit.';
+    end if;
+    if v_limits ->> 'max_message_bytes' in ('0', '-1') then
+        v_limits := v_limits || '{"max_message_bytes": 1073741823}';
+    end if;
+    return p_options - array['imq.autocreate.destination.maxNumMsgs', 'imq.autocreate.destination.maxTotalMsgBytes',
+        'imq.autocreate.destination.maxBytesPerMsg']
+        || jsonb_build_object('autocreate_options', coalesce(p_options -> 'autocreate_options',
+            (select e.autocreate_options from howdah.engine e)) || v_limits);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._auto_limits(p_options jsonb) IS 'options of an engine, with autocreate_options in place of limits under Sun ONE MQ''s names.';
+
+CREATE FUNCTION howdah._auto_options(p_kind text, p_options jsonb) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select coalesce(jsonb_object_agg(o.key, o.value), '{}')
+    from jsonb_each(coalesce(howdah._preset(p_options ->> 'preset'), '{}') || p_options) o
+    where o.key in (select k.key from howdah._option_kinds() k where k.owner = p_kind and k.key <> 'preset')
+$$;
+
+COMMENT ON FUNCTION howdah._auto_options(p_kind text, p_options jsonb) IS 'those of the engine''s autocreate_options that a kind has, with what their preset stands for.';
+
+CREATE FUNCTION howdah._autocreate(p_name text, p_kind text) RETURNS void
+    LANGUAGE plpgsql
+    AS $_$
+declare
+    v_options jsonb := (select e.autocreate_options from howdah.engine e
+        where case p_kind when 'queue' then e.autocreate_queue else e.autocreate_topic end);
+    v_destination howdah.destinations;
+begin
+    if v_options is null or (p_name ~ '^[A-Za-z0-9._/-]{1,242}$') is not true or p_name ~ '^(_?SYSTEM|_TEMP)[.]'
+       or exists (select from howdah.aliases a where a.name = p_name) then
+        return;
+    elsif not howdah._may(p_kind, p_name, 'create') then
+        raise exception using errcode = 'HD010',
+            message = format('there is no %s %s, and role %s may not create it', p_kind, quote_literal(p_name),
+                quote_ident(howdah._caller())),
+            hint = 'Ask an administrator to create it, or for the right to create.';
+    end if;
+    perform howdah._check_creation();
+    perform pg_advisory_xact_lock(howdah._lock_key('name', p_name));
+    if exists (select from howdah.destinations d where d.name = p_name and d.dropped_at is null) then
+        return;
+    end if;
+    v_options := jsonb_build_array(v_options, howdah._policy_for(p_name));
+    if not howdah._create_again(p_name, p_kind, v_options) then
+        if pg_sequence_last_value(pg_get_serial_sequence('howdah.destinations', 'id')) >= 900000 then
+            raise exception using errcode = 'HD002',
+                message = format('there is no %s %s, and 900,000 of the 999,999 numbers are taken', p_kind,
+                    quote_literal(p_name)),
+                hint = 'The others are left to administrators: ask one to create it.';
+        end if;
+        v_destination := howdah._new_destination(p_name);
+        v_destination.auto_created := true;
+        if p_kind = 'queue' then
+            v_destination := howdah._with_options(howdah._with_options(v_destination, v_options -> 0), v_options -> 1);
+            v_destination.journal_level_at := v_destination.created_at;
+            v_destination.id := howdah._store_queue(v_destination);
+        else
+            v_destination.id := howdah._store_topic(v_destination, howdah._auto_options('topic', v_options -> 0));
+        end if;
+        insert into howdah.auto_destinations (destination_id, options, seen_at, boot)
+        values (v_destination.id, v_options, howdah.now(), pg_postmaster_start_time());
+    end if;
+    perform howdah._record_change(p_kind, p_name, 'created', null, jsonb '{"auto_created": true}');
+end
+$_$;
+
+COMMENT ON FUNCTION howdah._autocreate(p_name text, p_kind text) IS 'create a queue or topic for its first user, in the user''s transaction.';
+
 CREATE FUNCTION howdah._await_message(p_destination_id integer, p_rank smallint, p_seq bigint) RETURNS void
     LANGUAGE plpgsql
     SET lock_timeout TO '200ms'
@@ -1943,6 +2048,17 @@ $$;
 
 COMMENT ON FUNCTION howdah._check_apart(p_source howdah.destinations, p_target howdah.destinations) IS 'raise an error if messages would be moved to the queue that they are in.';
 
+CREATE FUNCTION howdah._check_auto_options(p_options jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform howdah._refuse_maintenance();
+    perform howdah._with_options(howdah._new_destination('auto-created'), p_options);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._check_auto_options(p_options jsonb) IS 'refuse an engine''s autocreate_options that no queue could have.';
+
 CREATE FUNCTION howdah._check_chosen(p_message_ids bigint[]) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
     AS $$
@@ -2418,6 +2534,7 @@ begin
             when 'boolean' then v_option.type = 'boolean'
             when 'size' then howdah._parse_size(v_option.text) is not null
             when 'choice' then v_option.type = 'string' and v_option.text = any (v_option.choices)
+            when 'options' then v_option.type = 'object'
             else v_option.type = 'string' end;
         if not v_right then
             raise exception using errcode = 'HD004',
@@ -2428,6 +2545,7 @@ begin
                     when 'boolean' then 'It is true or false.'
                     when 'size' then 'It is a number of bytes, or a text such as "10k" or "5m"; 0 or -1: no limit.'
                     when 'choice' then format('It is one of: %s.', array_to_string(v_option.choices, ', '))
+                    when 'options' then 'It is a JSON object of options of a queue, such as {"message_limit": 1000}.'
                     when 'function' then 'It is the name of a function with its schema, such as "shop.poison".'
                     when 'selector' then 'It is a selector, such as "price > 100".'
                     else 'It is the name of a queue.' end;
@@ -3544,6 +3662,24 @@ $$;
 
 COMMENT ON FUNCTION howdah._close_room(p_room regclass) IS 'allow no more tickets until somebody counts.';
 
+CREATE FUNCTION howdah._come_back(p_destination howdah.destinations) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform pg_advisory_xact_lock(howdah._lock_key('name', p_destination.name));
+    if exists (select from howdah.destinations d where d.name = p_destination.name and d.dropped_at is null)
+       or exists (select from howdah.aliases a where a.name = p_destination.name)
+       or not howdah._create_again(p_destination.name, p_destination.kind, null) then
+        return false;
+    end if;
+    perform howdah._record_change(p_destination.kind, p_destination.name, 'created', null,
+        jsonb '{"auto_created": true}');
+    return true;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._come_back(p_destination howdah.destinations) IS 'bring back a destination that ended by itself, because a message reached it after that.';
+
 CREATE FUNCTION howdah._commit_needs(p_level integer, p_message_id bigint DEFAULT NULL::bigint) RETURNS bigint
     LANGUAGE sql
     AS $$
@@ -3587,6 +3723,11 @@ declare
     v_member howdah.destinations;
     v_members howdah.destinations[] := '{}';
 begin
+    -- In one order, so that two such sends do not wait for each other.
+    perform howdah._ensure_destination(n.name, n.kind) from (
+        select btrim(regexp_replace(p.part, '^[[:space:]]*(?:temp-)?(queue|topic)://', '')) as name,
+            coalesce(substring(p.part from '^[[:space:]]*(?:temp-)?(queue|topic)://'), 'queue') as kind
+        from string_to_table(p_names, ',') p(part) order by 1) n;
     foreach v_part in array string_to_array(p_names, ',') loop
         v_kind := substring(v_part from '^[[:space:]]*(?:temp-)?(queue|topic)://');
         v_part := btrim(regexp_replace(v_part, '^[[:space:]]*(?:temp-)?(queue|topic)://', ''));
@@ -3730,8 +3871,7 @@ CREATE FUNCTION howdah._copy_grants() RETURNS trigger
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
-    perform howdah._copy_grants_of(new.destination_id) where new.destination_id is not null;
-    perform howdah._copy_grants_of(old.destination_id) where old.destination_id is distinct from new.destination_id;
+    perform howdah._copy_grants_of(c.destination_id) from (select distinct t.destination_id from changed t) c;
     return null;
 end
 $$;
@@ -3911,6 +4051,57 @@ CREATE FUNCTION howdah._counting_bound() RETURNS bigint
     AS $$ select 10000::bigint $$;
 
 COMMENT ON FUNCTION howdah._counting_bound() IS 'up to how many live, and as many parked, messages of a destination are counted at each look; that takes about 1 ms each.';
+
+CREATE FUNCTION howdah._create_again(p_name text, p_kind text, p_options jsonb) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_former howdah.destinations;
+begin
+    select d.* into v_former
+    from howdah.destinations d join howdah.auto_destinations a on a.destination_id = d.id
+    where d.name = p_name and d.dropped_at is not null and d.auto_created and d.kind = p_kind
+      and (a.options = p_options or howdah._holds_messages(d.id))
+    order by d.dropped_at desc limit 1
+    for update of d;
+    if not found then
+        return false;
+    end if;
+    if p_kind = 'topic' or p_name ~ '^Consumer[.][^.]+[.]VirtualTopic[.]' then
+        perform howdah._lock_names();
+    end if;
+    perform howdah._hold_limits();
+    if v_former.positions = 0::regclass then
+        v_former.positions := howdah._new_positions(v_former.id);
+        v_former.head := howdah._new_hint('head_of_' || v_former.id);
+        v_former.search := howdah._new_hint('search_of_' || v_former.id);
+        perform setval(s.name, greatest(a.last_position, 1))
+        from howdah.auto_destinations a, unnest(array[v_former.positions, v_former.head]) s(name)
+        where a.destination_id = v_former.id and a.last_position is not null;
+    end if;
+    update howdah.destinations d
+    set dropped_at = null, created_at = howdah.now(), created_by = howdah._caller(), positions = v_former.positions,
+        head = v_former.head, search = v_former.search, sending_paused = s.halted, receiving_paused = s.halted,
+        persistent = d.own_persistent and e.persistent,
+        main_rank = case when d.kind <> 'queue' or (d.own_persistent and e.persistent) = d.persistent then d.main_rank
+            when d.own_persistent and e.persistent then 9 - d.default_priority else -1 end
+    from howdah.engine e cross join (select howdah._engine_state() <> 'running' as halted) s
+    where d.id = v_former.id;
+    perform howdah._set_room(v_former.id);
+    perform howdah._note_special(d) from howdah.destinations d where d.id = v_former.id;
+    update howdah.auto_destinations a set seen_at = howdah.now(), seen = null, looked_at = null,
+        boot = pg_postmaster_start_time()
+    where a.destination_id = v_former.id;
+    if p_kind = 'topic' then
+        perform howdah._join_readers(v_former);
+    elsif p_name ~ '^Consumer[.][^.]+[.]VirtualTopic[.]' then
+        perform howdah._join_virtual_topic(v_former.id, p_name);
+    end if;
+    return true;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._create_again(p_name text, p_kind text, p_options jsonb) IS 'create a destination again that had created itself before, under its former number.';
 
 CREATE FUNCTION howdah._cron_number(p_word text, p_field bigint) RETURNS integer
     LANGUAGE sql IMMUTABLE
@@ -4328,6 +4519,17 @@ CREATE FUNCTION howdah._destination_name(p_id integer) RETURNS text
 
 COMMENT ON FUNCTION howdah._destination_name(p_id integer) IS 'the name of a destination.';
 
+CREATE FUNCTION howdah._destination_or_new(p_name text, p_verb text, p_kind text DEFAULT 'queue'::text) RETURNS howdah.destinations
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform howdah._ensure_destination(p_name, p_kind);
+    return howdah._destination(p_name, p_verb);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._destination_or_new(p_name text, p_verb text, p_kind text) IS 'as howdah._destination; a name that nothing has is created first, if the engine''s options say so.';
+
 CREATE FUNCTION howdah._detach_body(p_message howdah.msgs) RETURNS howdah.msgs
     LANGUAGE plpgsql
     AS $$
@@ -4630,6 +4832,8 @@ CREATE FUNCTION howdah._drop_sequences(p_destination howdah.destinations) RETURN
 declare
     v_sequence regclass;
 begin
+    update howdah.auto_destinations a set last_position = pg_sequence_last_value(p_destination.positions)
+    where a.destination_id = p_destination.id;
     for v_sequence in
         select s.name from unnest(array[p_destination.positions, p_destination.head, p_destination.search]) s(name)
         union all
@@ -4766,6 +4970,23 @@ $_$;
 
 COMMENT ON FUNCTION howdah._empty_slot(p_slot integer) IS 'empty a closed pair of topic tables that the caller has locked, and carry on what is needed to the open pair.';
 
+CREATE FUNCTION howdah._end_after_restart() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if howdah._has_old_snapshot() then
+        return;
+    end if;
+    perform howdah._close_dead(c.destination_id, howdah.now())
+    from (select distinct c.destination_id from howdah.consumers c
+          join howdah.auto_destinations a on a.destination_id = c.destination_id) c;
+    perform howdah._end_unused(array(
+        select a.destination_id from howdah.auto_destinations a where a.boot <> pg_postmaster_start_time()));
+end
+$$;
+
+COMMENT ON FUNCTION howdah._end_after_restart() IS 'drop the destinations that created themselves before a restart of the server and hold no persistent message.';
+
 CREATE FUNCTION howdah._end_conversation(p_conversation_id uuid, p_error integer, p_text text, p_reply_to text, p_correlation_id text) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -4789,6 +5010,19 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._end_conversation(p_conversation_id uuid, p_error integer, p_text text, p_reply_to text, p_correlation_id text) IS 'end a conversation; this is the body of howdah.end_conversation.';
+
+CREATE FUNCTION howdah._end_destination(p_id integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    update howdah.destinations d set dropped_at = howdah.now() where d.id = p_id;
+    delete from howdah.listeners l where l.destination_id = p_id;
+    delete from howdah.links l where l.source_id = p_id;
+    perform howdah._leave_topics(p_id);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._end_destination(p_id integer) IS 'drop a destination, its listeners, links and bridges. Its row and sequences stay for a while.';
 
 CREATE FUNCTION howdah._end_leases_of(p_destination_id integer, p_leases bigint[], p_now timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
@@ -4949,6 +5183,26 @@ $$;
 
 COMMENT ON FUNCTION howdah._end_stream(p_stream record, p_total bigint) IS 'move the cursor to the end, if it is worth it, when p_total messages were read and there are no more.';
 
+CREATE FUNCTION howdah._end_unused(p_ids integer[]) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_ids integer[] := howdah._unused_destinations(p_ids);
+    v_count bigint;
+begin
+    v_ids := array(
+        select d.id from howdah.destinations d where d.id = any (v_ids) order by d.id for update skip locked);
+    v_ids := howdah._unused_destinations(v_ids);
+    perform howdah._end_destination(d.id), howdah._record_change(d.kind, d.name, 'dropped',
+        jsonb '{"auto_created": true}', null)
+    from howdah.destinations d where d.id = any (v_ids);
+    get diagnostics v_count = row_count;
+    return v_count;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._end_unused(p_ids integer[]) IS 'drop those of the destinations that created themselves and that nobody uses.';
+
 CREATE FUNCTION howdah._engine_id() RETURNS uuid
     LANGUAGE plpgsql STABLE
     AS $$
@@ -4974,6 +5228,9 @@ CREATE FUNCTION howdah._engine_option(p_key text) RETURNS text
         when 'imq.message.expiration.interval' then 'expiration_interval_seconds'
         when 'imq.redelivered.optimization' then 'redelivered_optimization'
         when 'imq.transaction.autorollback' then 'autorollback'
+        when 'imq.autocreate.queue' then 'autocreate_queue'
+        when 'imq.autocreate.topic' then 'autocreate_topic'
+        when 'imq.autocreate.reaptime' then 'autocreate_reap_seconds'
         when 'sib.processor.blockedRetryTimeout' then 'default_blocked_retry_ms'
         else p_key end
 $$;
@@ -5001,6 +5258,18 @@ $$;
 
 COMMENT ON FUNCTION howdah._ensure_advisory() IS 'create the queue in which administrators are told of events.';
 
+CREATE FUNCTION howdah._ensure_destination(p_name text, p_kind text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if not exists (select from howdah.destinations d where d.name = p_name and d.dropped_at is null) then
+        perform howdah._autocreate(p_name, p_kind);
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._ensure_destination(p_name text, p_kind text) IS 'create a queue or topic unless something has its name, if the engine''s options say so.';
+
 CREATE FUNCTION howdah._ensure_targets(p_destination howdah.destinations) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -5020,6 +5289,8 @@ begin
         where n.needed and n.name <> p_destination.name
           and not exists (select from howdah.destinations d where d.name = n.name and d.dropped_at is null)
     loop
+        perform pg_advisory_xact_lock(howdah._lock_key('name', v_name));
+        continue when exists (select from howdah.destinations d where d.name = v_name and d.dropped_at is null);
         v_target := howdah._new_destination(v_name);
         v_target.is_system := v_name in ('SYSTEM.DEAD.LETTER.QUEUE', '_SYSTEM.Advisory');
         -- These belong to everybody, whoever needs one first.
@@ -6877,6 +7148,30 @@ CREATE FUNCTION howdah._is_wildcard(p_topic text) RETURNS boolean
 
 COMMENT ON FUNCTION howdah._is_wildcard(p_topic text) IS 'whether a subscription''s topic is a wildcard.';
 
+CREATE FUNCTION howdah._join_readers(p_topic howdah.destinations) RETURNS void
+    LANGUAGE plpgsql
+    AS $_$
+declare
+    v_subscription howdah.subscriptions;
+begin
+    for v_subscription in
+        select s.* from howdah.subscriptions s join howdah.destinations d on d.id = s.destination_id
+        where d.dropped_at is null and s.topic ~ '[*>]' and howdah._matches_wildcard(p_topic.name, s.topic)
+    loop
+        perform howdah._add_cursors(v_subscription, p_topic.id, howdah._snapshot());
+    end loop;
+    if p_topic.name like 'VirtualTopic.%' then
+        insert into howdah.bridges (topic_id, queue_id)
+        select p_topic.id, d.id from howdah.destinations d
+        where d.kind = 'queue' and d.dropped_at is null
+          and d.name ~ ('^Consumer[.][^.]+[.]' || replace(p_topic.name, '.', '[.]') || '$');
+    end if;
+    perform howdah._note_readers(p_topic.id);
+end
+$_$;
+
+COMMENT ON FUNCTION howdah._join_readers(p_topic howdah.destinations) IS 'give a new topic the wildcard subscriptions and virtual topic''s queues that match its name.';
+
 CREATE FUNCTION howdah._join_virtual_topic(p_queue_id integer, p_queue text) RETURNS void
     LANGUAGE sql
     AS $$
@@ -8096,6 +8391,32 @@ $_$;
 
 COMMENT ON FUNCTION howdah._look_ahead(p_lane howdah.lanes, p_walk howdah.walk, p_after bigint, p_want integer, p_tail bigint, p_note boolean, OUT seqs bigint[], OUT message_ids bigint[], OUT upto bigint) IS 'look through a long queue for what a selector selects, beyond what this receive wants, and record it for the next receives (p_note).';
 
+CREATE FUNCTION howdah._look_at_use(p_limit integer) RETURNS integer[]
+    LANGUAGE sql
+    AS $$
+    with chosen as (
+        select a.destination_id as id, a.seen, a.seen_at, a.boot,
+            array[pg_sequence_last_value(d.positions), pg_sequence_last_value(d.search)] as found
+        from (select t.* from howdah.auto_destinations t join howdah.destinations l on l.id = t.destination_id
+              where l.dropped_at is null and (t.looked_at > howdah.now() - interval '9 seconds') is not true
+              order by t.looked_at nulls first, t.destination_id limit p_limit) a
+        join howdah.destinations d on d.id = a.destination_id
+    ), noted as (
+        update howdah.auto_destinations a
+        set looked_at = howdah.now(), seen = c.found, boot = pg_postmaster_start_time(),
+            seen_at = case when c.seen = c.found and c.boot = pg_postmaster_start_time() then c.seen_at
+                else howdah.now() end
+        from chosen c where a.destination_id = c.id
+        returning a.destination_id, a.seen_at, c.boot
+    )
+    select coalesce(array_agg(n.destination_id), '{}')
+    from noted n cross join howdah.engine e
+    where n.seen_at <= howdah.now() - e.autocreate_reap_seconds * interval '1 second'
+       or n.boot <> pg_postmaster_start_time()
+$$;
+
+COMMENT ON FUNCTION howdah._look_at_use(p_limit integer) IS 'note which of the destinations that created themselves were used since the last look.';
+
 CREATE FUNCTION howdah._look_from_head(p_lane howdah.lanes, p_head bigint, p_want integer, p_all boolean) RETURNS tid[]
     LANGUAGE plpgsql
     AS $$
@@ -8411,6 +8732,31 @@ $$;
 
 COMMENT ON FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer, p_level smallint) IS 'make room in a queue for messages about to be sent, by the queue''s limit_behaviour.';
 
+CREATE FUNCTION howdah._make_spares(p_count integer, p_most integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_options jsonb := (select howdah._auto_options('queue', e.autocreate_options) from howdah.engine e
+        where e.autocreate_queue or e.autocreate_topic);
+    v_id integer;
+begin
+    if v_options is null
+       or pg_sequence_last_value(pg_get_serial_sequence('howdah.destinations', 'id')) >= 900000 then
+        return;
+    end if;
+    for v_try in 1..least(p_most, p_count - (select count(*) from howdah.spare_numbers)) loop
+        v_id := howdah._new_number();
+        perform howdah._new_positions(v_id);
+        perform howdah._new_hint(h.name || v_id)
+        from unnest(array['head_of_', 'search_of_', 'waiting_']
+            || case when v_options ?| array['message_limit', 'byte_limit'] then array['room_', 'tickets_'] end) h(name);
+        insert into howdah.spare_numbers (id) values (v_id);
+    end loop;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._make_spares(p_count integer, p_most integer) IS 'make numbers ready, with their sequences, while destinations create themselves.';
+
 CREATE FUNCTION howdah._many_queues() RETURNS boolean
     LANGUAGE sql STABLE
     AS $$
@@ -8481,6 +8827,18 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._matching_queues(p_pattern text, p_want integer, p_selector text) IS 'the queues that a receive from a wildcard looks into, in the order of looking.';
+
+CREATE FUNCTION howdah._may(p_resource text, p_name text, p_operation text) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    select case when p_resource = 'connection' and p_name = 'NORMAL' then true
+        else coalesce(howdah._has_role(e.admin_role), false) or p_operation = 'create'
+            and (coalesce(howdah._has_role(e.producer_role), false)
+                or coalesce(howdah._has_role(e.consumer_role), false)) end
+    from howdah.engine e
+$$;
+
+COMMENT ON FUNCTION howdah._may(p_resource text, p_name text, p_operation text) IS 'whether the caller may do what no destination''s rights decide.';
 
 CREATE FUNCTION howdah._may_be_due(p_lane howdah.lanes, p_now timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql
@@ -8792,7 +9150,8 @@ CREATE FUNCTION howdah._new_destination(p_name text) RETURNS howdah.destinations
     LANGUAGE sql
     AS $$
     select jsonb_populate_record(null::howdah.destinations, jsonb_build_object(
-        'name', p_name, 'kind', 'queue', 'is_system', false, 'created_at', howdah.now(), 'created_by', howdah._caller(),
+        'name', p_name, 'kind', 'queue', 'is_system', false, 'auto_created', false,
+        'created_at', howdah.now(), 'created_by', howdah._caller(),
         'sending_paused', false, 'receiving_paused', false, 'own_sending_paused', false, 'own_receiving_paused', false,
         'preset', 'howdah', 'dispose_at', 5, 'streak_from', 0,
         'journal_level_at', howdah.now())
@@ -9549,8 +9908,8 @@ CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind 
     LANGUAGE sql IMMUTABLE
     AS $$
     values
-        ('queue', 'preset', 'choice', 0, 0, array['howdah', 'websphere', 'websphere_mq', 'service_broker', 'activemq'],
-            false),
+        ('queue', 'preset', 'choice', 0, 0, array['howdah', 'websphere', 'websphere_mq', 'service_broker', 'activemq',
+            'sun_mq'], false),
         ('queue', 'max_failed_deliveries', 'integer', -1, 999999, null, false),
         ('queue', 'limit_comparison', 'choice', 0, 0, array['reached', 'exceeded'], false),
         ('queue', 'count_by', 'choice', 0, 0, array['message', 'conversation', 'group'], false),
@@ -9654,7 +10013,11 @@ CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind 
         ('engine', 'journal_retention_days', 'integer', 1, 36500, null, false),
         ('engine', 'incident_retention_days', 'integer', 1, 36500, null, false),
         ('engine', 'archive', 'boolean', 0, 0, null, false),
-        ('engine', 'persistent', 'boolean', 0, 0, null, false)
+        ('engine', 'persistent', 'boolean', 0, 0, null, false),
+        ('engine', 'autocreate_queue', 'boolean', 0, 0, null, false),
+        ('engine', 'autocreate_topic', 'boolean', 0, 0, null, false),
+        ('engine', 'autocreate_options', 'options', 0, 0, null, false),
+        ('engine', 'autocreate_reap_seconds', 'integer', 1, 31536000, null, false)
 $$;
 
 COMMENT ON FUNCTION howdah._option_kinds() IS 'the permitted values of each option of a queue, a topic, an alias, a listener or the engine.';
@@ -10641,12 +11004,13 @@ begin
             "initial_redelivery_delay_ms": 1000,
             "redelivery_delay_ms": 1000, "exception_mode": "shared", "process_non_persistent": false,
             "process_expired": true}'
+        when 'sun_mq' then jsonb '{"message_limit": 100000, "byte_limit": 10485760, "max_message_bytes": 10240}'
         else null
     end;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._preset(p_name text) IS 'the policy of one of the four systems, or Howdah''s own, as options.';
+COMMENT ON FUNCTION howdah._preset(p_name text) IS 'the policy of one of the five systems, or Howdah''s own, as options.';
 
 CREATE FUNCTION howdah._publish(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_level smallint, p_notify boolean, p_seqs bigint[] DEFAULT NULL::bigint[], p_user text DEFAULT NULL::text) RETURNS bigint[]
     LANGUAGE plpgsql
@@ -10863,8 +11227,10 @@ CREATE FUNCTION howdah._queue_for_look_up(p_queue text) RETURNS howdah.destinati
     LANGUAGE plpgsql
     AS $$
 declare
-    v_queue howdah.destinations := howdah._queue(p_queue, 'receive');
+    v_queue howdah.destinations;
 begin
+    perform howdah._ensure_destination(p_queue, 'queue');
+    v_queue := howdah._queue(p_queue, 'receive');
     if v_queue.kind <> 'queue' or howdah._is_walked(v_queue)
        or exists (select from howdah.consumers c where c.destination_id = v_queue.id and c.exclusive) then
         raise exception using errcode = 'HD005', message = format('%s is read in its order only',
@@ -12684,7 +13050,7 @@ CREATE FUNCTION howdah._schedule(p_queue text, p_body bytea, p_is_text boolean, 
     LANGUAGE plpgsql
     AS $$
 declare
-    v_destination howdah.destinations := howdah._destination(p_queue, 'send');
+    v_destination howdah.destinations := howdah._destination_or_new(p_queue, 'send');
     v_now timestamptz := howdah.now();
     v_once boolean := p_cron is null and p_period is null;
     v_level smallint;
@@ -12758,7 +13124,7 @@ CREATE FUNCTION howdah._schedule_by_headers(p_queue text, p_body bytea, p_is_tex
 declare
     v_headers jsonb := p_headers - array['AMQ_SCHEDULED_DELAY', 'AMQ_SCHEDULED_PERIOD', 'AMQ_SCHEDULED_REPEAT',
         'AMQ_SCHEDULED_CRON'];
-    v_destination howdah.destinations := howdah._destination(p_queue, 'send');
+    v_destination howdah.destinations := howdah._destination_or_new(p_queue, 'send');
     v_cron text := nullif(p_headers ->> 'AMQ_SCHEDULED_CRON', '');
     v_number text[] := array(
         select p_headers ->> h.name from unnest(array['AMQ_SCHEDULED_DELAY', 'AMQ_SCHEDULED_PERIOD',
@@ -13825,7 +14191,7 @@ begin
         return howdah._schedule_by_headers(p_queue, p_body, p_is_text, p_content_type, p_headers, p_priority,
             p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_reliability);
     end if;
-    v_destination := howdah._destination(p_queue, 'send');
+    v_destination := howdah._destination_or_new(p_queue, 'send');
     return howdah._send_to(v_destination, p_body, p_is_text, p_content_type,
         case when v_destination.stamp_user then howdah._stamped(p_headers, howdah._caller()) else p_headers end,
         p_priority, p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_delay,
@@ -13968,7 +14334,7 @@ declare
     v_first bigint[];
 begin
     foreach v_member in array case when howdah._is_composite(p_queue) then howdah._composite_members(p_queue)
-                                   else array[howdah._destination(p_queue, 'send')] end loop
+                                   else array[howdah._destination_or_new(p_queue, 'send')] end loop
         v_ids := howdah._send_batch(v_member, p_bodies, p_is_text, p_content_type,
             case when v_member.stamp_user then howdah._stamped_all(p_headers, cardinality(p_bodies), howdah._caller())
                 else p_headers end, p_priorities, p_correlation_ids,
@@ -14649,6 +15015,23 @@ CREATE FUNCTION howdah._span(p_length interval) RETURNS interval
 
 COMMENT ON FUNCTION howdah._span(p_length interval) IS 'an interval as seconds, which are the same in every time zone.';
 
+CREATE FUNCTION howdah._spare_number() RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_id integer;
+begin
+    if not howdah._has_old_snapshot() then
+        delete from howdah.spare_numbers s
+        where s.id = (select f.id from howdah.spare_numbers f order by f.id limit 1 for update skip locked)
+        returning s.id into v_id;
+    end if;
+    return v_id;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._spare_number() IS 'a number whose sequences maintenance has made beforehand: howdah._make_spares.';
+
 CREATE FUNCTION howdah._stamped(p_headers jsonb, p_user text) RETURNS jsonb
     LANGUAGE sql IMMUTABLE
     AS $$
@@ -14838,6 +15221,46 @@ $$;
 
 COMMENT ON FUNCTION howdah._store_published(p_table bigint, p_topic howdah.destinations, p_seqs bigint[], p_now timestamp with time zone, p_expires_at timestamp with time zone, p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[], p_reliability smallint) IS 'insert a batch into one of the tables of topic messages.';
 
+CREATE FUNCTION howdah._store_queue(p_destination howdah.destinations) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform pg_advisory_xact_lock(howdah._lock_key('name', p_destination.name));
+    perform howdah._ensure_targets(p_destination);
+    if p_destination.name ~ '^Consumer[.][^.]+[.]VirtualTopic[.]' then
+        perform howdah._lock_names();
+    end if;
+    p_destination.id := howdah._add_destination(p_destination);
+    if p_destination.name ~ '^Consumer[.][^.]+[.]VirtualTopic[.]' then
+        perform howdah._join_virtual_topic(p_destination.id, p_destination.name);
+    end if;
+    return p_destination.id;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._store_queue(p_destination howdah.destinations) IS 'store a new queue, with the queues that its policy needs.';
+
+CREATE FUNCTION howdah._store_topic(p_topic howdah.destinations, p_options jsonb) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform pg_advisory_xact_lock(howdah._lock_key('name', p_topic.name));
+    perform howdah._lock_names();
+    p_topic.kind := 'topic';
+    p_options := jsonb_strip_nulls(jsonb_build_object('persistent', howdah._policy_for(p_topic.name) -> 'persistent'))
+        || p_options;
+    p_topic.id := howdah._add_destination(p_topic);
+    -- Without a rank, a send that looks for a queue skips the topic.
+    update howdah.destinations d set main_rank = -1 where d.id = p_topic.id;
+    insert into howdah.topics (destination_id) values (p_topic.id);
+    perform howdah._alter_topic(p_topic.id, p_options);
+    perform howdah._join_readers(p_topic);
+    return p_topic.id;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._store_topic(p_topic howdah.destinations, p_options jsonb) IS 'store a new topic with checked options.';
+
 CREATE FUNCTION howdah._stored(p_id integer, p_enough bigint, p_with_bytes boolean, OUT messages bigint, OUT bytes bigint) RETURNS record
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
@@ -14993,6 +15416,7 @@ begin
     perform howdah._lose_nonpersistent(false,
         case when e.state = 'stopped' then 'engine stopped' else 'server restarted' end) from howdah.engine e;
     update howdah.engine e set boot = v_boot where e.id = 1;
+    perform howdah._end_after_restart();
 end
 $$;
 
@@ -15688,6 +16112,36 @@ CREATE FUNCTION howdah._untouchable_messages(p_destination howdah.destinations) 
 $$;
 
 COMMENT ON FUNCTION howdah._untouchable_messages(p_destination howdah.destinations) IS 'messages at which no attempt can begin now, because of attempts in doubt.';
+
+CREATE FUNCTION howdah._unused_destinations(p_ids integer[]) RETURNS integer[]
+    LANGUAGE sql
+    AS $$
+    with held as materialized (
+        select l.relation from pg_locks l
+        where l.locktype = 'relation' and l.pid is distinct from pg_backend_pid()
+          and l.database = (select b.oid from pg_database b where b.datname = current_database())
+    )
+    select coalesce(array_agg(d.id order by d.id), '{}')
+    from howdah.destinations d
+    where d.id = any (p_ids) and d.auto_created and d.dropped_at is null
+      and not d.own_sending_paused and not d.own_receiving_paused
+      and d.positions::oid not in (select h.relation from held h)
+      and not howdah._holds_messages(d.id)
+      and not exists (select from howdah.consumers c where c.destination_id = d.id)
+      and not exists (select from howdah.listeners l where l.destination_id = d.id)
+      and not exists (select from howdah.links l where l.source_id = d.id)
+      and not exists (select from howdah.bridges b where d.id in (b.queue_id, b.topic_id))
+      and not exists (select from howdah.acks a where a.destination_id = d.id)
+      and not exists (select from howdah.schedules s where s.destination_id = d.id)
+      and not exists (select from howdah.aliases a where a.target = d.name)
+      and not exists (select from howdah.workers w where d.name = any (w.queues))
+      and d.name not in (
+          select n.name
+          from howdah.destinations o cross join lateral (values (o.exception_queue), (o.log_queue)) n(name)
+          where o.dropped_at is null and n.name is not null)
+$$;
+
+COMMENT ON FUNCTION howdah._unused_destinations(p_ids integer[]) IS 'those of the destinations that created themselves, hold nothing, and that nobody uses or names.';
 
 CREATE FUNCTION howdah._utc(p_at timestamp with time zone) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -16422,9 +16876,10 @@ declare
 begin
     if jsonb_typeof(options) = 'object' then
         select coalesce(jsonb_object_agg(howdah._engine_option(o.key), o.value), '{}') into v_options
-        from jsonb_each(options) o;
+        from jsonb_each(howdah._auto_limits(options)) o;
     end if;
     perform howdah._check_options('engine', v_options);
+    perform howdah._check_auto_options(v_options -> 'autocreate_options') where v_options ? 'autocreate_options';
     select e.* into v_engine from howdah.engine e for update;
     v_engine := jsonb_populate_record(v_engine, (
         select coalesce(jsonb_object_agg(
@@ -16447,7 +16902,10 @@ begin
         expiration_interval_seconds = v_engine.expiration_interval_seconds, autorollback = v_engine.autorollback,
         topic_rotation_seconds = v_engine.topic_rotation_seconds,
         journal_retention_days = v_engine.journal_retention_days,
-        incident_retention_days = v_engine.incident_retention_days, archive = v_engine.archive;
+        incident_retention_days = v_engine.incident_retention_days, archive = v_engine.archive,
+        autocreate_queue = v_engine.autocreate_queue, autocreate_topic = v_engine.autocreate_topic,
+        autocreate_options = v_engine.autocreate_options,
+        autocreate_reap_seconds = v_engine.autocreate_reap_seconds;
     if v_options = '{}' or v_options ?| array['max_count', 'max_size', 'max_message_bytes', 'yellow_threshold',
         'orange_threshold', 'red_threshold'] then
         perform howdah._close_room('howdah.system_room');
@@ -16529,6 +16987,7 @@ begin
     v_new.persistent := v_new.own_persistent;
     v_new := howdah._with_options(v_new, options);
     perform howdah._ensure_targets(v_new);
+    perform howdah._adopt(v_new.id);
     v_new.own_persistent := v_new.persistent;
     v_new.persistent := v_new.persistent and (select e.persistent from howdah.engine e);
     update howdah.destinations d set preset = v_new.preset, max_failed_deliveries = v_new.max_failed_deliveries,
@@ -16582,9 +17041,13 @@ CREATE FUNCTION howdah.alter_topic(topic text, options jsonb) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
+declare
+    v_id integer;
 begin
     perform howdah._check_options('topic', options);
-    perform howdah._alter_topic((howdah._topic(topic, 'admin')).id, options);
+    v_id := (howdah._topic(topic, 'admin')).id;
+    perform howdah._alter_topic(v_id, options);
+    perform howdah._adopt(v_id);
 end
 $$;
 
@@ -16730,7 +17193,7 @@ CREATE FUNCTION howdah.begin_attempts(queue text, max_messages integer DEFAULT 1
     AS $$
 #variable_conflict use_column
 declare
-    v_destination howdah.destinations := howdah._destination(queue, 'receive');
+    v_destination howdah.destinations := howdah._destination_or_new(queue, 'receive');
     v_left bigint[] := '{}';
     v_passed bigint[];
     v_met howdah.message[];
@@ -17462,14 +17925,7 @@ begin
     v_destination := howdah._with_options(howdah._with_options(howdah._new_destination(queue),
         howdah._policy_for(queue)), options);
     v_destination.journal_level_at := v_destination.created_at;
-    perform howdah._ensure_targets(v_destination);
-    if queue ~ '^Consumer[.][^.]+[.]VirtualTopic[.]' then
-        perform howdah._lock_names();
-    end if;
-    v_destination.id := howdah._add_destination(v_destination);
-    if queue ~ '^Consumer[.][^.]+[.]VirtualTopic[.]' then
-        perform howdah._join_virtual_topic(v_destination.id, queue);
-    end if;
+    v_destination.id := howdah._store_queue(v_destination);
     return v_destination.id;
 end
 $$;
@@ -17514,40 +17970,14 @@ COMMENT ON FUNCTION howdah.create_temporary_queue() IS 'create a queue for answe
 CREATE FUNCTION howdah.create_topic(topic text, options jsonb DEFAULT '{}'::jsonb) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
-    AS $_$
-declare
-    v_topic howdah.destinations;
-    v_subscription howdah.subscriptions;
+    AS $$
 begin
     perform howdah._check_name(topic);
     perform howdah._check_options('topic', options);
     perform howdah._check_creation();
-    perform howdah._lock_names();
-    v_topic := howdah._new_destination(topic);
-    v_topic.kind := 'topic';
-    options := jsonb_strip_nulls(jsonb_build_object('persistent', howdah._policy_for(topic) -> 'persistent'))
-        || options;
-    v_topic.id := howdah._add_destination(v_topic);
-    -- Without a rank, a send that looks for a queue skips the topic.
-    update howdah.destinations d set main_rank = -1 where d.id = v_topic.id;
-    insert into howdah.topics (destination_id) values (v_topic.id);
-    perform howdah._alter_topic(v_topic.id, options);
-    for v_subscription in
-        select s.* from howdah.subscriptions s join howdah.destinations d on d.id = s.destination_id
-        where d.dropped_at is null and s.topic ~ '[*>]' and howdah._matches_wildcard(create_topic.topic, s.topic)
-    loop
-        perform howdah._add_cursors(v_subscription, v_topic.id, howdah._snapshot());
-    end loop;
-    if topic like 'VirtualTopic.%' then
-        insert into howdah.bridges (topic_id, queue_id)
-        select v_topic.id, d.id from howdah.destinations d
-        where d.kind = 'queue' and d.dropped_at is null
-          and d.name ~ ('^Consumer[.][^.]+[.]' || replace(topic, '.', '[.]') || '$');
-    end if;
-    perform howdah._note_readers(v_topic.id);
-    return v_topic.id;
+    return howdah._store_topic(howdah._new_destination(topic), options);
 end
-$_$;
+$$;
 
 COMMENT ON FUNCTION howdah.create_topic(topic text, options jsonb) IS 'create a topic, whose messages go to every subscription.';
 
@@ -17689,10 +18119,8 @@ begin
         raise exception using errcode = 'HD011', message = format('queue %s holds messages', quote_literal(queue)),
             hint = 'Consume or purge them, or drop it with force => true.';
     end if;
-    update howdah.destinations d set dropped_at = howdah.now() where d.id = v_destination.id;
-    delete from howdah.listeners l where l.destination_id = v_destination.id;
-    delete from howdah.links l where l.source_id = v_destination.id;
-    perform howdah._leave_topics(v_destination.id);
+    perform howdah._adopt(v_destination.id);  -- it comes back by no late message
+    perform howdah._end_destination(v_destination.id);
     return v_discarded;
 end
 $$;
@@ -17754,7 +18182,8 @@ begin
     delete from howdah.acks a where a.destination_id = v_topic.id;
     delete from howdah.bridges b where b.topic_id = v_topic.id;
     update howdah.topics t set stored = false, bridged = false where t.destination_id = v_topic.id;
-    update howdah.destinations d set dropped_at = howdah.now() where d.id = v_topic.id;
+    perform howdah._adopt(v_topic.id);
+    perform howdah._end_destination(v_topic.id);
     return v_count;
 end
 $$;
@@ -17867,9 +18296,11 @@ CREATE FUNCTION howdah.ensure_listener(listener text, queue text, options jsonb 
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
-    v_wanted howdah.listeners := howdah._new_listener(listener, howdah._queue(queue, 'receive'), options);
+    v_wanted howdah.listeners;
     v_listener howdah.listeners;
 begin
+    perform howdah._ensure_destination(queue, 'queue');
+    v_wanted := howdah._new_listener(listener, howdah._queue(queue, 'receive'), options);
     select l.* into v_listener from howdah.listeners l where l.name = listener;
     if not found then
         -- If another worker was faster, its row counts.
@@ -18112,6 +18543,7 @@ declare
     v_id integer := (howdah._destination(queue, 'admin')).id;
 begin
     perform howdah._check_grant(verb, role);
+    perform howdah._adopt(v_id);
     insert into howdah.destination_grants (destination_id, verb, role_name)
     values (v_id, grant_queue.verb, grant_queue.role)
     on conflict do nothing;
@@ -18516,7 +18948,7 @@ CREATE FUNCTION howdah.lease_ahead(queue text, max_messages integer DEFAULT 1, d
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
-    v_destination_id integer := (howdah._destination(queue, 'receive')).id;
+    v_destination_id integer := (howdah._destination_or_new(queue, 'receive')).id;
     v_count bigint;
 begin
     if (suspects >= 0) is not true then
@@ -19085,7 +19517,7 @@ CREATE FUNCTION howdah.list_policies() RETURNS TABLE(pattern text, options jsonb
 
 COMMENT ON FUNCTION howdah.list_policies() IS 'list the wildcard policies.';
 
-CREATE FUNCTION howdah.list_queues(temporary boolean DEFAULT false) RETURNS TABLE(queue text, is_system boolean, sending_paused boolean, receiving_paused boolean, max_failed_deliveries integer, exception_mode text, exception_queue text, redelivery_delay_ms bigint, blocked_retry_ms bigint, max_message_bytes bigint, default_priority integer, default_time_to_live_ms bigint, journal_level text, created_at timestamp with time zone, created_by text)
+CREATE FUNCTION howdah.list_queues(temporary boolean DEFAULT false) RETURNS TABLE(queue text, is_system boolean, sending_paused boolean, receiving_paused boolean, max_failed_deliveries integer, exception_mode text, exception_queue text, redelivery_delay_ms bigint, blocked_retry_ms bigint, max_message_bytes bigint, default_priority integer, default_time_to_live_ms bigint, journal_level text, created_at timestamp with time zone, created_by text, auto_created boolean)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
@@ -19093,7 +19525,7 @@ CREATE FUNCTION howdah.list_queues(temporary boolean DEFAULT false) RETURNS TABL
         d.exception_mode, d.exception_queue, d.redelivery_delay_ms,
         case when d.override_blocked_retry then d.blocked_retry_ms else e.default_blocked_retry_ms end,
         d.max_message_bytes, d.default_priority, d.default_time_to_live_ms, d.journal_level,
-        d.created_at, d.created_by
+        d.created_at, d.created_by, d.auto_created
     from howdah.destinations d cross join howdah.engine e
     where d.dropped_at is null and d.kind = 'queue' and (not d.name ^@ '_TEMP.' or temporary and exists (
         select from howdah.temporary_queues t where t.destination_id = d.id and t.boot = pg_postmaster_start_time()))
@@ -19190,14 +19622,15 @@ $$;
 
 COMMENT ON FUNCTION howdah.list_subscriptions(topic text) IS 'list subscriptions, durable and not, and how far behind they are.';
 
-CREATE FUNCTION howdah.list_topics() RETURNS TABLE(topic text, sending_paused boolean, subscriptions bigint, durable_subscriptions bigint, bridges bigint, published bigint, stored boolean, refused_for text, created_at timestamp with time zone, created_by text)
+CREATE FUNCTION howdah.list_topics() RETURNS TABLE(topic text, sending_paused boolean, subscriptions bigint, durable_subscriptions bigint, bridges bigint, published bigint, stored boolean, refused_for text, created_at timestamp with time zone, created_by text, auto_created boolean)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
     select d.name, d.sending_paused, count(distinct s.destination_id),
         count(distinct s.destination_id) filter (where s.durable),
         (select count(*) from howdah.bridges b where b.topic_id = d.id),
-        coalesce(pg_sequence_last_value(d.positions), 0), t.stored, t.refused_for, d.created_at, d.created_by
+        coalesce(pg_sequence_last_value(d.positions), 0), t.stored, t.refused_for, d.created_at, d.created_by,
+        d.auto_created
     from howdah.destinations d
     join howdah.topics t on t.destination_id = d.id
     left join howdah.acks a on a.destination_id = d.id
@@ -19282,6 +19715,30 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.maintain_attempts(lock_epoch bigint, max_attempts integer) IS 'delete attempts at messages that are gone.';
+
+CREATE FUNCTION howdah.maintain_autocreated(lock_epoch bigint DEFAULT NULL::bigint) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_count bigint;
+begin
+    perform howdah._refuse_maintenance();
+    if lock_epoch is not null then
+        perform howdah._fence('maintenance', lock_epoch);
+    end if;
+    if howdah._has_old_snapshot() then
+        raise exception using errcode = 'HD005', message = 'howdah.maintain_autocreated needs READ COMMITTED',
+            hint = 'With an older snapshot it would not see what others use.';
+    end if;
+    perform howdah._sweep_lost();
+    v_count := howdah._end_unused(howdah._look_at_use(500));
+    perform howdah._make_spares(100, 25);
+    return v_count;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.maintain_autocreated(lock_epoch bigint) IS 'drop queues and topics that created themselves and that nobody uses.';
 
 CREATE FUNCTION howdah.maintain_backlog(lock_epoch bigint DEFAULT NULL::bigint) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -19403,6 +19860,7 @@ begin
         select d.* from howdah.destinations d where d.dropped_at is not null and not d.name ^@ '_TEMP.'
             and howdah._holds_messages(d.id)
     loop
+        continue when v_destination.auto_created and howdah._come_back(v_destination);
         v_destination.exception_mode := 'system';
         for v_back in select t.message, t.nonpersistent from howdah._take_back(v_destination, null, 10000) t loop
             perform howdah._apply_limit_policy(v_destination, v_back.message, v_back.nonpersistent, 'queue dropped');
@@ -20113,7 +20571,7 @@ CREATE FUNCTION howdah.open_consumer(queue text, exclusive boolean DEFAULT false
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
-    v_destination howdah.destinations := howdah._destination(queue, 'receive');
+    v_destination howdah.destinations := howdah._destination_or_new(queue, 'receive');
     v_now timestamptz := howdah.now();
     v_id integer;
 begin
@@ -20385,13 +20843,14 @@ $$;
 
 COMMENT ON FUNCTION howdah.poison_message(message_id bigint, queue text) IS 'find one message anywhere: ready, parked or dead.';
 
-CREATE FUNCTION howdah.presets() RETURNS TABLE(option text, howdah jsonb, websphere jsonb, websphere_mq jsonb, service_broker jsonb, activemq jsonb)
+CREATE FUNCTION howdah.presets() RETURNS TABLE(option text, howdah jsonb, websphere jsonb, websphere_mq jsonb, service_broker jsonb, activemq jsonb, sun_mq jsonb)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
-    select o.key, howdah._preset('howdah') -> o.key, o.value, howdah._preset('websphere_mq') -> o.key,
-        howdah._preset('service_broker') -> o.key, howdah._preset('activemq') -> o.key
-    from jsonb_each(howdah._preset('websphere')) o order by o.key
+    select o.key, howdah._preset('howdah') -> o.key, howdah._preset('websphere') -> o.key,
+        howdah._preset('websphere_mq') -> o.key, howdah._preset('service_broker') -> o.key,
+        howdah._preset('activemq') -> o.key, howdah._preset('sun_mq') -> o.key
+    from jsonb_each(howdah._preset('sun_mq') || howdah._preset('websphere')) o order by o.key
 $$;
 
 COMMENT ON FUNCTION howdah.presets() IS 'compare the presets.';
@@ -20723,9 +21182,9 @@ begin
         return query select * from howdah._receive_any(queue, max_messages, hold, selector);
         return;
     elsif v_queue.kind is null then
-        -- It is an alias, or this raises.
-        return query select * from howdah.receive((howdah._destination(queue, 'receive')).name, max_messages, hold,
-            selector, consumer);
+        -- It is an alias, or is created now, or this raises.
+        return query select * from howdah.receive((howdah._destination_or_new(queue, 'receive')).name, max_messages,
+            hold, selector, consumer);
         return;
     elsif v_queue.kind = 'queue' and howdah._has_role(v_queue.receivers[1]) is not true then
         perform howdah._destination(queue, 'receive');
@@ -21734,6 +22193,7 @@ declare
     v_id integer := (howdah._destination(queue, 'admin')).id;
 begin
     perform howdah._check_verb(verb);
+    perform howdah._adopt(v_id);
     delete from howdah.destination_grants g
     where g.destination_id = v_id and g.verb = revoke_queue.verb and g.role_name = revoke_queue.role;
     return found;
@@ -22182,7 +22642,7 @@ begin
                 'transaction.';
     end if;
     if not howdah._is_composite(queue) then
-        perform howdah._destination(queue, 'send');  -- an empty load is checked, too
+        perform howdah._destination_or_new(queue, 'send');  -- an empty load is checked, too
     end if;
     v_blocks := pg_relation_size('pg_temp.howdah_copy') / current_setting('block_size')::integer;
     v_bare := not exists (select from pg_temp.howdah_copy c
@@ -22466,6 +22926,7 @@ begin
     if topic ~ '[*>]' then
         perform howdah._share_latch('names');
     end if;
+    perform howdah._ensure_destination(topic, 'topic') where topic !~ '[*>]';
     v_topics := howdah._topics_for(topic, 'receive');
     perform from howdah.destinations d where d.id = any (v_topics) for key share;
     v_topics := howdah._topics_for(topic, 'receive');  -- without those that somebody has just dropped
@@ -22650,7 +23111,7 @@ CREATE FUNCTION howdah.wait(queue text, INOUT since bigint DEFAULT NULL::bigint,
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
-    v_destination howdah.destinations := howdah._destination(queue, 'receive');
+    v_destination howdah.destinations := howdah._destination_or_new(queue, 'receive');
     v_snapshot pg_snapshot;
     v_next bigint;
 begin
@@ -22844,11 +23305,16 @@ CREATE TABLE howdah.engine (
     autorollback boolean DEFAULT false NOT NULL,
     redelivered_optimization boolean DEFAULT true NOT NULL,
     archive boolean DEFAULT false NOT NULL,
+    autocreate_queue boolean DEFAULT false NOT NULL,
+    autocreate_topic boolean DEFAULT false NOT NULL,
+    autocreate_options jsonb DEFAULT '{"preset": "sun_mq"}'::jsonb NOT NULL,
+    autocreate_reap_seconds integer DEFAULT 120 NOT NULL,
     identity_salt uuid,
     archive_id uuid,
     totals_snapshot pg_snapshot,
     totals_at timestamp with time zone,
     journal_dropped_xid bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT ck_engine_autocreate_reap_seconds CHECK ((autocreate_reap_seconds > 0)),
     CONSTRAINT ck_engine_default_blocked_retry_ms CHECK ((default_blocked_retry_ms >= 0)),
     CONSTRAINT ck_engine_expiration_interval_seconds CHECK ((expiration_interval_seconds >= 0)),
     CONSTRAINT ck_engine_incident_retention_days CHECK ((incident_retention_days > 0)),
@@ -22931,6 +23397,14 @@ COMMENT ON COLUMN howdah.engine.autorollback IS 'True: maintenance rolls back Ho
 COMMENT ON COLUMN howdah.engine.redelivered_optimization IS 'True: all messages of a lease that ran out come again as redelivered. False: only those that howdah.handed recorded. OpenMQ''s default is true.';
 
 COMMENT ON COLUMN howdah.engine.archive IS 'True: maintenance drops no journal rows and incidents that are not in the archive.';
+
+COMMENT ON COLUMN howdah.engine.autocreate_queue IS 'True: the first use of a missing queue creates it. OpenMQ''s default is true.';
+
+COMMENT ON COLUMN howdah.engine.autocreate_topic IS 'True: the first use of a missing topic creates it. OpenMQ''s default is true.';
+
+COMMENT ON COLUMN howdah.engine.autocreate_options IS 'Options of queues that create themselves, and of topics as far as they have them. Policies override.';
+
+COMMENT ON COLUMN howdah.engine.autocreate_reap_seconds IS 'Seconds without use after which an empty destination that created itself ends. OpenMQ''s default.';
 
 COMMENT ON COLUMN howdah.engine.identity_salt IS 'Part of the identity by which links know the engine: howdah.new_engine_id(). NULL: it never changed.';
 
@@ -24131,6 +24605,32 @@ CREATE VIEW howdah.audit_workers AS
 
 COMMENT ON VIEW howdah.audit_workers IS 'What workers recorded of their own work, at most one row per worker, queue and minute. Consumers in plain SQL are not included.';
 
+CREATE TABLE howdah.auto_destinations (
+    destination_id integer NOT NULL,
+    options jsonb NOT NULL,
+    seen_at timestamp with time zone NOT NULL,
+    looked_at timestamp with time zone,
+    boot timestamp with time zone NOT NULL,
+    seen bigint[],
+    last_position bigint
+);
+
+COMMENT ON TABLE howdah.auto_destinations IS 'Queues and topics that their first use created, those that ended included.';
+
+COMMENT ON COLUMN howdah.auto_destinations.destination_id IS 'The destination. It stays here after its end, so that its name gets the same number again.';
+
+COMMENT ON COLUMN howdah.auto_destinations.options IS 'What it was created with: the engine''s options, and those of the policy that matched its name.';
+
+COMMENT ON COLUMN howdah.auto_destinations.seen_at IS 'When maintenance last found it used, or it was created.';
+
+COMMENT ON COLUMN howdah.auto_destinations.looked_at IS 'When maintenance last looked at it. NULL: not yet.';
+
+COMMENT ON COLUMN howdah.auto_destinations.boot IS 'Start of the server at that time.';
+
+COMMENT ON COLUMN howdah.auto_destinations.seen IS 'Its last position, and its last search by a receiver, at that time. Another value is a use.';
+
+COMMENT ON COLUMN howdah.auto_destinations.last_position IS 'Its last position, once it ended and its sequences were dropped. NULL: they are there, or unused.';
+
 CREATE TABLE howdah.backlog_counts (
     id smallint NOT NULL,
     counted_at timestamp with time zone NOT NULL,
@@ -24933,6 +25433,14 @@ COMMENT ON COLUMN howdah.sent_by.reliability IS 'Its level, as the message has i
 
 COMMENT ON COLUMN howdah.sent_by.sent_at IS 'When it was sent.';
 
+CREATE TABLE howdah.spare_numbers (
+    id integer NOT NULL
+);
+
+COMMENT ON TABLE howdah.spare_numbers IS 'Numbers for the next destinations, made ready by maintenance while destinations create themselves.';
+
+COMMENT ON COLUMN howdah.spare_numbers.id IS 'The number. Its sequences have its name already.';
+
 CREATE SEQUENCE howdah.special_0
     START WITH 1
     INCREMENT BY 1
@@ -25224,6 +25732,9 @@ ALTER TABLE ONLY howdah.audit_runs
 ALTER TABLE ONLY howdah.audit_verdicts
     ADD CONSTRAINT pk_audit_verdicts PRIMARY KEY (destination_id);
 
+ALTER TABLE ONLY howdah.auto_destinations
+    ADD CONSTRAINT pk_auto_destinations PRIMARY KEY (destination_id);
+
 ALTER TABLE ONLY howdah.backlog_counts
     ADD CONSTRAINT pk_backlog_counts PRIMARY KEY (id);
 
@@ -25353,6 +25864,9 @@ ALTER TABLE ONLY howdah.sender_signs
 ALTER TABLE ONLY howdah.sent_by
     ADD CONSTRAINT pk_sent_by PRIMARY KEY (destination_id, sender, message_id);
 
+ALTER TABLE ONLY howdah.spare_numbers
+    ADD CONSTRAINT pk_spare_numbers PRIMARY KEY (id);
+
 ALTER TABLE ONLY howdah.subscriptions
     ADD CONSTRAINT pk_subscriptions PRIMARY KEY (destination_id);
 
@@ -25411,6 +25925,8 @@ CREATE INDEX ix_consumer_leases_consumer_id ON howdah.consumer_leases USING btre
 CREATE INDEX ix_consumers_destination_id ON howdah.consumers USING btree (destination_id);
 
 CREATE INDEX ix_destinations_exception_mode ON howdah.destinations USING btree (exception_mode) WHERE (exception_mode = ANY (ARRAY['named'::text, 'individual'::text]));
+
+CREATE INDEX ix_destinations_former ON howdah.destinations USING btree (name) WHERE (auto_created AND (dropped_at IS NOT NULL));
 
 CREATE INDEX ix_group_owners_consumer_id ON howdah.group_owners USING btree (consumer_id);
 
@@ -25490,7 +26006,14 @@ CREATE UNIQUE INDEX uq_schedules_name ON howdah.schedules USING btree (name) WHE
 
 ALTER INDEX howdah.ix_journal_xid ATTACH PARTITION howdah.journal_default_xid_idx;
 
-CREATE TRIGGER copy_grants AFTER INSERT OR DELETE OR UPDATE ON howdah.destination_grants FOR EACH ROW EXECUTE FUNCTION howdah._copy_grants();
+CREATE TRIGGER copy_grants_added AFTER INSERT ON howdah.destination_grants REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION howdah._copy_grants();
+
+CREATE TRIGGER copy_grants_changed AFTER UPDATE ON howdah.destination_grants REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION howdah._copy_grants();
+
+CREATE TRIGGER copy_grants_removed AFTER DELETE ON howdah.destination_grants REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION howdah._copy_grants();
+
+ALTER TABLE ONLY howdah.auto_destinations
+    ADD CONSTRAINT fk_auto_destinations_destination FOREIGN KEY (destination_id) REFERENCES howdah.destinations(id);
 
 ALTER TABLE ONLY howdah.destination_grants
     ADD CONSTRAINT fk_destination_grants_destination FOREIGN KEY (destination_id) REFERENCES howdah.destinations(id);
@@ -25539,6 +26062,8 @@ REVOKE ALL ON FUNCTION howdah._add_selection(p_destination_id integer, p_rank sm
 
 REVOKE ALL ON FUNCTION howdah._admit(p_destination_id integer, p_rank smallint, p_selector text, p_consumer bigint, p_hold boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._adopt(p_id integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._advance(p_head regclass, p_position bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._advance_cursor(p_subscription howdah.subscriptions, p_ack howdah.acks) FROM PUBLIC;
@@ -25570,6 +26095,12 @@ REVOKE ALL ON FUNCTION howdah._as_ready(p_row howdah.msgs_nonpersistent) FROM PU
 REVOKE ALL ON FUNCTION howdah._as_ready(p_row howdah.parked) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._ask_for_notices(p_positions regclass, p_waiting regclass) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._auto_limits(p_options jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._auto_options(p_kind text, p_options jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._autocreate(p_name text, p_kind text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._await_message(p_destination_id integer, p_rank smallint, p_seq bigint) FROM PUBLIC;
 
@@ -25612,6 +26143,8 @@ REVOKE ALL ON FUNCTION howdah._check_all_here() FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._check_all_taken(p_source howdah.destinations, p_message_ids bigint[], p_count bigint, p_act text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_apart(p_source howdah.destinations, p_target howdah.destinations) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._check_auto_options(p_options jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_chosen(p_message_ids bigint[]) FROM PUBLIC;
 
@@ -25705,6 +26238,8 @@ REVOKE ALL ON FUNCTION howdah._close_dead(p_destination_id integer, p_now timest
 
 REVOKE ALL ON FUNCTION howdah._close_room(p_room regclass) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._come_back(p_destination howdah.destinations) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._commit_needs(p_level integer, p_message_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._commit_surely() FROM PUBLIC;
@@ -25732,6 +26267,8 @@ REVOKE ALL ON FUNCTION howdah._count_messages(p_destination_id integer, p_most b
 REVOKE ALL ON FUNCTION howdah._counted_failures(p_incident_ids bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._counting_bound() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._create_again(p_name text, p_kind text, p_options jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._cron_number(p_word text, p_field bigint) FROM PUBLIC;
 
@@ -25765,6 +26302,8 @@ REVOKE ALL ON FUNCTION howdah._destination(p_name text, p_verb text) FROM PUBLIC
 
 REVOKE ALL ON FUNCTION howdah._destination_name(p_id integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._destination_or_new(p_name text, p_verb text, p_kind text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._detach_body(p_message howdah.msgs) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._digest(p_secret uuid, p_body bytea, p_headers jsonb, p_is_text boolean, p_content_type text, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid) FROM PUBLIC;
@@ -25797,13 +26336,19 @@ REVOKE ALL ON FUNCTION howdah._empty_destination(p_destination howdah.destinatio
 
 REVOKE ALL ON FUNCTION howdah._empty_slot(p_slot integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._end_after_restart() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._end_conversation(p_conversation_id uuid, p_error integer, p_text text, p_reply_to text, p_correlation_id text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._end_destination(p_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._end_leases_of(p_destination_id integer, p_leases bigint[], p_now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._end_schedule(p_schedule howdah.schedules, p_state text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._end_stream(p_stream record, p_total bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._end_unused(p_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._engine_id() FROM PUBLIC;
 
@@ -25812,6 +26357,8 @@ REVOKE ALL ON FUNCTION howdah._engine_option(p_key text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._engine_state() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._ensure_advisory() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._ensure_destination(p_name text, p_kind text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._ensure_targets(p_destination howdah.destinations) FROM PUBLIC;
 
@@ -25987,6 +26534,8 @@ REVOKE ALL ON FUNCTION howdah._is_walked(p_destination howdah.destinations) FROM
 
 REVOKE ALL ON FUNCTION howdah._is_wildcard(p_topic text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._join_readers(p_topic howdah.destinations) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._join_virtual_topic(p_queue_id integer, p_queue text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._journal(p_destination howdah.destinations, p_event text, p_message_ids bigint[], p_nonpersistent boolean, p_other_id integer, p_reason text, p_oldest_sent_at timestamp with time zone, p_apart bigint[], p_reliability smallint) FROM PUBLIC;
@@ -26095,6 +26644,8 @@ REVOKE ALL ON FUNCTION howdah._lock_subscription(p_subscription howdah.destinati
 
 REVOKE ALL ON FUNCTION howdah._look_ahead(p_lane howdah.lanes, p_walk howdah.walk, p_after bigint, p_want integer, p_tail bigint, p_note boolean, OUT seqs bigint[], OUT message_ids bigint[], OUT upto bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._look_at_use(p_limit integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._look_from_head(p_lane howdah.lanes, p_head bigint, p_want integer, p_all boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._look_nonpersistent(p_lane howdah.lanes, p_want integer, p_all boolean) FROM PUBLIC;
@@ -26109,11 +26660,15 @@ REVOKE ALL ON FUNCTION howdah._lose_nonpersistent(p_all boolean, p_reason text) 
 
 REVOKE ALL ON FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer, p_level smallint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._make_spares(p_count integer, p_most integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._many_queues() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._matches_wildcard(p_name text, p_pattern text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._matching_queues(p_pattern text, p_want integer, p_selector text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._may(p_resource text, p_name text, p_operation text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._may_be_due(p_lane howdah.lanes, p_now timestamp with time zone) FROM PUBLIC;
 
@@ -26493,6 +27048,8 @@ REVOKE ALL ON FUNCTION howdah._snapshot_of(p_text text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._span(p_length interval) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._spare_number() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._stamped(p_headers jsonb, p_user text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._stamped_all(p_headers jsonb[], p_count integer, p_user text) FROM PUBLIC;
@@ -26504,6 +27061,10 @@ REVOKE ALL ON FUNCTION howdah._still_needed(p_slot integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._store_alias(p_alias text, p_target text, p_options jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._store_published(p_table bigint, p_topic howdah.destinations, p_seqs bigint[], p_now timestamp with time zone, p_expires_at timestamp with time zone, p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[], p_reliability smallint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._store_queue(p_destination howdah.destinations) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._store_topic(p_topic howdah.destinations, p_options jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._stored(p_id integer, p_enough bigint, p_with_bytes boolean, OUT messages bigint, OUT bytes bigint) FROM PUBLIC;
 
@@ -26582,6 +27143,8 @@ REVOKE ALL ON FUNCTION howdah._unread_numbers(p_subscription howdah.subscription
 REVOKE ALL ON FUNCTION howdah._unsubscribe(p_subscription howdah.destinations, p_reason text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._untouchable_messages(p_destination howdah.destinations) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._unused_destinations(p_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._utc(p_at timestamp with time zone) FROM PUBLIC;
 
@@ -27053,6 +27616,10 @@ GRANT ALL ON FUNCTION howdah.list_workers() TO howdah_consumer;
 REVOKE ALL ON FUNCTION howdah.maintain_attempts(lock_epoch bigint, max_attempts integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.maintain_attempts(lock_epoch bigint, max_attempts integer) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.maintain_attempts(lock_epoch bigint, max_attempts integer) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.maintain_autocreated(lock_epoch bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.maintain_autocreated(lock_epoch bigint) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.maintain_autocreated(lock_epoch bigint) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.maintain_backlog(lock_epoch bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.maintain_backlog(lock_epoch bigint) TO howdah_admin;
