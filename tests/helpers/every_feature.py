@@ -596,7 +596,7 @@ def dropped_queues(e: Engine) -> None:
 @feature
 def auto_creation(e: Engine) -> None:
     """A queue that created itself, ended, and came back under its number for a message that came late."""
-    e.rows("select howdah.alter_engine('{\"autocreate_queue\": true, \"autocreate_topic\": true}')")
+    e.rows('select howdah.alter_engine(\'{"autocreate_queue": true, "autocreate_topic": true}\')')
     e.send("self.made", 2)
     e.receive("self.made", 2)
     old = e.connect()
@@ -610,7 +610,7 @@ def auto_creation(e: Engine) -> None:
     e.rows("select howdah.maintain_dropped()")
     assert len(e.receive("self.made", 2)) == 1
     e.send("self.made")
-    e.rows("select howdah.alter_engine('{\"autocreate_queue\": false, \"autocreate_topic\": false}')")
+    e.rows('select howdah.alter_engine(\'{"autocreate_queue": false, "autocreate_topic": false}\')')
 
 
 @feature
