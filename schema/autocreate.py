@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, ForeignKey, Integer, Table
+from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, Table, text
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 from .base import TIMESTAMPTZ, metadata
@@ -26,7 +26,7 @@ auto_destinations = Table(
         comment="What it was created with: the engine's options, and those of the policy that matched its name.",
     ),
     Column("seen_at", TIMESTAMPTZ, nullable=False, comment="When maintenance last found it used, or it was created."),
-    Column("looked_at", TIMESTAMPTZ, comment="When maintenance last looked at it. NULL: not yet."),
+    Column("looked_at", TIMESTAMPTZ, comment="When maintenance last looked at it. NULL: not yet. infinity: it ended."),
     Column("boot", TIMESTAMPTZ, nullable=False, comment="Start of the server at that time."),
     Column(
         "seen",
@@ -38,6 +38,7 @@ auto_destinations = Table(
         BigInteger,
         comment="Its last position, once it ended and its sequences were dropped. NULL: they are there, or unused.",
     ),
+    Index("ix_auto_destinations_looked_at", text("looked_at NULLS FIRST")),
     comment="Queues and topics that their first use created, those that ended included.",
 )
 

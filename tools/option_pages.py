@@ -150,6 +150,7 @@ class Option:
             "name": "the name of a queue",
             "function": "the name of a function with its schema",
             "selector": "a [selector](../selectors.md)",
+            "options": "a JSON object of [options of a queue](queue.md)",
         }[self.kind]
         return f"{words}; or null" if self.nullable else words
 

@@ -2123,11 +2123,12 @@ CREATE TABLE howdah.auto_destinations (
     CONSTRAINT pk_auto_destinations PRIMARY KEY (destination_id),
     CONSTRAINT fk_auto_destinations_destination FOREIGN KEY(destination_id) REFERENCES howdah.destinations (id)
 );
+CREATE INDEX ix_auto_destinations_looked_at ON howdah.auto_destinations (looked_at NULLS FIRST);
 COMMENT ON TABLE howdah.auto_destinations IS 'Queues and topics that their first use created, those that ended included.';
 COMMENT ON COLUMN howdah.auto_destinations.destination_id IS 'The destination. It stays here after its end, so that its name gets the same number again.';
 COMMENT ON COLUMN howdah.auto_destinations.options IS 'What it was created with: the engine''s options, and those of the policy that matched its name.';
 COMMENT ON COLUMN howdah.auto_destinations.seen_at IS 'When maintenance last found it used, or it was created.';
-COMMENT ON COLUMN howdah.auto_destinations.looked_at IS 'When maintenance last looked at it. NULL: not yet.';
+COMMENT ON COLUMN howdah.auto_destinations.looked_at IS 'When maintenance last looked at it. NULL: not yet. infinity: it ended.';
 COMMENT ON COLUMN howdah.auto_destinations.boot IS 'Start of the server at that time.';
 COMMENT ON COLUMN howdah.auto_destinations.seen IS 'Its last position, and its last search by a receiver, at that time. Another value is a use.';
 COMMENT ON COLUMN howdah.auto_destinations.last_position IS 'Its last position, once it ended and its sequences were dropped. NULL: they are there, or unused.';

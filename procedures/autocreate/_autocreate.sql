@@ -3,7 +3,7 @@
 -- Raises   HD002 nine tenths of all numbers are taken; HD010 the caller may not create it.
 -- Role     internal
 --
--- It does nothing if the engine's options do not say so, or if the name belongs to the engine or could not be created.
+-- p_kind: as in howdah._ensure_destination. It does nothing if the engine's options do not say so, or if the name belongs to the engine or could not be created.
 -- The caller's lookup then says what is wrong.
 --
 -- Of several first users one creates it. The others wait for the end of that transaction, and use what it created. If
@@ -13,11 +13,17 @@ create or replace function howdah._autocreate(p_name text, p_kind text) returns 
 language plpgsql volatile
 as $$
 declare
-    v_options jsonb := (select e.autocreate_options from howdah.engine e
-        where case p_kind when 'queue' then e.autocreate_queue else e.autocreate_topic end);
+    v_options jsonb;
     v_destination howdah.destinations;
 begin
-    if v_options is null or (p_name ~ '^[A-Za-z0-9._/-]{1,242}$') is not true or p_name ~ '^(_?SYSTEM|_TEMP)[.]'
+    if p_kind is null then
+        select d.kind into p_kind from howdah.destinations d
+        where d.name = p_name and d.auto_created and d.dropped_at is not null order by d.dropped_at desc limit 1;
+        p_kind := coalesce(p_kind, 'queue');
+    end if;
+    select e.autocreate_options into v_options from howdah.engine e
+    where case p_kind when 'queue' then e.autocreate_queue else e.autocreate_topic end;
+    if not found or (p_name ~ '^[A-Za-z0-9._/-]{1,242}$') is not true or p_name ~ '^(_?SYSTEM|_TEMP)[.]'
        or exists (select from howdah.aliases a where a.name = p_name) then
         return;
     elsif not howdah._may(p_kind, p_name, 'create') then

@@ -15,6 +15,8 @@ begin
     from (select distinct c.destination_id from howdah.consumers c
           join howdah.auto_destinations a on a.destination_id = c.destination_id) c;
     perform howdah._end_unused(array(
-        select a.destination_id from howdah.auto_destinations a where a.boot <> pg_postmaster_start_time()));
+        select a.destination_id from howdah.auto_destinations a
+        where a.boot <> pg_postmaster_start_time()
+            and a.looked_at is distinct from 'infinity'));
 end
 $$;

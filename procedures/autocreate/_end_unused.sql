@@ -19,6 +19,7 @@ begin
         jsonb '{"auto_created": true}', null)
     from howdah.destinations d where d.id = any (v_ids);
     get diagnostics v_count = row_count;
+    update howdah.auto_destinations a set looked_at = 'infinity' where a.destination_id = any (v_ids);
     return v_count;
 end
 $$;

@@ -3,6 +3,8 @@
 --
 -- Raises   HD002, HD004, HD010, HD027 as howdah._autocreate.
 -- Role     internal
+--
+-- p_kind is queue or topic. NULL: a queue, or a topic if the name was that of one that ended by itself.
 create or replace function howdah._ensure_destination(p_name text, p_kind text) returns void
 language plpgsql volatile
 as $$

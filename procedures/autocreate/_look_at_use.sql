@@ -14,7 +14,7 @@ as $$
             array[pg_sequence_last_value(d.positions), pg_sequence_last_value(d.search)] as found
         from (select t.* from howdah.auto_destinations t join howdah.destinations l on l.id = t.destination_id
               where l.dropped_at is null and (t.looked_at > howdah.now() - interval '9 seconds') is not true
-              order by t.looked_at nulls first, t.destination_id limit p_limit) a
+              order by t.looked_at nulls first limit p_limit) a
         join howdah.destinations d on d.id = a.destination_id
     ), noted as (
         update howdah.auto_destinations a

@@ -17,7 +17,7 @@ begin
     -- In one order, so that two such sends do not wait for each other.
     perform howdah._ensure_destination(n.name, n.kind) from (
         select btrim(regexp_replace(p.part, '^[[:space:]]*(?:temp-)?(queue|topic)://', '')) as name,
-            coalesce(substring(p.part from '^[[:space:]]*(?:temp-)?(queue|topic)://'), 'queue') as kind
+            substring(p.part from '^[[:space:]]*(?:temp-)?(queue|topic)://') as kind
         from string_to_table(p_names, ',') p(part) order by 1) n;
     foreach v_part in array string_to_array(p_names, ',') loop
         v_kind := substring(v_part from '^[[:space:]]*(?:temp-)?(queue|topic)://');

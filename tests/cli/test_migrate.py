@@ -107,9 +107,10 @@ def test_a_new_database_of_the_embedded_server_alone_creates_queues_by_itself(em
         howdah(empty_dsn, "migrate")
         on = "select (autocreate_queue, autocreate_topic)::text from howdah.engine"
         assert one(db, on) == "(f,f)"
-        db.execute("drop schema howdah cascade; create schema howdah")
+        howdah(empty_dsn, "migrate", "--to", "base", "--yes")
         db.execute(psycopg.sql.SQL("alter database {} set howdah.embedded = on").format(name))
-        howdah(empty_dsn, "migrate")
+        again = howdah(empty_dsn, "migrate")
+        assert again.code == 0, again.err
         assert one(db, on) == "(t,t)"
         howdah(empty_dsn, "engine", "alter", "-o", "autocreate_queue=false")
         howdah(empty_dsn, "migrate")

@@ -594,6 +594,26 @@ def dropped_queues(e: Engine) -> None:
 
 
 @feature
+def auto_creation(e: Engine) -> None:
+    """A queue that created itself, ended, and came back under its number for a message that came late."""
+    e.rows('select howdah.alter_engine(\'{"autocreate_queue": true, "autocreate_topic": true}\')')
+    e.send("self.made", 2)
+    e.receive("self.made", 2)
+    old = e.connect()
+    e.rows("begin isolation level repeatable read", db=old)
+    e.rows("select count(*) from howdah.destinations", db=old)
+    e.rows("select howdah.maintain_autocreated()")
+    e.rows("update howdah.auto_destinations set seen_at = now() - interval '1 hour', looked_at = null")
+    assert e.one("select howdah.maintain_autocreated()") == 1
+    e.rows("select howdah.send('self.made', 'late')", db=old)
+    e.rows("commit", db=old)
+    e.rows("select howdah.maintain_dropped()")
+    assert len(e.receive("self.made", 2)) == 1
+    e.send("self.made")
+    e.rows('select howdah.alter_engine(\'{"autocreate_queue": false, "autocreate_topic": false}\')')
+
+
+@feature
 def archives_and_audits(e: Engine) -> None:
     """A run of an archive that is on record, a message restored from it, an audit on record."""
     e.queue("archived")

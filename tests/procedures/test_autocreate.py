@@ -404,6 +404,20 @@ def test_a_topic_that_comes_again_serves_the_wildcards_that_came_meanwhile(on: D
     assert column(on, f"select body from howdah.receive('{name}', 9)") == ["y"]
 
 
+def test_a_plain_name_that_was_a_topic_becomes_a_topic_again_for_its_publisher(on: Db, clock: Clock) -> None:
+    name = one(on, "select howdah.subscribe('news', 's')")
+    one(on, "select howdah.send('news', 'x')")
+    one(on, f"select howdah.unsubscribe('{name}')")
+    assert unused_for(clock, on) == 1
+    one(on, "select howdah.send('news', 'y')")
+    assert one(on, "select kind from howdah.destinations where name = 'news' and dropped_at is null") == "topic"
+    assert one(on, "select howdah.subscribe('news', 's')") == name
+    one(on, f"select howdah.unsubscribe('{name}')")
+    clock.advance(10)
+    assert unused_for(clock, on) == 1
+    assert column(on, "select howdah.receive('news')") == [], "a receiver means a queue"
+
+
 def test_numbers_are_left_to_administrators(on: Db) -> None:
     one(on, "select setval(pg_get_serial_sequence('howdah.destinations', 'id'), 900000)")
     refused(on, "HD002", "select howdah.send('q', 'x')")
