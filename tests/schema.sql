@@ -1165,7 +1165,8 @@ CREATE FUNCTION howdah._are_words(p_value jsonb, p_most numeric, p_pattern text)
     LANGUAGE sql IMMUTABLE
     AS $$
     select case when jsonb_typeof(p_value) = 'array' then jsonb_array_length(p_value) between 1 and p_most
-        and (select bool_and(jsonb_typeof(w) = 'string' and w #>> '{}' ~ p_pattern) from jsonb_array_elements(p_value) w)
+        and (select bool_and(jsonb_typeof(w) = 'string' and w #>> '{}' ~ p_pattern)
+            from jsonb_array_elements(p_value) w)
         else false end
 $$;
 
@@ -2414,7 +2415,8 @@ begin
     elsif jsonb_typeof(p_attributes) is distinct from 'object' then
         raise exception using errcode = 'HD004', message = 'attributes must be a JSON object',
             hint = 'For example {"hosts": ["db1", "db2:5433"], "client_id": "desk7"}.';
-    elsif p_attributes::text ~* '"[a-z_]*(pass(?!file)|pwd|secret)[a-z_]*": |\mpass(word|wd)?\s*=|://[^/@ "]*:[^/@ "]*@' then
+    elsif p_attributes::text
+        ~* '"[a-z_]*(pass(?!file)|pwd|secret)[a-z_]*": |\mpass(word|wd)?\s*=|://[^/@ "]*:[^/@ "]*@' then
         raise exception using errcode = 'HD005', message = 'an object never holds a password',
             hint = 'Let service name a service of pg_service.conf, or use a passfile.';
     end if;
@@ -17962,6 +17964,7 @@ CREATE FUNCTION howdah.drop_object(name text) RETURNS boolean
 declare
     v_object howdah.objects;
 begin
+    perform howdah._refuse_maintenance();
     delete from howdah.objects o where o.name = drop_object.name returning o.* into v_object;
     if not found then
         return false;
@@ -22816,10 +22819,12 @@ CREATE FUNCTION howdah.stamp_headers(headers jsonb DEFAULT '{}'::jsonb, user_id 
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
-    select case when jsonb_typeof(coalesce(headers, '{}')) = 'object' then coalesce(headers, '{}')
+    select case when howdah._refuse_maintenance() and jsonb_typeof(coalesce(headers, '{}')) = 'object' then
+        coalesce(headers, '{}')
         || case when user_id then jsonb_build_object('JMSXUserID', howdah._caller()) else '{}' end
         || case when app_id then jsonb_build_object('JMSXAppID', current_setting('application_name')) else '{}' end
-        || case when producer_txid then jsonb_build_object('JMSXProducerTXID', pg_current_xact_id()::text) else '{}' end
+        || case when producer_txid then jsonb_build_object('JMSXProducerTXID', pg_current_xact_id()::text)
+            else '{}' end
         else headers end
 $$;
 
