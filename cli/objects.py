@@ -181,7 +181,7 @@ def recover(
         return
     for one, outcome in done:
         output.write(f"{one}: {outcome}")
-    output.complain(f"{output.counted(len(done), 'transaction')} ended")
+    output.write(f"{output.counted(len(done), 'transaction')} ended")
 
 
 def _parsed(given: list[str] | None) -> dict[str, Any]:

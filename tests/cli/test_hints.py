@@ -15,7 +15,7 @@ from howdah.cli.main import _command
 NO_COMMAND = {
     *("ack", "begin_attempts", "begin_copy", "close_connection", "drop_temporary_queue", "due_schedules"),
     *("hold_audit", "journal_offset", "link_take", "list_consumers", "list_leases", "next_journal_offset"),
-    "open_consumer",
+    *("open_consumer", "xa_begin", "xa_decide"),
     *("rebase_topics", "receive_attempt", "receive_locked", "release_client_id", "selector_matches", "send_copied"),
     *("audit_locks", "destination_grants", "message"),  # two views and a type
 }
@@ -37,7 +37,7 @@ def test_the_commands_of_hints_exist(said: str) -> None:
     words = said.split()[1:]
     while words and hasattr(command, "commands"):
         command = command.commands[words.pop(0)]
-    options = {option for parameter in command.params for option in parameter.opts}
+    options = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
     assert {word for word in words if word.startswith("-")} <= options
     required = [
         parameter for parameter in command.params if parameter.required and not parameter.opts[0].startswith("-")

@@ -42,7 +42,7 @@ def test_both_have_the_same_verbs() -> None:
     assert verbs(AsyncSession) == verbs(Session)
     assert verbs(AsyncConsumer) == verbs(Consumer)
     # What only a synchronous connection has: threads that send, and the end of prepared transactions.
-    assert verbs(Connection) - verbs(AsyncConnection) - {"pool", "run"} == {
+    assert verbs(Connection) - verbs(AsyncConnection) - {"pool", "run", "naming"} == {
         "send_async",
         "transactions",
         "windowed_producer",

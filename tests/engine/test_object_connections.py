@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Event
 from typing import Any
 
@@ -190,3 +195,53 @@ def test_asyncio_looks_up_and_connects_by_the_same_factories(db: Db, dsn: str, o
             await session.close()
 
     asyncio.run(go())
+
+
+def test_a_factory_says_how_its_connections_are_made(db: Db, dsn: str, orders: str) -> None:
+    store(
+        db,
+        connect_timeout_ms=3000,
+        min_size=1,
+        max_size=3,
+        role="howdah_producer",
+        lease_duration_ms=2000,
+        max_redeliveries=4,
+        commit_by_reliability=True,
+        connection_service="jms",
+        prefetch=7,
+        subscription_prefetch=3,
+        sslmode="prefer",
+    )
+    factory = lookup(dsn, "cf")
+    assert conninfo_to_dict(factory.conninfo())["sslmode"] == "prefer"
+    with factory.create_connection() as connection:
+        assert (connection.pool.min_size, connection.pool.max_size, connection.pool.timeout) == (1, 3, 3)
+        assert (connection.lease_duration, connection.max_redeliveries) == (2, 4)
+        assert (connection.prefetch.queue, connection.prefetch.durable_topic) == (7, 3)
+        assert not connection.started
+        settings = "select current_user, current_setting('howdah.service')"
+        with connection.session() as session:
+            assert session.connection.execute(settings).fetchone() == ("howdah_producer", "jms")
+            session.send(orders, "x")
+            assert session.connection.execute("show synchronous_commit").fetchone() == ("off",)
+
+
+def test_a_worker_connects_by_a_factory(db: Db, dsn: str, dead_port: int) -> None:
+    given = conninfo_to_dict(dsn)
+    one(db, "select howdah.create_queue('work')")
+    one(db, "select howdah.send('work', 'x')")
+    store(db, hosts=[f"127.0.0.1:{dead_port}"])
+    program = [sys.executable, "-m", "howdah.cli.main", "worker", "served:app", "--factory", "cf", "--until-empty"]
+    with TemporaryDirectory() as folder:
+        Path(folder, "served.py").write_text(
+            "from howdah.workers import App\napp = App('served')\n"
+            "@app.handler('work')\ndef work(message, transaction): print('handled', message.body, flush=True)\n"
+        )
+
+        def run(*more: str) -> subprocess.CompletedProcess[str]:
+            environment = os.environ | {"HOWDAH_DSN": dsn, "PYTHONPATH": os.pathsep.join([folder, *sys.path])}
+            return subprocess.run([*program, *more], env=environment, capture_output=True, text=True, check=False)
+
+        assert run("--no-wait").returncode == 3
+        done = run("-D", f"hosts={given['host']}:{given['port']}")
+        assert (done.returncode, done.stdout) == (0, "handled x\n"), done.stderr

@@ -132,9 +132,12 @@ def test_flow_control_takes_effect(made: Callable[..., Connection], db: Db, orde
         db.execute("rollback")
 
 
+@pytest.mark.behaviour("IMQ-135")
 def test_sends_are_confirmed_as_the_factory_says(made: Callable[..., Connection], orders: str) -> None:
     connection = made(confirm_sends="all")
-    assert connection.windowed_producer(orders).asynchronous is False
+    with connection.windowed_producer(orders) as producer:
+        assert producer.send("x", delivery_mode="non-persistent").done()  # which nobody waits for otherwise
+        assert producer.asynchronous is False
     assert connection.windowed_producer(orders, asynchronous=True).asynchronous is True
 
 

@@ -19,6 +19,7 @@ from howdah.engine import AckSession, Session, calls, connect
 from howdah.engine.calls import admin_options as of_admin
 from howdah.engine.calls import consumers, temporary
 from howdah.engine.calls import options as of_calls
+from howdah.engine.calls.objects import LISTS, TEXTS
 from howdah.engine.calls.schedules import schedule
 from howdah.engine.factory import ConnectSettings
 from howdah.engine.jms import options as of_jms
@@ -107,6 +108,23 @@ def test_the_options_of_the_administrator_are_those_that_the_database_takes(db: 
         one = Literal[tuple(choices)] if kind == "choice" else kinds.get(kind, str)
         taken[key] = one | None if nullable else one
     assert get_type_hints(options) == taken
+
+
+def test_the_attributes_of_objects_are_those_that_the_database_takes(db: Db) -> None:
+    kinds: dict[str, Any] = {"integer": int, "boolean": bool, "hosts": list[str], "names": list[str]}
+    taken: dict[str, Any] = {}
+    choices: dict[str, list[str]] = {}
+    for key, kind, values in db.execute("select key, type, choices from howdah._object_attributes()").fetchall():
+        if kind == "choice":
+            choices[key] = list(dict.fromkeys([*choices.get(key, []), *values]))
+            taken[key] = Literal[tuple(choices[key])] | None
+        else:
+            taken[key] = kinds.get(kind, str) | None
+    assert get_type_hints(of_admin.ObjectAttributes) == taken
+    texts = column(db, "select key from howdah._object_attributes() where type in ('text', 'name', 'choice')")
+    assert set(texts) == TEXTS
+    lists = column(db, "select key from howdah._object_attributes() where type in ('hosts', 'names')")
+    assert set(lists) == LISTS
 
 
 def test_the_storage_options_are_those_that_the_database_names(db: Db) -> None:
