@@ -880,11 +880,7 @@ begin
             message = format('%s is an alias of %s', quote_literal(p_name), quote_literal(v_alias.target)),
             hint = format('Use the name %s here.', quote_literal(v_alias.target));
     end if;
-    v_destination.default_reliability := coalesce(v_alias.default_reliability, v_destination.default_reliability);
-    v_destination.max_reliability := coalesce(v_alias.max_reliability, v_destination.max_reliability);
-    v_destination.producer_may_override := coalesce(v_alias.producer_may_override,
-        v_destination.producer_may_override);
-    return v_destination;
+    return howdah._by_alias(v_destination, p_name);
 end
 $$;
 
@@ -1826,6 +1822,25 @@ end
 $_$;
 
 COMMENT ON FUNCTION howdah._browse_selected(p_destination howdah.destinations, p_selector_sql text, p_rank smallint, p_seq bigint, p_now timestamp with time zone, p_max integer) IS 'a page of ready messages that a compiled selector selects.';
+
+CREATE FUNCTION howdah._by_alias(p_destination howdah.destinations, p_alias text) RETURNS howdah.destinations
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    v_alias howdah.aliases;
+begin
+    if p_alias is not null then
+        select a.* into v_alias from howdah.aliases a where a.name = p_alias and a.target = p_destination.name;
+        p_destination.default_reliability := coalesce(v_alias.default_reliability, p_destination.default_reliability);
+        p_destination.max_reliability := coalesce(v_alias.max_reliability, p_destination.max_reliability);
+        p_destination.producer_may_override := coalesce(v_alias.producer_may_override,
+            p_destination.producer_may_override);
+    end if;
+    return p_destination;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._by_alias(p_destination howdah.destinations, p_alias text) IS 'a destination with the levels of an alias that stands for it now.';
 
 CREATE FUNCTION howdah._call_poison_procedure(p_not name, p_schema text, p_function text, p_message howdah.message, p_incidents jsonb) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -4510,6 +4525,12 @@ begin
               and n.rank = o.rank and n.seq = o.message_id / 1000000 and n.message_id = o.message_id)
           and not exists (select from howdah.parked p where p.destination_id = o.destination_id
               and p.message_id = o.message_id)
+          and not exists (select from howdah.topic_nonpersistent_0 t where t.destination_id = o.destination_id
+              and t.xid = o.xid and t.seq = o.message_id / 1000000)
+          and not exists (select from howdah.topic_nonpersistent_1 t where t.destination_id = o.destination_id
+              and t.xid = o.xid and t.seq = o.message_id / 1000000)
+          and not exists (select from howdah.topic_nonpersistent_2 t where t.destination_id = o.destination_id
+              and t.xid = o.xid and t.seq = o.message_id / 1000000)
         for update skip locked));
     return cardinality(v_gone);
 end
@@ -4840,6 +4861,7 @@ CREATE TABLE howdah.schedules (
     reliability text,
     state text DEFAULT 'active'::text NOT NULL,
     name text,
+    alias text,
     cron text,
     time_zone text DEFAULT 'UTC'::text NOT NULL,
     content_type text NOT NULL,
@@ -4905,6 +4927,8 @@ COMMENT ON COLUMN howdah.schedules.reliability IS 'The level or delivery mode th
 COMMENT ON COLUMN howdah.schedules.state IS 'active, paused, ended, cancelled or failed.';
 
 COMMENT ON COLUMN howdah.schedules.name IS 'Name, by which it can be replaced. NULL: none.';
+
+COMMENT ON COLUMN howdah.schedules.alias IS 'The alias that was named in place of the destination. Its levels hold at each firing, while it stands for the destination. NULL: none.';
 
 COMMENT ON COLUMN howdah.schedules.cron IS 'Cron expression of five fields. NULL: none.';
 
@@ -5683,6 +5707,7 @@ begin
             howdah._destination_name(p_schedule.destination_id)),
             hint = 'Cancel the schedule.';
     end if;
+    v_destination := howdah._by_alias(v_destination, p_schedule.alias);
     if not exists (select from howdah.destination_grants g
                    where g.destination_id = v_destination.id and g.verb = 'send'
                      and howdah._is_member(p_schedule.created_by, g.role_name)) then
@@ -6304,6 +6329,53 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._hold_limits() IS 'keep the engine''s limits as they are until the transaction ends.';
+
+CREATE FUNCTION howdah._hold_published(p_message_ids bigint[]) RETURNS bigint[]
+    LANGUAGE plpgsql
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+declare
+    v_mine bigint[];
+    v_held bigint[] := '{}';
+    v_more bigint[];
+begin
+    v_mine := array(
+        select b.message_id from howdah.sent_by b
+        where b.destination_id = any (array(select distinct (i.id % 1000000)::integer from unnest(p_message_ids) i(id)))
+          and b.message_id = any (p_message_ids));
+    if v_mine = '{}' then
+        return '{}';
+    end if;
+    v_more := array(
+        select t.seq * 1000000 + t.destination_id
+        from howdah.sent_by b join howdah.topic_nonpersistent_0 t
+            on t.destination_id = b.destination_id and t.xid = b.xid and t.seq = b.message_id / 1000000
+        where b.destination_id = any (array(select distinct (i.id % 1000000)::integer from unnest(v_mine) i(id)))
+          and b.message_id = any (v_mine)
+        for key share of t);
+    v_held := v_held || v_more;
+    v_more := array(
+        select t.seq * 1000000 + t.destination_id
+        from howdah.sent_by b join howdah.topic_nonpersistent_1 t
+            on t.destination_id = b.destination_id and t.xid = b.xid and t.seq = b.message_id / 1000000
+        where b.destination_id = any (array(select distinct (i.id % 1000000)::integer from unnest(v_mine) i(id)))
+          and b.message_id = any (v_mine)
+        for key share of t);
+    v_held := v_held || v_more;
+    v_more := array(
+        select t.seq * 1000000 + t.destination_id
+        from howdah.sent_by b join howdah.topic_nonpersistent_2 t
+            on t.destination_id = b.destination_id and t.xid = b.xid and t.seq = b.message_id / 1000000
+        where b.destination_id = any (array(select distinct (i.id % 1000000)::integer from unnest(v_mine) i(id)))
+          and b.message_id = any (v_mine)
+        for key share of t);
+    v_held := v_held || v_more;
+    return array(select m.id from unnest(v_mine) m(id) where m.id <> all (v_held));
+end
+$$;
+
+COMMENT ON FUNCTION howdah._hold_published(p_message_ids bigint[]) IS 'keep non-persistent topic messages from being discarded with their sender until the transaction ends.';
 
 CREATE FUNCTION howdah._hold_temporary(p_destination howdah.destinations) RETURNS boolean
     LANGUAGE plpgsql
@@ -12989,8 +13061,12 @@ begin
     v_row.conversation_id := p_conversation_id;
     v_row.time_to_live_ms := case when p_time_to_live is not null
         then greatest(howdah._milliseconds(p_time_to_live), 1) end;
-    v_row.reliability := case when v_destination.name = p_queue then p_reliability
-        else howdah._level_name(v_level, null) end;  -- of an alias: the firing knows its target alone
+    if v_destination.name <> p_queue then
+        v_row.alias := p_queue;
+        v_row.reliability := howdah._level_name(v_level, null);  -- the alias may be gone when it fires
+    else
+        v_row.reliability := p_reliability;
+    end if;
     if v_row.next_at > v_row.ends_at then
         v_row.state := 'ended';
         v_row.due_at := null;
@@ -18595,13 +18671,13 @@ declare
 begin
     if v_connection is not null and pg_sequence_last_value('howdah.senders_noted'::regclass) is not null then
         v_key := howdah._lock_key('sender', v_connection);
-        perform pg_advisory_xact_lock_shared(v_key);  -- this row, not yet committed, keeps others from writing it
+        perform pg_advisory_xact_lock_shared(v_key);  -- it lives while the row below is not yet committed
         update howdah.sender_signs s set seen_at = howdah.now()
         where s.ctid = any (array(select o.ctid from howdah.sender_signs o where o.sender = v_key
             for update skip locked));
-        insert into howdah.sender_signs (sender, seen_at) select v_key, howdah.now()
-        where not exists (select from howdah.sender_signs o where o.sender = v_key)
-        on conflict do nothing;
+        if not found then  -- there is none, or open transactions of its other sessions are writing all that there are
+            insert into howdah.sender_signs (sender, seen_at) values (v_key, howdah.now());
+        end if;
     end if;
     return (select count(howdah._note_alive(t.alive) is null) from howdah.temporary_queues t
         where t.connection = v_connection and t.boot = pg_postmaster_start_time());
@@ -21369,8 +21445,18 @@ CREATE FUNCTION howdah.receive_locked(queue text, max_messages integer DEFAULT 1
     SET enable_sort TO 'off'
     SET jit TO 'off'
     AS $$
+declare
+    v_messages howdah.message[];
+    v_gone bigint[];
 begin
-    return query select * from howdah.receive(queue, max_messages, true, selector, consumer);
+    if pg_sequence_last_value('howdah.senders_noted'::regclass) is null then
+        return query select * from howdah.receive(queue, max_messages, true, selector, consumer);
+        return;
+    end if;
+    v_messages := array(select r from howdah.receive(queue, max_messages, true, selector, consumer) r);
+    v_gone := howdah._hold_published(array(
+        select m.message_id from unnest(v_messages) m where m.delivery_mode = 'non-persistent'));
+    return query select m.* from unnest(v_messages) m where m.message_id <> all (v_gone);
 end
 $$;
 
@@ -25351,7 +25437,7 @@ CREATE UNLOGGED TABLE howdah.sender_signs (
     seen_at timestamp with time zone NOT NULL
 );
 
-COMMENT ON TABLE howdah.sender_signs IS 'When connections that send gave their last sign of life.';
+COMMENT ON TABLE howdah.sender_signs IS 'When connections that send gave their last signs of life. A connection can have several rows: its sessions do not wait for each other.';
 
 COMMENT ON COLUMN howdah.sender_signs.sender IS 'A connection named by set_connection: the key of its lock.';
 
@@ -25813,9 +25899,6 @@ ALTER TABLE ONLY howdah.schedules
 ALTER TABLE ONLY howdah.selections
     ADD CONSTRAINT pk_selections PRIMARY KEY (destination_id, digest, rank);
 
-ALTER TABLE ONLY howdah.sender_signs
-    ADD CONSTRAINT pk_sender_signs PRIMARY KEY (sender);
-
 ALTER TABLE ONLY howdah.sent_by
     ADD CONSTRAINT pk_sent_by PRIMARY KEY (destination_id, sender, message_id);
 
@@ -25937,6 +26020,8 @@ CREATE INDEX ix_schedules_destination ON howdah.schedules USING btree (destinati
 CREATE INDEX ix_schedules_due ON howdah.schedules USING btree (due_at) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX ix_schedules_parent ON howdah.schedules USING btree (parent_id) WHERE (parent_id IS NOT NULL);
+
+CREATE INDEX ix_sender_signs_sender ON howdah.sender_signs USING btree (sender);
 
 CREATE INDEX ix_temporary_queues_connection ON howdah.temporary_queues USING btree (connection, destination_id);
 
@@ -26070,6 +26155,8 @@ REVOKE ALL ON FUNCTION howdah._boot_ms() FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._bound_backlog(p_destination howdah.destinations, p_subscription howdah.subscriptions) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._browse_selected(p_destination howdah.destinations, p_selector_sql text, p_rank smallint, p_seq bigint, p_now timestamp with time zone, p_max integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._by_alias(p_destination howdah.destinations, p_alias text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._call_poison_procedure(p_not name, p_schema text, p_function text, p_message howdah.message, p_incidents jsonb) FROM PUBLIC;
 
@@ -26390,6 +26477,8 @@ REVOKE ALL ON FUNCTION howdah._hint(p_sequence regclass) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._history(p_topic_id integer, p_since timestamp with time zone, p_upto pg_snapshot) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._hold_limits() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._hold_published(p_message_ids bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._hold_temporary(p_destination howdah.destinations) FROM PUBLIC;
 

@@ -17,6 +17,7 @@ begin
             howdah._destination_name(p_schedule.destination_id)),
             hint = 'Cancel the schedule.';
     end if;
+    v_destination := howdah._by_alias(v_destination, p_schedule.alias);
     if not exists (select from howdah.destination_grants g
                    where g.destination_id = v_destination.id and g.verb = 'send'
                      and howdah._is_member(p_schedule.created_by, g.role_name)) then
