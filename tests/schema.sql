@@ -427,19 +427,19 @@ COMMENT ON COLUMN howdah.acks.subscription_name IS 'Name of the durable subscrip
 
 COMMENT ON COLUMN howdah.acks.selector IS 'Message selector. NULL: all messages.';
 
-CREATE FUNCTION howdah._acknowledge(p_destination howdah.destinations, p_ack howdah.acks, p_seqs bigint[], p_xids xid8[], p_nonpersistent boolean[], p_reason text) RETURNS void
+CREATE FUNCTION howdah._acknowledge(p_destination howdah.destinations, p_ack howdah.acks, p_seqs bigint[], p_xids xid8[], p_nonpersistent boolean[], p_reason text, p_event text DEFAULT 'consumed'::text) RETURNS void
     LANGUAGE plpgsql
     AS $$
 begin
     perform howdah._note_done(p_ack.id, p_seqs, p_xids);
-    perform howdah._journal(p_destination, 'consumed', array_agg(u.seq * 1000000 + p_ack.destination_id),
-        u.nonpersistent, null, p_reason)
+    perform howdah._journal(p_destination, p_event, array_agg(u.seq * 1000000 + p_ack.destination_id),
+        u.nonpersistent, null, p_reason, p_reliability => case p_event when 'discarded' then 0::smallint end)
     from unnest(p_seqs, p_nonpersistent) u(seq, nonpersistent)
     group by u.nonpersistent;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._acknowledge(p_destination howdah.destinations, p_ack howdah.acks, p_seqs bigint[], p_xids xid8[], p_nonpersistent boolean[], p_reason text) IS 'record messages as consumed out of order.';
+COMMENT ON FUNCTION howdah._acknowledge(p_destination howdah.destinations, p_ack howdah.acks, p_seqs bigint[], p_xids xid8[], p_nonpersistent boolean[], p_reason text, p_event text) IS 'record messages as consumed, or discarded, out of order.';
 
 CREATE FUNCTION howdah._acquire_lock(p_name text, p_holder text, p_seconds numeric) RETURNS bigint
     LANGUAGE plpgsql
@@ -3660,7 +3660,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._connection_lives(p_queue howdah.temporary_queues) IS 'whether the connection that a temporary queue belongs to still exists.';
 
-CREATE FUNCTION howdah._consume_published(p_destination howdah.destinations, p_message_ids bigint[]) RETURNS bigint[]
+CREATE FUNCTION howdah._consume_published(p_destination howdah.destinations, p_message_ids bigint[], p_event text, p_reason text) RETURNS bigint[]
     LANGUAGE plpgsql
     AS $$
 declare
@@ -3697,7 +3697,7 @@ begin
             end if;
         end loop;
         continue when v_seqs = '{}';
-        perform howdah._acknowledge(p_destination, v_ack, v_seqs, v_xids, v_modes, 'held');
+        perform howdah._acknowledge(p_destination, v_ack, v_seqs, v_xids, v_modes, p_reason, p_event);
         perform howdah._advance_cursor(v_subscription, v_ack);
         v_left := array(select i.id from unnest(v_left) i(id)
                         where not (i.id % 1000000 = v_ack.destination_id and i.id / 1000000 = any (v_seqs)));
@@ -3706,7 +3706,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._consume_published(p_destination howdah.destinations, p_message_ids bigint[]) IS 'consume topic messages held by howdah.receive_locked.';
+COMMENT ON FUNCTION howdah._consume_published(p_destination howdah.destinations, p_message_ids bigint[], p_event text, p_reason text) IS 'end topic messages held by howdah.receive_locked, and record them as consumed or discarded.';
 
 CREATE FUNCTION howdah._consumer_turn(p_queue howdah.destinations, p_consumer bigint, p_now timestamp with time zone, OUT admitted boolean, OUT alone boolean, OUT share text) RETURNS record
     LANGUAGE plpgsql
@@ -4835,6 +4835,63 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._end_leases_of(p_destination_id integer, p_leases bigint[], p_now timestamp with time zone) IS 'end the leases of consumers whose sessions have ended.';
+
+CREATE FUNCTION howdah._end_locked(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_positions bigint[], p_event text, p_reason text, p_reliability smallint DEFAULT NULL::smallint) RETURNS void
+    LANGUAGE plpgsql
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    v_missing bigint[];
+    v_persistent bigint[];
+    v_nonpersistent bigint[];
+    v_oldest timestamptz;
+    v_oldest_nonpersistent timestamptz;
+    v_apart bigint[];
+begin
+    with wanted as (
+        select distinct w.message_id, 9 - w.priority::bigint as rank, w.seq
+        from unnest(p_message_ids, p_priorities, p_positions) w(message_id, priority, seq)
+    ), ready as (
+        delete from howdah.msgs m using wanted w
+        where m.destination_id = p_destination.id and m.rank = w.rank and m.seq = w.seq and m.message_id = w.message_id
+        returning m.message_id, m.sent_at, m.body is null as apart
+    ), nonpersistent as (
+        delete from howdah.msgs_nonpersistent n using wanted w
+        where n.destination_id = p_destination.id and n.rank = w.rank and n.seq = w.seq and n.message_id = w.message_id
+        returning n.message_id, n.sent_at
+    ), parked as (
+        delete from howdah.parked p using wanted w
+        where p.destination_id = p_destination.id and p.message_id = w.message_id
+        returning p.message_id, p.sent_at, p.boot is not null as nonpersistent, p.body is null as apart
+    ), gone as (
+        select r.message_id, r.sent_at, false as nonpersistent, r.apart from ready r
+        union all select n.message_id, n.sent_at, true, false from nonpersistent n
+        union all select p.message_id, p.sent_at, p.nonpersistent, p.apart from parked p
+    )
+    select array_agg(w.message_id) filter (where g.message_id is null),
+        array_agg(w.message_id) filter (where not g.nonpersistent),
+        array_agg(w.message_id) filter (where g.nonpersistent), min(g.sent_at) filter (where not g.nonpersistent),
+        min(g.sent_at) filter (where g.nonpersistent), array_agg(w.message_id) filter (where g.apart)
+    into v_missing, v_persistent, v_nonpersistent, v_oldest, v_oldest_nonpersistent, v_apart
+    from wanted w left join gone g on g.message_id = w.message_id;
+    if v_missing is not null then
+        v_missing := howdah._consume_published(p_destination, v_missing, p_event, p_reason);
+    end if;
+    if v_missing is not null then
+        raise exception using errcode = 'HD013',
+            message = format('message %s is not in queue %s', v_missing[1], quote_literal(p_destination.name)),
+            hint = 'Messages are consumed in the transaction that received them with howdah.receive_locked, once.';
+    end if;
+    perform howdah._journal(p_destination, p_event, v_persistent, false, null, p_reason, v_oldest,
+        coalesce(v_apart, '{}'), p_reliability);
+    perform howdah._journal(p_destination, p_event, v_nonpersistent, true, null, p_reason, v_oldest_nonpersistent,
+        p_reliability => p_reliability);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._end_locked(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_positions bigint[], p_event text, p_reason text, p_reliability smallint) IS 'end messages that the transaction holds by howdah.receive_locked, and record them as consumed or discarded.';
 
 CREATE TABLE howdah.schedules (
     id bigint NOT NULL,
@@ -7658,6 +7715,30 @@ end
 $_$;
 
 COMMENT ON FUNCTION howdah._link_drop(p_link howdah.links) IS 'discard the messages of the level best effort that a link would forward, while its target is away.';
+
+CREATE FUNCTION howdah._link_drop_read(p_link howdah.links, p_target uuid, p_want integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_source howdah.destinations;
+    v_drop howdah.message[];
+begin
+    select d.* into v_source from howdah.destinations d where d.id = p_link.source_id;
+    loop
+        v_drop := array(
+            select r from howdah.receive(v_source.name, p_want, true) r
+            where r.reliability = 'BEST_EFFORT_NONPERSISTENT' and r.sent_at <= p_link.error_at
+              and (strpos(r.headers ->> 'JMS_Howdah_Route', p_target::text) > 0) is not true);
+        exit when v_drop = '{}';
+        perform howdah._end_locked(v_source, array_agg(m.message_id), array_agg(m.priority), array_agg(m."position"),
+            'discarded', 'LINK_AWAY: ' || p_link.name, 0::smallint)
+        from unnest(v_drop) m;
+        update howdah.links l set dropped = l.dropped + cardinality(v_drop) where l.link_id = p_link.link_id;
+    end loop;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._link_drop_read(p_link howdah.links, p_target uuid, p_want integer) IS 'discard the best-effort messages of a subscription that were sent while the target of its link was away.';
 
 CREATE FUNCTION howdah._link_json(p_messages howdah.message[], p_queue text, p_engine_id uuid, p_engine_name text, p_target uuid, p_away_until timestamp with time zone, OUT messages json, OUT taken integer, OUT dropped integer) RETURNS record
     LANGUAGE plpgsql STABLE
@@ -17649,61 +17730,16 @@ COMMENT ON FUNCTION howdah.close_consumer(consumer bigint) IS 'close a consumer;
 CREATE FUNCTION howdah.consume_locked(queue text, message_ids bigint[], priorities integer[], positions bigint[]) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    SET enable_seqscan TO 'off'
     AS $$
 declare
     v_destination howdah.destinations := howdah._destination(queue, 'receive');
-    v_missing bigint[];
-    v_persistent bigint[];
-    v_nonpersistent bigint[];
-    v_oldest timestamptz;
-    v_oldest_nonpersistent timestamptz;
-    v_apart bigint[];
 begin
     if (cardinality(message_ids) = cardinality(priorities)
         and cardinality(message_ids) = cardinality(positions)) is not true then
         raise exception using errcode = 'HD005',
             message = 'message_ids, priorities and positions must be of equal length';
     end if;
-    with wanted as (
-        select distinct w.message_id, 9 - w.priority::bigint as rank, w.seq
-        from unnest(message_ids, priorities, positions) w(message_id, priority, seq)
-    ), ready as (
-        delete from howdah.msgs m using wanted w
-        where m.destination_id = v_destination.id and m.rank = w.rank and m.seq = w.seq and m.message_id = w.message_id
-        returning m.message_id, m.sent_at, m.body is null as apart
-    ), nonpersistent as (
-        delete from howdah.msgs_nonpersistent n using wanted w
-        where n.destination_id = v_destination.id and n.rank = w.rank and n.seq = w.seq and n.message_id = w.message_id
-        returning n.message_id, n.sent_at
-    ), parked as (
-        delete from howdah.parked p using wanted w
-        where p.destination_id = v_destination.id and p.message_id = w.message_id
-        returning p.message_id, p.sent_at, p.boot is not null as nonpersistent, p.body is null as apart
-    ), gone as (
-        select r.message_id, r.sent_at, false as nonpersistent, r.apart from ready r
-        union all select n.message_id, n.sent_at, true, false from nonpersistent n
-        union all select p.message_id, p.sent_at, p.nonpersistent, p.apart from parked p
-    )
-    select array_agg(w.message_id) filter (where g.message_id is null),
-        array_agg(w.message_id) filter (where not g.nonpersistent),
-        array_agg(w.message_id) filter (where g.nonpersistent), min(g.sent_at) filter (where not g.nonpersistent),
-        min(g.sent_at) filter (where g.nonpersistent), array_agg(w.message_id) filter (where g.apart)
-    into v_missing, v_persistent, v_nonpersistent, v_oldest, v_oldest_nonpersistent, v_apart
-    from wanted w left join gone g on g.message_id = w.message_id;
-    if v_missing is not null then
-        v_missing := howdah._consume_published(v_destination, v_missing);
-    end if;
-    if v_missing is not null then
-        raise exception using errcode = 'HD013',
-            message = format('message %s is not in queue %s', v_missing[1], quote_literal(queue)),
-            hint = 'Messages are consumed in the transaction that received them with howdah.receive_locked, once.';
-    end if;
-    perform howdah._journal(v_destination, 'consumed', v_persistent, false, null, 'held', v_oldest,
-        coalesce(v_apart, '{}'));
-    perform howdah._journal(v_destination, 'consumed', v_nonpersistent, true, null, 'held', v_oldest_nonpersistent);
+    perform howdah._end_locked(v_destination, message_ids, priorities, positions, 'consumed', 'held');
 end
 $$;
 
@@ -19082,6 +19118,9 @@ begin
             hint = 'If that is meant, let it begin anew with howdah.rebase_link(name).';
     end if;
     select d.name, d.kind into source, v_kind from howdah.destinations d where d.id = v_link.source_id;
+    if v_link.away_since is not null and v_kind <> 'queue' then
+        perform howdah._link_drop_read(v_link, target_engine, v_want);
+    end if;
     begin
         v_found := howdah._link_batch(source, v_want, case when v_link.loops
             then howdah._cut_loops(v_link.selector, target_engine) else v_link.selector end);
@@ -19589,21 +19628,31 @@ $$;
 
 COMMENT ON FUNCTION howdah.list_subscriptions(topic text) IS 'list subscriptions, durable and not, and how far behind they are.';
 
-CREATE FUNCTION howdah.list_topics() RETURNS TABLE(topic text, sending_paused boolean, subscriptions bigint, durable_subscriptions bigint, bridges bigint, published bigint, stored boolean, refused_for text, created_at timestamp with time zone, created_by text)
-    LANGUAGE sql STABLE SECURITY DEFINER
+CREATE FUNCTION howdah.list_topics() RETURNS TABLE(topic text, sending_paused boolean, subscriptions bigint, durable_subscriptions bigint, bridges bigint, published bigint, discarded bigint, stored boolean, refused_for text, created_at timestamp with time zone, created_by text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    SET jit TO 'off'
     AS $$
+begin
+    return query
     select d.name, d.sending_paused, count(distinct s.destination_id),
         count(distinct s.destination_id) filter (where s.durable),
         (select count(*) from howdah.bridges b where b.topic_id = d.id),
-        coalesce(pg_sequence_last_value(d.positions), 0), t.stored, t.refused_for, d.created_at, d.created_by
+        coalesce(pg_sequence_last_value(d.positions), 0),
+        coalesce(g.discarded, 0), t.stored, t.refused_for, d.created_at, d.created_by
     from howdah.destinations d
     join howdah.topics t on t.destination_id = d.id
     left join howdah.acks a on a.destination_id = d.id
     left join howdah.subscriptions s on s.destination_id = a.subscription_id
+    left join (
+        select j.destination_id, sum(j.messages)::bigint as discarded
+        from howdah._journal_totals(null, not howdah._totals_will_do()) j where j.event = 'discarded'
+        group by j.destination_id
+    ) g on g.destination_id = d.id
     where d.dropped_at is null
-    group by d.id, t.destination_id
-    order by d.name
+    group by d.id, t.destination_id, g.discarded
+    order by d.name;
+end
 $$;
 
 COMMENT ON FUNCTION howdah.list_topics() IS 'list all topics, by name.';
@@ -26080,7 +26129,7 @@ REVOKE ALL ON FUNCTION howdah._ack_before(p_queue text, p_lease bigint) FROM PUB
 
 REVOKE ALL ON FUNCTION howdah._ack_published(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._acknowledge(p_destination howdah.destinations, p_ack howdah.acks, p_seqs bigint[], p_xids xid8[], p_nonpersistent boolean[], p_reason text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._acknowledge(p_destination howdah.destinations, p_ack howdah.acks, p_seqs bigint[], p_xids xid8[], p_nonpersistent boolean[], p_reason text, p_event text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._acquire_lock(p_name text, p_holder text, p_seconds numeric) FROM PUBLIC;
 
@@ -26272,7 +26321,7 @@ REVOKE ALL ON FUNCTION howdah._composite_members(p_names text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._connection_lives(p_queue howdah.temporary_queues) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._consume_published(p_destination howdah.destinations, p_message_ids bigint[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._consume_published(p_destination howdah.destinations, p_message_ids bigint[], p_event text, p_reason text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._consumer_turn(p_queue howdah.destinations, p_consumer bigint, p_now timestamp with time zone, OUT admitted boolean, OUT alone boolean, OUT share text) FROM PUBLIC;
 
@@ -26359,6 +26408,8 @@ REVOKE ALL ON FUNCTION howdah._empty_slot(p_slot integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._end_conversation(p_conversation_id uuid, p_error integer, p_text text, p_reply_to text, p_correlation_id text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._end_leases_of(p_destination_id integer, p_leases bigint[], p_now timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._end_locked(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_positions bigint[], p_event text, p_reason text, p_reliability smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._end_schedule(p_schedule howdah.schedules, p_state text) FROM PUBLIC;
 
@@ -26607,6 +26658,8 @@ REVOKE ALL ON FUNCTION howdah._link_arrival(p_link_id uuid, p_engine_id uuid, p_
 REVOKE ALL ON FUNCTION howdah._link_batch(p_source text, p_want integer, p_selector text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._link_drop(p_link howdah.links) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._link_drop_read(p_link howdah.links, p_target uuid, p_want integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._link_json(p_messages howdah.message[], p_queue text, p_engine_id uuid, p_engine_name text, p_target uuid, p_away_until timestamp with time zone, OUT messages json, OUT taken integer, OUT dropped integer) FROM PUBLIC;
 
