@@ -33,7 +33,7 @@ LIST_COLUMNS = tables.Columns(
         "published": "published",
         "sending_paused": "paused",
     },
-    {"refused_for": "refuses, for", "created_at": "created"},
+    {"discarded": "discarded", "refused_for": "refuses, for", "created_at": "created"},
 )
 
 

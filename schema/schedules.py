@@ -85,6 +85,14 @@ schedules = Table(
         "state", Text, nullable=False, server_default="active", comment="active, paused, ended, cancelled or failed."
     ),
     Column("name", Text, comment="Name, by which it can be replaced. NULL: none."),
+    Column(
+        "alias",
+        Text,
+        comment=(
+            "The alias that was named in place of the destination. Its levels hold at each firing, while it stands for "
+            "the destination. NULL: none."
+        ),
+    ),
     Column("cron", Text, comment="Cron expression of five fields. NULL: none."),
     Column("time_zone", Text, nullable=False, server_default="UTC", comment="Time zone that cron is read in."),
     Column("content_type", Text, nullable=False, comment="MIME type of the body."),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Boolean, Column, Integer, PrimaryKeyConstraint, Sequence, SmallInteger, Table
+from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, PrimaryKeyConstraint, Sequence, SmallInteger, Table
 
 from .base import TIMESTAMPTZ, metadata
 from .topics import Xid8
@@ -31,14 +31,12 @@ sent_by = Table(
 sender_signs = Table(
     "sender_signs",
     metadata,
-    Column(
-        "sender",
-        BigInteger,
-        primary_key=True,
-        autoincrement=False,
-        comment="A connection named by set_connection: the key of its lock.",
-    ),
+    Column("sender", BigInteger, nullable=False, comment="A connection named by set_connection: the key of its lock."),
     Column("seen_at", TIMESTAMPTZ, nullable=False, comment="When keep_connection was called last."),
+    Index("ix_sender_signs_sender", "sender"),
     prefixes=["UNLOGGED"],
-    comment="When connections that send gave their last sign of life.",
+    comment=(
+        "When connections that send gave their last signs of life. A connection can have several rows: its sessions "
+        "do not wait for each other."
+    ),
 )

@@ -51,8 +51,8 @@ ACT_COLUMNS = "act_id, at, actor, act, queue_name, other_queue, reason, message_
 ALIAS_COLUMNS = "alias, target, default_reliability, max_reliability, producer_may_override, created_at, created_by"
 
 TOPIC_COLUMNS = (
-    "topic, sending_paused, subscriptions, durable_subscriptions, bridges, published, stored, refused_for, created_at,"
-    " created_by, auto_created"
+    "topic, sending_paused, subscriptions, durable_subscriptions, bridges, published, discarded, stored, refused_for,"
+    " created_at, created_by, auto_created"
 )
 SUBSCRIPTION_COLUMNS = (
     "subscription, topic_name, client_id, name, durable, shared, no_local, prioritized, selector, paused, behind,"

@@ -28,10 +28,6 @@ begin
             message = format('%s is an alias of %s', quote_literal(p_name), quote_literal(v_alias.target)),
             hint = format('Use the name %s here.', quote_literal(v_alias.target));
     end if;
-    v_destination.default_reliability := coalesce(v_alias.default_reliability, v_destination.default_reliability);
-    v_destination.max_reliability := coalesce(v_alias.max_reliability, v_destination.max_reliability);
-    v_destination.producer_may_override := coalesce(v_alias.producer_may_override,
-        v_destination.producer_may_override);
-    return v_destination;
+    return howdah._by_alias(v_destination, p_name);
 end
 $$;

@@ -3,8 +3,8 @@
 --
 -- Role     internal
 --
--- Those of a subscription are left out when the target is back, because a selector cannot look for them there. A queue
--- that refuses to be read now keeps them until then, too.
+-- Those of a subscription go when the target is back (howdah._link_drop_read), because a selector cannot look for them
+-- there. A queue that refuses to be read now keeps them until then, too.
 create or replace function howdah._link_drop(p_link howdah.links) returns void
 language plpgsql volatile
 as $$

@@ -61,6 +61,9 @@ begin
             hint = 'If that is meant, let it begin anew with howdah.rebase_link(name).';
     end if;
     select d.name, d.kind into source, v_kind from howdah.destinations d where d.id = v_link.source_id;
+    if v_link.away_since is not null and v_kind <> 'queue' then
+        perform howdah._link_drop_read(v_link, target_engine, v_want);
+    end if;
     begin
         v_found := howdah._link_batch(source, v_want, case when v_link.loops
             then howdah._cut_loops(v_link.selector, target_engine) else v_link.selector end);

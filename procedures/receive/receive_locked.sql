@@ -17,7 +17,17 @@ returns setof howdah.message
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
     set enable_seqscan = off set enable_sort = off set jit = off
 as $$
+declare
+    v_messages howdah.message[];
+    v_gone bigint[];
 begin
-    return query select * from howdah.receive(queue, max_messages, true, selector, consumer);
+    if pg_sequence_last_value('howdah.senders_noted'::regclass) is null then
+        return query select * from howdah.receive(queue, max_messages, true, selector, consumer);
+        return;
+    end if;
+    v_messages := array(select r from howdah.receive(queue, max_messages, true, selector, consumer) r);
+    v_gone := howdah._hold_published(array(
+        select m.message_id from unnest(v_messages) m where m.delivery_mode = 'non-persistent'));
+    return query select m.* from unnest(v_messages) m where m.message_id <> all (v_gone);
 end
 $$;

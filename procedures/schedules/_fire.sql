@@ -17,6 +17,7 @@ begin
             howdah._destination_name(p_schedule.destination_id)),
             hint = 'Cancel the schedule.';
     end if;
+    v_destination := howdah._by_alias(v_destination, p_schedule.alias);
     if not howdah._role_has_right(p_schedule.created_by, v_destination.id, 'send') then
         raise exception using errcode = 'HD010',
             message = format('role %s may not send to %s any more', quote_ident(p_schedule.created_by),

@@ -66,8 +66,12 @@ begin
     v_row.conversation_id := p_conversation_id;
     v_row.time_to_live_ms := case when p_time_to_live is not null
         then greatest(howdah._milliseconds(p_time_to_live), 1) end;
-    v_row.reliability := case when v_destination.name = p_queue then p_reliability
-        else howdah._level_name(v_level, null) end;  -- of an alias: the firing knows its target alone
+    if v_destination.name <> p_queue then
+        v_row.alias := p_queue;
+        v_row.reliability := howdah._level_name(v_level, null);  -- the alias may be gone when it fires
+    else
+        v_row.reliability := p_reliability;
+    end if;
     if v_row.next_at > v_row.ends_at then
         v_row.state := 'ended';
         v_row.due_at := null;

@@ -63,6 +63,10 @@ begin
               and n.rank = o.rank and n.seq = o.message_id / 1000000 and n.message_id = o.message_id)
           and not exists (select from howdah.parked p where p.destination_id = o.destination_id
               and p.message_id = o.message_id)
+          -- for N in 0, 1, 2:
+          and not exists (select from howdah.topic_nonpersistent_N t where t.destination_id = o.destination_id
+              and t.xid = o.xid and t.seq = o.message_id / 1000000)
+          -- end for
         for update skip locked));
     return cardinality(v_gone);
 end

@@ -1,9 +1,10 @@
--- howdah._consume_published(p_destination, p_message_ids): consume topic messages held by howdah.receive_locked.
+-- howdah._consume_published(p_destination, p_message_ids, p_event, p_reason): end topic messages held by
+-- howdah.receive_locked, and record them as consumed or discarded.
 --
 -- Returns  the ids of those that are not there, or no longer; NULL if there are none.
 -- Role     internal
 create or replace function howdah._consume_published(
-    p_destination howdah.destinations, p_message_ids bigint[]
+    p_destination howdah.destinations, p_message_ids bigint[], p_event text, p_reason text
 ) returns bigint[]
 language plpgsql volatile
 as $$
@@ -41,7 +42,7 @@ begin
             end if;
         end loop;
         continue when v_seqs = '{}';
-        perform howdah._acknowledge(p_destination, v_ack, v_seqs, v_xids, v_modes, 'held');
+        perform howdah._acknowledge(p_destination, v_ack, v_seqs, v_xids, v_modes, p_reason, p_event);
         perform howdah._advance_cursor(v_subscription, v_ack);
         v_left := array(select i.id from unnest(v_left) i(id)
                         where not (i.id % 1000000 = v_ack.destination_id and i.id / 1000000 = any (v_seqs)));

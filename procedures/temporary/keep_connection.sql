@@ -14,13 +14,13 @@ declare
 begin
     if v_connection is not null and pg_sequence_last_value('howdah.senders_noted'::regclass) is not null then
         v_key := howdah._lock_key('sender', v_connection);
-        perform pg_advisory_xact_lock_shared(v_key);  -- this row, not yet committed, keeps others from writing it
+        perform pg_advisory_xact_lock_shared(v_key);  -- it lives while the row below is not yet committed
         update howdah.sender_signs s set seen_at = howdah.now()
         where s.ctid = any (array(select o.ctid from howdah.sender_signs o where o.sender = v_key
             for update skip locked));
-        insert into howdah.sender_signs (sender, seen_at) select v_key, howdah.now()
-        where not exists (select from howdah.sender_signs o where o.sender = v_key)
-        on conflict do nothing;
+        if not found then  -- there is none, or open transactions of its other sessions are writing all that there are
+            insert into howdah.sender_signs (sender, seen_at) values (v_key, howdah.now());
+        end if;
     end if;
     return (select count(howdah._note_alive(t.alive) is null) from howdah.temporary_queues t
         where t.connection = v_connection and t.boot = pg_postmaster_start_time());

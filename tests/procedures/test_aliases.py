@@ -1,6 +1,7 @@
 """Aliases: other names of queues and topics, with levels of reliability of their own."""
 
 import pytest
+from psycopg.types.json import Jsonb
 from support import Clock, Connect, Db, column, deliver_and_fail, one, receive, refused
 from topics_support import bodies, subscribe, topic
 
@@ -164,3 +165,26 @@ def test_what_is_scheduled_by_an_alias_is_sent_with_its_level(db: Db, clock: Clo
     clock.advance(61)
     one(db, "select howdah.fire_schedules()")
     assert {m.reliability for m in receive(db, "q", 9)} == {"RELIABLE_NONPERSISTENT", "RELIABLE_PERSISTENT"}
+
+
+def test_a_schedule_by_an_alias_obeys_the_alias_at_each_firing(db: Db, clock: Clock) -> None:
+    options = {
+        "max_reliability": "RELIABLE_PERSISTENT",
+        "default_reliability": "EXPRESS_NONPERSISTENT",
+        "producer_may_override": False,
+    }
+    one(db, "select howdah.alter_queue('q', %s)", (Jsonb(options),))
+    alias(db, "high", options='{"max_reliability": "ASSURED_PERSISTENT", "producer_may_override": true}')
+    number = one(db, "select howdah.schedule('high', 'x', period => '1 minute', reliability => 'ASSURED_PERSISTENT')")
+
+    def fired() -> list[str]:
+        clock.advance(60)
+        one(db, "select howdah.fire_schedules()")
+        return column(db, "select reliability from howdah.receive('q', 9)")
+
+    assert fired() == ["ASSURED_PERSISTENT"]
+    one(db, "select howdah.alter_alias('high', '{\"producer_may_override\": false}')")
+    assert fired() == ["EXPRESS_NONPERSISTENT"], "as a send by the alias"
+    one(db, "select howdah.drop_alias('high')")
+    assert fired() == ["EXPRESS_NONPERSISTENT"], "as the target says"
+    assert one(db, "select last_error from howdah.list_schedules() where schedule_id = %s", (number,)) is None

@@ -266,3 +266,43 @@ def test_what_a_schedule_sends_over_a_bridge_has_no_sender_either(db: Db, connec
     one(worker, SEND, ("t", "own", LEVELS[1]))
     end(db, worker)
     assert [m.body for m in receive(db, "q", 9)] == ["x", "x"]
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_held_topic_message_goes_with_its_sender_only_if_it_comes_back(
+    db: Db, connect: Connect, shared: bool
+) -> None:
+    topic(db, discard_with_sender=True)
+    name = subscribe(db, "s", shared=shared)
+    client = connect()
+    for body in ("consumed", "returned"):
+        one(client, SEND, ("t", body, LEVELS[1]))
+    with db.transaction():
+        first, second = receive(db, name, 2, verb="receive_locked")
+        end(connect(), client)
+        one(connect(), "select howdah.maintain_senders()")
+        one(
+            db,
+            "select howdah.consume_locked(%s, %s, %s, %s)",
+            (name, [first.message_id], [first.priority], [first.position]),
+        )
+    one(db, "select howdah.maintain_senders()")
+    assert receive(db, name, 9) == []
+    assert one(db, "select count(*) from howdah.sent_by") == 0
+    gone = column(db, "select message_id from howdah.audit_journal where event = 'discarded' and queue = 't'")
+    assert second.message_id in gone
+
+
+def test_two_sessions_of_a_connection_give_their_first_signs_without_waiting(db: Db, connect: Connect) -> None:
+    one(connect(), SEND, ("q", "x", LEVELS[0]))
+    first, second = connect(), connect()
+    for client in (first, second):
+        one(client, "select howdah.set_connection(%s)", (TOKEN,))
+        one(client, "select set_config('lock_timeout', '2s', false)")
+    with first.transaction():
+        one(first, "select howdah.keep_connection()")
+        with second.transaction():
+            one(second, "select howdah.keep_connection()")
+        one(first, "select howdah.keep_connection()")
+    one(second, "select howdah.keep_connection()")
+    assert one(db, "select count(distinct sender) from howdah.sender_signs") == 1

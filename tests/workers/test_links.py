@@ -335,9 +335,10 @@ def test_best_effort_does_not_wait_for_a_target_that_is_away(
     arrived = b.execute("select body, reliability from howdah.browse('in')").fetchall()
     assert sorted(arrived) == sorted((level, level) for level in LEVELS[1:])
     assert one(a, "select dropped from howdah.list_links()") == 1
-    if kind == "queue":
-        journal = "select reason, reliability from howdah.journal where event = 'discarded'"
-        assert a.execute(journal).fetchall() == [("LINK_AWAY: to_b", 0)]
+    journal = "select reason, reliability from howdah.journal where event = 'discarded'"
+    assert a.execute(journal).fetchall() == [("LINK_AWAY: to_b", 0)]
+    ended = "select count(*) from howdah.audit_journal where queue = %s and event in ('consumed', 'discarded')"
+    assert one(a, ended, (source,)) == 5, "each once"
 
 
 @pytest.mark.behaviour("SIB-12")
