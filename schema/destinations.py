@@ -397,7 +397,9 @@ destination_grants = Table(
         server_default=text("''"),
         comment="The set of access rules that it comes from. Empty: it was copied at the creation, and is in all sets.",
     ),
-    Column("verb", Text, primary_key=True, comment="What it is about: send, receive, browse, admin, pass_all, set_all."),
+    Column(
+        "verb", Text, primary_key=True, comment="What it is about: send, receive, browse, admin, pass_all, set_all."
+    ),
     Column(
         "kind",
         Text,

@@ -27,6 +27,7 @@ from ..handling.outcomes import Rule
 from ..jms.modes import AckMode
 from ..jms.prefetch import Prefetch
 from .admin import AsyncAdmin
+from .admin.access import AsyncAccess
 from .admin.archives import AsyncArchives
 from .admin.audits import AsyncAudits
 from .admin.links import AsyncLinks
@@ -172,6 +173,11 @@ class AsyncConnection:
     def schedules(self) -> AsyncSchedules:
         """Schedules: add, list, cancel, pause, resume. Also delayed messages."""
         return AsyncSchedules(self.call)
+
+    @property
+    def access(self) -> AsyncAccess:
+        """Access rules and sets of them: who may do what, and why."""
+        return AsyncAccess(self.call)
 
     @property
     def links(self) -> AsyncLinks:

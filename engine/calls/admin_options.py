@@ -140,6 +140,8 @@ class EngineOptions(TypedDict, total=False):
     incident_retention_days: int
     archive: bool
     persistent: bool
+    access_enabled: bool
+    rule_set: str
 
 
 class StorageOptions(TypedDict, total=False):
