@@ -209,9 +209,12 @@ def describe(error: Exception) -> tuple[str, int] | None:
     from ..engine.errors import CannotConnect, HowdahError, NotMigrated, translate
     from ..migrations import MigrationError
     from ..text.dsn import BadDsnError
+    from ..text.passfile import LooseFileError
 
     if isinstance(error, BadDsnError):
         return str(error), NOT_READY
+    if isinstance(error, LooseFileError):
+        return str(error), FAILED
     if isinstance(error, DBAPIError) and isinstance(error.orig, Exception):
         return describe(error.orig)
     if isinstance(error, psycopg.Error):

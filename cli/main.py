@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from . import (
+    access,
     alias,
     archive,
     audit,
@@ -36,6 +37,7 @@ from . import (
     target,
     topic,
     transactions,
+    user,
     worker,
     workers,
 )
@@ -59,6 +61,8 @@ app.add_typer(alias.app, name="alias")
 app.add_typer(topic.app, name="topic")
 app.add_typer(subscription.app, name="subscription")
 app.add_typer(listener.app, name="listener")
+app.add_typer(access.app, name="access")
+app.add_typer(user.app, name="user")
 app.command("send")(send.send)
 app.command("receive")(receive.receive)
 app.command("browse")(receive.browse)

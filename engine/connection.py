@@ -13,6 +13,7 @@ from psycopg_pool import ConnectionPool
 
 from . import calls
 from .admin import Admin
+from .admin.access import Access
 from .admin.archives import Archives
 from .admin.audits import Audits
 from .admin.changes import Changes
@@ -22,6 +23,7 @@ from .admin.logs import Logs
 from .admin.objects import Objects
 from .admin.schedules import Schedules
 from .admin.transactions import Transactions
+from .admin.users import Users
 from .calls import Call, Incident
 from .calls.bodies import Body
 from .calls.levels import BY_SERVER, LevelMapping
@@ -175,6 +177,16 @@ class Connection:
     def transactions(self) -> Transactions:
         """Prepared transactions: list, commit, rollback."""
         return Transactions(self.call)
+
+    @property
+    def access(self) -> Access:
+        """Access rules and sets of them: who may do what, and why."""
+        return Access(self.call)
+
+    @property
+    def users(self) -> Users:
+        """Users and groups: roles of PostgreSQL. Each call is a transaction of its own."""
+        return Users(self.call)
 
     @property
     def links(self) -> Links:

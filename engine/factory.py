@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from psycopg.conninfo import make_conninfo
 from psycopg_pool import ConnectionPool
 
 from ..text.dsn import BadDsnError, canonical, read
+from ..text.passfile import VARIABLE, LooseFileError, checked
 from .calls.levels import LevelMapping
 from .connection import Connection
 from .database.client_id import ClaimedClientId
@@ -68,7 +70,8 @@ def connect(
     - service: the service through which it connects.
     - reconnection: go on after lost connections; docs/objects.md says what that means for a transaction.
 
-    A DSN may name several hosts, tried in order: host=a,b target_session_attrs=read-write.
+    A DSN may name several hosts, tried in order: host=a,b target_session_attrs=read-write. It may name a file of
+    passwords, passfile=…, as HOWDAH_PASSFILE may: a file that others may read is refused.
     Raises CannotConnect if the server does not answer, BadArgument for wrong sizes, NotAllowed for a role not granted,
     ClientIdInUse.
     """
@@ -164,7 +167,7 @@ def check_sizes(min_size: int, max_size: int) -> None:
 def complete(dsn: str | None, timeout: float) -> str:
     """The DSN, HOWDAH_DSN or the embedded server's, with a time-out and a name for what it leaves open.
 
-    Raises CannotConnect if it is none.
+    A passfile that the DSN or HOWDAH_PASSFILE names must be its owner's alone. Raises CannotConnect if it is none.
     """
     if dsn is None:
         from .embedded import default_dsn
@@ -172,9 +175,15 @@ def complete(dsn: str | None, timeout: float) -> str:
         dsn = default_dsn()
     defaults: dict[str, Any] = {"connect_timeout": max(2, int(timeout)), "fallback_application_name": "howdah"}
     try:
-        return canonical(dsn, **(defaults | read(dsn)))
+        found = defaults | read(dsn)
+        passfile = found.get("passfile") or os.environ.get(VARIABLE)
+        if passfile:
+            found["passfile"] = checked(str(passfile))
+        return canonical(dsn, **found)
     except BadDsnError as error:
         raise CannotConnect(str(error), CHECK_DSN) from None
+    except LooseFileError as error:
+        raise CannotConnect(str(error), "Make it yours alone: chmod 600.") from None
 
 
 def pool_settings(prepare: bool) -> dict[str, Any]:

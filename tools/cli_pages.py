@@ -30,6 +30,7 @@ PAGES = (
     Page("listeners", "Listeners", "cli/listener.py", ("listener",)),
     Page("schedules", "Schedules", "cli/schedule.py", ("schedule", "scheduler")),
     Page("links", "Links", "cli/link.py", ("link",)),
+    Page("access", "Access rules and users", "cli/access.py", ("access", "user")),
     Page("workers", "Workers", "cli/worker.py", ("worker", "workers")),
     Page("instances", "Instances and changes", "cli/instance.py", ("instance", "cluster", "changes")),
     Page("poison", "Failed messages", "cli/poison/command.py", ("poison",)),

@@ -26,6 +26,7 @@ PAIRS = {
     "aio/producer.py": "sessions/producer.py",
     "aio/session.py": "sessions/session.py",
     "aio/transacting.py": "sessions/transacting.py",
+    "aio/admin/access.py": "admin/access.py",
     "aio/admin/admin.py": "admin/admin.py",
     "aio/admin/archives.py": "admin/archives.py",
     "aio/admin/audits.py": "admin/audits.py",

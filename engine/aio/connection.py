@@ -43,6 +43,7 @@ from ..jms.modes import AckMode
 from ..jms.prefetch import Prefetch
 from ..objects import AdministeredFactory
 from .admin import AsyncAdmin
+from .admin.access import AsyncAccess
 from .admin.archives import AsyncArchives
 from .admin.audits import AsyncAudits
 from .admin.changes import AsyncChanges
@@ -211,6 +212,11 @@ class AsyncConnection:
     def schedules(self) -> AsyncSchedules:
         """Schedules: add, list, cancel, pause, resume. Also delayed messages."""
         return AsyncSchedules(self.call)
+
+    @property
+    def access(self) -> AsyncAccess:
+        """Access rules and sets of them: who may do what, and why."""
+        return AsyncAccess(self.call)
 
     @property
     def links(self) -> AsyncLinks:

@@ -48,6 +48,9 @@ CAUSE_COLUMNS = (
     " sample_message, sample_incident"
 )
 ACT_COLUMNS = "act_id, at, actor, act, queue_name, other_queue, reason, message_ids"
+RULE_COLUMNS = "resource, name, operation, allow, kind, principals"
+RULE_SET_COLUMNS = "name, rules, in_force, changed_at, created_at, created_by"
+EXPLANATION_COLUMNS = "allowed, rule, principal, rule_set, why"
 ALIAS_COLUMNS = "alias, target, default_reliability, max_reliability, producer_may_override, created_at, created_by"
 
 TOPIC_COLUMNS = (

@@ -1623,6 +1623,7 @@ CREATE TABLE howdah.schedules (
     reliability TEXT,
     state TEXT DEFAULT 'active' NOT NULL,
     name TEXT,
+    alias TEXT,
     cron TEXT,
     time_zone TEXT DEFAULT 'UTC' NOT NULL,
     content_type TEXT NOT NULL,
@@ -1668,6 +1669,7 @@ COMMENT ON COLUMN howdah.schedules.is_text IS 'True: body is UTF-8 text or JSON.
 COMMENT ON COLUMN howdah.schedules.reliability IS 'The level or delivery mode that its messages ask for. NULL: the default of the queue or topic.';
 COMMENT ON COLUMN howdah.schedules.state IS 'active, paused, ended, cancelled or failed.';
 COMMENT ON COLUMN howdah.schedules.name IS 'Name, by which it can be replaced. NULL: none.';
+COMMENT ON COLUMN howdah.schedules.alias IS 'The alias that was named in place of the destination. Its levels hold at each firing, while it stands for the destination. NULL: none.';
 COMMENT ON COLUMN howdah.schedules.cron IS 'Cron expression of five fields. NULL: none.';
 COMMENT ON COLUMN howdah.schedules.time_zone IS 'Time zone that cron is read in.';
 COMMENT ON COLUMN howdah.schedules.content_type IS 'MIME type of the body.';
@@ -2022,10 +2024,10 @@ COMMENT ON COLUMN howdah.sent_by.sent_at IS 'When it was sent.';
 
 CREATE UNLOGGED TABLE howdah.sender_signs (
     sender BIGINT NOT NULL,
-    seen_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    CONSTRAINT pk_sender_signs PRIMARY KEY (sender)
+    seen_at TIMESTAMP WITH TIME ZONE NOT NULL
 );
-COMMENT ON TABLE howdah.sender_signs IS 'When connections that send gave their last sign of life.';
+CREATE INDEX ix_sender_signs_sender ON howdah.sender_signs (sender);
+COMMENT ON TABLE howdah.sender_signs IS 'When connections that send gave their last signs of life. A connection can have several rows: its sessions do not wait for each other.';
 COMMENT ON COLUMN howdah.sender_signs.sender IS 'A connection named by set_connection: the key of its lock.';
 COMMENT ON COLUMN howdah.sender_signs.seen_at IS 'When keep_connection was called last.';
 

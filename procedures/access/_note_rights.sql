@@ -21,8 +21,6 @@ begin
 end
 $$;
 
-drop trigger if exists copy_grants on howdah.destination_grants;
-
 create or replace trigger note_new after insert on howdah.destination_grants
 referencing new table as now_so for each statement execute function howdah._note_rights();
 

@@ -1,0 +1,93 @@
+"""Users and groups: roles of PostgreSQL, made by whoever may create roles."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import psycopg
+from psycopg import sql
+
+from ..calls import Call, Rows
+from ..calls.verbs import Verbs
+from ..errors import BadArgument
+
+_ROLES = """select r.rolname::text as name, r.rolcanlogin as login,
+    array(select g.rolname::text from pg_auth_members m join pg_roles g on g.oid = m.roleid
+        where m.member = r.oid order by 1) as groups
+from pg_roles r
+where r.rolname !~ '^pg_'
+order by 1"""
+
+
+class Users(Verbs):
+    """Verbs over a connection. What they do is done as its own role, which needs CREATEROLE.
+
+    A password is hashed here (SCRAM-SHA-256). Neither the server nor its log ever sees it.
+    """
+
+    def create(self, name: str, password: str | None = None, *, groups: tuple[str, ...] = ()) -> None:
+        """Create a role that may log in, as a member of groups."""
+        self._execute(sql.SQL("create role {} login").format(sql.Identifier(name)), (name, password), groups)
+
+    def create_group(self, name: str, *, groups: tuple[str, ...] = ()) -> None:
+        """Create a role that may not log in, whose members have its rights."""
+        self._execute(sql.SQL("create role {} nologin").format(sql.Identifier(name)), None, groups, name)
+
+    def set_password(self, name: str, password: str) -> None:
+        """Give a role another password."""
+        self._execute(sql.SQL("alter role {}").format(sql.Identifier(name)), (name, password))
+
+    def add(self, group: str, member: str) -> None:
+        """Make a role a member of a group."""
+        self._execute(_membership("grant {} to {}", group, member))
+
+    def remove(self, group: str, member: str) -> None:
+        """End a role's membership in a group."""
+        self._execute(_membership("revoke {} from {}", group, member))
+
+    def drop(self, name: str) -> None:
+        """Drop a role. Access rules that name it stay, and count for a later role of the same name."""
+        self._execute(sql.SQL("drop role {}").format(sql.Identifier(name)))
+
+    def list(self) -> Rows:
+        """Return the roles: name, login, groups."""
+        return self._run(
+            Call(_ROLES, (), lambda rows: [{"name": n, "login": login, "groups": groups} for n, login, groups in rows])
+        )
+
+    def _execute(
+        self,
+        statement: sql.Composed,
+        password: tuple[str, str | None] | None = None,
+        groups: tuple[str, ...] = (),
+        member: str | None = None,
+    ) -> None:
+        def execute(cursor: psycopg.Cursor[Any] | psycopg.AsyncCursor[Any]) -> None:
+            ours = cast("psycopg.Cursor[Any]", cursor)
+            whole = statement
+            who = member
+            if password is not None:
+                who, given = password
+                if given is not None:
+                    whole = sql.SQL("{} password {}").format(statement, _hashed(ours, who, given))
+            ours.execute(whole)
+            for group in groups:
+                ours.execute(_membership("grant {} to {}", group, str(who)))
+
+        # These statements return no rows, which a call must.
+        self._run(Call("select true", (), lambda rows: None, execute))
+
+
+def _membership(statement: str, group: str, member: str) -> sql.Composed:
+    template = sql.SQL(cast("Any", statement))
+    return template.format(sql.Identifier(group), sql.Identifier(member))
+
+
+def _hashed(cursor: psycopg.Cursor[Any], user: str, password: str) -> sql.Literal:
+    """The password as the server stores it. Raises BadArgument for an empty one, which no server takes."""
+    if not password or "\0" in password:
+        raise BadArgument("the password is empty or has a null character")
+    pgconn = cursor.connection.pgconn
+    encoding = cursor.connection.info.encoding
+    hashed = pgconn.encrypt_password(password.encode(encoding), user.encode(encoding), b"scram-sha-256")
+    return sql.Literal(hashed.decode("ascii"))

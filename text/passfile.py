@@ -1,0 +1,36 @@
+"""Files with passwords: only their owner may read them."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+VARIABLE = "HOWDAH_PASSFILE"
+"""The environment variable that names a passfile."""
+
+
+class LooseFileError(ValueError):
+    """A file with passwords that others may read, or that is not there."""
+
+
+def checked(file: str | Path) -> str:
+    """Return the path of a file that nobody but its owner may read or write. Raises LooseFileError."""
+    path = Path(file).expanduser()
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        raise LooseFileError(f"passfile {path}: {error.strerror}") from None
+    if not stat.S_ISREG(mode):
+        raise LooseFileError(f"passfile {path} is no file")
+    if os.name == "posix" and mode & 0o077:
+        raise LooseFileError(
+            f"passfile {path} may be read or written by others: mode {stat.S_IMODE(mode):04o}, not 0600"
+        )
+    return str(path)
+
+
+def read_secret(file: str | Path) -> str:
+    """Return the first line of such a file. Raises LooseFileError."""
+    with Path(checked(file)).open(encoding="utf-8") as opened:
+        return opened.readline().rstrip("\r\n")
