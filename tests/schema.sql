@@ -441,19 +441,19 @@ COMMENT ON COLUMN howdah.acks.subscription_name IS 'Name of the durable subscrip
 
 COMMENT ON COLUMN howdah.acks.selector IS 'Message selector. NULL: all messages.';
 
-CREATE FUNCTION howdah._acknowledge(p_destination howdah.destinations, p_ack howdah.acks, p_seqs bigint[], p_xids xid8[], p_nonpersistent boolean[], p_reason text) RETURNS void
+CREATE FUNCTION howdah._acknowledge(p_destination howdah.destinations, p_ack howdah.acks, p_seqs bigint[], p_xids xid8[], p_nonpersistent boolean[], p_reason text, p_event text DEFAULT 'consumed'::text) RETURNS void
     LANGUAGE plpgsql
     AS $$
 begin
     perform howdah._note_done(p_ack.id, p_seqs, p_xids);
-    perform howdah._journal(p_destination, 'consumed', array_agg(u.seq * 1000000 + p_ack.destination_id),
-        u.nonpersistent, null, p_reason)
+    perform howdah._journal(p_destination, p_event, array_agg(u.seq * 1000000 + p_ack.destination_id),
+        u.nonpersistent, null, p_reason, p_reliability => case p_event when 'discarded' then 0::smallint end)
     from unnest(p_seqs, p_nonpersistent) u(seq, nonpersistent)
     group by u.nonpersistent;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._acknowledge(p_destination howdah.destinations, p_ack howdah.acks, p_seqs bigint[], p_xids xid8[], p_nonpersistent boolean[], p_reason text) IS 'record messages as consumed out of order.';
+COMMENT ON FUNCTION howdah._acknowledge(p_destination howdah.destinations, p_ack howdah.acks, p_seqs bigint[], p_xids xid8[], p_nonpersistent boolean[], p_reason text, p_event text) IS 'record messages as consumed, or discarded, out of order.';
 
 CREATE FUNCTION howdah._acquire_lock(p_name text, p_holder text, p_seconds numeric) RETURNS bigint
     LANGUAGE plpgsql
@@ -911,11 +911,7 @@ begin
             message = format('%s is an alias of %s', quote_literal(p_name), quote_literal(v_alias.target)),
             hint = format('Use the name %s here.', quote_literal(v_alias.target));
     end if;
-    v_destination.default_reliability := coalesce(v_alias.default_reliability, v_destination.default_reliability);
-    v_destination.max_reliability := coalesce(v_alias.max_reliability, v_destination.max_reliability);
-    v_destination.producer_may_override := coalesce(v_alias.producer_may_override,
-        v_destination.producer_may_override);
-    return v_destination;
+    return howdah._by_alias(v_destination, p_name);
 end
 $$;
 
@@ -1612,11 +1608,17 @@ CREATE FUNCTION howdah._autocreate(p_name text, p_kind text) RETURNS void
     LANGUAGE plpgsql
     AS $_$
 declare
-    v_options jsonb := (select e.autocreate_options from howdah.engine e
-        where case p_kind when 'queue' then e.autocreate_queue else e.autocreate_topic end);
+    v_options jsonb;
     v_destination howdah.destinations;
 begin
-    if v_options is null or (p_name ~ '^[A-Za-z0-9._/-]{1,242}$') is not true or p_name ~ '^(_?SYSTEM|_TEMP)[.]'
+    if p_kind is null then
+        select d.kind into p_kind from howdah.destinations d
+        where d.name = p_name and d.auto_created and d.dropped_at is not null order by d.dropped_at desc limit 1;
+        p_kind := coalesce(p_kind, 'queue');
+    end if;
+    select e.autocreate_options into v_options from howdah.engine e
+    where case p_kind when 'queue' then e.autocreate_queue else e.autocreate_topic end;
+    if not found or (p_name ~ '^[A-Za-z0-9._/-]{1,242}$') is not true or p_name ~ '^(_?SYSTEM|_TEMP)[.]'
        or exists (select from howdah.aliases a where a.name = p_name) then
         return;
     elsif not howdah._may(p_kind, p_name, 'create') then
@@ -2189,6 +2191,25 @@ end
 $_$;
 
 COMMENT ON FUNCTION howdah._browse_selected(p_destination howdah.destinations, p_selector_sql text, p_rank smallint, p_seq bigint, p_now timestamp with time zone, p_max integer) IS 'a page of ready messages that a compiled selector selects.';
+
+CREATE FUNCTION howdah._by_alias(p_destination howdah.destinations, p_alias text) RETURNS howdah.destinations
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    v_alias howdah.aliases;
+begin
+    if p_alias is not null then
+        select a.* into v_alias from howdah.aliases a where a.name = p_alias and a.target = p_destination.name;
+        p_destination.default_reliability := coalesce(v_alias.default_reliability, p_destination.default_reliability);
+        p_destination.max_reliability := coalesce(v_alias.max_reliability, p_destination.max_reliability);
+        p_destination.producer_may_override := coalesce(v_alias.producer_may_override,
+            p_destination.producer_may_override);
+    end if;
+    return p_destination;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._by_alias(p_destination howdah.destinations, p_alias text) IS 'a destination with the levels of an alias that stands for it now.';
 
 CREATE FUNCTION howdah._call_poison_procedure(p_not name, p_schema text, p_function text, p_message howdah.message, p_incidents jsonb) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -4354,7 +4375,7 @@ begin
     -- In one order, so that two such sends do not wait for each other.
     perform howdah._ensure_destination(n.name, n.kind) from (
         select btrim(regexp_replace(p.part, '^[[:space:]]*(?:temp-)?(queue|topic)://', '')) as name,
-            coalesce(substring(p.part from '^[[:space:]]*(?:temp-)?(queue|topic)://'), 'queue') as kind
+            substring(p.part from '^[[:space:]]*(?:temp-)?(queue|topic)://') as kind
         from string_to_table(p_names, ',') p(part) order by 1) n;
     foreach v_part in array string_to_array(p_names, ',') loop
         v_kind := substring(v_part from '^[[:space:]]*(?:temp-)?(queue|topic)://');
@@ -4412,7 +4433,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._connection_lives(p_queue howdah.temporary_queues) IS 'whether the connection that a temporary queue belongs to still exists.';
 
-CREATE FUNCTION howdah._consume_published(p_destination howdah.destinations, p_message_ids bigint[]) RETURNS bigint[]
+CREATE FUNCTION howdah._consume_published(p_destination howdah.destinations, p_message_ids bigint[], p_event text, p_reason text) RETURNS bigint[]
     LANGUAGE plpgsql
     AS $$
 declare
@@ -4449,7 +4470,7 @@ begin
             end if;
         end loop;
         continue when v_seqs = '{}';
-        perform howdah._acknowledge(p_destination, v_ack, v_seqs, v_xids, v_modes, 'held');
+        perform howdah._acknowledge(p_destination, v_ack, v_seqs, v_xids, v_modes, p_reason, p_event);
         perform howdah._advance_cursor(v_subscription, v_ack);
         v_left := array(select i.id from unnest(v_left) i(id)
                         where not (i.id % 1000000 = v_ack.destination_id and i.id / 1000000 = any (v_seqs)));
@@ -4458,7 +4479,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._consume_published(p_destination howdah.destinations, p_message_ids bigint[]) IS 'consume topic messages held by howdah.receive_locked.';
+COMMENT ON FUNCTION howdah._consume_published(p_destination howdah.destinations, p_message_ids bigint[], p_event text, p_reason text) IS 'end topic messages held by howdah.receive_locked, and record them as consumed or discarded.';
 
 CREATE FUNCTION howdah._consumer_turn(p_queue howdah.destinations, p_consumer bigint, p_now timestamp with time zone, OUT admitted boolean, OUT alone boolean, OUT share text) RETURNS record
     LANGUAGE plpgsql
@@ -5208,16 +5229,16 @@ CREATE FUNCTION howdah._destination_name(p_id integer) RETURNS text
 
 COMMENT ON FUNCTION howdah._destination_name(p_id integer) IS 'the name of a destination.';
 
-CREATE FUNCTION howdah._destination_or_new(p_name text, p_verb text, p_kind text DEFAULT 'queue'::text) RETURNS howdah.destinations
+CREATE FUNCTION howdah._destination_or_new(p_name text, p_verb text) RETURNS howdah.destinations
     LANGUAGE plpgsql
     AS $$
 begin
-    perform howdah._ensure_destination(p_name, p_kind);
+    perform howdah._ensure_destination(p_name, case when p_verb <> 'send' then 'queue' end);
     return howdah._destination(p_name, p_verb);
 end
 $$;
 
-COMMENT ON FUNCTION howdah._destination_or_new(p_name text, p_verb text, p_kind text) IS 'as howdah._destination; a name that nothing has is created first, if the engine''s options say so.';
+COMMENT ON FUNCTION howdah._destination_or_new(p_name text, p_verb text) IS 'as howdah._destination; a name that nothing has is created first, if the engine''s options say so.';
 
 CREATE FUNCTION howdah._detach_body(p_message howdah.msgs) RETURNS howdah.msgs
     LANGUAGE plpgsql
@@ -5399,6 +5420,12 @@ begin
               and n.rank = o.rank and n.seq = o.message_id / 1000000 and n.message_id = o.message_id)
           and not exists (select from howdah.parked p where p.destination_id = o.destination_id
               and p.message_id = o.message_id)
+          and not exists (select from howdah.topic_nonpersistent_0 t where t.destination_id = o.destination_id
+              and t.xid = o.xid and t.seq = o.message_id / 1000000)
+          and not exists (select from howdah.topic_nonpersistent_1 t where t.destination_id = o.destination_id
+              and t.xid = o.xid and t.seq = o.message_id / 1000000)
+          and not exists (select from howdah.topic_nonpersistent_2 t where t.destination_id = o.destination_id
+              and t.xid = o.xid and t.seq = o.message_id / 1000000)
         for update skip locked));
     return cardinality(v_gone);
 end
@@ -5670,7 +5697,9 @@ begin
     from (select distinct c.destination_id from howdah.consumers c
           join howdah.auto_destinations a on a.destination_id = c.destination_id) c;
     perform howdah._end_unused(array(
-        select a.destination_id from howdah.auto_destinations a where a.boot <> pg_postmaster_start_time()));
+        select a.destination_id from howdah.auto_destinations a
+        where a.boot <> pg_postmaster_start_time()
+            and a.looked_at is distinct from 'infinity'));
 end
 $$;
 
@@ -5736,6 +5765,63 @@ $$;
 
 COMMENT ON FUNCTION howdah._end_leases_of(p_destination_id integer, p_leases bigint[], p_now timestamp with time zone) IS 'end the leases of consumers whose sessions have ended.';
 
+CREATE FUNCTION howdah._end_locked(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_positions bigint[], p_event text, p_reason text, p_reliability smallint DEFAULT NULL::smallint) RETURNS void
+    LANGUAGE plpgsql
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    v_missing bigint[];
+    v_persistent bigint[];
+    v_nonpersistent bigint[];
+    v_oldest timestamptz;
+    v_oldest_nonpersistent timestamptz;
+    v_apart bigint[];
+begin
+    with wanted as (
+        select distinct w.message_id, 9 - w.priority::bigint as rank, w.seq
+        from unnest(p_message_ids, p_priorities, p_positions) w(message_id, priority, seq)
+    ), ready as (
+        delete from howdah.msgs m using wanted w
+        where m.destination_id = p_destination.id and m.rank = w.rank and m.seq = w.seq and m.message_id = w.message_id
+        returning m.message_id, m.sent_at, m.body is null as apart
+    ), nonpersistent as (
+        delete from howdah.msgs_nonpersistent n using wanted w
+        where n.destination_id = p_destination.id and n.rank = w.rank and n.seq = w.seq and n.message_id = w.message_id
+        returning n.message_id, n.sent_at
+    ), parked as (
+        delete from howdah.parked p using wanted w
+        where p.destination_id = p_destination.id and p.message_id = w.message_id
+        returning p.message_id, p.sent_at, p.boot is not null as nonpersistent, p.body is null as apart
+    ), gone as (
+        select r.message_id, r.sent_at, false as nonpersistent, r.apart from ready r
+        union all select n.message_id, n.sent_at, true, false from nonpersistent n
+        union all select p.message_id, p.sent_at, p.nonpersistent, p.apart from parked p
+    )
+    select array_agg(w.message_id) filter (where g.message_id is null),
+        array_agg(w.message_id) filter (where not g.nonpersistent),
+        array_agg(w.message_id) filter (where g.nonpersistent), min(g.sent_at) filter (where not g.nonpersistent),
+        min(g.sent_at) filter (where g.nonpersistent), array_agg(w.message_id) filter (where g.apart)
+    into v_missing, v_persistent, v_nonpersistent, v_oldest, v_oldest_nonpersistent, v_apart
+    from wanted w left join gone g on g.message_id = w.message_id;
+    if v_missing is not null then
+        v_missing := howdah._consume_published(p_destination, v_missing, p_event, p_reason);
+    end if;
+    if v_missing is not null then
+        raise exception using errcode = 'HD013',
+            message = format('message %s is not in queue %s', v_missing[1], quote_literal(p_destination.name)),
+            hint = 'Messages are consumed in the transaction that received them with howdah.receive_locked, once.';
+    end if;
+    perform howdah._journal(p_destination, p_event, v_persistent, false, null, p_reason, v_oldest,
+        coalesce(v_apart, '{}'), p_reliability);
+    perform howdah._journal(p_destination, p_event, v_nonpersistent, true, null, p_reason, v_oldest_nonpersistent,
+        p_reliability => p_reliability);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._end_locked(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_positions bigint[], p_event text, p_reason text, p_reliability smallint) IS 'end messages that the transaction holds by howdah.receive_locked, and record them as consumed or discarded.';
+
 CREATE FUNCTION howdah._end_registrations(p_instance_id uuid) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -5784,6 +5870,7 @@ CREATE TABLE howdah.schedules (
     reliability text,
     state text DEFAULT 'active'::text NOT NULL,
     name text,
+    alias text,
     cron text,
     time_zone text DEFAULT 'UTC'::text NOT NULL,
     content_type text NOT NULL,
@@ -5850,6 +5937,8 @@ COMMENT ON COLUMN howdah.schedules.state IS 'active, paused, ended, cancelled or
 
 COMMENT ON COLUMN howdah.schedules.name IS 'Name, by which it can be replaced. NULL: none.';
 
+COMMENT ON COLUMN howdah.schedules.alias IS 'The alias that was named in place of the destination. Its levels hold at each firing, while it stands for the destination. NULL: none.';
+
 COMMENT ON COLUMN howdah.schedules.cron IS 'Cron expression of five fields. NULL: none.';
 
 COMMENT ON COLUMN howdah.schedules.time_zone IS 'Time zone that cron is read in.';
@@ -5909,6 +5998,7 @@ begin
         jsonb '{"auto_created": true}', null)
     from howdah.destinations d where d.id = any (v_ids);
     get diagnostics v_count = row_count;
+    update howdah.auto_destinations a set looked_at = 'infinity' where a.destination_id = any (v_ids);
     return v_count;
 end
 $$;
@@ -6673,6 +6763,7 @@ begin
             howdah._destination_name(p_schedule.destination_id)),
             hint = 'Cancel the schedule.';
     end if;
+    v_destination := howdah._by_alias(v_destination, p_schedule.alias);
     if not howdah._role_has_right(p_schedule.created_by, v_destination.id, 'send') then
         raise exception using errcode = 'HD010',
             message = format('role %s may not send to %s any more', quote_ident(p_schedule.created_by),
@@ -7358,6 +7449,53 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._hold_limits() IS 'keep the engine''s limits as they are until the transaction ends.';
+
+CREATE FUNCTION howdah._hold_published(p_message_ids bigint[]) RETURNS bigint[]
+    LANGUAGE plpgsql
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+declare
+    v_mine bigint[];
+    v_held bigint[] := '{}';
+    v_more bigint[];
+begin
+    v_mine := array(
+        select b.message_id from howdah.sent_by b
+        where b.destination_id = any (array(select distinct (i.id % 1000000)::integer from unnest(p_message_ids) i(id)))
+          and b.message_id = any (p_message_ids));
+    if v_mine = '{}' then
+        return '{}';
+    end if;
+    v_more := array(
+        select t.seq * 1000000 + t.destination_id
+        from howdah.sent_by b join howdah.topic_nonpersistent_0 t
+            on t.destination_id = b.destination_id and t.xid = b.xid and t.seq = b.message_id / 1000000
+        where b.destination_id = any (array(select distinct (i.id % 1000000)::integer from unnest(v_mine) i(id)))
+          and b.message_id = any (v_mine)
+        for key share of t);
+    v_held := v_held || v_more;
+    v_more := array(
+        select t.seq * 1000000 + t.destination_id
+        from howdah.sent_by b join howdah.topic_nonpersistent_1 t
+            on t.destination_id = b.destination_id and t.xid = b.xid and t.seq = b.message_id / 1000000
+        where b.destination_id = any (array(select distinct (i.id % 1000000)::integer from unnest(v_mine) i(id)))
+          and b.message_id = any (v_mine)
+        for key share of t);
+    v_held := v_held || v_more;
+    v_more := array(
+        select t.seq * 1000000 + t.destination_id
+        from howdah.sent_by b join howdah.topic_nonpersistent_2 t
+            on t.destination_id = b.destination_id and t.xid = b.xid and t.seq = b.message_id / 1000000
+        where b.destination_id = any (array(select distinct (i.id % 1000000)::integer from unnest(v_mine) i(id)))
+          and b.message_id = any (v_mine)
+        for key share of t);
+    v_held := v_held || v_more;
+    return array(select m.id from unnest(v_mine) m(id) where m.id <> all (v_held));
+end
+$$;
+
+COMMENT ON FUNCTION howdah._hold_published(p_message_ids bigint[]) IS 'keep non-persistent topic messages from being discarded with their sender until the transaction ends.';
 
 CREATE FUNCTION howdah._hold_temporary(p_destination howdah.destinations) RETURNS boolean
     LANGUAGE plpgsql
@@ -8696,6 +8834,30 @@ $_$;
 
 COMMENT ON FUNCTION howdah._link_drop(p_link howdah.links) IS 'discard the messages of the level best effort that a link would forward, while its target is away.';
 
+CREATE FUNCTION howdah._link_drop_read(p_link howdah.links, p_target uuid, p_want integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_source howdah.destinations;
+    v_drop howdah.message[];
+begin
+    select d.* into v_source from howdah.destinations d where d.id = p_link.source_id;
+    loop
+        v_drop := array(
+            select r from howdah.receive(v_source.name, p_want, true) r
+            where r.reliability = 'BEST_EFFORT_NONPERSISTENT' and r.sent_at <= p_link.error_at
+              and (strpos(r.headers ->> 'JMS_Howdah_Route', p_target::text) > 0) is not true);
+        exit when v_drop = '{}';
+        perform howdah._end_locked(v_source, array_agg(m.message_id), array_agg(m.priority), array_agg(m."position"),
+            'discarded', 'LINK_AWAY: ' || p_link.name, 0::smallint)
+        from unnest(v_drop) m;
+        update howdah.links l set dropped = l.dropped + cardinality(v_drop) where l.link_id = p_link.link_id;
+    end loop;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._link_drop_read(p_link howdah.links, p_target uuid, p_want integer) IS 'discard the best-effort messages of a subscription that were sent while the target of its link was away.';
+
 CREATE FUNCTION howdah._link_json(p_messages howdah.message[], p_queue text, p_engine_id uuid, p_engine_name text, p_target uuid, p_away_until timestamp with time zone, OUT messages json, OUT taken integer, OUT dropped integer) RETURNS record
     LANGUAGE plpgsql STABLE
     AS $$
@@ -9456,7 +9618,7 @@ CREATE FUNCTION howdah._look_at_use(p_limit integer) RETURNS integer[]
             array[pg_sequence_last_value(d.positions), pg_sequence_last_value(d.search)] as found
         from (select t.* from howdah.auto_destinations t join howdah.destinations l on l.id = t.destination_id
               where l.dropped_at is null and (t.looked_at > howdah.now() - interval '9 seconds') is not true
-              order by t.looked_at nulls first, t.destination_id limit p_limit) a
+              order by t.looked_at nulls first limit p_limit) a
         join howdah.destinations d on d.id = a.destination_id
     ), noted as (
         update howdah.auto_destinations a
@@ -14718,8 +14880,12 @@ begin
     v_row.conversation_id := p_conversation_id;
     v_row.time_to_live_ms := case when p_time_to_live is not null
         then greatest(howdah._milliseconds(p_time_to_live), 1) end;
-    v_row.reliability := case when v_destination.name = p_queue then p_reliability
-        else howdah._level_name(v_level, null) end;  -- of an alias: the firing knows its target alone
+    if v_destination.name <> p_queue then
+        v_row.alias := p_queue;
+        v_row.reliability := howdah._level_name(v_level, null);  -- the alias may be gone when it fires
+    else
+        v_row.reliability := p_reliability;
+    end if;
     if v_row.next_at > v_row.ends_at then
         v_row.state := 'ended';
         v_row.due_at := null;
@@ -19641,61 +19807,16 @@ COMMENT ON FUNCTION howdah.config_changes(after_position text, max_changes integ
 CREATE FUNCTION howdah.consume_locked(queue text, message_ids bigint[], priorities integer[], positions bigint[]) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    SET enable_seqscan TO 'off'
     AS $$
 declare
     v_destination howdah.destinations := howdah._destination(queue, 'receive');
-    v_missing bigint[];
-    v_persistent bigint[];
-    v_nonpersistent bigint[];
-    v_oldest timestamptz;
-    v_oldest_nonpersistent timestamptz;
-    v_apart bigint[];
 begin
     if (cardinality(message_ids) = cardinality(priorities)
         and cardinality(message_ids) = cardinality(positions)) is not true then
         raise exception using errcode = 'HD005',
             message = 'message_ids, priorities and positions must be of equal length';
     end if;
-    with wanted as (
-        select distinct w.message_id, 9 - w.priority::bigint as rank, w.seq
-        from unnest(message_ids, priorities, positions) w(message_id, priority, seq)
-    ), ready as (
-        delete from howdah.msgs m using wanted w
-        where m.destination_id = v_destination.id and m.rank = w.rank and m.seq = w.seq and m.message_id = w.message_id
-        returning m.message_id, m.sent_at, m.body is null as apart
-    ), nonpersistent as (
-        delete from howdah.msgs_nonpersistent n using wanted w
-        where n.destination_id = v_destination.id and n.rank = w.rank and n.seq = w.seq and n.message_id = w.message_id
-        returning n.message_id, n.sent_at
-    ), parked as (
-        delete from howdah.parked p using wanted w
-        where p.destination_id = v_destination.id and p.message_id = w.message_id
-        returning p.message_id, p.sent_at, p.boot is not null as nonpersistent, p.body is null as apart
-    ), gone as (
-        select r.message_id, r.sent_at, false as nonpersistent, r.apart from ready r
-        union all select n.message_id, n.sent_at, true, false from nonpersistent n
-        union all select p.message_id, p.sent_at, p.nonpersistent, p.apart from parked p
-    )
-    select array_agg(w.message_id) filter (where g.message_id is null),
-        array_agg(w.message_id) filter (where not g.nonpersistent),
-        array_agg(w.message_id) filter (where g.nonpersistent), min(g.sent_at) filter (where not g.nonpersistent),
-        min(g.sent_at) filter (where g.nonpersistent), array_agg(w.message_id) filter (where g.apart)
-    into v_missing, v_persistent, v_nonpersistent, v_oldest, v_oldest_nonpersistent, v_apart
-    from wanted w left join gone g on g.message_id = w.message_id;
-    if v_missing is not null then
-        v_missing := howdah._consume_published(v_destination, v_missing);
-    end if;
-    if v_missing is not null then
-        raise exception using errcode = 'HD013',
-            message = format('message %s is not in queue %s', v_missing[1], quote_literal(queue)),
-            hint = 'Messages are consumed in the transaction that received them with howdah.receive_locked, once.';
-    end if;
-    perform howdah._journal(v_destination, 'consumed', v_persistent, false, null, 'held', v_oldest,
-        coalesce(v_apart, '{}'));
-    perform howdah._journal(v_destination, 'consumed', v_nonpersistent, true, null, 'held', v_oldest_nonpersistent);
+    perform howdah._end_locked(v_destination, message_ids, priorities, positions, 'consumed', 'held');
 end
 $$;
 
@@ -21023,13 +21144,13 @@ declare
 begin
     if v_connection is not null and pg_sequence_last_value('howdah.senders_noted'::regclass) is not null then
         v_key := howdah._lock_key('sender', v_connection);
-        perform pg_advisory_xact_lock_shared(v_key);  -- this row, not yet committed, keeps others from writing it
+        perform pg_advisory_xact_lock_shared(v_key);  -- it lives while the row below is not yet committed
         update howdah.sender_signs s set seen_at = howdah.now()
         where s.ctid = any (array(select o.ctid from howdah.sender_signs o where o.sender = v_key
             for update skip locked));
-        insert into howdah.sender_signs (sender, seen_at) select v_key, howdah.now()
-        where not exists (select from howdah.sender_signs o where o.sender = v_key)
-        on conflict do nothing;
+        if not found then  -- there is none, or open transactions of its other sessions are writing all that there are
+            insert into howdah.sender_signs (sender, seen_at) values (v_key, howdah.now());
+        end if;
     end if;
     return (select count(howdah._note_alive(t.alive) is null) from howdah.temporary_queues t
         where t.connection = v_connection and t.boot = pg_postmaster_start_time());
@@ -21434,6 +21555,9 @@ begin
             hint = 'If that is meant, let it begin anew with howdah.rebase_link(name).';
     end if;
     select d.name, d.kind into source, v_kind from howdah.destinations d where d.id = v_link.source_id;
+    if v_link.away_since is not null and v_kind <> 'queue' then
+        perform howdah._link_drop_read(v_link, target_engine, v_want);
+    end if;
     begin
         v_found := howdah._link_batch(source, v_want, case when v_link.loops
             then howdah._cut_loops(v_link.selector, target_engine) else v_link.selector end);
@@ -22043,22 +22167,31 @@ $$;
 
 COMMENT ON FUNCTION howdah.list_subscriptions(topic text) IS 'list subscriptions, durable and not, and how far behind they are.';
 
-CREATE FUNCTION howdah.list_topics() RETURNS TABLE(topic text, sending_paused boolean, subscriptions bigint, durable_subscriptions bigint, bridges bigint, published bigint, stored boolean, refused_for text, created_at timestamp with time zone, created_by text, auto_created boolean)
-    LANGUAGE sql STABLE SECURITY DEFINER
+CREATE FUNCTION howdah.list_topics() RETURNS TABLE(topic text, sending_paused boolean, subscriptions bigint, durable_subscriptions bigint, bridges bigint, published bigint, discarded bigint, stored boolean, refused_for text, created_at timestamp with time zone, created_by text, auto_created boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    SET jit TO 'off'
     AS $$
+begin
+    return query
     select d.name, d.sending_paused, count(distinct s.destination_id),
         count(distinct s.destination_id) filter (where s.durable),
         (select count(*) from howdah.bridges b where b.topic_id = d.id),
-        coalesce(pg_sequence_last_value(d.positions), 0), t.stored, t.refused_for, d.created_at, d.created_by,
-        d.auto_created
+        coalesce(pg_sequence_last_value(d.positions), 0),
+        coalesce(g.discarded, 0), t.stored, t.refused_for, d.created_at, d.created_by, d.auto_created
     from howdah.destinations d
     join howdah.topics t on t.destination_id = d.id
     left join howdah.acks a on a.destination_id = d.id
     left join howdah.subscriptions s on s.destination_id = a.subscription_id
+    left join (
+        select j.destination_id, sum(j.messages)::bigint as discarded
+        from howdah._journal_totals(null, not howdah._totals_will_do()) j where j.event = 'discarded'
+        group by j.destination_id
+    ) g on g.destination_id = d.id
     where d.dropped_at is null
-    group by d.id, t.destination_id
-    order by d.name
+    group by d.id, t.destination_id, g.discarded
+    order by d.name;
+end
 $$;
 
 COMMENT ON FUNCTION howdah.list_topics() IS 'list all topics, by name.';
@@ -22381,6 +22514,7 @@ begin
     end if;
     for v_destination in
         select d.* from howdah.destinations d where d.dropped_at is not null and not d.name ^@ '_TEMP.'
+            and d.positions <> 0::regclass  -- without its sequence nobody can send there any more
             and howdah._holds_messages(d.id)
     loop
         continue when v_destination.auto_created and howdah._come_back(v_destination);
@@ -24061,8 +24195,18 @@ CREATE FUNCTION howdah.receive_locked(queue text, max_messages integer DEFAULT 1
     SET enable_sort TO 'off'
     SET jit TO 'off'
     AS $$
+declare
+    v_messages howdah.message[];
+    v_gone bigint[];
 begin
-    return query select * from howdah.receive(queue, max_messages, true, selector, consumer);
+    if pg_sequence_last_value('howdah.senders_noted'::regclass) is null then
+        return query select * from howdah.receive(queue, max_messages, true, selector, consumer);
+        return;
+    end if;
+    v_messages := array(select r from howdah.receive(queue, max_messages, true, selector, consumer) r);
+    v_gone := howdah._hold_published(array(
+        select m.message_id from unnest(v_messages) m where m.delivery_mode = 'non-persistent'));
+    return query select m.* from unnest(v_messages) m where m.message_id <> all (v_gone);
 end
 $$;
 
@@ -27758,7 +27902,7 @@ COMMENT ON COLUMN howdah.auto_destinations.options IS 'What it was created with:
 
 COMMENT ON COLUMN howdah.auto_destinations.seen_at IS 'When maintenance last found it used, or it was created.';
 
-COMMENT ON COLUMN howdah.auto_destinations.looked_at IS 'When maintenance last looked at it. NULL: not yet.';
+COMMENT ON COLUMN howdah.auto_destinations.looked_at IS 'When maintenance last looked at it. NULL: not yet. infinity: it ended.';
 
 COMMENT ON COLUMN howdah.auto_destinations.boot IS 'Start of the server at that time.';
 
@@ -28530,7 +28674,7 @@ CREATE UNLOGGED TABLE howdah.sender_signs (
     seen_at timestamp with time zone NOT NULL
 );
 
-COMMENT ON TABLE howdah.sender_signs IS 'When connections that send gave their last sign of life.';
+COMMENT ON TABLE howdah.sender_signs IS 'When connections that send gave their last signs of life. A connection can have several rows: its sessions do not wait for each other.';
 
 COMMENT ON COLUMN howdah.sender_signs.sender IS 'A connection named by set_connection: the key of its lock.';
 
@@ -29093,9 +29237,6 @@ ALTER TABLE ONLY howdah.schedules
 ALTER TABLE ONLY howdah.selections
     ADD CONSTRAINT pk_selections PRIMARY KEY (destination_id, digest, rank);
 
-ALTER TABLE ONLY howdah.sender_signs
-    ADD CONSTRAINT pk_sender_signs PRIMARY KEY (sender);
-
 ALTER TABLE ONLY howdah.sent_by
     ADD CONSTRAINT pk_sent_by PRIMARY KEY (destination_id, sender, message_id);
 
@@ -29165,6 +29306,8 @@ CREATE INDEX ix_attempts_begun ON howdah.attempts USING btree (destination_id, b
 CREATE INDEX ix_attempts_message ON howdah.attempts USING btree (message_id, stage, destination_id);
 
 CREATE INDEX ix_audit_runs_started_at ON howdah.audit_runs USING btree (started_at);
+
+CREATE INDEX ix_auto_destinations_looked_at ON howdah.auto_destinations USING btree (looked_at NULLS FIRST);
 
 CREATE INDEX ix_config_changes_transaction ON howdah.config_changes USING btree (transaction, change_id);
 
@@ -29237,6 +29380,8 @@ CREATE INDEX ix_schedules_destination ON howdah.schedules USING btree (destinati
 CREATE INDEX ix_schedules_due ON howdah.schedules USING btree (due_at) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX ix_schedules_parent ON howdah.schedules USING btree (parent_id) WHERE (parent_id IS NOT NULL);
+
+CREATE INDEX ix_sender_signs_sender ON howdah.sender_signs USING btree (sender);
 
 CREATE INDEX ix_temporary_queues_connection ON howdah.temporary_queues USING btree (connection, destination_id);
 
@@ -29313,7 +29458,7 @@ REVOKE ALL ON FUNCTION howdah._ack_before(p_queue text, p_lease bigint) FROM PUB
 
 REVOKE ALL ON FUNCTION howdah._ack_published(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._acknowledge(p_destination howdah.destinations, p_ack howdah.acks, p_seqs bigint[], p_xids xid8[], p_nonpersistent boolean[], p_reason text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._acknowledge(p_destination howdah.destinations, p_ack howdah.acks, p_seqs bigint[], p_xids xid8[], p_nonpersistent boolean[], p_reason text, p_event text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._acquire_lock(p_name text, p_holder text, p_seconds numeric) FROM PUBLIC;
 
@@ -29410,6 +29555,8 @@ REVOKE ALL ON FUNCTION howdah._boot_ms() FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._bound_backlog(p_destination howdah.destinations, p_subscription howdah.subscriptions) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._browse_selected(p_destination howdah.destinations, p_selector_sql text, p_rank smallint, p_seq bigint, p_now timestamp with time zone, p_max integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._by_alias(p_destination howdah.destinations, p_alias text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._call_poison_procedure(p_not name, p_schema text, p_function text, p_message howdah.message, p_incidents jsonb) FROM PUBLIC;
 
@@ -29555,7 +29702,7 @@ REVOKE ALL ON FUNCTION howdah._composite_members(p_names text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._connection_lives(p_queue howdah.temporary_queues) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._consume_published(p_destination howdah.destinations, p_message_ids bigint[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._consume_published(p_destination howdah.destinations, p_message_ids bigint[], p_event text, p_reason text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._consumer_turn(p_queue howdah.destinations, p_consumer bigint, p_now timestamp with time zone, OUT admitted boolean, OUT alone boolean, OUT share text) FROM PUBLIC;
 
@@ -29613,7 +29760,7 @@ REVOKE ALL ON FUNCTION howdah._destination(p_name text, p_verb text) FROM PUBLIC
 
 REVOKE ALL ON FUNCTION howdah._destination_name(p_id integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._destination_or_new(p_name text, p_verb text, p_kind text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._destination_or_new(p_name text, p_verb text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._detach_body(p_message howdah.msgs) FROM PUBLIC;
 
@@ -29654,6 +29801,8 @@ REVOKE ALL ON FUNCTION howdah._end_conversation(p_conversation_id uuid, p_error 
 REVOKE ALL ON FUNCTION howdah._end_destination(p_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._end_leases_of(p_destination_id integer, p_leases bigint[], p_now timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._end_locked(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_positions bigint[], p_event text, p_reason text, p_reliability smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._end_registrations(p_instance_id uuid) FROM PUBLIC;
 
@@ -29789,6 +29938,8 @@ REVOKE ALL ON FUNCTION howdah._history(p_topic_id integer, p_since timestamp wit
 
 REVOKE ALL ON FUNCTION howdah._hold_limits() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._hold_published(p_message_ids bigint[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._hold_temporary(p_destination howdah.destinations) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._hold_tickets(p_id integer, p_shift integer, p_first bigint, p_last bigint) FROM PUBLIC;
@@ -29922,6 +30073,8 @@ REVOKE ALL ON FUNCTION howdah._link_arrival(p_link_id uuid, p_engine_id uuid, p_
 REVOKE ALL ON FUNCTION howdah._link_batch(p_source text, p_want integer, p_selector text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._link_drop(p_link howdah.links) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._link_drop_read(p_link howdah.links, p_target uuid, p_want integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._link_json(p_messages howdah.message[], p_queue text, p_engine_id uuid, p_engine_name text, p_target uuid, p_away_until timestamp with time zone, OUT messages json, OUT taken integer, OUT dropped integer) FROM PUBLIC;
 

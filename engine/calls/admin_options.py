@@ -142,17 +142,14 @@ class EngineOptions(TypedDict, total=False):
     log_retention_days: int
     archive: bool
     persistent: bool
-<<<<<<< HEAD
     exclusive: bool
     instance_timeout_seconds: int
     autocreate_queue: bool
     autocreate_topic: bool
     autocreate_options: QueueOptions
     autocreate_reap_seconds: int
-=======
     access_enabled: bool
     rule_set: str
->>>>>>> access
 
 
 class StorageOptions(TypedDict, total=False):

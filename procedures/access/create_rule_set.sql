@@ -1,7 +1,8 @@
 -- howdah.create_rule_set(name, copy_of): create a set of access rules, empty or as a copy of another one.
 --
 -- Returns  the number of its rules (integer).
--- Raises   HD005 the name is wrong or taken, or there is no set copy_of; HD010 not allowed.
+-- Raises   HD005 the name is wrong or taken, or there is no set copy_of; HD010 not allowed; HD045 the master of changes
+--          is away.
 -- Role     howdah_admin
 --
 -- An empty set allows nothing. It takes effect once howdah.alter_engine, or a service, names it as its rule_set.

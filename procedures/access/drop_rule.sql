@@ -1,7 +1,8 @@
 -- howdah.drop_rule(rule_set, resource, name, operation, allow, kind): drop an access rule.
 --
 -- Returns  true if there was one (boolean).
--- Raises   HD003 a wildcard is invalid; HD005 there is no such set, or it is no rule; HD010 not allowed.
+-- Raises   HD003 a wildcard is invalid; HD005 there is no such set, or it is no rule; HD010 not allowed; HD045 the
+--          master of changes is away.
 -- Role     howdah_admin
 create or replace function howdah.drop_rule(
     rule_set text, resource text, name text, operation text, allow boolean, kind text

@@ -1,7 +1,7 @@
 -- howdah.drop_rule_set(name): drop a set of access rules with its rules.
 --
 -- Returns  the number of rules dropped (integer).
--- Raises   HD005 there is no such set, or it is in force; HD010 not allowed.
+-- Raises   HD005 there is no such set, or it is in force; HD010 not allowed; HD045 the master of changes is away.
 -- Role     howdah_admin
 create or replace function howdah.drop_rule_set(name text) returns integer
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp

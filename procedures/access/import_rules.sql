@@ -1,7 +1,8 @@
 -- howdah.import_rules(rule_set, rules): make a set of access rules what a text says, and create it if there is none.
 --
 -- Returns  the number of its rules (integer).
--- Raises   HD003, HD005 a line is no rule; nothing is written then; HD010 not allowed.
+-- Raises   HD003, HD005 a line is no rule; nothing is written then; HD010 not allowed; HD045 the master of changes is
+--          away.
 -- Role     howdah_admin
 --
 -- rules is in the syntax of Sun ONE MQ's accesscontrol.properties: lines such as queue.q1.produce.deny.user=tom,

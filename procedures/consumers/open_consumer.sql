@@ -6,7 +6,8 @@
 -- Raises   HD001 no such queue; HD005 wrong argument, or queue is a topic; HD010 not allowed; HD024 the subscription
 --          belongs to somebody else: it has an open consumer, a transaction that received from it is open, or messages
 --          of it are leased; HD033 the queue's delivery_policy is single and it has a consumer; HD040 the engine is
---          quiesced or stopped; HD002, HD004, HD027 the missing queue cannot create itself (docs/auto-creation.md).
+--          quiesced or stopped; HD002, HD004, HD027 the missing queue cannot create itself (docs/auto-creation.md);
+--          HD045 the master of changes is away.
 -- Role     howdah_consumer howdah_admin
 --
 -- It is for queues whose delivery_policy is single, failover or round_robin, or whose message_groups are sticky. It is

@@ -2,7 +2,8 @@
 --
 -- Returns  the number of messages discarded (bigint).
 -- Raises   HD001 no such queue; HD010 not allowed; HD024 it is a subscription that is being read, or messages of it are
---          leased; HD025 it is a subscription in a restored database (howdah.rebase_topics).
+--          leased; HD025 it is a subscription in a restored database (howdah.rebase_topics); HD045 the master of
+--          changes is away.
 -- Role     howdah_admin
 --
 -- Purging a subscription discards what was set aside for it, and all that it has not read of its topics.

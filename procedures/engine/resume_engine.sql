@@ -1,7 +1,8 @@
 -- howdah.resume_engine(reason): let everybody send and receive again in the whole engine.
 --
 -- Returns  boolean; false if it was running.
--- Raises   HD005 the transaction is not READ COMMITTED; HD010 called from a maintenance command.
+-- Raises   HD005 the transaction is not READ COMMITTED; HD010 called from a maintenance command; HD045 the master of
+--          changes is away.
 -- Role     howdah_admin
 --
 -- Queues, topics and subscriptions that were paused by themselves stay so. After a stop, all non-persistent messages

@@ -3,7 +3,8 @@
 -- Returns  a JSON object. state and waits_for (master, exclusive or null) say where it stands. epoch is that of the
 --          exclusive lease, or null. ending: an administrator told it to end. reset: it lost its place in the record.
 --          unread and missed count changes. timeout is in seconds.
--- Raises   HD010 another role registered it; HD015 it is not registered, or no longer.
+-- Raises   HD010 another role registered it; HD015 it is not registered, or no longer; HD045 the master of changes is
+--          away.
 -- Role     howdah_consumer howdah_admin
 --
 -- States: INITIALIZING while it waits for the master of changes or for the exclusive lease, then RECOVERING, and at the

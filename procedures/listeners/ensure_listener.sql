@@ -3,7 +3,8 @@
 --
 -- Returns  a warning (text) if its limit contradicts the queue's, otherwise NULL.
 -- Raises   HD001 no such queue; HD003 bad name; HD004 unknown or wrong option; HD010 not allowed; HD021 it belongs to
---          another queue; HD002, HD027 the missing queue cannot create itself (docs/auto-creation.md).
+--          another queue; HD002, HD027 the missing queue cannot create itself (docs/auto-creation.md); HD045 the master
+--          of changes is away.
 -- Role     howdah_consumer howdah_admin
 --
 -- Workers call it at their start. The options are those of howdah.create_listener.

@@ -2,7 +2,7 @@
 --
 -- Returns  the number of them dropped (bigint).
 -- Raises   HD002 all numbers are taken; HD005 the transaction is not READ COMMITTED; HD010 called from a maintenance
---          command; HD014 the maintenance lock is not held with this epoch.
+--          command; HD014 the maintenance lock is not held with this epoch; HD045 the master of changes is away.
 -- Role     howdah_consumer howdah_admin
 --
 -- One is dropped when it holds no message, no consumer, listener or subscription is open, and it was not used for the

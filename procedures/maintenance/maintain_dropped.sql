@@ -2,7 +2,8 @@
 -- destination.
 --
 -- Returns  the number of messages moved (bigint).
--- Raises   HD010 called from a maintenance command; HD014 the maintenance lock is not held with this epoch.
+-- Raises   HD010 called from a maintenance command; HD014 the maintenance lock is not held with this epoch; HD045 the
+--          master of changes is away.
 -- Role     howdah_consumer howdah_admin
 --
 -- Such a message was sent by a transaction that committed after the drop, or given back by a receiver. The call also

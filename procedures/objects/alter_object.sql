@@ -1,6 +1,7 @@
 -- howdah.alter_object(name, attributes, read_only): set attributes of an object; those that are not named stay.
 --
--- Raises   HD003, HD004, HD005, HD010 as howdah.create_object; HD047 there is no such object; HD048 it is read-only.
+-- Raises   HD003, HD004, HD005, HD010 as howdah.create_object; HD047 there is no such object; HD048 it is read-only;
+--          HD045 the master of changes is away.
 -- Role     howdah_admin
 --
 -- null takes an attribute away, so that its default holds. read_only NULL: it stays. A read-only object takes only

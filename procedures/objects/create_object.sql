@@ -2,7 +2,7 @@
 --
 -- Raises   HD002 an object of that name exists already; HD003 bad name; HD004 an attribute is unknown or wrong; HD005
 --          unknown kind, an attribute is missing or contradicts another, or one holds a password; HD010 called from a
---          maintenance command.
+--          maintenance command; HD045 the master of changes is away.
 -- Role     howdah_admin
 --
 -- kind is connection_factory, xa_connection_factory, queue or topic. attributes is a JSON object. A queue or topic

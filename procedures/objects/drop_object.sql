@@ -1,7 +1,7 @@
 -- howdah.drop_object(name): drop an object; what clients made from it goes on.
 --
 -- Returns  true if there was one (boolean).
--- Raises   HD010 called from a maintenance command.
+-- Raises   HD010 called from a maintenance command; HD045 the master of changes is away.
 -- Role     howdah_admin
 create or replace function howdah.drop_object(name text) returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp

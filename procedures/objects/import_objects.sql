@@ -2,7 +2,7 @@
 --
 -- Returns  how many were created or changed (bigint).
 -- Raises   HD002 an object of one's name is there with another kind or other attributes, and replace is false; HD003,
---          HD004, HD005, HD010 as howdah.create_object.
+--          HD004, HD005, HD010 as howdah.create_object; HD045 the master of changes is away.
 -- Role     howdah_admin
 --
 -- An object that is there as the document has it stays untouched, and so do those that the document does not name. With

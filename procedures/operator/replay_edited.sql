@@ -5,7 +5,7 @@
 -- Raises   HD001 no such queue, or the message has no queue to go back to; HD005 both body and bytes are given, headers
 --          are wrong, or target is a topic; HD006 never, because the priority is the original's; HD007 body too large;
 --          HD008 sending to the target is paused; HD010 not allowed; HD013 the message is not in the queue, or is in
---          somebody's hands; HD040 the engine is paused, quiesced or stopped.
+--          somebody's hands; HD040 the engine is paused, quiesced or stopped; HD045 the master of changes is away.
 -- Role     howdah_admin
 --
 -- Arguments that are not given keep the original's values: body, headers (headers replaces them all), content type,

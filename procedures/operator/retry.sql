@@ -2,7 +2,7 @@
 --
 -- Returns  the number of messages released (bigint).
 -- Raises   HD001 no such queue; HD010 not allowed; HD013 a message is not parked in the queue, or is in somebody's
---          hands.
+--          hands; HD045 the master of changes is away.
 -- Role     howdah_admin
 --
 -- Either all are released, or none. message_ids NULL means all free messages parked there because of a failure or by

@@ -11,7 +11,8 @@
 --          the queue; HD019 the queue is hardened; HD023 the selector is invalid; HD024 somebody else reads or leases
 --          an unshared subscription, or has an open consumer of it; HD025 a restored database (howdah.rebase_topics);
 --          HD032 the consumer is not open, or the queue needs one; HD040 the engine is paused, quiesced or stopped;
---          HD002, HD004, HD027 the missing queue cannot create itself (docs/auto-creation.md).
+--          HD002, HD004, HD027 the missing queue cannot create itself (docs/auto-creation.md); HD045 the master of
+--          changes is away.
 -- Role     howdah_consumer howdah_admin
 --
 -- Messages that other transactions are receiving are skipped. Expired messages are discarded. A message whose recorded

@@ -4,7 +4,7 @@
 --          attempt does not count.
 -- Raises   HD001 no such queue; HD009 receiving is paused; HD010 not allowed; HD016 failures in a row disabled the
 --          queue; HD022 there is no such attempt, it was begun in this transaction or before the server started, or it
---          was taken before; HD040 the engine is paused, quiesced or stopped.
+--          was taken before; HD040 the engine is paused, quiesced or stopped; HD045 the master of changes is away.
 -- Role     howdah_consumer howdah_admin
 --
 -- COMMIT consumes the message. ROLLBACK puts it back with one more failure. An attempt serves one call that returns its

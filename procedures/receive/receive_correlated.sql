@@ -6,7 +6,8 @@
 -- Raises   HD001 no such queue; HD005 correlation_id is NULL, max_messages is not 1 to 10000, or queue is a
 --          subscription or keeps an order; HD009 receiving is paused; HD010 not allowed; HD016 failures in a row
 --          disabled the queue; HD019 the queue is hardened; HD040 the engine is paused, quiesced or stopped; HD002,
---          HD004, HD027 the missing queue cannot create itself (docs/auto-creation.md).
+--          HD004, HD027 the missing queue cannot create itself (docs/auto-creation.md); HD045 the master of changes is
+--          away.
 -- Role     howdah_consumer howdah_admin
 --
 -- An index finds them anywhere in the queue.

@@ -4,7 +4,7 @@
 --          pass it to the next call of the same wait. unsettled: true if a transaction from
 --          before the first call is still open. It may have sent without notifying, so look often.
 -- Raises   HD001 no such queue; HD005 queue is a topic; HD010 not allowed; HD002, HD004, HD027 the missing queue cannot
---          create itself (docs/auto-creation.md).
+--          create itself (docs/auto-creation.md); HD045 the master of changes is away.
 -- Role     howdah_consumer howdah_admin
 --
 -- LISTEN to the channel "howdah" in a session of its own. Call this once receives have found nothing for some

@@ -2,7 +2,7 @@
 --
 -- Returns  its name (text), to be sent along as reply_to.
 -- Raises   HD002 no room for another queue; HD010 called from a maintenance command; HD040 the engine is quiesced or
---          stopped.
+--          stopped; HD045 the master of changes is away.
 -- Role     howdah_consumer howdah_admin
 --
 -- The connection is the one named by howdah.set_connection. Without that it is the database session, and the queue is

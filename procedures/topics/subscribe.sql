@@ -6,7 +6,8 @@
 --          options need; HD003 bad name; HD004 wrong option; HD005 wrong argument; HD010 not allowed; HD023 the
 --          selector is invalid; HD024 it exists with another definition and is being read, or as (un)shared, or without
 --          a client id for another topic; HD025 a restored database (howdah.rebase_topics); HD040 the engine is
---          quiesced or stopped; HD027 the missing topic cannot create itself (docs/auto-creation.md).
+--          quiesced or stopped; HD027 the missing topic cannot create itself (docs/auto-creation.md); HD045 the master
+--          of changes is away.
 -- Role     howdah_consumer howdah_admin
 --
 -- A durable subscription (the default) has a name. It gets every message published from now on, whether anybody reads
