@@ -27,6 +27,7 @@ from .policies import destination_policies
 from .runtime import engine, latches, lock, worker_figures, workers
 from .schedules import schedule_runs, schedules
 from .senders import sender_signs, sent_by
+from .services import services
 from .temporary import temporary_queues
 from .topics import SLOTS, ack_cursors, acked, acks, bridges, subscriptions, topic_ring, topics
 
@@ -87,6 +88,7 @@ __all__ = [
     "selections",
     "sender_signs",
     "sent_by",
+    "services",
     "subscriptions",
     "temporary_queues",
     "topic_ring",

@@ -1898,6 +1898,25 @@ $$;
 
 COMMENT ON FUNCTION howdah._change_commit(p_level integer, p_message_id bigint) IS 'as howdah._commit_needs, whatever the transaction noted before.';
 
+CREATE FUNCTION howdah._check_admin_service() RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    v_service constant text := current_setting('howdah.service', true);
+begin
+    if v_service <> '' and not exists (
+        select from howdah.services s where s.name = v_service and s.kind = 'ADMIN'
+    ) then
+        raise exception using errcode = 'HD044',
+            message = format('service %s is not for administration', quote_literal(left(v_service, 100))),
+            hint = 'Connect with the service admin, or with none.';
+    end if;
+    return true;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._check_admin_service() IS 'refuse a session that has connected with a service that is not for administrators.';
+
 CREATE FUNCTION howdah._check_all_here() RETURNS void
     LANGUAGE plpgsql STABLE
     AS $$
@@ -2395,6 +2414,7 @@ begin
             hint = case p_owner when 'queue' then 'For example {"max_failed_deliveries": 3}.'
                 when 'topic' then 'For example {"retain_ms": 86400000}.'
                 when 'engine' then 'For example {"max_count": 100000}.'
+                when 'service' then 'For example {"active": true}.'
                 else 'For example {"sequential_failures": 3}.' end;
     end if;
     for v_option in
@@ -2417,9 +2437,11 @@ begin
                 and v_option.text::numeric between v_option.lowest and v_option.highest
             when 'boolean' then v_option.type = 'boolean'
             when 'size' then howdah._parse_size(v_option.text) is not null
+            when 'roles' then case v_option.type when 'array' then not exists (
+                select from jsonb_array_elements(v_option.value) r where jsonb_typeof(r.value) <> 'string') end
             when 'choice' then v_option.type = 'string' and v_option.text = any (v_option.choices)
             else v_option.type = 'string' end;
-        if not v_right then
+        if v_right is not true then
             raise exception using errcode = 'HD004',
                 message = format('option %s cannot be %s', v_option.key, left(v_option.value::text, 100)),
                 hint = case v_option.kind
@@ -2428,6 +2450,8 @@ begin
                     when 'boolean' then 'It is true or false.'
                     when 'size' then 'It is a number of bytes, or a text such as "10k" or "5m"; 0 or -1: no limit.'
                     when 'choice' then format('It is one of: %s.', array_to_string(v_option.choices, ', '))
+                    when 'roles' then 'It is an array of names of roles, or null for anybody.'
+                    when 'text' then 'It is a text.'
                     when 'function' then 'It is the name of a function with its schema, such as "shop.poison".'
                     when 'selector' then 'It is a selector, such as "price > 100".'
                     else 'It is the name of a queue.' end;
@@ -2439,7 +2463,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_options(p_owner text, p_options jsonb) IS 'refuse options of a queue, topic, listener or the engine that are unknown or wrong.';
+COMMENT ON FUNCTION howdah._check_options(p_owner text, p_options jsonb) IS 'refuse options of a queue, topic, listener, service or the engine that are unknown or wrong.';
 
 CREATE FUNCTION howdah._check_poison_procedure(p_name text) RETURNS text
     LANGUAGE plpgsql
@@ -8482,6 +8506,15 @@ $$;
 
 COMMENT ON FUNCTION howdah._matching_queues(p_pattern text, p_want integer, p_selector text) IS 'the queues that a receive from a wildcard looks into, in the order of looking.';
 
+CREATE FUNCTION howdah._may(p_resource text, p_name text, p_operation text) RETURNS boolean
+    LANGUAGE sql
+    AS $$
+    select case when p_operation = 'create' or p_name = 'ADMIN'
+        then exists (select from howdah.engine e where howdah._has_role(e.admin_role)) else true end
+$$;
+
+COMMENT ON FUNCTION howdah._may(p_resource text, p_name text, p_operation text) IS 'whether the caller may do something that needs no destination.';
+
 CREATE FUNCTION howdah._may_be_due(p_lane howdah.lanes, p_now timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -9654,10 +9687,21 @@ CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind 
         ('engine', 'journal_retention_days', 'integer', 1, 36500, null, false),
         ('engine', 'incident_retention_days', 'integer', 1, 36500, null, false),
         ('engine', 'archive', 'boolean', 0, 0, null, false),
-        ('engine', 'persistent', 'boolean', 0, 0, null, false)
+        ('engine', 'persistent', 'boolean', 0, 0, null, false),
+        ('service', 'active', 'boolean', 0, 0, null, false),
+        ('service', 'access_enabled', 'boolean', 0, 0, null, true),
+        ('service', 'rule_set', 'name', 0, 0, null, true),
+        ('service', 'roles', 'roles', 0, 0, null, true),
+        ('service', 'require_tls', 'boolean', 0, 0, null, false),
+        ('service', 'min_connections', 'integer', 0, 9999, null, false),
+        ('service', 'max_connections', 'integer', 1, 10000, null, false),
+        ('service', 'idle_seconds', 'integer', 1, 31536000, null, false),
+        ('service', 'model', 'choice', 0, 0, array['dedicated', 'shared'], false),
+        ('service', 'monitor_limit', 'integer', 0, 1000000, null, false),
+        ('service', 'comment', 'text', 0, 0, null, true)
 $$;
 
-COMMENT ON FUNCTION howdah._option_kinds() IS 'the permitted values of each option of a queue, a topic, an alias, a listener or the engine.';
+COMMENT ON FUNCTION howdah._option_kinds() IS 'the permitted values of each option of a queue, topic, alias, listener, service or the engine.';
 
 CREATE FUNCTION howdah._origin_id(p_name text) RETURNS integer
     LANGUAGE plpgsql STABLE
@@ -12115,6 +12159,25 @@ $$;
 
 COMMENT ON FUNCTION howdah._refuse_sending(p_destination howdah.destinations) IS 'refuse to send to a destination to which sending is paused.';
 
+CREATE FUNCTION howdah._refuse_service(p_service text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_active text := (select string_agg(s.name, ', ' order by s.name) from howdah.services s where s.active);
+begin
+    raise exception using errcode = 'HD044',
+        message = case
+            when p_service in ('httpjms', 'httpsjms') then
+                format('service %s is not available: PostgreSQL''s protocol is the only transport', p_service)
+            when exists (select from howdah.services s where s.name = p_service) then
+                format('service %s is not active', p_service)
+            else format('there is no service %s', coalesce(quote_literal(left(p_service, 100)), 'NULL')) end,
+        hint = coalesce('Active services are: ' || v_active || '.', 'No service is active.');
+end
+$$;
+
+COMMENT ON FUNCTION howdah._refuse_service(p_service text) IS 'say why nobody can connect with a service.';
+
 CREATE FUNCTION howdah._refuse_stream(p_name text) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -14331,6 +14394,20 @@ $$;
 
 COMMENT ON FUNCTION howdah._sender(OUT sender bigint, OUT own_session boolean) IS 'who sends: the connection named by howdah.set_connection, or else the database session.';
 
+CREATE FUNCTION howdah._service_option(p_service text, p_key text) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select case p_key
+        when 'imq.' || p_service || '.min_threads' then 'min_connections'
+        when 'imq.' || p_service || '.max_threads' then 'max_connections'
+        when 'imq.' || p_service || '.threadpool_model' then 'model'
+        when 'imq.' || p_service || '.accesscontrol.enabled' then 'access_enabled'
+        when 'imq.shared.connectionMonitor_limit' then 'monitor_limit'
+        else p_key end
+$$;
+
+COMMENT ON FUNCTION howdah._service_option(p_service text, p_key text) IS 'our name of a service''s property, given by our name or that of Sun ONE MQ.';
+
 CREATE FUNCTION howdah._session_settings() RETURNS jsonb
     LANGUAGE sql
     AS $$ select jsonb_object_agg(s.name, s.setting) from pg_settings s where s.name !~ '^howdah[.]' $$;
@@ -14519,6 +14596,10 @@ begin
     select s.slot, 0, case s.slot when 0 then 'open' else 'empty' end, case s.slot when 0 then howdah.now() end
     from generate_series(0, 2) s(slot)
     where not exists (select from howdah.topic_ring);
+    insert into howdah.services (name, kind, active, require_tls)
+    values ('jms', 'NORMAL', true, false), ('ssljms', 'NORMAL', false, true), ('admin', 'ADMIN', true, false),
+        ('ssladmin', 'ADMIN', false, true)
+    on conflict do nothing;
     insert into howdah.lock (name) select 'maintenance'
     where not exists (select from howdah.lock l where l.name = 'maintenance');
     select n.* into v_system from howdah._new_destination((select '_SYSTEM.Exception.Destination.' || e.name
@@ -16398,6 +16479,7 @@ CREATE FUNCTION howdah.alter_alias(alias text, options jsonb DEFAULT '{}'::jsonb
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_alias howdah.aliases;
 begin
     select a.* into v_alias from howdah.aliases a where a.name = alias for update;
@@ -16417,6 +16499,7 @@ CREATE FUNCTION howdah.alter_engine(options jsonb) RETURNS void
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_engine howdah.engine;
     v_options jsonb := options;
 begin
@@ -16468,6 +16551,7 @@ CREATE FUNCTION howdah.alter_link(name text, target_queue text DEFAULT NULL::tex
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_link howdah.links;
 begin
     perform from howdah.links l where l.name = alter_link.name for update;
@@ -16495,6 +16579,7 @@ CREATE FUNCTION howdah.alter_listener(listener text, options jsonb) RETURNS text
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_new howdah.listeners;
 begin
     perform from howdah.listeners l where l.name = listener for no key update;
@@ -16514,6 +16599,7 @@ CREATE FUNCTION howdah.alter_queue(queue text, options jsonb) RETURNS void
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_new howdah.destinations;
 begin
     perform howdah._hold_limits();
@@ -16578,11 +16664,58 @@ $$;
 
 COMMENT ON FUNCTION howdah.alter_queue(queue text, options jsonb) IS 'change options of a queue, with effect from the next call that needs them.';
 
+CREATE FUNCTION howdah.alter_service(service text, options jsonb) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_before howdah.services;
+    v_after howdah.services;
+    v_options jsonb := options;
+    v_missing text;
+begin
+    perform howdah._refuse_maintenance();
+    if jsonb_typeof(options) = 'object' then
+        select coalesce(jsonb_object_agg(howdah._service_option(service, o.key), o.value), '{}') into v_options
+        from jsonb_each(options) o;
+    end if;
+    perform howdah._check_options('service', v_options);
+    select s.* into v_before from howdah.services s where s.name = service for update;
+    if not found then
+        perform howdah._refuse_service(service);
+    end if;
+    v_after := jsonb_populate_record(v_before, v_options);
+    if v_after.max_connections <= v_after.min_connections then
+        raise exception using errcode = 'HD004',
+            message = format('max_connections %s is not above min_connections %s', v_after.max_connections,
+                v_after.min_connections),
+            hint = 'A pool must be able to grow.';
+    end if;
+    v_missing := (select r.role_name from unnest(v_after.roles) r(role_name)
+        where to_regrole(quote_ident(r.role_name)) is null limit 1);
+    if v_missing is not null and v_options ? 'roles' then
+        raise exception using errcode = 'HD004', message = format('there is no role %s', quote_ident(v_missing)),
+            hint = 'Create it with CREATE ROLE first.';
+    end if;
+    update howdah.services s set active = v_after.active, access_enabled = v_after.access_enabled,
+        rule_set = v_after.rule_set, roles = v_after.roles, require_tls = v_after.require_tls,
+        min_connections = v_after.min_connections, max_connections = v_after.max_connections,
+        idle_seconds = v_after.idle_seconds, model = v_after.model, monitor_limit = v_after.monitor_limit,
+        comment = v_after.comment
+    where s.name = service;
+    perform howdah._record_change('service', service, 'altered', to_jsonb(v_before), to_jsonb(v_after));
+end
+$$;
+
+COMMENT ON FUNCTION howdah.alter_service(service text, options jsonb) IS 'change a service: whether it is active, whom it serves, what its pools are like.';
+
 CREATE FUNCTION howdah.alter_topic(topic text, options jsonb) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
+    perform howdah._check_admin_service();
     perform howdah._check_options('topic', options);
     perform howdah._alter_topic((howdah._topic(topic, 'admin')).id, options);
 end
@@ -16696,6 +16829,7 @@ CREATE FUNCTION howdah.begin_archive(lock_epoch bigint, anew boolean DEFAULT fal
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_archive uuid;
 begin
     perform howdah._fence('archive', lock_epoch);
@@ -16890,6 +17024,7 @@ CREATE FUNCTION howdah.bridge(topic text, queue text, selector text DEFAULT NULL
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_topic howdah.destinations := howdah._topic(topic, 'admin');
     v_queue howdah.destinations := howdah._own_queue(queue);
 begin
@@ -17104,6 +17239,7 @@ CREATE FUNCTION howdah.check_archive_run(archive uuid, run integer, damage text 
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
+    perform howdah._check_admin_service();
     update howdah.archive_runs r set verified_at = howdah.now(), damage = nullif(check_archive_run.damage, '')
     where r.archive_id = archive and r.run = check_archive_run.run;
     if not found then
@@ -17318,6 +17454,47 @@ $$;
 
 COMMENT ON FUNCTION howdah.close_consumer(consumer bigint) IS 'close a consumer; its groups and its share go to the others, whom it wakes.';
 
+CREATE FUNCTION howdah.connect_service(name text) RETURNS TABLE(service text, kind text, model text, min_connections integer, max_connections integer, idle_seconds integer, monitor_limit integer)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_service howdah.services;
+    v_tls boolean;
+begin
+    select s.* into v_service from howdah.services s where s.name = connect_service.name and s.active;
+    if not found then
+        perform howdah._refuse_service(connect_service.name);
+    end if;
+    if v_service.require_tls then
+        v_tls := (select t.ssl from pg_stat_ssl t where t.pid = pg_backend_pid());
+        if v_tls is not true then
+            raise exception using errcode = 'HD044',
+                message = format('service %s demands TLS, and %s', v_service.name, case
+                    when current_setting('ssl') = 'off' then 'the server has none'
+                    when v_tls is null then 'Howdah''s owner cannot see whether this session has it'
+                    else 'this session has none' end),
+                hint = case
+                    when v_tls is null and current_setting('ssl') = 'on' then
+                        'Grant pg_read_all_stats to the role that owns the schema howdah.'
+                    else 'Connect with sslmode=verify-full, or use a service without TLS.' end;
+        end if;
+    end if;
+    if not (v_service.roles is null or exists (
+                select from unnest(v_service.roles) r(role_name) where howdah._has_role(r.role_name)))
+       or not howdah._may('connection', v_service.kind, 'connect') then
+        raise exception using errcode = 'HD010',
+            message = format('role %s may not connect with service %s', quote_ident(howdah._caller()), v_service.name),
+            hint = 'Ask an administrator for membership in a role of the service (howdah.list_services()).';
+    end if;
+    perform set_config('howdah.service', v_service.name, false);
+    return query select v_service.name, v_service.kind, v_service.model, v_service.min_connections,
+        v_service.max_connections, v_service.idle_seconds, v_service.monitor_limit;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.connect_service(name text) IS 'have this session belong to a service, from now on.';
+
 CREATE FUNCTION howdah.consume_locked(queue text, message_ids bigint[], priorities integer[], positions bigint[]) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -17386,6 +17563,7 @@ CREATE FUNCTION howdah.create_alias(alias text, target text, options jsonb DEFAU
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
+    perform howdah._check_admin_service();
     perform howdah._check_name(alias);
     perform howdah._lock_names();
     if exists (select from howdah.destinations d where d.name = alias and d.dropped_at is null)
@@ -17404,6 +17582,7 @@ CREATE FUNCTION howdah.create_link(name text, source text, target_queue text, se
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_link howdah.links;
 begin
     v_link.source_id := (howdah._queue(source, 'admin')).id;
@@ -17437,6 +17616,7 @@ CREATE FUNCTION howdah.create_listener(listener text, queue text, options jsonb 
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_listener howdah.listeners := howdah._new_listener(listener, howdah._queue(queue, 'admin'), options);
 begin
     if not howdah._add_listener(v_listener) then
@@ -17455,6 +17635,7 @@ CREATE FUNCTION howdah.create_queue(queue text, options jsonb DEFAULT '{}'::json
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_destination howdah.destinations;
 begin
     perform howdah._check_name(queue);
@@ -17516,6 +17697,7 @@ CREATE FUNCTION howdah.create_topic(topic text, options jsonb DEFAULT '{}'::json
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $_$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_topic howdah.destinations;
     v_subscription howdah.subscriptions;
 begin
@@ -17586,6 +17768,7 @@ CREATE FUNCTION howdah.discard(queue text, message_ids bigint[] DEFAULT NULL::bi
     SET plan_cache_mode TO 'force_custom_plan'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_destination howdah.destinations := howdah._queue(queue, 'admin');
     v_chosen bigint[] := howdah._chosen_messages(v_destination, message_ids, max_messages, origin, error_class,
         fingerprint, older_than, newer_than, selector);
@@ -17617,6 +17800,7 @@ CREATE FUNCTION howdah.drop_alias(alias text) RETURNS boolean
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_target text := (select a.target from howdah.aliases a where a.name = alias);
 begin
     if exists (select from howdah.destinations d where d.name = v_target and d.dropped_at is null) then
@@ -17634,6 +17818,7 @@ CREATE FUNCTION howdah.drop_link(name text) RETURNS void
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_id uuid := (howdah._link(drop_link.name, 'admin')).link_id;
 begin
     delete from howdah.links l where l.link_id = v_id;
@@ -17647,6 +17832,7 @@ CREATE FUNCTION howdah.drop_listener(listener text) RETURNS void
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_id integer := (howdah._listener(listener, 'admin')).id;
 begin
     delete from howdah.listeners l where l.id = v_id;
@@ -17661,6 +17847,7 @@ CREATE FUNCTION howdah.drop_policy(pattern text) RETURNS boolean
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
+    perform howdah._check_admin_service();
     delete from howdah.destination_policies p where p.pattern = drop_policy.pattern;
     return found;
 end
@@ -17673,6 +17860,7 @@ CREATE FUNCTION howdah.drop_queue(queue text, force boolean DEFAULT false) RETUR
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_destination howdah.destinations;
     v_discarded bigint := 0;
 begin
@@ -17732,6 +17920,7 @@ CREATE FUNCTION howdah.drop_topic(topic text, force boolean DEFAULT false) RETUR
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_topic howdah.destinations := howdah._topic(topic, 'admin');
     v_count bigint;
     v_name text;
@@ -17937,6 +18126,7 @@ CREATE FUNCTION howdah.finish_archive_run(lock_epoch bigint, archive uuid, run i
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_engine howdah.engine;
     v_last howdah.archive_runs;
     v_snapshot pg_snapshot;
@@ -18065,6 +18255,7 @@ CREATE FUNCTION howdah.forget_arrivals(link_id uuid) RETURNS bigint
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_id integer;
     v_count bigint;
 begin
@@ -18109,6 +18300,7 @@ CREATE FUNCTION howdah.grant_queue(queue text, verb text, role text) RETURNS boo
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_id integer := (howdah._destination(queue, 'admin')).id;
 begin
     perform howdah._check_grant(verb, role);
@@ -18971,6 +19163,7 @@ CREATE FUNCTION howdah.list_grants(queue text) RETURNS TABLE(verb text, role tex
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_id integer := (howdah._destination(queue, 'admin')).id;
 begin
     return query select g.verb, g.role_name from howdah.destination_grants g where g.destination_id = v_id order by 1,
@@ -19128,6 +19321,22 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.list_schedules(queue text, all_states boolean) IS 'list the schedules of a queue or topic, or of all that the caller may send to or browse.';
+
+CREATE FUNCTION howdah.list_services() RETURNS TABLE(service text, kind text, active boolean, unavailable text, access_enabled boolean, rule_set text, roles text[], require_tls boolean, min_connections integer, max_connections integer, idle_seconds integer, model text, monitor_limit integer, comment text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+    select s.name, s.kind, s.active, null, s.access_enabled, s.rule_set, s.roles, s.require_tls, s.min_connections,
+        s.max_connections, s.idle_seconds, s.model, s.monitor_limit, s.comment
+    from howdah.services s
+    union all
+    select n.name, 'NORMAL', false, 'PostgreSQL''s protocol is the only transport', null, null, null,
+        n.name = 'httpsjms', null, null, null, null, null, null
+    from unnest(array['httpjms', 'httpsjms']) n(name)
+    order by 1
+$$;
+
+COMMENT ON FUNCTION howdah.list_services() IS 'the services, with their settings.';
 
 CREATE FUNCTION howdah.list_storage() RETURNS TABLE(table_name text, bytes bigint, live_rows bigint, dead_rows bigint, vacuumed_at timestamp with time zone, options jsonb)
     LANGUAGE sql SECURITY DEFINER
@@ -19954,6 +20163,7 @@ CREATE FUNCTION howdah.move_all(queue text, target text, max_messages bigint DEF
     SET jit TO 'off'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_source howdah.destinations := howdah._queue(queue, 'admin');
     v_target howdah.destinations := howdah._queue(target, 'admin');
 begin
@@ -19978,6 +20188,7 @@ CREATE FUNCTION howdah.move_messages(queue text, message_ids bigint[] DEFAULT NU
     SET jit TO 'off'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_source howdah.destinations := howdah._queue(queue, 'admin');
     v_target howdah.destinations := howdah._queue(target, 'admin');
     v_chosen bigint[];
@@ -20027,6 +20238,7 @@ CREATE FUNCTION howdah.new_engine_id() RETURNS uuid
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
+    perform howdah._check_admin_service();
     update howdah.engine e set identity_salt = gen_random_uuid();
     return howdah._engine_id();
 end
@@ -20171,6 +20383,7 @@ CREATE FUNCTION howdah.park_messages(queue text, message_ids bigint[], until tim
     SET enable_seqscan TO 'off'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_destination howdah.destinations := howdah._queue(queue, 'admin');
     v_now timestamptz := howdah.now();
     v_due timestamptz;
@@ -20207,6 +20420,7 @@ CREATE FUNCTION howdah.pause(queue text, sending boolean DEFAULT true, receiving
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_id integer := (howdah._own_queue(queue)).id;
 begin
     update howdah.destinations d
@@ -20225,6 +20439,7 @@ CREATE FUNCTION howdah.pause_engine(reason text DEFAULT NULL::text) RETURNS bool
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
+    perform howdah._check_admin_service();
     return howdah._enter_state('{running}', 'paused', 'paused', reason);
 end
 $$;
@@ -20236,6 +20451,7 @@ CREATE FUNCTION howdah.pause_link(name text) RETURNS boolean
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_id uuid := (howdah._link(pause_link.name, 'admin')).link_id;
 begin
     update howdah.links l set paused = true where l.link_id = v_id and not l.paused;
@@ -20401,6 +20617,7 @@ CREATE FUNCTION howdah.purge_queue(queue text) RETURNS bigint
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_destination howdah.destinations := howdah._queue(queue, 'admin');
     v_discarded bigint;
 begin
@@ -20525,6 +20742,7 @@ CREATE FUNCTION howdah.quiesce_engine(reason text DEFAULT NULL::text) RETURNS bo
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
+    perform howdah._check_admin_service();
     return howdah._enter_state('{running,paused}', 'quiesced', 'quiesced', reason);
 end
 $$;
@@ -20536,6 +20754,7 @@ CREATE FUNCTION howdah.rebase_link(name text) RETURNS uuid
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_id uuid := (howdah._link(rebase_link.name, 'admin')).link_id;
     v_new uuid := gen_random_uuid();
 begin
@@ -20554,6 +20773,7 @@ CREATE FUNCTION howdah.rebase_topics() RETURNS text
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_ack howdah.acks;
     v_cursor howdah.ack_cursors;
     v_first bigint;
@@ -21297,6 +21517,7 @@ CREATE FUNCTION howdah.replay(queue text, message_ids bigint[] DEFAULT NULL::big
     SET jit TO 'off'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_source howdah.destinations := howdah._queue(queue, 'admin');
     v_target howdah.destinations;
     v_wanted bigint[] := howdah._chosen_messages(v_source, message_ids, max_messages, origin, error_class, fingerprint,
@@ -21368,6 +21589,7 @@ CREATE FUNCTION howdah.replay_edited(queue text, message_id bigint, body text DE
     SET enable_seqscan TO 'off'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_source howdah.destinations := howdah._queue(queue, 'admin');
     v_target howdah.destinations;
     v_found record;
@@ -21516,6 +21738,7 @@ CREATE FUNCTION howdah.restore_message(queue text, archive uuid, run integer, me
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_destination howdah.destinations := howdah._destination(queue, 'send');
     v_where text;
     v_restored bigint;
@@ -21581,6 +21804,7 @@ CREATE FUNCTION howdah.resume(queue text, sending boolean DEFAULT true, receivin
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_id integer := (howdah._own_queue(queue)).id;
 begin
     perform howdah._hold_limits();
@@ -21606,6 +21830,7 @@ CREATE FUNCTION howdah.resume_engine(reason text DEFAULT NULL::text) RETURNS boo
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
+    perform howdah._check_admin_service();
     perform howdah._begin_again();
     if howdah._engine_state() = 'stopped' then
         -- Lock these before the engine's row: whoever writes to them may need that.
@@ -21627,6 +21852,7 @@ CREATE FUNCTION howdah.resume_link(name text) RETURNS boolean
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_id uuid := (howdah._link(resume_link.name, 'admin')).link_id;
 begin
     update howdah.links l set paused = false where l.link_id = v_id and l.paused;
@@ -21641,6 +21867,7 @@ CREATE FUNCTION howdah.resume_listener(listener text) RETURNS boolean
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_listener howdah.listeners := howdah._listener(listener, 'admin');
     v_stopped boolean;
 begin
@@ -21690,6 +21917,7 @@ CREATE FUNCTION howdah.retry(queue text, message_ids bigint[] DEFAULT NULL::bigi
     SET enable_seqscan TO 'off'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_destination howdah.destinations := howdah._queue(queue, 'admin');
     v_parked howdah.parked;
     v_ids bigint[];
@@ -21731,6 +21959,7 @@ CREATE FUNCTION howdah.revoke_queue(queue text, verb text, role text) RETURNS bo
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_id integer := (howdah._destination(queue, 'admin')).id;
 begin
     perform howdah._check_verb(verb);
@@ -22250,6 +22479,7 @@ CREATE FUNCTION howdah.set_policy(pattern text, options jsonb, apply boolean DEF
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $_$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_queue text;
     v_count bigint := 0;
 begin
@@ -22294,6 +22524,7 @@ CREATE FUNCTION howdah.set_storage(options jsonb, tables text[] DEFAULT NULL::te
     SET lock_timeout TO '5s'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_known constant text[] := array['fillfactor', 'autovacuum_enabled', 'autovacuum_vacuum_threshold',
         'autovacuum_vacuum_scale_factor',
         'autovacuum_vacuum_insert_threshold', 'autovacuum_vacuum_insert_scale_factor', 'autovacuum_vacuum_cost_delay',
@@ -22379,6 +22610,7 @@ CREATE FUNCTION howdah.stop_engine(timeout interval DEFAULT '00:00:30'::interval
     AS $$
 #variable_conflict use_variable
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_until timestamptz;
     v_awaited text[];
     v_own boolean;
@@ -22433,6 +22665,7 @@ CREATE FUNCTION howdah.stop_listener(listener text, reason text DEFAULT NULL::te
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_id integer := (howdah._listener(listener, 'admin')).id;
 begin
     update howdah.listeners l
@@ -22608,6 +22841,7 @@ CREATE FUNCTION howdah.unbridge(topic text, queue text) RETURNS boolean
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_topic howdah.destinations := howdah._topic(topic, 'admin');
     v_queue howdah.destinations := howdah._destination(queue, 'admin');
     v_found boolean;
@@ -24933,6 +25167,54 @@ COMMENT ON COLUMN howdah.sent_by.reliability IS 'Its level, as the message has i
 
 COMMENT ON COLUMN howdah.sent_by.sent_at IS 'When it was sent.';
 
+CREATE TABLE howdah.services (
+    name text NOT NULL COLLATE pg_catalog."C",
+    kind text NOT NULL,
+    active boolean NOT NULL,
+    access_enabled boolean,
+    rule_set text,
+    roles text[],
+    require_tls boolean NOT NULL,
+    min_connections integer DEFAULT 0 NOT NULL,
+    max_connections integer DEFAULT 10 NOT NULL,
+    idle_seconds integer DEFAULT 600 NOT NULL,
+    model text DEFAULT 'shared'::text NOT NULL,
+    monitor_limit integer DEFAULT 512 NOT NULL,
+    comment text,
+    CONSTRAINT ck_services_services_connections CHECK (((min_connections >= 0) AND (max_connections > min_connections))),
+    CONSTRAINT ck_services_services_kind CHECK ((kind = ANY (ARRAY['NORMAL'::text, 'ADMIN'::text]))),
+    CONSTRAINT ck_services_services_limits CHECK (((idle_seconds > 0) AND (monitor_limit >= 0))),
+    CONSTRAINT ck_services_services_model CHECK ((model = ANY (ARRAY['dedicated'::text, 'shared'::text])))
+);
+
+COMMENT ON TABLE howdah.services IS 'Services: how sessions connect, and what a client''s pool of connections is like.';
+
+COMMENT ON COLUMN howdah.services.name IS 'Name: jms, ssljms, admin or ssladmin.';
+
+COMMENT ON COLUMN howdah.services.kind IS 'NORMAL serves messages. ADMIN also serves the functions of administrators.';
+
+COMMENT ON COLUMN howdah.services.active IS 'Whether it accepts sessions.';
+
+COMMENT ON COLUMN howdah.services.access_enabled IS 'Whether access rules hold for its sessions. NULL: as for the engine.';
+
+COMMENT ON COLUMN howdah.services.rule_set IS 'The set of access rules that hold for its sessions. NULL: as for the engine.';
+
+COMMENT ON COLUMN howdah.services.roles IS 'Members of these roles belong to this service. NULL: anybody may connect with it.';
+
+COMMENT ON COLUMN howdah.services.require_tls IS 'Whether it refuses a session without TLS.';
+
+COMMENT ON COLUMN howdah.services.min_connections IS 'Database connections that a client''s pool keeps.';
+
+COMMENT ON COLUMN howdah.services.max_connections IS 'Database connections that a client''s pool has at most.';
+
+COMMENT ON COLUMN howdah.services.idle_seconds IS 'Seconds after which a client''s pool closes an idle connection above the minimum.';
+
+COMMENT ON COLUMN howdah.services.model IS 'dedicated: each session has two database connections, and one of them waits. shared: sessions share those that wait.';
+
+COMMENT ON COLUMN howdah.services.monitor_limit IS 'Consumers that one waiting connection serves at most. 0: any number.';
+
+COMMENT ON COLUMN howdah.services.comment IS 'What it is for, in the words of an administrator.';
+
 CREATE SEQUENCE howdah.special_0
     START WITH 1
     INCREMENT BY 1
@@ -25353,6 +25635,9 @@ ALTER TABLE ONLY howdah.sender_signs
 ALTER TABLE ONLY howdah.sent_by
     ADD CONSTRAINT pk_sent_by PRIMARY KEY (destination_id, sender, message_id);
 
+ALTER TABLE ONLY howdah.services
+    ADD CONSTRAINT pk_services PRIMARY KEY (name);
+
 ALTER TABLE ONLY howdah.subscriptions
     ADD CONSTRAINT pk_subscriptions PRIMARY KEY (destination_id);
 
@@ -25606,6 +25891,8 @@ REVOKE ALL ON FUNCTION howdah._caller() FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._caller_is_granted(p_role text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._change_commit(p_level integer, p_message_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._check_admin_service() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_all_here() FROM PUBLIC;
 
@@ -26115,6 +26402,8 @@ REVOKE ALL ON FUNCTION howdah._matches_wildcard(p_name text, p_pattern text) FRO
 
 REVOKE ALL ON FUNCTION howdah._matching_queues(p_pattern text, p_want integer, p_selector text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._may(p_resource text, p_name text, p_operation text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._may_be_due(p_lane howdah.lanes, p_now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._may_change(p_schedule howdah.schedules) FROM PUBLIC;
@@ -26317,6 +26606,8 @@ REVOKE ALL ON FUNCTION howdah._refuse_paused(p_destination_id integer) FROM PUBL
 
 REVOKE ALL ON FUNCTION howdah._refuse_sending(p_destination howdah.destinations) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._refuse_service(p_service text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._refuse_stream(p_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._release_audit(p_epoch bigint) FROM PUBLIC;
@@ -26458,6 +26749,8 @@ REVOKE ALL ON FUNCTION howdah._send_reliable(p_queue text, p_body bytea, p_is_te
 REVOKE ALL ON FUNCTION howdah._send_to(v_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text, p_user text, p_caught boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._sender(OUT sender bigint, OUT own_session boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._service_option(p_service text, p_key text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._session_settings() FROM PUBLIC;
 
@@ -26648,6 +26941,9 @@ GRANT ALL ON FUNCTION howdah.alter_listener(listener text, options jsonb) TO how
 REVOKE ALL ON FUNCTION howdah.alter_queue(queue text, options jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.alter_queue(queue text, options jsonb) TO howdah_admin;
 
+REVOKE ALL ON FUNCTION howdah.alter_service(service text, options jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.alter_service(service text, options jsonb) TO howdah_admin;
+
 REVOKE ALL ON FUNCTION howdah.alter_topic(topic text, options jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.alter_topic(topic text, options jsonb) TO howdah_admin;
 
@@ -26737,6 +27033,13 @@ GRANT ALL ON FUNCTION howdah.close_connection() TO howdah_producer;
 REVOKE ALL ON FUNCTION howdah.close_consumer(consumer bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.close_consumer(consumer bigint) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.close_consumer(consumer bigint) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.connect_service(name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.connect_service(name text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.connect_service(name text) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.connect_service(name text) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.connect_service(name text) TO howdah_consumer;
+GRANT ALL ON FUNCTION howdah.connect_service(name text) TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.consume_locked(queue text, message_ids bigint[], priorities integer[], positions bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.consume_locked(queue text, message_ids bigint[], priorities integer[], positions bigint[]) TO howdah_admin;
@@ -27021,6 +27324,13 @@ GRANT ALL ON FUNCTION howdah.list_schedules(queue text, all_states boolean) TO h
 GRANT ALL ON FUNCTION howdah.list_schedules(queue text, all_states boolean) TO howdah_auditor;
 GRANT ALL ON FUNCTION howdah.list_schedules(queue text, all_states boolean) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.list_schedules(queue text, all_states boolean) TO howdah_producer;
+
+REVOKE ALL ON FUNCTION howdah.list_services() FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_services() TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_services() TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.list_services() TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.list_services() TO howdah_consumer;
+GRANT ALL ON FUNCTION howdah.list_services() TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.list_storage() FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_storage() TO howdah_admin;

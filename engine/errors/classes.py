@@ -274,6 +274,12 @@ class LinkRefused(HowdahError):
     sqlstate = "HD043"
 
 
+class ServiceUnavailable(HowdahError):
+    """There is no such service, it is not active, it demands TLS, or it is not for administration."""
+
+    sqlstate = "HD044"
+
+
 class NotMigrated(HowdahError):
     """Howdah is not installed in the database, or in a version that does not fit this code."""
 

@@ -1837,6 +1837,41 @@ COMMENT ON TABLE howdah.sender_signs IS 'When connections that send gave their l
 COMMENT ON COLUMN howdah.sender_signs.sender IS 'A connection named by set_connection: the key of its lock.';
 COMMENT ON COLUMN howdah.sender_signs.seen_at IS 'When keep_connection was called last.';
 
+CREATE TABLE howdah.services (
+    name TEXT COLLATE "C" NOT NULL,
+    kind TEXT NOT NULL,
+    active BOOLEAN NOT NULL,
+    access_enabled BOOLEAN,
+    rule_set TEXT,
+    roles TEXT[],
+    require_tls BOOLEAN NOT NULL,
+    min_connections INTEGER DEFAULT 0 NOT NULL,
+    max_connections INTEGER DEFAULT 10 NOT NULL,
+    idle_seconds INTEGER DEFAULT 600 NOT NULL,
+    model TEXT DEFAULT 'shared' NOT NULL,
+    monitor_limit INTEGER DEFAULT 512 NOT NULL,
+    comment TEXT,
+    CONSTRAINT pk_services PRIMARY KEY (name),
+    CONSTRAINT ck_services_services_kind CHECK (kind IN ('NORMAL', 'ADMIN')),
+    CONSTRAINT ck_services_services_model CHECK (model IN ('dedicated', 'shared')),
+    CONSTRAINT ck_services_services_connections CHECK (min_connections >= 0 AND max_connections > min_connections),
+    CONSTRAINT ck_services_services_limits CHECK (idle_seconds > 0 AND monitor_limit >= 0)
+);
+COMMENT ON TABLE howdah.services IS 'Services: how sessions connect, and what a client''s pool of connections is like.';
+COMMENT ON COLUMN howdah.services.name IS 'Name: jms, ssljms, admin or ssladmin.';
+COMMENT ON COLUMN howdah.services.kind IS 'NORMAL serves messages. ADMIN also serves the functions of administrators.';
+COMMENT ON COLUMN howdah.services.active IS 'Whether it accepts sessions.';
+COMMENT ON COLUMN howdah.services.access_enabled IS 'Whether access rules hold for its sessions. NULL: as for the engine.';
+COMMENT ON COLUMN howdah.services.rule_set IS 'The set of access rules that hold for its sessions. NULL: as for the engine.';
+COMMENT ON COLUMN howdah.services.roles IS 'Members of these roles belong to this service. NULL: anybody may connect with it.';
+COMMENT ON COLUMN howdah.services.require_tls IS 'Whether it refuses a session without TLS.';
+COMMENT ON COLUMN howdah.services.min_connections IS 'Database connections that a client''s pool keeps.';
+COMMENT ON COLUMN howdah.services.max_connections IS 'Database connections that a client''s pool has at most.';
+COMMENT ON COLUMN howdah.services.idle_seconds IS 'Seconds after which a client''s pool closes an idle connection above the minimum.';
+COMMENT ON COLUMN howdah.services.model IS 'dedicated: each session has two database connections, and one of them waits. shared: sessions share those that wait.';
+COMMENT ON COLUMN howdah.services.monitor_limit IS 'Consumers that one waiting connection serves at most. 0: any number.';
+COMMENT ON COLUMN howdah.services.comment IS 'What it is for, in the words of an administrator.';
+
 CREATE TABLE howdah.group_owners (
     destination_id INTEGER NOT NULL,
     group_id TEXT NOT NULL,
