@@ -27,6 +27,7 @@ from . import (
     schedule,
     send,
     server,
+    service,
     subscription,
     target,
     topic,
@@ -66,6 +67,7 @@ app.add_typer(transactions.app, name="transactions")
 app.add_typer(hooks.app, name="hooks")
 app.command("workers")(workers.workers)
 app.add_typer(engine.app, name="engine")
+app.add_typer(service.app, name="service")
 app.command("check")(check.check)
 app.command("audit")(audit.audit)
 app.add_typer(archive.app, name="archive")
@@ -86,8 +88,20 @@ def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
+    service: Annotated[
+        str | None,
+        typer.Option(
+            "--service",
+            envvar="HOWDAH_SERVICE",
+            show_envvar=True,
+            metavar="SERVICE",
+            help="Service to connect with, such as admin. [default: none]",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """A message queue that lives in PostgreSQL."""
+    target.connect_with(service)
 
 
 @cache

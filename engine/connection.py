@@ -17,12 +17,14 @@ from .admin.archives import Archives
 from .admin.audits import Audits
 from .admin.links import Links
 from .admin.schedules import Schedules
+from .admin.services import Services
 from .admin.transactions import Transactions
 from .calls import Call, Incident
 from .calls.bodies import Body
 from .calls.levels import BY_SERVER, LevelMapping
 from .calls.message import Message
 from .calls.options import SendOptions
+from .calls.services import Service
 from .database.client_id import ClaimedClientId
 from .database.loans import Loans, PgConnection
 from .database.runner import run
@@ -37,6 +39,7 @@ from .jms.session import AckSession
 from .sending.sender import Sender
 from .sending.windowed import WINDOW_DEFAULT, OnComplete, WindowedProducer
 from .sessions.leases import Leases
+from .sessions.pairs import Pairs
 from .sessions.session import Session
 
 T = TypeVar("T")
@@ -57,8 +60,12 @@ class Connection:
         lease_duration: float = 60,
         client_id: ClaimedClientId | None = None,
         levels: LevelMapping = BY_SERVER,
+        service: Service | None = None,
     ) -> None:
         self._loans = Loans(pool)
+        #: The service that it has connected with; None: it named none.
+        self.service = service
+        self._pairs = Pairs(self._loans) if service is not None and service.dedicated else None
         #: Redeliveries at most of what its listeners get, beside the queue's own limit; None: the queue's alone.
         self.max_redeliveries = max_redeliveries
         #: The levels of reliability that delivery modes stand for.
@@ -108,10 +115,14 @@ class Connection:
     def session(self, *, transacted: bool = True) -> Session:
         """Open a session on a pooled connection. Waits for a free one up to the pool's timeout.
 
+        With a service of the dedicated model it takes two: one waits, one holds the transaction.
+
         Raises CannotConnect if none came free or the server does not answer.
         """
         self._check_open()
-        return self._opened(Session.owning(self, self._loans, transacted=transacted))
+        if self._pairs is None:
+            return self._opened(Session.owning(self, self._loans, transacted=transacted))
+        return self._opened(self._pairs.open(lambda: Session.owning(self, self._loans, transacted=transacted)))
 
     def _opened(self, session: S) -> S:
         with self._lock:
@@ -126,6 +137,8 @@ class Connection:
         """Note that a session was closed."""
         if isinstance(session, AckSession):
             self.keeper.discard(session)
+        if self._pairs is not None:
+            self._pairs.leave(session)
         if isinstance(session, Session | AckSession):
             with self._lock:
                 self._sessions.discard(session)
@@ -161,6 +174,11 @@ class Connection:
     def links(self) -> Links:
         """Links to other engines: create, alter, list, pause, resume, rebase, drop. Also links that lead here."""
         return Links(self.call)
+
+    @property
+    def services(self) -> Services:
+        """Services: list, alter."""
+        return Services(self.call)
 
     @property
     def archives(self) -> Archives:

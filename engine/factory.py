@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import partial
 from typing import Any, TypedDict, Unpack
 from urllib.parse import parse_qsl
@@ -14,9 +13,11 @@ from psycopg_pool import ConnectionPool
 
 from ..text.dsn import BadDsnError, canonical, read
 from .calls.levels import LevelMapping
+from .calls.services import Service
 from .connection import Connection
 from .database.client_id import ClaimedClientId
 from .database.loans import PgConnection
+from .database.pooling import Beginning, Sizes
 from .database.reliability import ReliabilityConnection
 from .database.waking import KEEPALIVES
 from .errors import CHECK_DSN, BadArgument, CannotConnect, cannot_connect, translated
@@ -29,8 +30,8 @@ def connect(
     dsn: str | None = None,
     *,
     pool: ConnectionPool[PgConnection] | None = None,
-    min_size: int = 0,
-    max_size: int = 10,
+    min_size: int | None = None,
+    max_size: int | None = None,
     timeout: float = 30,
     started: bool = True,
     role: str | None = None,
@@ -40,11 +41,12 @@ def connect(
     lease_duration: float = 60,
     client_id: str | None = None,
     commit_by_reliability: bool = False,
+    service: str | None = None,
 ) -> Connection:
     """Connect by DSN or by the application's own pool.
 
     - dsn: in libpq's or SQLAlchemy's form. None is HOWDAH_DSN, else the embedded server, if it runs.
-    - min_size, max_size: database connections kept and allowed.
+    - min_size, max_size: database connections kept and allowed, 0 and 10 unless the service says otherwise.
     - timeout: seconds to wait for one.
     - role: SET ROLE on each connection.
     - prepare: False where a pooler in transaction mode (PgBouncer before 1.21) loses prepared statements.
@@ -59,9 +61,12 @@ def connect(
     - commit_by_reliability: the connection's transactions hold only messages, or what may be lost with them. A commit
       then waits as long as its most reliable message needs: docs/reliability.md.
 
+    - service: connect with this service, such as jms or admin: docs/services.md. None: with none, and with all that the
+      role allows.
+
     A DSN may name several hosts, tried in order: host=a,b target_session_attrs=read-write.
     Raises CannotConnect if the server does not answer, BadArgument for wrong sizes, NotAllowed for a role not granted,
-    ClientIdInUse.
+    ServiceUnavailable, ClientIdInUse.
     """
     dsn, max_redeliveries = _redelivery_policy(dsn, max_redeliveries)
     dsn, options = _jms_options(dsn)
@@ -76,41 +81,54 @@ def connect(
         "lease_duration": lease_duration,
     }
     if pool is not None:
-        if commit_by_reliability:
-            raise BadArgument(
-                "commit_by_reliability does not go with a pool of the application's own",
-                "Connect by DSN, or say set local howdah.commit_by_reliability = on in each transaction.",
-            )
-        if client_id is not None:
-            raise BadArgument(
-                "client_id does not go with a pool of the application's own",
-                "Connect by DSN: whoever else uses the pool would publish under it.",
-            )
+        _refuse_with_pool(commit_by_reliability=commit_by_reliability, client_id=client_id, service=service)
         return Connection(pool, owns_pool=False, **settings)
-    check_sizes(min_size, max_size)
+    if service is None:
+        Sizes.of(min_size, max_size)
     conninfo = complete(dsn, timeout)
+    beginning = Beginning(role, client_id, service)
+    chosen = _probed(conninfo, beginning)
+    sizes = Sizes.of(min_size, max_size, chosen)
+    claim = None if client_id is None else ClaimedClientId(client_id, partial(_alone, conninfo, beginning))
+    made: ConnectionPool[PgConnection] = ConnectionPool(
+        conninfo,
+        kwargs=pool_settings(prepare),
+        min_size=sizes.min_size,
+        max_size=sizes.max_size,
+        max_idle=sizes.max_idle,
+        timeout=timeout,
+        open=False,
+        connection_class=ReliabilityConnection if commit_by_reliability else psycopg.Connection,
+        configure=beginning.configure,
+        name="howdah",
+    )
+    made.open()
+    return Connection(made, owns_pool=True, client_id=claim, service=chosen, **settings)
+
+
+def _refuse_with_pool(**given: object) -> None:
+    """Refuse what an application's own pool does not go with. Raises BadArgument."""
+    hints = {
+        "commit_by_reliability": "or say set local howdah.commit_by_reliability = on in each transaction.",
+        "client_id": "whoever else uses the pool would publish under it.",
+        "service": "or have the pool call howdah.connect_service for each of its connections.",
+    }
+    for name, hint in hints.items():
+        if given[name] not in (None, False):
+            separator = ", " if hint.startswith("or ") else ": "
+            raise BadArgument(
+                f"{name} does not go with a pool of the application's own", f"Connect by DSN{separator}{hint}"
+            )
+
+
+def _probed(conninfo: str, beginning: Beginning) -> Service | None:
+    """The service of a first connection, by which errors show at once."""
     try:
         probe = psycopg.connect(conninfo)
     except psycopg.Error as error:
         raise cannot_connect(error) from error
-    configure = _settings_of(role, client_id)
     with probe, translated():
-        if configure is not None:
-            configure(probe)
-    claim = None if client_id is None else ClaimedClientId(client_id, partial(_alone, conninfo, configure))
-    made: ConnectionPool[PgConnection] = ConnectionPool(
-        conninfo,
-        kwargs=pool_settings(prepare),
-        min_size=min_size,
-        max_size=max_size,
-        timeout=timeout,
-        open=False,
-        connection_class=ReliabilityConnection if commit_by_reliability else psycopg.Connection,
-        configure=configure,
-        name="howdah",
-    )
-    made.open()
-    return Connection(made, owns_pool=True, client_id=claim, **settings)
+        return beginning.begin(probe)
 
 
 def _redelivery_policy(dsn: str | None, given: int | None) -> tuple[str | None, int | None]:
@@ -146,15 +164,6 @@ def check_duration(seconds: float) -> None:
         raise BadArgument(f"lease_duration is a number of seconds from 1 to 604800 (7 days), not {seconds!r}")
 
 
-def check_sizes(min_size: int, max_size: int) -> None:
-    """Refuse a pool that could not grow. Raises BadArgument."""
-    if min_size < 0 or max_size <= min_size:
-        raise BadArgument(
-            f"max_size {max_size} is not above min_size {min_size}, or min_size is negative",
-            "max_size is at least 1, and min_size 0 (the default) or more.",
-        )
-
-
 def complete(dsn: str | None, timeout: float) -> str:
     """The DSN, HOWDAH_DSN or the embedded server's, with a time-out and a name for what it leaves open.
 
@@ -176,32 +185,18 @@ def pool_settings(prepare: bool) -> dict[str, Any]:
     return {} if prepare else {"prepare_threshold": None}
 
 
-def _settings_of(role: str | None, client_id: str | None) -> Callable[[PgConnection], None] | None:
-    wanted = {name: value for name, value in (("role", role), ("howdah.client_id", client_id)) if value is not None}
-    if not wanted:
-        return None
-
-    def configure(connection: PgConnection) -> None:
-        for name, value in wanted.items():
-            connection.execute("select set_config(%s, %s, false)", (name, value))
-        connection.commit()
-
-    return configure
-
-
-def _alone(conninfo: str, configure: Callable[[PgConnection], None] | None) -> PgConnection:
+def _alone(conninfo: str, beginning: Beginning) -> PgConnection:
     """A database connection that does nothing but be there."""
     connection = psycopg.connect(make_conninfo(conninfo, **KEEPALIVES), autocommit=True)
-    if configure is not None:
-        configure(connection)
+    beginning.begin(connection)
     return connection
 
 
 class ConnectSettings(TypedDict, total=False):
     """As of ``connect``."""
 
-    min_size: int
-    max_size: int
+    min_size: int | None
+    max_size: int | None
     timeout: float
     role: str | None
     prepare: bool
@@ -210,6 +205,7 @@ class ConnectSettings(TypedDict, total=False):
     lease_duration: float
     client_id: str | None
     commit_by_reliability: bool
+    service: str | None
 
 
 class ConnectionFactory:

@@ -17,7 +17,7 @@ services = Table(
         nullable=False,
         comment="NORMAL serves messages. ADMIN also serves the functions of administrators.",
     ),
-    Column("active", Boolean, nullable=False, comment="Whether it accepts sessions."),
+    Column("active", Boolean, nullable=False, server_default=text("false"), comment="Whether it accepts sessions."),
     Column(
         "access_enabled",
         Boolean,
@@ -29,7 +29,13 @@ services = Table(
         ARRAY(Text),
         comment="Members of these roles belong to this service. NULL: anybody may connect with it.",
     ),
-    Column("require_tls", Boolean, nullable=False, comment="Whether it refuses a session without TLS."),
+    Column(
+        "require_tls",
+        Boolean,
+        nullable=False,
+        server_default=text("false"),
+        comment="Whether it refuses a session without TLS.",
+    ),
     Column(
         "min_connections",
         Integer,
@@ -55,7 +61,7 @@ services = Table(
         "model",
         Text,
         nullable=False,
-        server_default=text("'shared'"),
+        server_default="shared",
         comment=(
             "dedicated: each session has two database connections, and one of them waits. shared: sessions share those "
             "that wait."
@@ -71,9 +77,7 @@ services = Table(
     Column("comment", Text, comment="What it is for, in the words of an administrator."),
     CheckConstraint("kind IN ('NORMAL', 'ADMIN')", name="services_kind"),
     CheckConstraint("model IN ('dedicated', 'shared')", name="services_model"),
-    CheckConstraint(
-        "min_connections >= 0 AND max_connections > min_connections", name="services_connections"
-    ),
+    CheckConstraint("min_connections >= 0 AND max_connections > min_connections", name="services_connections"),
     CheckConstraint("idle_seconds > 0 AND monitor_limit >= 0", name="services_limits"),
     comment="Services: how sessions connect, and what a client's pool of connections is like.",
 )

@@ -16,12 +16,14 @@ from ..calls.bodies import Body
 from ..calls.levels import BY_SERVER
 from ..calls.message import Message
 from ..calls.options import SendOptions
+from ..calls.services import Service
 from ..connection import Connection
+from ..database.pooling import Beginning, Sizes
 from ..database.reliability import AsyncReliabilityConnection
 from ..database.waiting import Asks
-from ..database.waking import Waking
+from ..database.waking import Waking, conninfo_of
 from ..errors import IllegalState, cannot_connect, lost_translated
-from ..factory import check_duration, check_sizes, complete, connect, pool_settings
+from ..factory import check_duration, complete, connect, pool_settings
 from ..handling.failure import recording
 from ..handling.outcomes import Rule
 from ..jms.modes import AckMode
@@ -31,10 +33,12 @@ from .admin.archives import AsyncArchives
 from .admin.audits import AsyncAudits
 from .admin.links import AsyncLinks
 from .admin.schedules import AsyncSchedules
+from .admin.services import AsyncServices
 from .jms import AsyncAckSession
 from .leases import AsyncLeases
 from .loans import AsyncLoans, AsyncPgConnection
 from .session import AsyncSession
+from .shared import AsyncSharedConsumers
 
 T = TypeVar("T")
 
@@ -50,10 +54,15 @@ class AsyncConnection:
     client_id: str | None = None
 
     def __init__(
-        self, pool: AsyncConnectionPool[AsyncPgConnection], threaded: Callable[[], Connection] | None = None
+        self,
+        pool: AsyncConnectionPool[AsyncPgConnection],
+        threaded: Callable[[], Connection] | None = None,
+        service: Service | None = None,
     ) -> None:
         """threaded: makes the connection that all sessions with an acknowledge mode share, for the first of them."""
         self.pool = pool
+        #: The service that it has connected with; None: it named none.
+        self.service = service
         self._threaded = threaded
         self._thread_connection: Connection | None = None
         self._making = asyncio.Lock()
@@ -179,6 +188,11 @@ class AsyncConnection:
         return AsyncLinks(self.call)
 
     @property
+    def services(self) -> AsyncServices:
+        """Services: list, alter."""
+        return AsyncServices(self.call)
+
+    @property
     def archives(self) -> AsyncArchives:
         """The archive: its finished runs, and messages restored from it."""
         return AsyncArchives(self.call)
@@ -187,6 +201,17 @@ class AsyncConnection:
     def audits(self) -> AsyncAudits:
         """Recorded audits: list, last, record. Also the right to audit."""
         return AsyncAudits(self.call)
+
+    def shared_consumers(self, *, monitor_limit: int | None = None) -> AsyncSharedConsumers:
+        """Return consumers that share the pool: thousands over a few database connections. Close them yourself.
+
+        monitor_limit: consumers that one listening connection serves at most, 0 is any number. None: as the service
+        has it, and any number without one.
+        """
+        self._check_open()
+        of_service = 0 if self.service is None else self.service.monitor_limit
+        limit = of_service if monitor_limit is None else monitor_limit
+        return AsyncSharedConsumers(self, self._loans, conninfo_of(self.pool), limit)
 
     async def jms_session(self, *, transacted: bool = False, mode: int = AckMode.AUTO) -> AsyncAckSession:
         """Open a session with an acknowledge mode, as ``Connection.jms_session``, with its own thread and connections.
@@ -218,33 +243,36 @@ class AsyncConnection:
 async def connect_async(
     dsn: str | None = None,
     *,
-    min_size: int = 0,
-    max_size: int = 10,
+    min_size: int | None = None,
+    max_size: int | None = None,
     timeout: float = 30,
     prepare: bool = True,
     prefetch: Prefetch | None = None,
     lease_duration: float = 60,
     commit_by_reliability: bool = False,
+    service: str | None = None,
 ) -> AsyncIterator[AsyncConnection]:
-    """Connect by DSN, as ``connect``. The block's end closes the pool. Raises CannotConnect, BadArgument.
+    """Connect by DSN, as ``connect``. The block's end closes the pool. Raises as ``connect``.
 
     prefetch, lease_duration: for sessions with an acknowledge mode, which have up to ``max_size`` connections besides.
-    commit_by_reliability: as of ``connect``.
+    commit_by_reliability, service: as of ``connect``. The sessions of a service always share what waits.
     """
-    check_sizes(min_size, max_size)
     check_duration(lease_duration)
+    if service is None:
+        Sizes.of(min_size, max_size)
     conninfo = complete(dsn, timeout)
-    try:
-        await (await psycopg.AsyncConnection.connect(conninfo)).close()
-    except psycopg.Error as error:
-        raise cannot_connect(error) from error
+    beginning = Beginning(service=service)
+    chosen = await _probed(conninfo, beginning)
+    sizes = Sizes.of(min_size, max_size, chosen)
     pool: AsyncConnectionPool[AsyncPgConnection] = AsyncConnectionPool(
         conninfo,
         kwargs=pool_settings(prepare),
-        min_size=min_size,
-        max_size=max_size,
+        min_size=sizes.min_size,
+        max_size=sizes.max_size,
+        max_idle=sizes.max_idle,
         timeout=timeout,
         open=False,
+        configure=beginning.configure_async,
         connection_class=AsyncReliabilityConnection if commit_by_reliability else psycopg.AsyncConnection,
         name="howdah",
     )
@@ -253,15 +281,27 @@ async def connect_async(
             pool,
             lambda: connect(
                 conninfo,
-                max_size=max_size,
+                max_size=sizes.max_size,
                 timeout=timeout,
                 prepare=prepare,
                 prefetch=prefetch,
                 lease_duration=lease_duration,
                 commit_by_reliability=commit_by_reliability,
+                service=service,
             ),
+            chosen,
         )
         try:
             yield connection
         finally:
             await connection.close()
+
+
+async def _probed(conninfo: str, beginning: Beginning) -> Service | None:
+    """The service of a first connection, by which errors show at once."""
+    try:
+        probe = await psycopg.AsyncConnection.connect(conninfo)
+    except psycopg.Error as error:
+        raise cannot_connect(error) from error
+    async with probe:
+        return await beginning.begin_async(probe)

@@ -1840,11 +1840,11 @@ COMMENT ON COLUMN howdah.sender_signs.seen_at IS 'When keep_connection was calle
 CREATE TABLE howdah.services (
     name TEXT COLLATE "C" NOT NULL,
     kind TEXT NOT NULL,
-    active BOOLEAN NOT NULL,
+    active BOOLEAN DEFAULT false NOT NULL,
     access_enabled BOOLEAN,
     rule_set TEXT,
     roles TEXT[],
-    require_tls BOOLEAN NOT NULL,
+    require_tls BOOLEAN DEFAULT false NOT NULL,
     min_connections INTEGER DEFAULT 0 NOT NULL,
     max_connections INTEGER DEFAULT 10 NOT NULL,
     idle_seconds INTEGER DEFAULT 600 NOT NULL,

@@ -108,11 +108,15 @@ def test_a_function_of_administrators_alone_is_refused_in_a_session_of_a_service
 
 def test_no_function_for_others_calls_one_of_administrators(db: Db) -> None:
     """It would be refused in a session for messages, though the function that was called is not."""
-    rows = db.execute("select proname::text, prosrc from pg_proc where pronamespace = 'howdah'::regnamespace").fetchall()
+    rows = db.execute(
+        "select proname::text, prosrc from pg_proc where pronamespace = 'howdah'::regnamespace"
+    ).fetchall()
     bodies = {name: re.sub(r"'(?:[^']|'')*'", "''", re.sub(r"--[^\n]*", "", body)) for name, body in rows}
     assert len(bodies) > 500
     called = {name: set(re.findall(r"howdah\.(\w+)\s*\(", body)) for name, body in bodies.items()}
-    assert {name: others for name, others in called.items() if name not in ADMINISTRATIVE and others & set(ADMINISTRATIVE)} == {}
+    assert {
+        name: others for name, others in called.items() if name not in ADMINISTRATIVE and others & set(ADMINISTRATIVE)
+    } == {}
 
 
 def test_a_session_of_a_service_for_messages_sends_and_receives(db: Db) -> None:
@@ -130,7 +134,9 @@ def test_a_session_of_a_service_for_messages_sends_and_receives(db: Db) -> None:
 def test_a_service_with_roles_accepts_their_members_alone(db: Db, connect: Connect) -> None:
     alter(db, "jms", roles=["howdah_producer"])
     connected(connect("howdah_producer"), "jms")
-    assert "role howdah_consumer may not connect with service jms" in refused(connect("howdah_consumer"), "jms", "HD010")
+    assert "role howdah_consumer may not connect with service jms" in refused(
+        connect("howdah_consumer"), "jms", "HD010"
+    )
     alter(db, "jms", roles=None)
     connected(connect("howdah_consumer"), "jms")
 

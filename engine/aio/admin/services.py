@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from psycopg.types.json import Jsonb
-
 from ...calls import Rows, scalar, table
 from ...calls.admin_options import ServiceOptions
+from ...calls.bodies import to_json
 from ...calls.services import COLUMNS
 from ..verbs import AsyncVerbs
 
@@ -21,6 +20,4 @@ class AsyncServices(AsyncVerbs):
 
     async def alter(self, service: str, **options: Unpack[ServiceOptions]) -> None:
         """Change a service, for sessions that connect from now on. Raises ServiceUnavailable, BadOption."""
-        await self._run(
-            scalar("alter_service", service=("text", service), options=("jsonb", Jsonb(dict(options))))
-        )
+        await self._run(scalar("alter_service", service=("text", service), options=("jsonb", to_json(options))))
