@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from typing import TypeVar, Unpack
+from weakref import WeakSet
 
 import psycopg
 from psycopg_pool import AsyncConnectionPool
@@ -68,6 +69,7 @@ class AsyncConnection:
         self._making = asyncio.Lock()
         self._loans = AsyncLoans(pool)
         self._sessions: set[AsyncSession] = set()
+        self._shared: WeakSet[AsyncSharedConsumers] = WeakSet()
         self._started = True
         self._closed = False
         self._waking = Waking.of_pool(pool)
@@ -203,7 +205,7 @@ class AsyncConnection:
         return AsyncAudits(self.call)
 
     def shared_consumers(self, *, monitor_limit: int | None = None) -> AsyncSharedConsumers:
-        """Return consumers that share the pool: thousands over a few database connections. Close them yourself.
+        """Return consumers that share the pool: thousands over a few database connections.
 
         monitor_limit: consumers that one listening connection serves at most, 0 is any number. None: as the service
         has it, and any number without one.
@@ -211,7 +213,9 @@ class AsyncConnection:
         self._check_open()
         of_service = 0 if self.service is None else self.service.monitor_limit
         limit = of_service if monitor_limit is None else monitor_limit
-        return AsyncSharedConsumers(self, self._loans, conninfo_of(self.pool), limit)
+        consumers = AsyncSharedConsumers(self, self._loans, conninfo_of(self.pool), limit)
+        self._shared.add(consumers)
+        return consumers
 
     async def jms_session(self, *, transacted: bool = False, mode: int = AckMode.AUTO) -> AsyncAckSession:
         """Open a session with an acknowledge mode, as ``Connection.jms_session``, with its own thread and connections.
@@ -229,6 +233,8 @@ class AsyncConnection:
     async def close(self) -> None:
         """Close the pool and every session."""
         self._closed = True
+        for consumers in list(self._shared):
+            await consumers.close()
         if self._thread_connection is not None:
             await asyncio.to_thread(self._thread_connection.close)
         for session in list(self._sessions):

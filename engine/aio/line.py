@@ -13,9 +13,6 @@ from ..database.waiting import PAUSE_MIN
 class Served(Protocol):
     """A consumer, as whoever wakes it knows it."""
 
-    #: Whether it was ended.
-    closed: bool
-
     @property
     def queue(self) -> str:
         """What it receives from."""
@@ -31,6 +28,7 @@ class AsyncLine:
         """changed: called when consumers wait again, after messages came."""
         self.queue = queue
         self._changed = changed
+        self._members: set[Served] = set()
         self._waiting: dict[Served, None] = {}
         self._serving: dict[Served, asyncio.Task[None]] = {}
         #: Somebody was to be woken while nobody waited.
@@ -47,7 +45,7 @@ class AsyncLine:
     @property
     def members(self) -> int:
         """How many consumers there are."""
-        return len(self._waiting) + len(self._serving)
+        return len(self._members)
 
     @property
     def waits(self) -> bool:
@@ -56,16 +54,17 @@ class AsyncLine:
 
     def add(self, consumer: Served) -> None:
         """One more waits."""
+        self._members.add(consumer)
         self._waiting[consumer] = None
         self._changed(self)
 
     async def remove(self, consumer: Served) -> None:
         """It waits no more; a message in hand is handled first."""
+        self._members.discard(consumer)
         self._waiting.pop(consumer, None)
         task = self._serving.get(consumer)
         if task is not None and task is not asyncio.current_task():
             await asyncio.wait([task])
-        self._waiting.pop(consumer, None)
 
     def wake(self) -> None:
         """Have one consumer look, at once or as soon as one has time."""
@@ -87,6 +86,6 @@ class AsyncLine:
                 self._again = False
         finally:
             del self._serving[consumer]
-            if not consumer.closed:
+            if consumer in self._members:
                 self._waiting[consumer] = None
                 self._changed(self)

@@ -73,8 +73,8 @@ class AsyncMonitor:
     async def remove(self, consumer: Served) -> None:
         """Serve a consumer no more, once it has handled the message in hand."""
         line = self._lines[consumer.queue]
-        await line.remove(consumer)
         self.consumers -= 1
+        await line.remove(consumer)
         if line.members == 0 and self._lines.pop(consumer.queue, None) is line:
             line.at = None
             for payload in line.payloads:
