@@ -94,7 +94,11 @@ def connected(
     # The pool also logs its errors, which would end up on stderr.
     logging.getLogger("psycopg").addHandler(logging.NullHandler())
     dsn = target.find(dsn)
-    with connect(dsn, role=role, max_size=1, timeout=_seconds_to_connect(dsn)) as connection:
+    service = target.service()
+    size = 1 if service is None else 2  # the dedicated model takes two
+    with connect(
+        dsn, role=role, min_size=0, max_size=size, timeout=_seconds_to_connect(dsn), service=service
+    ) as connection:
         yield connection
 
 

@@ -33,6 +33,7 @@ from . import (
     schedule,
     send,
     server,
+    service,
     subscription,
     target,
     topic,
@@ -80,6 +81,7 @@ app.add_typer(cluster.app, name="cluster")
 app.add_typer(changes.app, name="changes")
 app.add_typer(engine.app, name="engine")
 app.add_typer(log.app, name="log")
+app.add_typer(service.app, name="service")
 app.command("check")(check.check)
 app.command("audit")(audit.audit)
 app.add_typer(archive.app, name="archive")
@@ -100,8 +102,20 @@ def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
+    service: Annotated[
+        str | None,
+        typer.Option(
+            "--service",
+            envvar="HOWDAH_SERVICE",
+            show_envvar=True,
+            metavar="SERVICE",
+            help="Service to connect with, such as admin. [default: none]",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """A message queue that lives in PostgreSQL."""
+    target.connect_with(service)
 
 
 @cache

@@ -16,9 +16,25 @@ _named: list[str] = []
 """What this command has already named, because some commands connect more than once."""
 
 
+_service: list[str] = []
+"""The service that this command connects with, if it names one."""
+
+
 def begin() -> None:
     """Start a command, which has named nothing yet."""
     _named.clear()
+    _service.clear()
+
+
+def connect_with(service: str | None) -> None:
+    """Have the command connect with a service."""
+    if service:
+        _service.append(service)
+
+
+def service() -> str | None:
+    """The service that the command connects with."""
+    return _service[-1] if _service else None
 
 
 def find(dsn: str | None) -> str:

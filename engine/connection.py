@@ -22,6 +22,7 @@ from .admin.links import Links
 from .admin.logs import Logs
 from .admin.objects import Objects
 from .admin.schedules import Schedules
+from .admin.services import Services
 from .admin.transactions import Transactions
 from .admin.users import Users
 from .calls import Call, Incident
@@ -31,6 +32,7 @@ from .calls.message import Message
 from .calls.objects import FoundObject
 from .calls.objects import lookup as look_up
 from .calls.options import SendOptions
+from .calls.services import Service
 from .database.client_id import ClaimedClientId
 from .database.loans import Loans, PgConnection
 from .database.reconnection import Reconnection
@@ -46,6 +48,7 @@ from .jms.session import AckSession
 from .sending.sender import Sender
 from .sending.windowed import WINDOW_DEFAULT, OnComplete, WindowedProducer
 from .sessions.leases import Leases
+from .sessions.pairs import Pairs
 from .sessions.session import Session
 
 T = TypeVar("T")
@@ -78,8 +81,12 @@ class Connection:
         client_id: ClaimedClientId | None = None,
         levels: LevelMapping = BY_SERVER,
         reconnection: Reconnection | None = None,
+        service: Service | None = None,
     ) -> None:
         self._loans = Loans(pool, reconnection)
+        #: The service that it has connected with; None: it named none.
+        self.service = service
+        self._pairs = Pairs(self._loans) if service is not None and service.dedicated else None
         #: Redeliveries at most of what its listeners get, beside the queue's own limit; None: the queue's alone.
         self.max_redeliveries = max_redeliveries
         #: The levels of reliability that delivery modes stand for.
@@ -129,10 +136,14 @@ class Connection:
     def session(self, *, transacted: bool = True) -> Session:
         """Open a session on a pooled connection. Waits for a free one up to the pool's timeout.
 
+        With a service of the dedicated model it takes two: one waits, one holds the transaction.
+
         Raises CannotConnect if none came free or the server does not answer.
         """
         self._check_open()
-        return self._opened(Session.owning(self, self._loans, transacted=transacted))
+        if self._pairs is None:
+            return self._opened(Session.owning(self, self._loans, transacted=transacted))
+        return self._opened(self._pairs.open(lambda: Session.owning(self, self._loans, transacted=transacted)))
 
     def _opened(self, session: S) -> S:
         with self._lock:
@@ -147,6 +158,8 @@ class Connection:
         """Note that a session was closed."""
         if isinstance(session, AckSession):
             self.keeper.discard(session)
+        if self._pairs is not None:
+            self._pairs.leave(session)
         if isinstance(session, Session | AckSession):
             with self._lock:
                 self._sessions.discard(session)
@@ -207,6 +220,11 @@ class Connection:
     def objects(self) -> Objects:
         """Administered objects: create, alter, list, drop, and documents for a repository."""
         return Objects(self.call)
+
+    @property
+    def services(self) -> Services:
+        """Services: list, alter."""
+        return Services(self.call)
 
     @property
     def archives(self) -> Archives:

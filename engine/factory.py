@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypedDict, Unpack
@@ -18,9 +17,11 @@ from psycopg_pool import ConnectionPool
 from ..text.dsn import BadDsnError, canonical, read
 from ..text.passfile import VARIABLE, LooseFileError, checked
 from .calls.levels import LevelMapping
+from .calls.services import Service
 from .connection import Connection
 from .database.client_id import ClaimedClientId
 from .database.loans import PgConnection
+from .database.pooling import Beginning, Sizes
 from .database.reconnection import Reconnection
 from .database.reliability import ReliabilityConnection
 from .database.waking import KEEPALIVES
@@ -34,8 +35,8 @@ def connect(
     dsn: str | None = None,
     *,
     pool: ConnectionPool[PgConnection] | None = None,
-    min_size: int = 0,
-    max_size: int = 10,
+    min_size: int | None = None,
+    max_size: int | None = None,
     timeout: float = 30,
     started: bool = True,
     role: str | None = None,
@@ -52,7 +53,7 @@ def connect(
     """Connect by DSN or by the application's own pool.
 
     - dsn: in libpq's or SQLAlchemy's form. None is HOWDAH_DSN, else the embedded server, if it runs.
-    - min_size, max_size: database connections kept and allowed.
+    - min_size, max_size: database connections kept and allowed, 0 and 10 unless the service says otherwise.
     - timeout: seconds to wait for one.
     - role: SET ROLE on each connection.
     - prepare: False where a pooler in transaction mode (PgBouncer before 1.21) loses prepared statements.
@@ -67,13 +68,14 @@ def connect(
     - commit_by_reliability: the connection's transactions hold only messages, or what may be lost with them. A commit
       then waits as long as its most reliable message needs: docs/reliability.md.
     - instance: the home of what the connection sends and of its consumers: docs/instances.md.
-    - service: the service through which it connects.
+    - service: connect with this service, such as jms or admin: docs/services.md. None: with none, and with all that the
+      role allows.
     - reconnection: go on after lost connections; docs/objects.md says what that means for a transaction.
 
     A DSN may name several hosts, tried in order: host=a,b target_session_attrs=read-write. It may name a file of
     passwords, passfile=…, as HOWDAH_PASSFILE may: a file that others may read is refused.
     Raises CannotConnect if the server does not answer, BadArgument for wrong sizes, NotAllowed for a role not granted,
-    ClientIdInUse.
+    ServiceUnavailable, ClientIdInUse.
     """
     dsn, max_redeliveries = _redelivery_policy(dsn, max_redeliveries)
     dsn, options = _jms_options(dsn)
@@ -90,36 +92,50 @@ def connect(
         "reconnection": reconnection,
     }
     if pool is not None:
-        if commit_by_reliability:
-            raise BadArgument(
-                "commit_by_reliability does not go with a pool of the application's own",
-                "Connect by DSN, or say set local howdah.commit_by_reliability = on in each transaction.",
-            )
-        if client_id is not None:
-            raise BadArgument(
-                "client_id does not go with a pool of the application's own",
-                "Connect by DSN: whoever else uses the pool would publish under it.",
-            )
+        _refuse_with_pool(commit_by_reliability=commit_by_reliability, client_id=client_id, service=service)
         return Connection(pool, owns_pool=False, **settings)
-    check_sizes(min_size, max_size)
+    if service is None:
+        Sizes.of(min_size, max_size)
     conninfo = complete(dsn, timeout)
-    wanted = settings_of({"role": role, "client_id": client_id, "service": service})
-    with reach(conninfo, reconnection) as probe, translated():
-        _configure(wanted, probe)
-    claim = None if client_id is None else ClaimedClientId(client_id, partial(alone, conninfo, wanted))
+    beginning = Beginning(role, client_id, service)
+    chosen = _probed(conninfo, beginning, reconnection)
+    sizes = Sizes.of(min_size, max_size, chosen)
+    claim = None if client_id is None else ClaimedClientId(client_id, partial(alone, conninfo, beginning))
     made: ConnectionPool[PgConnection] = ConnectionPool(
         conninfo,
         kwargs=pool_settings(prepare),
-        min_size=min_size,
-        max_size=max_size,
+        min_size=sizes.min_size,
+        max_size=sizes.max_size,
+        max_idle=sizes.max_idle,
         timeout=timeout,
         open=False,
         connection_class=ReliabilityConnection if commit_by_reliability else psycopg.Connection,
-        configure=_configuring(wanted),
+        configure=beginning.configure,
         name="howdah",
     )
     made.open()
-    return Connection(made, owns_pool=True, client_id=claim, **settings)
+    return Connection(made, owns_pool=True, client_id=claim, service=chosen, **settings)
+
+
+def _refuse_with_pool(**given: object) -> None:
+    """Refuse what an application's own pool does not go with. Raises BadArgument."""
+    hints = {
+        "commit_by_reliability": "or say set local howdah.commit_by_reliability = on in each transaction.",
+        "client_id": "whoever else uses the pool would publish under it.",
+        "service": "or have the pool call howdah.connect_service for each of its connections.",
+    }
+    for name, hint in hints.items():
+        if given[name] not in (None, False):
+            separator = ", " if hint.startswith("or ") else ": "
+            raise BadArgument(
+                f"{name} does not go with a pool of the application's own", f"Connect by DSN{separator}{hint}"
+            )
+
+
+def _probed(conninfo: str, beginning: Beginning, reconnection: Reconnection | None) -> Service | None:
+    """The service of a first connection, by which errors show at once."""
+    with reach(conninfo, reconnection) as probe, translated():
+        return beginning.begin(probe)
 
 
 def _redelivery_policy(dsn: str | None, given: int | None) -> tuple[str | None, int | None]:
@@ -153,15 +169,6 @@ def check_duration(seconds: float) -> None:
     """Refuse a lease that is too short to be renewed. Raises BadArgument."""
     if not isinstance(seconds, int | float) or not 1 <= seconds <= 604800:
         raise BadArgument(f"lease_duration is a number of seconds from 1 to 604800 (7 days), not {seconds!r}")
-
-
-def check_sizes(min_size: int, max_size: int) -> None:
-    """Refuse a pool that could not grow. Raises BadArgument."""
-    if min_size < 0 or max_size <= min_size:
-        raise BadArgument(
-            f"max_size {max_size} is not above min_size {min_size}, or min_size is negative",
-            "max_size is at least 1, and min_size 0 (the default) or more.",
-        )
 
 
 def complete(dsn: str | None, timeout: float) -> str:
@@ -204,39 +211,18 @@ def reach(conninfo: str, reconnection: Reconnection | None) -> PgConnection:
             time.sleep(pause)
 
 
-def settings_of(given: ConnectSettings) -> dict[str, str]:
-    """The settings that each of a client's database connections gets."""
-    wanted = {
-        "role": given.get("role"),
-        "howdah.client_id": given.get("client_id"),
-        "howdah.service": given.get("service"),
-    }
-    return {name: value for name, value in wanted.items() if value is not None}
-
-
-def _configuring(wanted: dict[str, str]) -> Callable[[PgConnection], None] | None:
-    return partial(_configure, wanted) if wanted else None
-
-
-def _configure(wanted: dict[str, str], connection: PgConnection) -> None:
-    for name, value in wanted.items():
-        connection.execute("select set_config(%s, %s, false)", (name, value))
-    if not connection.autocommit:
-        connection.commit()
-
-
-def alone(conninfo: str, wanted: dict[str, str]) -> PgConnection:
+def alone(conninfo: str, beginning: Beginning) -> PgConnection:
     """A database connection that does nothing but be there."""
     connection = psycopg.connect(make_conninfo(conninfo, **KEEPALIVES), autocommit=True)
-    _configure(wanted, connection)
+    beginning.begin(connection)
     return connection
 
 
 class ConnectSettings(TypedDict, total=False):
     """As of ``connect``."""
 
-    min_size: int
-    max_size: int
+    min_size: int | None
+    max_size: int | None
     timeout: float
     role: str | None
     prepare: bool

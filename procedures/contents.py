@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from importlib.resources import files
 
+from .parser import headers
+
 ROOMS = (
     # what the others stand on
     "base",
@@ -61,6 +63,7 @@ ROOMS = (
     # is dealt with by an administrator and looked at,
     "operator",
     "engine",
+    "services",
     "inspect",
     # archived and audited
     "views",
@@ -138,3 +141,32 @@ def _with_body(text: str, body: dict[str, str]) -> str:
 def source(name: str) -> str:
     """The text of one file of FILES, as it is installed."""
     return render((files(__package__) / f"{name}.sql").read_text(encoding="utf-8"))
+
+
+_BEGIN = re.compile(r"^as \$\$\n(?:.*?^(?:declare|begin)\n)?", re.MULTILINE | re.DOTALL)
+
+
+def installed(name: str) -> str:
+    """The text of one file of FILES, with the check that each function of administrators alone begins with.
+
+    A session that has connected with a service for messages calls no such function, whatever its roles allow. The check
+    stands here once, so that no function can lack it.
+    """
+    text = source(name)
+    for header in headers(text):
+        if header.kind == "function" and header.roles == ("howdah_admin",):
+            text = _checked(text, header.name)
+    return text
+
+
+def _checked(text: str, function: str) -> str:
+    """The text with the check in each overload of a function."""
+    parts = re.split(rf"(?=^create or replace function howdah\.{function}\b)", text, flags=re.MULTILINE)
+    return parts[0] + "".join(_BEGIN.sub(_with_check, part, count=1) for part in parts[1:])
+
+
+def _with_check(found: re.Match[str]) -> str:
+    if found[0].endswith("declare\n"):  # before the others: they may raise
+        return f"{found[0]}    v_checked constant boolean := howdah._check_admin_service();\n"
+    verb = "perform" if found[0].endswith("begin\n") else "select"
+    return f"{found[0]}    {verb} howdah._check_admin_service();\n"

@@ -8,7 +8,7 @@ import re
 from dataclasses import asdict
 from typing import Protocol
 
-from .contents import FILES, source
+from .contents import FILES, installed, source
 from .parser import headers
 from .roles import Roles
 
@@ -26,7 +26,7 @@ def checksum(roles: Roles) -> str:
     """Return a checksum of the texts and role names. Another value means that there is something to install."""
     digest = hashlib.sha256(json.dumps(asdict(roles)).encode())
     for name in FILES:
-        digest.update(source(name).encode())
+        digest.update(installed(name).encode())
     return digest.hexdigest()
 
 
@@ -47,7 +47,7 @@ def install(database: Database, roles: Roles, engine_name: str) -> None:
     granted. PostgreSQL stamps each replaced function with the transaction's id; the others are the stale ones.
     """
     for name in FILES:
-        database.run(source(name))
+        database.run(installed(name))
     stale = database.run(
         "select p.oid::regprocedure::text from pg_proc p where p.pronamespace = 'howdah'::regnamespace"
         " and p.xmin::text::bigint <> (pg_current_xact_id()::text::numeric % 4294967296)::bigint"

@@ -2404,6 +2404,25 @@ $$;
 
 COMMENT ON FUNCTION howdah._changes_unread(p_position howdah.instance_positions) IS 'how many changes an instance has not read.';
 
+CREATE FUNCTION howdah._check_admin_service() RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    v_service constant text := current_setting('howdah.service', true);
+begin
+    if v_service <> '' and not exists (
+        select from howdah.services s where s.name = v_service and s.kind = 'ADMIN'
+    ) then
+        raise exception using errcode = 'HD044',
+            message = format('service %s is not for administration', quote_literal(left(v_service, 100))),
+            hint = 'Connect with the service admin, or with none.';
+    end if;
+    return true;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._check_admin_service() IS 'refuse a session that has connected with a service that is not for administrators.';
+
 CREATE FUNCTION howdah._check_all_here() RETURNS void
     LANGUAGE plpgsql STABLE
     AS $$
@@ -3021,6 +3040,7 @@ begin
             hint = case p_owner when 'queue' then 'For example {"max_failed_deliveries": 3}.'
                 when 'topic' then 'For example {"retain_ms": 86400000}.'
                 when 'engine' then 'For example {"max_count": 100000}.'
+                when 'service' then 'For example {"active": true}.'
                 else 'For example {"sequential_failures": 3}.' end;
     end if;
     for v_option in
@@ -3043,12 +3063,14 @@ begin
                 and v_option.text::numeric between v_option.lowest and v_option.highest
             when 'boolean' then v_option.type = 'boolean'
             when 'size' then howdah._parse_size(v_option.text) is not null
+            when 'roles' then case v_option.type when 'array' then not exists (
+                select from jsonb_array_elements(v_option.value) r where jsonb_typeof(r.value) <> 'string') end
             when 'choice' then v_option.type = 'string' and v_option.text = any (v_option.choices)
             when 'options' then v_option.type = 'object'
             when 'rule_set' then v_option.type = 'string'
                 and exists (select from howdah.access_rule_sets s where s.name = v_option.text)
             else v_option.type = 'string' end;
-        if not v_right then
+        if v_right is not true then
             raise exception using errcode = 'HD004',
                 message = format('option %s cannot be %s', v_option.key, left(v_option.value::text, 100)),
                 hint = case v_option.kind
@@ -3058,6 +3080,8 @@ begin
                     when 'size' then 'It is a number of bytes, or a text such as "10k" or "5m"; 0 or -1: no limit.'
                     when 'choice' then format('It is one of: %s.', array_to_string(v_option.choices, ', '))
                     when 'options' then 'It is a JSON object of options of a queue, such as {"message_limit": 1000}.'
+                    when 'roles' then 'It is an array of names of roles, or null for anybody.'
+                    when 'text' then 'It is a text.'
                     when 'function' then 'It is the name of a function with its schema, such as "shop.poison".'
                     when 'rule_set' then 'It is the name of a set of access rules (howdah.list_rule_sets()).'
                     when 'selector' then 'It is a selector, such as "price > 100".'
@@ -3070,7 +3094,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_options(p_owner text, p_options jsonb) IS 'refuse options of a queue, topic, listener or the engine that are unknown or wrong.';
+COMMENT ON FUNCTION howdah._check_options(p_owner text, p_options jsonb) IS 'refuse options of a queue, topic, listener, service or the engine that are unknown or wrong.';
 
 CREATE FUNCTION howdah._check_poison_procedure(p_name text) RETURNS text
     LANGUAGE plpgsql
@@ -11422,10 +11446,21 @@ CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind 
         ('engine', 'autocreate_options', 'options', 0, 0, null, false),
         ('engine', 'autocreate_reap_seconds', 'integer', 1, 31536000, null, false),
         ('engine', 'access_enabled', 'boolean', 0, 0, null, false),
-        ('engine', 'rule_set', 'rule_set', 0, 0, null, false)
+        ('engine', 'rule_set', 'rule_set', 0, 0, null, false),
+        ('service', 'active', 'boolean', 0, 0, null, false),
+        ('service', 'access_enabled', 'boolean', 0, 0, null, true),
+        ('service', 'rule_set', 'rule_set', 0, 0, null, true),
+        ('service', 'roles', 'roles', 0, 0, null, true),
+        ('service', 'require_tls', 'boolean', 0, 0, null, false),
+        ('service', 'min_connections', 'integer', 0, 9999, null, false),
+        ('service', 'max_connections', 'integer', 1, 10000, null, false),
+        ('service', 'idle_seconds', 'integer', 1, 31536000, null, false),
+        ('service', 'model', 'choice', 0, 0, array['dedicated', 'shared'], false),
+        ('service', 'monitor_limit', 'integer', 0, 1000000, null, false),
+        ('service', 'comment', 'text', 0, 0, null, true)
 $$;
 
-COMMENT ON FUNCTION howdah._option_kinds() IS 'the permitted values of each option of a queue, a topic, an alias, a listener or the engine.';
+COMMENT ON FUNCTION howdah._option_kinds() IS 'the permitted values of each option of a queue, topic, alias, listener, service or the engine.';
 
 CREATE FUNCTION howdah._origin_id(p_name text) RETURNS integer
     LANGUAGE plpgsql STABLE
@@ -14107,6 +14142,25 @@ $$;
 
 COMMENT ON FUNCTION howdah._refuse_sending(p_destination howdah.destinations) IS 'refuse to send to a destination to which sending is paused.';
 
+CREATE FUNCTION howdah._refuse_service(p_service text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_active text := (select string_agg(s.name, ', ' order by s.name) from howdah.services s where s.active);
+begin
+    raise exception using errcode = 'HD044',
+        message = case
+            when p_service in ('httpjms', 'httpsjms') then
+                format('service %s is not available: PostgreSQL''s protocol is the only transport', p_service)
+            when exists (select from howdah.services s where s.name = p_service) then
+                format('service %s is not active', p_service)
+            else format('there is no service %s', coalesce(quote_literal(left(p_service, 100)), 'NULL')) end,
+        hint = coalesce('Active services are: ' || v_active || '.', 'No service is active.');
+end
+$$;
+
+COMMENT ON FUNCTION howdah._refuse_service(p_service text) IS 'say why nobody can connect with a service.';
+
 CREATE FUNCTION howdah._refuse_stream(p_name text) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -16478,6 +16532,20 @@ $$;
 
 COMMENT ON FUNCTION howdah._sender(OUT sender bigint, OUT own_session boolean) IS 'who sends: the connection named by howdah.set_connection, or else the database session.';
 
+CREATE FUNCTION howdah._service_option(p_service text, p_key text) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select case p_key
+        when 'imq.' || p_service || '.min_threads' then 'min_connections'
+        when 'imq.' || p_service || '.max_threads' then 'max_connections'
+        when 'imq.' || p_service || '.threadpool_model' then 'model'
+        when 'imq.' || p_service || '.accesscontrol.enabled' then 'access_enabled'
+        when 'imq.shared.connectionMonitor_limit' then 'monitor_limit'
+        else p_key end
+$$;
+
+COMMENT ON FUNCTION howdah._service_option(p_service text, p_key text) IS 'our name of a service''s property, given by our name or that of Sun ONE MQ.';
+
 CREATE FUNCTION howdah._session_settings() RETURNS jsonb
     LANGUAGE sql
     AS $$ select jsonb_object_agg(s.name, s.setting) from pg_settings s where s.name !~ '^howdah[.]' $$;
@@ -16693,6 +16761,10 @@ begin
     select s.slot, 0, case s.slot when 0 then 'open' else 'empty' end, case s.slot when 0 then howdah.now() end
     from generate_series(0, 2) s(slot)
     where not exists (select from howdah.topic_ring);
+    insert into howdah.services (name, kind, active, require_tls)
+    values ('jms', 'NORMAL', true, false), ('ssljms', 'NORMAL', false, true), ('admin', 'ADMIN', true, false),
+        ('ssladmin', 'ADMIN', false, true)
+    on conflict do nothing;
     insert into howdah.lock (name) select 'maintenance'
     where not exists (select from howdah.lock l where l.name = 'maintenance');
     insert into howdah.access_rule_sets (name, created_at, created_by, changed_at)
@@ -18730,6 +18802,7 @@ CREATE FUNCTION howdah.alter_alias(alias text, options jsonb DEFAULT '{}'::jsonb
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_alias howdah.aliases;
 begin
     select a.* into v_alias from howdah.aliases a where a.name = alias for update;
@@ -18749,6 +18822,7 @@ CREATE FUNCTION howdah.alter_engine(options jsonb) RETURNS void
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_engine howdah.engine;
     v_options jsonb := options;
     v_before jsonb := howdah.engine_options();
@@ -18813,6 +18887,7 @@ CREATE FUNCTION howdah.alter_link(name text, target_queue text DEFAULT NULL::tex
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_link howdah.links;
     v_before jsonb;
 begin
@@ -18843,6 +18918,7 @@ CREATE FUNCTION howdah.alter_listener(listener text, options jsonb) RETURNS text
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_new howdah.listeners;
     v_before jsonb;
 begin
@@ -18865,6 +18941,7 @@ CREATE FUNCTION howdah.alter_object(name text, attributes jsonb DEFAULT '{}'::js
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_before howdah.objects;
     v_object howdah.objects;
 begin
@@ -18897,6 +18974,7 @@ CREATE FUNCTION howdah.alter_queue(queue text, options jsonb) RETURNS void
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_new howdah.destinations;
     v_before jsonb;
 begin
@@ -18965,11 +19043,58 @@ $$;
 
 COMMENT ON FUNCTION howdah.alter_queue(queue text, options jsonb) IS 'change options of a queue, with effect from the next call that needs them.';
 
+CREATE FUNCTION howdah.alter_service(service text, options jsonb) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_before howdah.services;
+    v_after howdah.services;
+    v_options jsonb := options;
+    v_missing text;
+begin
+    perform howdah._refuse_maintenance();
+    if jsonb_typeof(options) = 'object' then
+        select coalesce(jsonb_object_agg(howdah._service_option(service, o.key), o.value), '{}') into v_options
+        from jsonb_each(options) o;
+    end if;
+    perform howdah._check_options('service', v_options);
+    select s.* into v_before from howdah.services s where s.name = service for update;
+    if not found then
+        perform howdah._refuse_service(service);
+    end if;
+    v_after := jsonb_populate_record(v_before, v_options);
+    if v_after.max_connections <= v_after.min_connections then
+        raise exception using errcode = 'HD004',
+            message = format('max_connections %s is not above min_connections %s', v_after.max_connections,
+                v_after.min_connections),
+            hint = 'A pool must be able to grow.';
+    end if;
+    v_missing := (select r.role_name from unnest(v_after.roles) r(role_name)
+        where to_regrole(quote_ident(r.role_name)) is null limit 1);
+    if v_missing is not null and v_options ? 'roles' then
+        raise exception using errcode = 'HD004', message = format('there is no role %s', quote_ident(v_missing)),
+            hint = 'Create it with CREATE ROLE first.';
+    end if;
+    update howdah.services s set active = v_after.active, access_enabled = v_after.access_enabled,
+        rule_set = v_after.rule_set, roles = v_after.roles, require_tls = v_after.require_tls,
+        min_connections = v_after.min_connections, max_connections = v_after.max_connections,
+        idle_seconds = v_after.idle_seconds, model = v_after.model, monitor_limit = v_after.monitor_limit,
+        comment = v_after.comment
+    where s.name = service;
+    perform howdah._record_change('service', service, 'altered', to_jsonb(v_before), to_jsonb(v_after));
+end
+$$;
+
+COMMENT ON FUNCTION howdah.alter_service(service text, options jsonb) IS 'change a service: whether it is active, whom it serves, what its pools are like.';
+
 CREATE FUNCTION howdah.alter_topic(topic text, options jsonb) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_topic howdah.destinations;
     v_before jsonb := howdah._properties('topic', topic);
 begin
@@ -19089,6 +19214,7 @@ CREATE FUNCTION howdah.backup_changes() RETURNS SETOF jsonb
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
+    perform howdah._check_admin_service();
     return query
     select jsonb_build_object('howdah', 'changes', 'version', 1, 'engine', e.name, 'record_id', e.record_id, 'at',
         howdah.now())
@@ -19108,6 +19234,7 @@ CREATE FUNCTION howdah.begin_archive(lock_epoch bigint, anew boolean DEFAULT fal
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_archive uuid;
 begin
     perform howdah._fence('archive', lock_epoch);
@@ -19302,6 +19429,7 @@ CREATE FUNCTION howdah.bridge(topic text, queue text, selector text DEFAULT NULL
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_topic howdah.destinations := howdah._topic(topic, 'admin');
     v_queue howdah.destinations := howdah._own_queue(queue);
     v_name text := concat_ws(' ', topic, queue);
@@ -19524,6 +19652,7 @@ CREATE FUNCTION howdah.change_master(name text) RETURNS boolean
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
+    perform howdah._check_admin_service();
     if name is null then
         raise exception using errcode = 'HD005', message = 'the master of changes has a name',
             hint = 'howdah.set_cluster(''none'') is the mode without one.';
@@ -19539,6 +19668,7 @@ CREATE FUNCTION howdah.check_archive_run(archive uuid, run integer, damage text 
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
+    perform howdah._check_admin_service();
     update howdah.archive_runs r set verified_at = howdah.now(), damage = nullif(check_archive_run.damage, '')
     where r.archive_id = archive and r.run = check_archive_run.run;
     if not found then
@@ -19804,6 +19934,47 @@ $_$;
 
 COMMENT ON FUNCTION howdah.config_changes(after_position text, max_changes integer, of_kind text, of_name text) IS 'read the record of what administrators changed, in the order of commits.';
 
+CREATE FUNCTION howdah.connect_service(name text) RETURNS TABLE(service text, kind text, model text, min_connections integer, max_connections integer, idle_seconds integer, monitor_limit integer)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_service howdah.services;
+    v_tls boolean;
+begin
+    select s.* into v_service from howdah.services s where s.name = connect_service.name and s.active;
+    if not found then
+        perform howdah._refuse_service(connect_service.name);
+    end if;
+    if v_service.require_tls then
+        v_tls := (select t.ssl from pg_stat_ssl t where t.pid = pg_backend_pid());
+        if v_tls is not true then
+            raise exception using errcode = 'HD044',
+                message = format('service %s demands TLS, and %s', v_service.name, case
+                    when current_setting('ssl') = 'off' then 'the server has none'
+                    when v_tls is null then 'Howdah''s owner cannot see whether this session has it'
+                    else 'this session has none' end),
+                hint = case
+                    when v_tls is null and current_setting('ssl') = 'on' then
+                        'Grant pg_read_all_stats to the role that owns the schema howdah.'
+                    else 'Connect with sslmode=verify-full, or use a service without TLS.' end;
+        end if;
+    end if;
+    if not (v_service.roles is null or exists (
+                select from unnest(v_service.roles) r(role_name) where howdah._has_role(r.role_name)))
+       or not howdah._may('connection', v_service.kind, 'connect') then
+        raise exception using errcode = 'HD010',
+            message = format('role %s may not connect with service %s', quote_ident(howdah._caller()), v_service.name),
+            hint = 'Ask an administrator for membership in a role of the service (howdah.list_services()).';
+    end if;
+    perform set_config('howdah.service', v_service.name, false);
+    return query select v_service.name, v_service.kind, v_service.model, v_service.min_connections,
+        v_service.max_connections, v_service.idle_seconds, v_service.monitor_limit;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.connect_service(name text) IS 'have this session belong to a service, from now on.';
+
 CREATE FUNCTION howdah.consume_locked(queue text, message_ids bigint[], priorities integer[], positions bigint[]) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -19827,6 +19998,7 @@ CREATE FUNCTION howdah.create_alias(alias text, target text, options jsonb DEFAU
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
+    perform howdah._check_admin_service();
     perform howdah._check_name(alias);
     perform howdah._lock_names();
     if exists (select from howdah.destinations d where d.name = alias and d.dropped_at is null)
@@ -19845,6 +20017,7 @@ CREATE FUNCTION howdah.create_link(name text, source text, target_queue text, se
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_link howdah.links;
 begin
     v_link.source_id := (howdah._queue(source, 'admin')).id;
@@ -19879,6 +20052,7 @@ CREATE FUNCTION howdah.create_listener(listener text, queue text, options jsonb 
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_listener howdah.listeners := howdah._new_listener(listener, howdah._queue(queue, 'admin'), options);
 begin
     if not howdah._add_listener(v_listener) then
@@ -19897,6 +20071,7 @@ CREATE FUNCTION howdah.create_object(name text, kind text, attributes jsonb DEFA
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_object howdah.objects;
 begin
     perform howdah._refuse_maintenance();
@@ -19922,6 +20097,7 @@ CREATE FUNCTION howdah.create_queue(queue text, options jsonb DEFAULT '{}'::json
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_destination howdah.destinations;
 begin
     perform howdah._check_name(queue);
@@ -19941,6 +20117,7 @@ CREATE FUNCTION howdah.create_rule_set(name text, copy_of text DEFAULT NULL::tex
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $_$
 begin
+    perform howdah._check_admin_service();
     if name is null or name !~ '^[A-Za-z0-9._-]{1,100}$' then
         raise exception using errcode = 'HD005', message = format('bad name %s of a rule set',
             coalesce(quote_literal(left(name, 100)), 'NULL')),
@@ -20010,6 +20187,7 @@ CREATE FUNCTION howdah.create_topic(topic text, options jsonb DEFAULT '{}'::json
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
+    perform howdah._check_admin_service();
     perform howdah._check_name(topic);
     perform howdah._check_options('topic', options);
     perform howdah._check_creation();
@@ -20054,6 +20232,7 @@ CREATE FUNCTION howdah.discard(queue text, message_ids bigint[] DEFAULT NULL::bi
     SET plan_cache_mode TO 'force_custom_plan'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_destination howdah.destinations := howdah._queue(queue, 'admin');
     v_chosen bigint[] := howdah._chosen_messages(v_destination, message_ids, max_messages, origin, error_class,
         fingerprint, older_than, newer_than, selector);
@@ -20085,6 +20264,7 @@ CREATE FUNCTION howdah.drop_alias(alias text) RETURNS boolean
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_target text := (select a.target from howdah.aliases a where a.name = alias);
     v_before jsonb := howdah._properties('alias', alias);
 begin
@@ -20104,6 +20284,7 @@ CREATE FUNCTION howdah.drop_link(name text) RETURNS void
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_id uuid := (howdah._link(drop_link.name, 'admin')).link_id;
     v_before jsonb := howdah._properties('link', drop_link.name);
 begin
@@ -20119,6 +20300,7 @@ CREATE FUNCTION howdah.drop_listener(listener text) RETURNS void
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_id integer := (howdah._listener(listener, 'admin')).id;
     v_before jsonb := howdah._properties('listener', listener);
 begin
@@ -20135,6 +20317,7 @@ CREATE FUNCTION howdah.drop_object(name text) RETURNS boolean
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_object howdah.objects;
 begin
     perform howdah._refuse_maintenance();
@@ -20154,6 +20337,7 @@ CREATE FUNCTION howdah.drop_policy(pattern text) RETURNS boolean
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_before jsonb := howdah._properties('policy', pattern);
 begin
     delete from howdah.destination_policies p where p.pattern = drop_policy.pattern;
@@ -20169,6 +20353,7 @@ CREATE FUNCTION howdah.drop_queue(queue text, force boolean DEFAULT false) RETUR
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_destination howdah.destinations;
     v_discarded bigint := 0;
 begin
@@ -20199,6 +20384,7 @@ CREATE FUNCTION howdah.drop_rule(rule_set text, resource text, name text, operat
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
+    perform howdah._check_admin_service();
     perform howdah._rule_set(rule_set);
     perform howdah._check_rule(resource, name, operation, allow, kind, '{*}');
     perform howdah._check_rule_right(resource, name);
@@ -20218,6 +20404,7 @@ CREATE FUNCTION howdah.drop_rule_set(name text) RETURNS integer
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_rules integer;
 begin
     perform howdah._rule_set(name);
@@ -20273,6 +20460,7 @@ CREATE FUNCTION howdah.drop_topic(topic text, force boolean DEFAULT false) RETUR
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_topic howdah.destinations := howdah._topic(topic, 'admin');
     v_count bigint;
     v_name text;
@@ -20351,6 +20539,7 @@ CREATE FUNCTION howdah.end_instance(name text) RETURNS boolean
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
+    perform howdah._check_admin_service();
     update howdah.instances i set ending = true where i.name = end_instance.name;
     return found;
 end
@@ -20571,6 +20760,7 @@ CREATE FUNCTION howdah.finish_archive_run(lock_epoch bigint, archive uuid, run i
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_engine howdah.engine;
     v_last howdah.archive_runs;
     v_snapshot pg_snapshot;
@@ -20699,6 +20889,7 @@ CREATE FUNCTION howdah.forget_arrivals(link_id uuid) RETURNS bigint
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_id integer;
     v_count bigint;
 begin
@@ -20743,6 +20934,7 @@ CREATE FUNCTION howdah.grant_queue(queue text, verb text, role text) RETURNS boo
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_queue howdah.destinations := howdah._destination(queue, 'admin');
     v_new boolean;
 begin
@@ -20899,6 +21091,7 @@ CREATE FUNCTION howdah.import_objects(objects jsonb, replace boolean DEFAULT fal
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_new jsonb;
     v_before howdah.objects;
     v_after howdah.objects;
@@ -20953,6 +21146,7 @@ CREATE FUNCTION howdah.import_rules(rule_set text, rules text) RETURNS integer
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_rules jsonb;
 begin
     if rules is null then
@@ -21818,6 +22012,7 @@ CREATE FUNCTION howdah.list_grants(queue text) RETURNS TABLE(verb text, role tex
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_id integer := (howdah._destination(queue, 'admin')).id;
 begin
     return query
@@ -22105,6 +22300,22 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.list_schedules(queue text, all_states boolean) IS 'list the schedules of a queue or topic, or of all that the caller may send to or browse.';
+
+CREATE FUNCTION howdah.list_services() RETURNS TABLE(service text, kind text, active boolean, unavailable text, access_enabled boolean, rule_set text, roles text[], require_tls boolean, min_connections integer, max_connections integer, idle_seconds integer, model text, monitor_limit integer, comment text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+    select s.name, s.kind, s.active, null, s.access_enabled, s.rule_set, s.roles, s.require_tls, s.min_connections,
+        s.max_connections, s.idle_seconds, s.model, s.monitor_limit, s.comment
+    from howdah.services s
+    union all
+    select n.name, 'NORMAL', false, 'PostgreSQL''s protocol is the only transport', null, null, null,
+        n.name = 'httpsjms', null, null, null, null, null, null
+    from unnest(array['httpjms', 'httpsjms']) n(name)
+    order by 1
+$$;
+
+COMMENT ON FUNCTION howdah.list_services() IS 'the services, with their settings.';
 
 CREATE FUNCTION howdah.list_storage() RETURNS TABLE(table_name text, bytes bigint, live_rows bigint, dead_rows bigint, vacuumed_at timestamp with time zone, options jsonb)
     LANGUAGE sql SECURITY DEFINER
@@ -23113,6 +23324,7 @@ CREATE FUNCTION howdah.move_all(queue text, target text, max_messages bigint DEF
     SET jit TO 'off'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_source howdah.destinations := howdah._queue(queue, 'admin');
     v_target howdah.destinations := howdah._queue(target, 'admin');
 begin
@@ -23137,6 +23349,7 @@ CREATE FUNCTION howdah.move_messages(queue text, message_ids bigint[] DEFAULT NU
     SET jit TO 'off'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_source howdah.destinations := howdah._queue(queue, 'admin');
     v_target howdah.destinations := howdah._queue(target, 'admin');
     v_chosen bigint[];
@@ -23186,6 +23399,7 @@ CREATE FUNCTION howdah.new_engine_id() RETURNS uuid
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
+    perform howdah._check_admin_service();
     update howdah.engine e set identity_salt = gen_random_uuid();
     return howdah._engine_id();
 end
@@ -23332,6 +23546,7 @@ CREATE FUNCTION howdah.park_messages(queue text, message_ids bigint[], until tim
     SET enable_seqscan TO 'off'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_destination howdah.destinations := howdah._queue(queue, 'admin');
     v_now timestamptz := howdah.now();
     v_due timestamptz;
@@ -23368,6 +23583,7 @@ CREATE FUNCTION howdah.pause(queue text, sending boolean DEFAULT true, receiving
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_destination howdah.destinations := howdah._own_queue(queue);
     v_before jsonb := howdah._properties(v_destination.kind, queue);
 begin
@@ -23389,6 +23605,7 @@ CREATE FUNCTION howdah.pause_engine(reason text DEFAULT NULL::text) RETURNS bool
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
+    perform howdah._check_admin_service();
     return howdah._enter_state('{running}', 'paused', 'paused', reason);
 end
 $$;
@@ -23400,6 +23617,7 @@ CREATE FUNCTION howdah.pause_link(name text) RETURNS boolean
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_id uuid := (howdah._link(pause_link.name, 'admin')).link_id;
     v_before jsonb := howdah._properties('link', pause_link.name);
 begin
@@ -23573,6 +23791,7 @@ CREATE FUNCTION howdah.purge_queue(queue text) RETURNS bigint
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_destination howdah.destinations := howdah._queue(queue, 'admin');
     v_discarded bigint;
 begin
@@ -23697,6 +23916,7 @@ CREATE FUNCTION howdah.quiesce_engine(reason text DEFAULT NULL::text) RETURNS bo
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
+    perform howdah._check_admin_service();
     return howdah._enter_state('{running,paused}', 'quiesced', 'quiesced', reason);
 end
 $$;
@@ -23708,6 +23928,7 @@ CREATE FUNCTION howdah.quiesce_instance(name text) RETURNS boolean
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_by text;
 begin
     select i.quiesced_by into v_by from howdah.instances i where i.name = quiesce_instance.name for update;
@@ -23815,6 +24036,7 @@ CREATE FUNCTION howdah.rebase_link(name text) RETURNS uuid
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_id uuid := (howdah._link(rebase_link.name, 'admin')).link_id;
     v_new uuid := gen_random_uuid();
 begin
@@ -23836,6 +24058,7 @@ CREATE FUNCTION howdah.rebase_topics() RETURNS text
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_ack howdah.acks;
     v_cursor howdah.ack_cursors;
     v_first bigint;
@@ -24643,6 +24866,7 @@ CREATE FUNCTION howdah.replay(queue text, message_ids bigint[] DEFAULT NULL::big
     SET jit TO 'off'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_source howdah.destinations := howdah._queue(queue, 'admin');
     v_target howdah.destinations;
     v_wanted bigint[] := howdah._chosen_messages(v_source, message_ids, max_messages, origin, error_class, fingerprint,
@@ -24714,6 +24938,7 @@ CREATE FUNCTION howdah.replay_edited(queue text, message_id bigint, body text DE
     SET enable_seqscan TO 'off'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_source howdah.destinations := howdah._queue(queue, 'admin');
     v_target howdah.destinations;
     v_found record;
@@ -24862,6 +25087,7 @@ CREATE FUNCTION howdah.restore_changes(backup jsonb[], prune boolean DEFAULT fal
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_old constant uuid := (select e.record_id from howdah.engine e);
     v_new constant uuid := gen_random_uuid();
     v_line jsonb;
@@ -24915,6 +25141,7 @@ CREATE FUNCTION howdah.restore_message(queue text, archive uuid, run integer, me
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_destination howdah.destinations := howdah._destination(queue, 'send');
     v_where text;
     v_restored bigint;
@@ -24980,6 +25207,7 @@ CREATE FUNCTION howdah.resume(queue text, sending boolean DEFAULT true, receivin
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_destination howdah.destinations := howdah._own_queue(queue);
     v_before jsonb := howdah._properties(v_destination.kind, queue);
 begin
@@ -25008,6 +25236,7 @@ CREATE FUNCTION howdah.resume_engine(reason text DEFAULT NULL::text) RETURNS boo
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
+    perform howdah._check_admin_service();
     perform howdah._begin_again();
     if howdah._engine_state() = 'stopped' then
         -- Lock these before the engine's row: whoever writes to them may need that.
@@ -25029,6 +25258,7 @@ CREATE FUNCTION howdah.resume_instance(name text) RETURNS boolean
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_by text;
 begin
     select i.quiesced_by into v_by from howdah.instances i where i.name = resume_instance.name for update;
@@ -25051,6 +25281,7 @@ CREATE FUNCTION howdah.resume_link(name text) RETURNS boolean
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_id uuid := (howdah._link(resume_link.name, 'admin')).link_id;
     v_before jsonb := howdah._properties('link', resume_link.name);
 begin
@@ -25071,6 +25302,7 @@ CREATE FUNCTION howdah.resume_listener(listener text) RETURNS boolean
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_listener howdah.listeners := howdah._listener(listener, 'admin');
     v_stopped boolean;
     v_before jsonb := howdah._properties('listener', listener);
@@ -25124,6 +25356,7 @@ CREATE FUNCTION howdah.retry(queue text, message_ids bigint[] DEFAULT NULL::bigi
     SET enable_seqscan TO 'off'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_destination howdah.destinations := howdah._queue(queue, 'admin');
     v_parked howdah.parked;
     v_ids bigint[];
@@ -25165,6 +25398,7 @@ CREATE FUNCTION howdah.revoke_queue(queue text, verb text, role text) RETURNS bo
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_queue howdah.destinations := howdah._destination(queue, 'admin');
     v_resource text := case v_queue.kind when 'queue' then 'queue' else 'topic' end;
 begin
@@ -25686,6 +25920,7 @@ CREATE FUNCTION howdah.set_cluster(mode text, master text DEFAULT NULL::text) RE
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $_$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_before jsonb;
     v_after jsonb;
 begin
@@ -25731,6 +25966,7 @@ CREATE FUNCTION howdah.set_policy(pattern text, options jsonb, apply boolean DEF
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $_$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_queue text;
     v_count bigint := 0;
     v_before jsonb;
@@ -25778,6 +26014,7 @@ CREATE FUNCTION howdah.set_rule(rule_set text, resource text, name text, operati
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
+    perform howdah._check_admin_service();
     perform howdah._rule_set(rule_set);
     perform howdah._check_rule(resource, name, operation, allow, kind, principals);
     perform howdah._check_rule_right(resource, name);
@@ -25798,6 +26035,7 @@ CREATE FUNCTION howdah.set_storage(options jsonb, tables text[] DEFAULT NULL::te
     SET lock_timeout TO '5s'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_known constant text[] := array['fillfactor', 'autovacuum_enabled', 'autovacuum_vacuum_threshold',
         'autovacuum_vacuum_scale_factor',
         'autovacuum_vacuum_insert_threshold', 'autovacuum_vacuum_insert_scale_factor', 'autovacuum_vacuum_cost_delay',
@@ -25908,6 +26146,7 @@ CREATE FUNCTION howdah.stop_engine(timeout interval DEFAULT '00:00:30'::interval
     AS $$
 #variable_conflict use_variable
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_until timestamptz;
     v_awaited text[];
     v_own boolean;
@@ -25962,6 +26201,7 @@ CREATE FUNCTION howdah.stop_listener(listener text, reason text DEFAULT NULL::te
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_id integer := (howdah._listener(listener, 'admin')).id;
     v_before jsonb := howdah._properties('listener', listener);
     v_stopped boolean;
@@ -26145,6 +26385,7 @@ CREATE FUNCTION howdah.unbridge(topic text, queue text) RETURNS boolean
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_topic howdah.destinations := howdah._topic(topic, 'admin');
     v_queue howdah.destinations := howdah._destination(queue, 'admin');
     v_name text := concat_ws(' ', topic, queue);
@@ -26164,6 +26405,7 @@ CREATE FUNCTION howdah.undo_change(change bigint, again boolean DEFAULT false) R
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
+    v_checked constant boolean := howdah._check_admin_service();
     v_change howdah.config_changes;
     v_is jsonb;
     v_last bigint;
@@ -26278,6 +26520,22 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) IS 'ask senders to NOTIFY this queue''s consumers for two seconds.';
+
+CREATE FUNCTION howdah.wait_many(queues text[], since bigint[] DEFAULT NULL::bigint[]) RETURNS TABLE(queue text, payload text, asked bigint, unsettled boolean, empty boolean)
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+    select q.name, w.payload, w.since, w.unsettled, coalesce((
+        -- As howdah.receive finds a usual queue: nothing lies before its head, and no step of a search is due.
+        select d.kind = 'queue' and pg_sequence_last_value(d.special) is null
+            and coalesce(pg_sequence_last_value(d.head), 0) >= coalesce(pg_sequence_last_value(d.positions), 0)
+            and not howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp()))
+        from howdah.destinations d where d.name = q.name and d.dropped_at is null), false)
+    from unnest(wait_many.queues, wait_many.since) q(name, since)
+    cross join lateral howdah.wait(q.name, q.since) w
+$$;
+
+COMMENT ON FUNCTION howdah.wait_many(queues text[], since bigint[]) IS 'howdah.wait for many queues at once, and whether a receive can find anything there.';
 
 CREATE FUNCTION howdah.wake_due(since timestamp with time zone, OUT woken bigint, OUT next_in double precision, OUT now timestamp with time zone) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
@@ -29574,6 +29832,8 @@ REVOKE ALL ON FUNCTION howdah._changes_since(p_read pg_snapshot, p_upto pg_snaps
 
 REVOKE ALL ON FUNCTION howdah._changes_unread(p_position howdah.instance_positions) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._check_admin_service() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._check_all_here() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_all_taken(p_source howdah.destinations, p_message_ids bigint[], p_count bigint, p_act text) FROM PUBLIC;
@@ -30398,6 +30658,8 @@ REVOKE ALL ON FUNCTION howdah._refuse_paused(p_destination_id integer) FROM PUBL
 
 REVOKE ALL ON FUNCTION howdah._refuse_sending(p_destination howdah.destinations) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._refuse_service(p_service text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._refuse_stream(p_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._release_audit(p_epoch bigint) FROM PUBLIC;
@@ -30557,6 +30819,8 @@ REVOKE ALL ON FUNCTION howdah._send_reliable(p_queue text, p_body bytea, p_is_te
 REVOKE ALL ON FUNCTION howdah._send_to(v_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text, p_user text, p_caught boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._sender(OUT sender bigint, OUT own_session boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._service_option(p_service text, p_key text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._session_settings() FROM PUBLIC;
 
@@ -30768,6 +31032,9 @@ GRANT ALL ON FUNCTION howdah.alter_object(name text, attributes jsonb, read_only
 REVOKE ALL ON FUNCTION howdah.alter_queue(queue text, options jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.alter_queue(queue text, options jsonb) TO howdah_admin;
 
+REVOKE ALL ON FUNCTION howdah.alter_service(service text, options jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.alter_service(service text, options jsonb) TO howdah_admin;
+
 REVOKE ALL ON FUNCTION howdah.alter_topic(topic text, options jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.alter_topic(topic text, options jsonb) TO howdah_admin;
 
@@ -30875,6 +31142,13 @@ REVOKE ALL ON FUNCTION howdah.config_changes(after_position text, max_changes in
 GRANT ALL ON FUNCTION howdah.config_changes(after_position text, max_changes integer, of_kind text, of_name text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.config_changes(after_position text, max_changes integer, of_kind text, of_name text) TO howdah_auditor;
 GRANT ALL ON FUNCTION howdah.config_changes(after_position text, max_changes integer, of_kind text, of_name text) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.connect_service(name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.connect_service(name text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.connect_service(name text) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.connect_service(name text) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.connect_service(name text) TO howdah_consumer;
+GRANT ALL ON FUNCTION howdah.connect_service(name text) TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.consume_locked(queue text, message_ids bigint[], priorities integer[], positions bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.consume_locked(queue text, message_ids bigint[], priorities integer[], positions bigint[]) TO howdah_admin;
@@ -31241,6 +31515,13 @@ GRANT ALL ON FUNCTION howdah.list_schedules(queue text, all_states boolean) TO h
 GRANT ALL ON FUNCTION howdah.list_schedules(queue text, all_states boolean) TO howdah_auditor;
 GRANT ALL ON FUNCTION howdah.list_schedules(queue text, all_states boolean) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.list_schedules(queue text, all_states boolean) TO howdah_producer;
+
+REVOKE ALL ON FUNCTION howdah.list_services() FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_services() TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_services() TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.list_services() TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.list_services() TO howdah_consumer;
+GRANT ALL ON FUNCTION howdah.list_services() TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.list_storage() FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_storage() TO howdah_admin;
@@ -31743,6 +32024,10 @@ GRANT ALL ON FUNCTION howdah.unsubscribe(subscription text) TO howdah_consumer;
 REVOKE ALL ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.wait_many(queues text[], since bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.wait_many(queues text[], since bigint[]) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.wait_many(queues text[], since bigint[]) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.wake_due(since timestamp with time zone, OUT woken bigint, OUT next_in double precision, OUT now timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.wake_due(since timestamp with time zone, OUT woken bigint, OUT next_in double precision, OUT now timestamp with time zone) TO howdah_admin;

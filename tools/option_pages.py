@@ -20,7 +20,7 @@ from howdah.schema import metadata
 
 @dataclass(frozen=True)
 class Owner:
-    """What has options: a queue, a topic, an alias, a listener or the engine."""
+    """What has options: a queue, a topic, an alias, a listener, the engine or a service."""
 
     name: str
     title: str
@@ -80,6 +80,15 @@ OWNERS = (
         ("engine",),
         {"max_size": "max_bytes"},
     ),
+    Owner(
+        "service",
+        "Options of services",
+        "`howdah.alter_service` takes these options, and `howdah.list_services` shows what holds."
+        " [Services](../services.md) explains them.",
+        "procedures/services/alter_service.sql",
+        ("services",),
+        {},
+    ),
 )
 
 UNITS = {
@@ -97,7 +106,7 @@ UNITS = {
 """The units by the ends of names."""
 
 _ROW = re.compile(
-    r"\('(?P<owner>queue|topic|alias|listener|engine)', '(?P<key>\w+)', '(?P<kind>\w+)', (?P<lowest>[-\d]+), "
+    r"\('(?P<owner>queue|topic|alias|listener|engine|service)', '(?P<key>\w+)', '(?P<kind>\w+)', (?P<lowest>[-\d]+), "
     r"(?P<highest>\d+),\s*(?:array\[(?P<choices>[^]]*)\]|null),\s*(?P<nullable>true|false)\)"
 )
 
@@ -147,7 +156,9 @@ class Option:
             "boolean": "`true` or `false`",
             "size": 'a number, or a text such as `"10k"` or `"5m"`',
             "choice": ", ".join(f"`{choice}`" for choice in self.choices),
-            "name": "the name of a queue",
+            "name": "a name" if self.owner.name == "service" else "the name of a queue",
+            "roles": "an array of names of roles",
+            "text": "a text",
             "function": "the name of a function with its schema",
             "selector": "a [selector](../selectors.md)",
             "options": "a JSON object of [options of a queue](queue.md)",

@@ -10,6 +10,7 @@ from .leases import AsyncLeases
 from .producer import AsyncBrowser, AsyncConsumer, AsyncProducer
 from .requests import AsyncRequestor
 from .session import AsyncSession
+from .shared import AsyncSharedConsumer, AsyncSharedConsumers
 
 __all__ = [
     "AsyncAckConsumer",
@@ -22,5 +23,7 @@ __all__ = [
     "AsyncProducer",
     "AsyncRequestor",
     "AsyncSession",
+    "AsyncSharedConsumer",
+    "AsyncSharedConsumers",
     "connect_async",
 ]

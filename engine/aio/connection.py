@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any, TypeVar, Unpack
+from weakref import WeakSet
 
 import psycopg
 from psycopg_pool import AsyncConnectionPool
@@ -19,24 +20,16 @@ from ..calls.message import Message
 from ..calls.objects import FoundObject
 from ..calls.objects import lookup as look_up
 from ..calls.options import SendOptions
+from ..calls.services import Service
 from ..connection import Connection
 from ..database.client_id import ClaimedClientId
+from ..database.pooling import Beginning, Sizes
 from ..database.reconnection import Reconnection
 from ..database.reliability import AsyncReliabilityConnection
 from ..database.waiting import Asks
-from ..database.waking import Waking
-from ..errors import IllegalState, lost_translated
-from ..factory import (
-    ConnectSettings,
-    alone,
-    check_duration,
-    check_sizes,
-    complete,
-    connect,
-    pool_settings,
-    reach,
-    settings_of,
-)
+from ..database.waking import Waking, conninfo_of
+from ..errors import IllegalState, lost_translated, translated
+from ..factory import ConnectSettings, alone, check_duration, complete, connect, pool_settings, reach
 from ..handling.failure import recording
 from ..handling.outcomes import Rule
 from ..jms.modes import AckMode
@@ -52,10 +45,12 @@ from .admin.links import AsyncLinks
 from .admin.logs import AsyncLogs
 from .admin.objects import AsyncObjects
 from .admin.schedules import AsyncSchedules
+from .admin.services import AsyncServices
 from .jms import AsyncAckSession
 from .leases import AsyncLeases
 from .loans import AsyncLoans, AsyncPgConnection
 from .session import AsyncSession
+from .shared import AsyncSharedConsumers
 
 T = TypeVar("T")
 
@@ -75,15 +70,19 @@ class AsyncConnection:
         *,
         reconnection: Reconnection | None = None,
         claim: ClaimedClientId | None = None,
+        service: Service | None = None,
     ) -> None:
         """threaded: makes the connection that all sessions with an acknowledge mode share, for the first of them."""
         self.pool = pool
         self._claim = claim
+        #: The service that it has connected with; None: it named none.
+        self.service = service
         self._threaded = threaded
         self._thread_connection: Connection | None = None
         self._making = asyncio.Lock()
         self._loans = AsyncLoans(pool, reconnection)
         self._sessions: set[AsyncSession] = set()
+        self._shared: WeakSet[AsyncSharedConsumers] = WeakSet()
         self._started = True
         self._closed = False
         self._waking = Waking.of_pool(pool)
@@ -239,6 +238,11 @@ class AsyncConnection:
         return AsyncObjects(self.call)
 
     @property
+    def services(self) -> AsyncServices:
+        """Services: list, alter."""
+        return AsyncServices(self.call)
+
+    @property
     def archives(self) -> AsyncArchives:
         """The archive: its finished runs, and messages restored from it."""
         return AsyncArchives(self.call)
@@ -252,6 +256,19 @@ class AsyncConnection:
     def audits(self) -> AsyncAudits:
         """Recorded audits: list, last, record. Also the right to audit."""
         return AsyncAudits(self.call)
+
+    def shared_consumers(self, *, monitor_limit: int | None = None) -> AsyncSharedConsumers:
+        """Return consumers that share the pool: thousands over a few database connections.
+
+        monitor_limit: consumers that one listening connection serves at most, 0 is any number. None: as the service
+        has it, and any number without one.
+        """
+        self._check_open()
+        of_service = 0 if self.service is None else self.service.monitor_limit
+        limit = of_service if monitor_limit is None else monitor_limit
+        consumers = AsyncSharedConsumers(self, self._loans, conninfo_of(self.pool), limit)
+        self._shared.add(consumers)
+        return consumers
 
     async def jms_session(self, *, transacted: bool = False, mode: int = AckMode.AUTO) -> AsyncAckSession:
         """Open a session with an acknowledge mode, as ``Connection.jms_session``, with its own thread and connections.
@@ -269,6 +286,8 @@ class AsyncConnection:
     async def close(self) -> None:
         """Close the pool and every session."""
         self._closed = True
+        for consumers in list(self._shared):
+            await consumers.close()
         if self._thread_connection is not None:
             await asyncio.to_thread(self._thread_connection.close)
         for session in list(self._sessions):
@@ -285,19 +304,21 @@ class AsyncConnection:
 async def connect_async(
     dsn: str | None = None,
     *,
-    min_size: int = 0,
-    max_size: int = 10,
+    min_size: int | None = None,
+    max_size: int | None = None,
     timeout: float = 30,
     prepare: bool = True,
     prefetch: Prefetch | None = None,
     lease_duration: float = 60,
     commit_by_reliability: bool = False,
+    service: str | None = None,
     factory: AdministeredFactory | None = None,
 ) -> AsyncIterator[AsyncConnection]:
-    """Connect by DSN, as ``connect``. The block's end closes the pool. Raises CannotConnect, BadArgument.
+    """Connect by DSN, as ``connect``. The block's end closes the pool. Raises as ``connect``.
 
     prefetch, lease_duration: for sessions with an acknowledge mode, which have up to ``max_size`` connections besides.
-    commit_by_reliability: as of ``connect``. factory: one that was looked up decides over all of these instead.
+    commit_by_reliability, service: as of ``connect``. The sessions of a service always share what waits.
+    factory: one that was looked up decides over all of these instead.
     """
     settings: ConnectSettings = {
         "min_size": min_size,
@@ -307,40 +328,45 @@ async def connect_async(
         "prefetch": prefetch,
         "lease_duration": lease_duration,
         "commit_by_reliability": commit_by_reliability,
+        "service": service,
     }
     if factory is not None:
         dsn, settings = factory.conninfo(), factory.settings()
-    claimed = settings.get("client_id")
-    configure, reconnection = settings_of(settings), settings.get("reconnection")
-    check_sizes(settings.get("min_size", 0), settings.get("max_size", 10))
+    wanted = (settings.get("min_size"), settings.get("max_size"))
+    claimed, reconnection = settings.get("client_id"), settings.get("reconnection")
     check_duration(settings.get("lease_duration", 60))
+    if settings.get("service") is None:
+        Sizes.of(*wanted)
     conninfo = complete(dsn, settings.get("timeout", 30))
-    await asyncio.to_thread(lambda: reach(conninfo, reconnection).close())
+    beginning = Beginning(settings.get("role"), claimed, settings.get("service"))
+    chosen = await _probed(conninfo, beginning, reconnection)
+    sizes = Sizes.of(*wanted, chosen)
     claim = None
     if claimed is not None:
-        claim = await asyncio.to_thread(lambda: ClaimedClientId(claimed, partial(alone, conninfo, configure)))
+        claim = await asyncio.to_thread(lambda: ClaimedClientId(claimed, partial(alone, conninfo, beginning)))
     pool: AsyncConnectionPool[AsyncPgConnection] = AsyncConnectionPool(
         conninfo,
         kwargs=pool_settings(settings.get("prepare", True)),
-        min_size=settings.get("min_size", 0),
-        max_size=settings.get("max_size", 10),
+        min_size=sizes.min_size,
+        max_size=sizes.max_size,
+        max_idle=sizes.max_idle,
         timeout=settings.get("timeout", 30),
         open=False,
         connection_class=(
             AsyncReliabilityConnection if settings.get("commit_by_reliability") else psycopg.AsyncConnection
         ),
-        configure=_configuring(configure),
+        configure=beginning.configure_async,
         name="howdah",
     )
 
     def threaded() -> Connection:
-        made = connect(conninfo, **{**settings, "min_size": 0, "client_id": None})  # type: ignore[arg-type]
+        made = connect(conninfo, **{**settings, "min_size": 0, "max_size": sizes.max_size, "client_id": None})  # type: ignore[arg-type]
         if factory is not None:
             made.levels = factory.levels
         return made
 
     async with pool:
-        connection = AsyncConnection(pool, threaded, reconnection=reconnection, claim=claim)
+        connection = AsyncConnection(pool, threaded, reconnection=reconnection, claim=claim, service=chosen)
         if factory is not None:
             connection.levels, connection.max_redeliveries = factory.levels, settings.get("max_redeliveries")
         try:
@@ -349,13 +375,11 @@ async def connect_async(
             await connection.close()
 
 
-def _configuring(wanted: dict[str, str]) -> Callable[[AsyncPgConnection], Awaitable[None]] | None:
-    if not wanted:
-        return None
+async def _probed(conninfo: str, beginning: Beginning, reconnection: Reconnection | None) -> Service | None:
+    """The service of a first connection, by which errors show at once."""
 
-    async def configure(connection: AsyncPgConnection) -> None:
-        for name, value in wanted.items():
-            await connection.execute("select set_config(%s, %s, false)", (name, value))
-        await connection.commit()
+    def probe() -> Service | None:
+        with reach(conninfo, reconnection) as connection, translated():
+            return beginning.begin(connection)
 
-    return configure
+    return await asyncio.to_thread(probe)

@@ -5,6 +5,7 @@ The database decides what it takes: ``howdah._option_kinds()``, to which a test 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, TypedDict
 
 Level = Literal[
@@ -150,6 +151,22 @@ class EngineOptions(TypedDict, total=False):
     autocreate_reap_seconds: int
     access_enabled: bool
     rule_set: str
+
+
+class ServiceOptions(TypedDict, total=False):
+    """Options of a service; docs/services.md explains them."""
+
+    active: bool
+    access_enabled: bool | None
+    rule_set: str | None
+    roles: Sequence[str] | None
+    require_tls: bool
+    min_connections: int
+    max_connections: int
+    idle_seconds: int
+    model: Literal["dedicated", "shared"]
+    monitor_limit: int
+    comment: str | None
 
 
 class StorageOptions(TypedDict, total=False):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -54,6 +54,24 @@ def wait(queue: str, since: int | None = None) -> Call[Asked]:
         "select payload, since, unsettled from howdah.wait(%s::text, %s::bigint)",
         (queue, since),
         lambda rows: Asked(*rows[0]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """The answer to ``wait_many`` for one queue."""
+
+    asked: Asked
+    #: Whether a receive would find nothing.
+    empty: bool
+
+
+def wait_many(since: Mapping[str, int | None]) -> Call[dict[str, Looked]]:
+    """``wait`` for many queues at once: their names, each with the ``since`` of its last answer."""
+    return Call(
+        "select queue, payload, asked, unsettled, empty from howdah.wait_many(%s::text[], %s::bigint[])",
+        (list(since), list(since.values())),
+        lambda rows: {row[0]: Looked(Asked(*row[1:4]), row[4]) for row in rows},
     )
 
 

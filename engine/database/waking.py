@@ -35,6 +35,19 @@ KEEPALIVES = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_coun
 Wake = Callable[[], object]
 
 
+def conninfo_of(pool: ConnectionPool[Any] | AsyncConnectionPool[Any]) -> str | None:
+    """Where a pool connects to; None if it decides so at each connection."""
+    if isinstance(pool.conninfo, str) and (pool.kwargs is None or isinstance(pool.kwargs, dict)):
+        return _conninfo(pool.conninfo, pool.kwargs)
+    return None
+
+
+def _conninfo(dsn: str, parameters: Mapping[str, Any] | None) -> str:
+    keywords = {option.keyword.decode() for option in psycopg.pq.Conninfo.get_defaults()}
+    given = {name: value for name, value in (parameters or {}).items() if name in keywords and value is not None}
+    return canonical(dsn, **given)
+
+
 class Waking:
     """Shared by everything in the process that has the same DSN. It connects when somebody waits for the first time.
 
@@ -59,9 +72,7 @@ class Waking:
     @classmethod
     def of(cls, dsn: str, parameters: Mapping[str, Any] | None = None) -> Waking:
         """The process's one for a DSN and arguments of ``psycopg.connect``; to be released at the end."""
-        keywords = {option.keyword.decode() for option in psycopg.pq.Conninfo.get_defaults()}
-        given = {name: value for name, value in (parameters or {}).items() if name in keywords and value is not None}
-        conninfo = canonical(dsn, **given)
+        conninfo = _conninfo(dsn, parameters)
         with cls._sharing:
             if conninfo not in cls._shared:
                 cls._shared[conninfo] = cls(conninfo)
@@ -72,16 +83,16 @@ class Waking:
     @classmethod
     def of_pool(cls, pool: ConnectionPool[Any] | AsyncConnectionPool[Any]) -> Waking | None:
         """The process's one for a pool's database; None if the pool decides at each connection where it connects to."""
-        if isinstance(pool.conninfo, str) and (pool.kwargs is None or isinstance(pool.kwargs, dict)):
-            return cls.of(pool.conninfo, pool.kwargs)
-        return None
+        conninfo = conninfo_of(pool)
+        return None if conninfo is None else cls.of(conninfo)
 
     def release(self) -> None:
         """Have one user less; the last one closes the connection."""
         with self._sharing, self._lock:
             self._users -= 1
             if self._users == 0:
-                self._shared.pop(self._conninfo, None)
+                if self._shared.get(self._conninfo) is self:
+                    del self._shared[self._conninfo]
                 thread, self._thread = self._thread, None
                 if self._stopper is not None:
                     self._stopper.close()

@@ -274,6 +274,12 @@ class LinkRefused(HowdahError):
     sqlstate = "HD043"
 
 
+class ServiceUnavailable(HowdahError):
+    """There is no such service, it is not active, it demands TLS, or it is not for administration."""
+
+    sqlstate = "HD044"
+
+
 class ChangesRefused(HowdahError):
     """The configuration cannot be changed now: its master is away. Or a change cannot be taken back."""
 

@@ -1,5 +1,5 @@
--- howdah._check_options(p_owner, p_options): refuse options of a queue, topic, listener or the engine that are unknown
--- or wrong.
+-- howdah._check_options(p_owner, p_options): refuse options of a queue, topic, listener, service or the engine that are
+-- unknown or wrong.
 --
 -- Raises   HD003 a name is not a valid queue name; HD004 an option is unknown or wrong.
 -- Role     internal
@@ -15,6 +15,7 @@ begin
             hint = case p_owner when 'queue' then 'For example {"max_failed_deliveries": 3}.'
                 when 'topic' then 'For example {"retain_ms": 86400000}.'
                 when 'engine' then 'For example {"max_count": 100000}.'
+                when 'service' then 'For example {"active": true}.'
                 else 'For example {"sequential_failures": 3}.' end;
     end if;
     for v_option in
@@ -37,12 +38,14 @@ begin
                 and v_option.text::numeric between v_option.lowest and v_option.highest
             when 'boolean' then v_option.type = 'boolean'
             when 'size' then howdah._parse_size(v_option.text) is not null
+            when 'roles' then case v_option.type when 'array' then not exists (
+                select from jsonb_array_elements(v_option.value) r where jsonb_typeof(r.value) <> 'string') end
             when 'choice' then v_option.type = 'string' and v_option.text = any (v_option.choices)
             when 'options' then v_option.type = 'object'
             when 'rule_set' then v_option.type = 'string'
                 and exists (select from howdah.access_rule_sets s where s.name = v_option.text)
             else v_option.type = 'string' end;
-        if not v_right then
+        if v_right is not true then
             raise exception using errcode = 'HD004',
                 message = format('option %s cannot be %s', v_option.key, left(v_option.value::text, 100)),
                 hint = case v_option.kind
@@ -52,6 +55,8 @@ begin
                     when 'size' then 'It is a number of bytes, or a text such as "10k" or "5m"; 0 or -1: no limit.'
                     when 'choice' then format('It is one of: %s.', array_to_string(v_option.choices, ', '))
                     when 'options' then 'It is a JSON object of options of a queue, such as {"message_limit": 1000}.'
+                    when 'roles' then 'It is an array of names of roles, or null for anybody.'
+                    when 'text' then 'It is a text.'
                     when 'function' then 'It is the name of a function with its schema, such as "shop.poison".'
                     when 'rule_set' then 'It is the name of a set of access rules (howdah.list_rule_sets()).'
                     when 'selector' then 'It is a selector, such as "price > 100".'

@@ -1,7 +1,8 @@
--- howdah._option_kinds(): the permitted values of each option of a queue, a topic, an alias, a listener or the engine.
+-- howdah._option_kinds(): the permitted values of each option of a queue, topic, alias, listener, service or the engine.
 --
--- Returns  owner (queue, topic, alias, listener or engine); key; kind (integer, number, boolean, size, choice, name,
---          function, selector, rule_set); the bounds of a number; the choices; whether it may be null.
+-- Returns  owner (queue, topic, alias, listener, engine or service); key; kind (integer, number, boolean, size, choice,
+--          name, function, selector, options, rule_set, roles, text); the bounds of a number; the choices; whether it
+--          may be null.
 -- Role     internal
 create or replace function howdah._option_kinds()
 returns table (owner text, key text, kind text, lowest numeric, highest numeric, choices text[], nullable boolean)
@@ -123,5 +124,16 @@ as $$
         ('engine', 'autocreate_options', 'options', 0, 0, null, false),
         ('engine', 'autocreate_reap_seconds', 'integer', 1, 31536000, null, false),
         ('engine', 'access_enabled', 'boolean', 0, 0, null, false),
-        ('engine', 'rule_set', 'rule_set', 0, 0, null, false)
+        ('engine', 'rule_set', 'rule_set', 0, 0, null, false),
+        ('service', 'active', 'boolean', 0, 0, null, false),
+        ('service', 'access_enabled', 'boolean', 0, 0, null, true),
+        ('service', 'rule_set', 'rule_set', 0, 0, null, true),
+        ('service', 'roles', 'roles', 0, 0, null, true),
+        ('service', 'require_tls', 'boolean', 0, 0, null, false),
+        ('service', 'min_connections', 'integer', 0, 9999, null, false),
+        ('service', 'max_connections', 'integer', 1, 10000, null, false),
+        ('service', 'idle_seconds', 'integer', 1, 31536000, null, false),
+        ('service', 'model', 'choice', 0, 0, array['dedicated', 'shared'], false),
+        ('service', 'monitor_limit', 'integer', 0, 1000000, null, false),
+        ('service', 'comment', 'text', 0, 0, null, true)
 $$;

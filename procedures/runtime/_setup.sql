@@ -31,6 +31,10 @@ begin
     select s.slot, 0, case s.slot when 0 then 'open' else 'empty' end, case s.slot when 0 then howdah.now() end
     from generate_series(0, 2) s(slot)
     where not exists (select from howdah.topic_ring);
+    insert into howdah.services (name, kind, active, require_tls)
+    values ('jms', 'NORMAL', true, false), ('ssljms', 'NORMAL', false, true), ('admin', 'ADMIN', true, false),
+        ('ssladmin', 'ADMIN', false, true)
+    on conflict do nothing;
     insert into howdah.lock (name) select 'maintenance'
     where not exists (select from howdah.lock l where l.name = 'maintenance');
     insert into howdah.access_rule_sets (name, created_at, created_by, changed_at)

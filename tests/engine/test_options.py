@@ -6,7 +6,7 @@ import inspect
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_type_hints
 
@@ -96,10 +96,17 @@ def test_the_options_of_a_verb_are_those_of_its_call(
         ("topic", of_admin.TopicOptions),
         ("listener", of_admin.ListenerOptions),
         ("engine", of_admin.EngineOptions),
+        ("service", of_admin.ServiceOptions),
     ],
 )
 def test_the_options_of_the_administrator_are_those_that_the_database_takes(db: Db, owner: str, options: type) -> None:
-    kinds: dict[str, Any] = {"integer": int, "number": float, "boolean": bool, "size": int | str}
+    kinds: dict[str, Any] = {
+        "integer": int,
+        "number": float,
+        "boolean": bool,
+        "size": int | str,
+        "roles": Sequence[str],
+    }
     rows = db.execute(
         "select key, kind, choices, nullable from howdah._option_kinds() where owner = %s", (owner,)
     ).fetchall()

@@ -207,12 +207,14 @@ def test_the_options_are_those_of_the_database_with_its_defaults(db: psycopg.Con
     one(db, "select howdah.create_topic('prices')")
     one(db, "select howdah.create_listener('plain.listener', 'plain')")
     one(db, "select howdah.create_alias('other', 'plain')")
+    one(db, """select howdah.alter_service('jms', '{"active": false}')""")
     holds = {
         "queue": one(db, "select howdah.queue_options('plain')"),
         "topic": one(db, "select howdah.topic_options('prices')"),
         "alias": one(db, "select to_jsonb(a) from howdah.list_aliases() a"),
         "engine": one(db, "select howdah.engine_options()"),
         "listener": one(db, "select to_jsonb(l) from howdah.list_listeners() l"),
+        "service": one(db, "select to_jsonb(s) from howdah.list_services() s where s.service = 'jms'"),
     }
     for option in options:
         value = holds[option.owner.name][option.key]
