@@ -225,8 +225,8 @@ def test_a_client_whose_home_was_killed_goes_on_at_another_and_nothing_is_lost(
     sent = [f"m{number}" for number in range(40)]
     received: list[str] = []
     program = (
-        "import sys, time; from howdah.workers.instance import Instance; i = Instance(sys.argv[1], sys.argv[2]); i.start();"
-        " print(flush=True); time.sleep(600)"
+        "import sys, time; from howdah.workers.instance import Instance; i = Instance(sys.argv[1], sys.argv[2]);"
+        " i.start(); print(flush=True); time.sleep(600)"
     )
     homes = [
         subprocess.Popen([sys.executable, "-c", program, dsn, name], stdout=subprocess.PIPE)
