@@ -1425,11 +1425,17 @@ CREATE FUNCTION howdah._autocreate(p_name text, p_kind text) RETURNS void
     LANGUAGE plpgsql
     AS $_$
 declare
-    v_options jsonb := (select e.autocreate_options from howdah.engine e
-        where case p_kind when 'queue' then e.autocreate_queue else e.autocreate_topic end);
+    v_options jsonb;
     v_destination howdah.destinations;
 begin
-    if v_options is null or (p_name ~ '^[A-Za-z0-9._/-]{1,242}$') is not true or p_name ~ '^(_?SYSTEM|_TEMP)[.]'
+    if p_kind is null then
+        select d.kind into p_kind from howdah.destinations d
+        where d.name = p_name and d.auto_created and d.dropped_at is not null order by d.dropped_at desc limit 1;
+        p_kind := coalesce(p_kind, 'queue');
+    end if;
+    select e.autocreate_options into v_options from howdah.engine e
+    where case p_kind when 'queue' then e.autocreate_queue else e.autocreate_topic end;
+    if not found or (p_name ~ '^[A-Za-z0-9._/-]{1,242}$') is not true or p_name ~ '^(_?SYSTEM|_TEMP)[.]'
        or exists (select from howdah.aliases a where a.name = p_name) then
         return;
     elsif not howdah._may(p_kind, p_name, 'create') then
@@ -1457,6 +1463,7 @@ begin
             v_destination := howdah._with_options(howdah._with_options(v_destination, v_options -> 0), v_options -> 1);
             v_destination.journal_level_at := v_destination.created_at;
             v_destination.id := howdah._store_queue(v_destination);
+            perform howdah._open_room(v_destination.id);
         else
             v_destination.id := howdah._store_topic(v_destination, howdah._auto_options('topic', v_options -> 0));
         end if;
@@ -3726,7 +3733,7 @@ begin
     -- In one order, so that two such sends do not wait for each other.
     perform howdah._ensure_destination(n.name, n.kind) from (
         select btrim(regexp_replace(p.part, '^[[:space:]]*(?:temp-)?(queue|topic)://', '')) as name,
-            coalesce(substring(p.part from '^[[:space:]]*(?:temp-)?(queue|topic)://'), 'queue') as kind
+            substring(p.part from '^[[:space:]]*(?:temp-)?(queue|topic)://') as kind
         from string_to_table(p_names, ',') p(part) order by 1) n;
     foreach v_part in array string_to_array(p_names, ',') loop
         v_kind := substring(v_part from '^[[:space:]]*(?:temp-)?(queue|topic)://');
@@ -4519,16 +4526,16 @@ CREATE FUNCTION howdah._destination_name(p_id integer) RETURNS text
 
 COMMENT ON FUNCTION howdah._destination_name(p_id integer) IS 'the name of a destination.';
 
-CREATE FUNCTION howdah._destination_or_new(p_name text, p_verb text, p_kind text DEFAULT 'queue'::text) RETURNS howdah.destinations
+CREATE FUNCTION howdah._destination_or_new(p_name text, p_verb text) RETURNS howdah.destinations
     LANGUAGE plpgsql
     AS $$
 begin
-    perform howdah._ensure_destination(p_name, p_kind);
+    perform howdah._ensure_destination(p_name, case when p_verb <> 'send' then 'queue' end);
     return howdah._destination(p_name, p_verb);
 end
 $$;
 
-COMMENT ON FUNCTION howdah._destination_or_new(p_name text, p_verb text, p_kind text) IS 'as howdah._destination; a name that nothing has is created first, if the engine''s options say so.';
+COMMENT ON FUNCTION howdah._destination_or_new(p_name text, p_verb text) IS 'as howdah._destination; a name that nothing has is created first, if the engine''s options say so.';
 
 CREATE FUNCTION howdah._detach_body(p_message howdah.msgs) RETURNS howdah.msgs
     LANGUAGE plpgsql
@@ -4981,7 +4988,9 @@ begin
     from (select distinct c.destination_id from howdah.consumers c
           join howdah.auto_destinations a on a.destination_id = c.destination_id) c;
     perform howdah._end_unused(array(
-        select a.destination_id from howdah.auto_destinations a where a.boot <> pg_postmaster_start_time()));
+        select a.destination_id from howdah.auto_destinations a
+        where a.boot <> pg_postmaster_start_time()
+            and a.looked_at is distinct from 'infinity'));
 end
 $$;
 
@@ -5197,6 +5206,7 @@ begin
         jsonb '{"auto_created": true}', null)
     from howdah.destinations d where d.id = any (v_ids);
     get diagnostics v_count = row_count;
+    update howdah.auto_destinations a set looked_at = 'infinity' where a.destination_id = any (v_ids);
     return v_count;
 end
 $$;
@@ -8399,7 +8409,7 @@ CREATE FUNCTION howdah._look_at_use(p_limit integer) RETURNS integer[]
             array[pg_sequence_last_value(d.positions), pg_sequence_last_value(d.search)] as found
         from (select t.* from howdah.auto_destinations t join howdah.destinations l on l.id = t.destination_id
               where l.dropped_at is null and (t.looked_at > howdah.now() - interval '9 seconds') is not true
-              order by t.looked_at nulls first, t.destination_id limit p_limit) a
+              order by t.looked_at nulls first limit p_limit) a
         join howdah.destinations d on d.id = a.destination_id
     ), noted as (
         update howdah.auto_destinations a
@@ -8747,9 +8757,9 @@ begin
     for v_try in 1..least(p_most, p_count - (select count(*) from howdah.spare_numbers)) loop
         v_id := howdah._new_number();
         perform howdah._new_positions(v_id);
-        perform howdah._new_hint(h.name || v_id)
-        from unnest(array['head_of_', 'search_of_', 'waiting_']
-            || case when v_options ?| array['message_limit', 'byte_limit'] then array['room_', 'tickets_'] end) h(name);
+        perform howdah._new_hint(h.name || v_id) from unnest(array['head_of_', 'search_of_', 'waiting_']) h(name);
+        perform howdah._new_hint(h.name || v_id, false) from unnest(array['room_', 'tickets_']) h(name)
+        where v_options ?| array['message_limit', 'byte_limit'];
         insert into howdah.spare_numbers (id) values (v_id);
     end loop;
 end
@@ -9168,18 +9178,19 @@ $$;
 
 COMMENT ON FUNCTION howdah._new_destination(p_name text) IS 'the row of a destination with every default, not yet stored.';
 
-CREATE FUNCTION howdah._new_hint(p_name text) RETURNS regclass
+CREATE FUNCTION howdah._new_hint(p_name text, p_unlogged boolean DEFAULT true) RETURNS regclass
     LANGUAGE plpgsql
     SET default_tablespace TO ''
     AS $$
 begin
     execute format('create %s sequence howdah.%I minvalue 0 start 1',
-        case when current_setting('server_version_num')::integer >= 150000 then 'unlogged' else '' end, p_name);
+        case when p_unlogged and current_setting('server_version_num')::integer >= 150000 then 'unlogged' else '' end,
+        p_name);
     return format('howdah.%I', p_name)::regclass;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._new_hint(p_name text) IS 'create a sequence that serves as memory outside transactions: it never bloats, and everybody sees it at once.';
+COMMENT ON FUNCTION howdah._new_hint(p_name text, p_unlogged boolean) IS 'create a sequence that serves as memory outside transactions: it never bloats, and everybody sees it at once.';
 
 CREATE FUNCTION howdah._new_listener(p_name text, p_destination howdah.destinations, p_options jsonb) RETURNS howdah.listeners
     LANGUAGE plpgsql
@@ -9880,6 +9891,25 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._open_lane(p_destination_id integer, p_rank integer, p_place integer) IS 'make receives look for messages of a rank in a place.';
+
+CREATE FUNCTION howdah._open_room(p_destination_id integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_queue howdah.destinations := (select d from howdah.destinations d where d.id = p_destination_id);
+    v_bits constant integer := case when v_queue.byte_limit is null then 62
+        else greatest(floor(log(2, v_queue.byte_limit / 16384.0)), 0) end;
+    v_most constant bigint := least(coalesce(v_queue.message_limit, 1099511627776), v_queue.byte_limit >> v_bits);
+begin
+    if v_queue.room = to_regclass('howdah.room_' || p_destination_id) then
+        perform setval(v_queue.room, ((coalesce(pg_sequence_last_value(v_queue.tickets), 0) + v_most) << 20)
+            | ((((coalesce(pg_sequence_last_value(v_queue.room), 0) >> 12) + 1) & 255) << 12)
+            | (greatest(floor(log(2, v_most / 64.0)), 0)::bigint << 6) | v_bits);
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._open_room(p_destination_id integer) IS 'allow the tickets of a queue that its own transaction has just created, without a count: nobody else can have sent there.';
 
 CREATE FUNCTION howdah._open_transactions() RETURNS TABLE(transaction text, pid integer)
     LANGUAGE sql
@@ -14801,9 +14831,9 @@ begin
     select d.* into v_destination from howdah.destinations d where d.id = p_destination_id;
     if v_destination.message_limit is not null or v_destination.byte_limit is not null then
         v_tickets := coalesce(to_regclass('howdah.tickets_' || p_destination_id),
-            howdah._new_hint('tickets_' || p_destination_id));
+            howdah._new_hint('tickets_' || p_destination_id, false));
         if to_regclass('howdah.' || v_room) is null then
-            perform howdah._new_hint(v_room);
+            perform howdah._new_hint(v_room, false);
         else
             perform howdah._close_room(('howdah.' || v_room)::regclass);
         end if;
@@ -19858,6 +19888,7 @@ begin
     end if;
     for v_destination in
         select d.* from howdah.destinations d where d.dropped_at is not null and not d.name ^@ '_TEMP.'
+            and d.positions <> 0::regclass  -- without its sequence nobody can send there any more
             and howdah._holds_messages(d.id)
     loop
         continue when v_destination.auto_created and howdah._come_back(v_destination);
@@ -24623,7 +24654,7 @@ COMMENT ON COLUMN howdah.auto_destinations.options IS 'What it was created with:
 
 COMMENT ON COLUMN howdah.auto_destinations.seen_at IS 'When maintenance last found it used, or it was created.';
 
-COMMENT ON COLUMN howdah.auto_destinations.looked_at IS 'When maintenance last looked at it. NULL: not yet.';
+COMMENT ON COLUMN howdah.auto_destinations.looked_at IS 'When maintenance last looked at it. NULL: not yet. infinity: it ended.';
 
 COMMENT ON COLUMN howdah.auto_destinations.boot IS 'Start of the server at that time.';
 
@@ -25918,6 +25949,8 @@ CREATE INDEX ix_attempts_message ON howdah.attempts USING btree (message_id, sta
 
 CREATE INDEX ix_audit_runs_started_at ON howdah.audit_runs USING btree (started_at);
 
+CREATE INDEX ix_auto_destinations_looked_at ON howdah.auto_destinations USING btree (looked_at NULLS FIRST);
+
 CREATE INDEX ix_config_changes_transaction ON howdah.config_changes USING btree (transaction, change_id);
 
 CREATE INDEX ix_consumer_leases_consumer_id ON howdah.consumer_leases USING btree (consumer_id);
@@ -26302,7 +26335,7 @@ REVOKE ALL ON FUNCTION howdah._destination(p_name text, p_verb text) FROM PUBLIC
 
 REVOKE ALL ON FUNCTION howdah._destination_name(p_id integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._destination_or_new(p_name text, p_verb text, p_kind text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._destination_or_new(p_name text, p_verb text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._detach_body(p_message howdah.msgs) FROM PUBLIC;
 
@@ -26698,7 +26731,7 @@ REVOKE ALL ON FUNCTION howdah._name_schedule(p_id bigint, p_name text) FROM PUBL
 
 REVOKE ALL ON FUNCTION howdah._new_destination(p_name text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._new_hint(p_name text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._new_hint(p_name text, p_unlogged boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._new_listener(p_name text, p_destination howdah.destinations, p_options jsonb) FROM PUBLIC;
 
@@ -26745,6 +26778,8 @@ REVOKE ALL ON FUNCTION howdah._nothing_came_back(p_id integer, p_rank smallint, 
 REVOKE ALL ON FUNCTION howdah._offset_snapshot(p_offset jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._open_lane(p_destination_id integer, p_rank integer, p_place integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._open_room(p_destination_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._open_transactions() FROM PUBLIC;
 
