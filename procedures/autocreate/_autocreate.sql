@@ -51,6 +51,7 @@ begin
             v_destination := howdah._with_options(howdah._with_options(v_destination, v_options -> 0), v_options -> 1);
             v_destination.journal_level_at := v_destination.created_at;
             v_destination.id := howdah._store_queue(v_destination);
+            perform howdah._open_room(v_destination.id);
         else
             v_destination.id := howdah._store_topic(v_destination, howdah._auto_options('topic', v_options -> 0));
         end if;

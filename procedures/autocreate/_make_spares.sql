@@ -20,9 +20,9 @@ begin
     for v_try in 1..least(p_most, p_count - (select count(*) from howdah.spare_numbers)) loop
         v_id := howdah._new_number();
         perform howdah._new_positions(v_id);
-        perform howdah._new_hint(h.name || v_id)
-        from unnest(array['head_of_', 'search_of_', 'waiting_']
-            || case when v_options ?| array['message_limit', 'byte_limit'] then array['room_', 'tickets_'] end) h(name);
+        perform howdah._new_hint(h.name || v_id) from unnest(array['head_of_', 'search_of_', 'waiting_']) h(name);
+        perform howdah._new_hint(h.name || v_id, false) from unnest(array['room_', 'tickets_']) h(name)
+        where v_options ?| array['message_limit', 'byte_limit'];
         insert into howdah.spare_numbers (id) values (v_id);
     end loop;
 end

@@ -22,9 +22,9 @@ begin
     select d.* into v_destination from howdah.destinations d where d.id = p_destination_id;
     if v_destination.message_limit is not null or v_destination.byte_limit is not null then
         v_tickets := coalesce(to_regclass('howdah.tickets_' || p_destination_id),
-            howdah._new_hint('tickets_' || p_destination_id));
+            howdah._new_hint('tickets_' || p_destination_id, false));
         if to_regclass('howdah.' || v_room) is null then
-            perform howdah._new_hint(v_room);
+            perform howdah._new_hint(v_room, false);
         else
             perform howdah._close_room(('howdah.' || v_room)::regclass);
         end if;

@@ -581,3 +581,23 @@ def test_maintenance_makes_the_sequences_of_the_next_ones_beforehand(on: Db, con
 def test_nothing_is_made_beforehand_while_nothing_creates_itself(db: Db) -> None:
     reap(db)
     assert one(db, "select count(*) from howdah.spare_numbers") == 0
+
+
+def test_the_limits_of_a_new_queue_hold_to_the_message_and_the_byte(on: Db, connect: Connect) -> None:
+    alter(on, autocreate_options={"message_limit": 70, "byte_limit": 1000000})
+    for name in ("a", "b"):
+        reap(on)  # makes sequences beforehand
+        other = connect()
+        other.execute("begin")
+        one(other, "select howdah.send(%s, 'rolled back')", (name,))
+        other.execute("rollback")
+        on.execute("select howdah.send(%s, 'x') from generate_series(1, 70) n", (name,))
+        refused(on, "HD018", f"select howdah.send('{name}', 'x')")
+    alter(on, autocreate_options={"byte_limit": 100000})
+    on.execute("select howdah.send('c', repeat('x', 1000)) from generate_series(1, 100) n")
+    refused(on, "HD018", "select howdah.send('c', 'x')")
+    alter(on, autocreate_options={"message_limit": 3})
+    one(on, "select howdah.send_batch('d', array['x', 'x', 'x']::bytea[])")
+    refused(on, "HD018", "select howdah.send('d', 'x')")
+    refused(on, "HD018", "select howdah.send_batch('e', array['x', 'x', 'x', 'x']::bytea[])")
+    assert one(on, "select count(*) from howdah.destinations where name = 'e'") == 0
