@@ -30,6 +30,7 @@ PAGES = (
     Page("listeners", "Listeners", "cli/listener.py", ("listener",)),
     Page("schedules", "Schedules", "cli/schedule.py", ("schedule", "scheduler")),
     Page("links", "Links", "cli/link.py", ("link",)),
+    Page("objects", "Administered objects", "cli/objects.py", ("object",)),
     Page("workers", "Workers", "cli/worker.py", ("worker", "workers")),
     Page("poison", "Failed messages", "cli/poison/command.py", ("poison",)),
     Page("server", "Server and installation", "cli/server.py", ("server", "migrate", "check")),
