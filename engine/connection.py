@@ -29,7 +29,7 @@ from .calls import Call, Incident
 from .calls.bodies import Body
 from .calls.levels import BY_SERVER, LevelMapping
 from .calls.message import Message
-from .calls.objects import FoundObject
+from .calls.objects import FoundObject, overriding
 from .calls.objects import lookup as look_up
 from .calls.options import SendOptions
 from .calls.services import Service
@@ -249,9 +249,13 @@ class Connection:
     def lookup(self, name: str, overrides: Mapping[str, Any] | None = None) -> Any:
         """Find an administered object by its name: a factory or a destination, docs/objects.md.
 
-        overrides: attributes for this client, which a read-only object ignores. Raises NameNotFound, BadOption.
+        overrides: attributes for this client, over those of the environment. A read-only object ignores both.
+        Raises NameNotFound, BadOption.
         """
-        return self.found(self.call(look_up(name, overrides)))
+        found = self.call(look_up(name))
+        if wanted := overriding(found, overrides):
+            found = self.call(look_up(name, wanted))
+        return self.found(found)
 
     def found(self, found: FoundObject) -> Any:
         """Make a factory or a destination of an object that was found."""

@@ -11,7 +11,7 @@ import psycopg
 from ..text.dsn import canonical, read
 from .calls import Call
 from .calls.administered import Administered, AdministeredDestination, Overrides
-from .calls.objects import FoundObject, from_environment
+from .calls.objects import FoundObject, overriding
 from .calls.objects import lookup as look_up
 from .calls.stamps import Stamps
 from .connection import Connection
@@ -208,8 +208,7 @@ def lookup(dsn: str | None, name: str, overrides: Mapping[str, Any] | None = Non
     """
     base = complete(dsn, 30)
     found = _ask(base, look_up(name))
-    wanted = {**(from_environment() if found.kind == "connection_factory" else {}), **(overrides or {})}
-    if wanted and not found.read_only:
+    if wanted := overriding(found, overrides):
         found = _ask(base, look_up(name, wanted))
     return Naming.administered(base, found)
 

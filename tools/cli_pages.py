@@ -31,6 +31,7 @@ PAGES = (
     Page("schedules", "Schedules", "cli/schedule.py", ("schedule", "scheduler")),
     Page("links", "Links", "cli/link.py", ("link",)),
     Page("access", "Access rules and users", "cli/access.py", ("access", "user")),
+    Page("objects", "Administered objects", "cli/objects.py", ("object",)),
     Page("workers", "Workers", "cli/worker.py", ("worker", "workers")),
     Page("instances", "Instances and changes", "cli/instance.py", ("instance", "cluster", "changes")),
     Page("poison", "Failed messages", "cli/poison/command.py", ("poison",)),

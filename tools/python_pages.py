@@ -64,6 +64,15 @@ PAGES = (
         "engine/jms/session.py",
         _of("howdah.engine", "AckSession", "AckConsumer", "Delivery", "AckMode", "AckType", "Prefetch"),
     ),
+    Page(
+        "objects",
+        "Administered objects",
+        "engine/objects.py",
+        _of(
+            "howdah.engine",
+            *("lookup", "AdministeredFactory", "AdministeredDestination", "XAConnectionFactory"),
+        ),
+    ),
     Page("administration", "Administration", "engine/admin/admin.py", _of("howdah.engine", "Admin")),
     Page(
         "workers",

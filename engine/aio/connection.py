@@ -17,7 +17,7 @@ from ..calls import Call, Incident
 from ..calls.bodies import Body
 from ..calls.levels import BY_SERVER, LevelMapping
 from ..calls.message import Message
-from ..calls.objects import FoundObject
+from ..calls.objects import FoundObject, overriding
 from ..calls.objects import lookup as look_up
 from ..calls.options import SendOptions
 from ..calls.services import Service
@@ -167,11 +167,15 @@ class AsyncConnection:
     def _over(self, connection: AsyncPgConnection, asks: Asks) -> AsyncSession:
         session = AsyncSession(connection)
         session.share(self._waking, asks)
+        session.decide(self.levels)
         return session
 
     async def lookup(self, name: str, overrides: Mapping[str, Any] | None = None) -> Any:
         """As ``Connection.lookup``. A factory that it returns is for ``connect_async(factory=…)``, too."""
-        return self.found(await self.call(look_up(name, overrides)))
+        found = await self.call(look_up(name))
+        if wanted := overriding(found, overrides):
+            found = await self.call(look_up(name, wanted))
+        return self.found(found)
 
     def found(self, found: FoundObject) -> Any:
         """Make a factory or a destination of an object that was found."""

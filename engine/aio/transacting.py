@@ -31,8 +31,7 @@ class AsyncTransacting(AsyncWaiter):
         self._owner: SessionOwner | None = None
         self._loans: AsyncLoans | None = None
         self._transacted = True
-        #: The levels that delivery modes stand for, of a session that belongs to no connection of ours.
-        self.own_levels = BY_SERVER
+        self._own_levels = BY_SERVER
         self._dispatcher: AsyncDispatcher[object] | None = None
         self._closing = False
         #: Subscriptions that end with the session.
@@ -55,7 +54,11 @@ class AsyncTransacting(AsyncWaiter):
     @property
     def _levels(self) -> LevelMapping:
         """The levels that delivery modes stand for."""
-        return self.own_levels if self._owner is None else self._owner.levels
+        return self._own_levels if self._owner is None else self._owner.levels
+
+    def decide(self, levels: LevelMapping) -> None:
+        """Have a connection's settings hold, which does not own the session."""
+        self._own_levels = levels
 
     @property
     def max_redeliveries(self) -> int | None:

@@ -84,6 +84,13 @@ def parsed(texts: Mapping[str, str]) -> dict[str, Any]:
     return found
 
 
+def overriding(found: FoundObject, overrides: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What overrides an object's attributes: of a factory the environment, and what is given. Empty: nothing."""
+    if found.read_only:
+        return {}
+    return {**(from_environment() if found.kind == "connection_factory" else {}), **(overrides or {})}
+
+
 def from_environment() -> dict[str, Any]:
     """Overrides of factories from HOWDAH_OBJECT_… such as HOWDAH_OBJECT_HOSTS=db2,db3."""
     return parsed(

@@ -16,6 +16,7 @@ from ..calls import consumers, temporary, topics
 from ..calls.bodies import Body
 from ..calls.message import Message
 from ..calls.objects import lookup as look_up
+from ..calls.objects import overriding
 from ..calls.options import (
     BrowseOptions,
     ConsumerOptions,
@@ -50,7 +51,10 @@ class Session(Transacting):
         """Find an administered object by its name, as ``Connection.lookup``, in the session's transaction."""
         if self._owner is None:
             raise IllegalState("this session's connection is the caller's own", "Look up by engine.lookup(dsn, name).")
-        return self._owner.found(self.call(look_up(name, overrides)))
+        found = self.call(look_up(name))
+        if wanted := overriding(found, overrides):
+            found = self.call(look_up(name, wanted))
+        return self._owner.found(found)
 
     # -- messages -------------------------------------------------------------------------------------------------
 

@@ -56,6 +56,7 @@ def test_objects_are_exported_to_a_file_and_imported(dsn: str, tmp_path: Path) -
     refused(howdah(dsn, "object", "import", str(file)), "no JSON", code=2)
 
 
+@pytest.mark.behaviour("IMQ-138")
 def test_commands_connect_by_a_factory_and_its_overrides(dsn: str, dead_port: int) -> None:
     here = conninfo_to_dict(dsn)
     howdah(dsn, "queue", "create", "orders")

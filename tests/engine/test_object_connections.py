@@ -6,6 +6,7 @@ import asyncio
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.types.json import Jsonb
-from support import Db, one
+from support import Connect, Db, column, one, wait_until
 
 from howdah.engine import Connection, lookup
 from howdah.engine.aio import connect_async
@@ -74,6 +75,26 @@ def test_a_transaction_that_was_lost_raises_and_the_next_one_goes_on(db: Db, dsn
         with pytest.raises(ConnectionLost):
             session.commit()
         assert [message.body for message in session.receive(orders, 9)] == ["kept"]
+
+
+@pytest.mark.behaviour("IMQ-132")
+def test_a_call_whose_backend_is_killed_in_the_middle_is_made_again(
+    db: Db, connect: Connect, dsn: str, orders: str
+) -> None:
+    with persistent(db, dsn) as connection, connection.session() as session, ThreadPoolExecutor(1) as thread:
+        session.send(orders, "before")
+        session.commit()
+        other = connect()
+        other.execute("begin; lock table howdah.msgs in share mode")
+        sending = thread.submit(session.send, orders, "once")
+        blocked = "select pid from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
+        wait_until(lambda: bool(column(db, blocked)))
+        db.execute("select pg_terminate_backend(%s, 20000)", (column(db, blocked)[0],))
+        wait_until(lambda: bool(column(db, blocked)))  # by another backend
+        other.execute("rollback")
+        assert sending.result(20) > 0
+        session.commit()
+        assert [message.body for message in session.receive(orders, 9)] == ["before", "once"]
 
 
 def test_a_listener_goes_on(db: Db, dsn: str, orders: str) -> None:
@@ -184,6 +205,9 @@ def test_asyncio_looks_up_and_connects_by_the_same_factories(db: Db, dsn: str, o
             await connection.send(queue, "x", priority=1)
             session = await connection.session()
             kill(db)
+            async with connection.transaction() as own:
+                with pytest.raises(IllegalState):
+                    await own.send(orders, "x")
             (message,) = await session.receive(queue)
             assert (message.priority, set(message.headers)) == (7, {"JMSXUserID"})
             await session.commit()

@@ -56,13 +56,16 @@ def test_there_are_factories_and_destinations_and_an_unknown_name_raises(
 
 @pytest.mark.behaviour("IMQ-139")
 def test_a_read_only_object_takes_neither_attributes_nor_overrides(
-    db: Db, dsn: str, monkeypatch: pytest.MonkeyPatch
+    db: Db, dsn: str, connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store(db, "cf/fixed", read_only=True, priority=7)
     store(db, "cf/open", priority=7)
     monkeypatch.setenv("HOWDAH_OBJECT_PRIORITY", "3")
     fixed, free = (lookup(dsn, name, {"max_size": 2}) for name in ("cf/fixed", "cf/open"))
-    assert fixed.attributes == {"priority": 7}
+    assert fixed.attributes == connection.lookup("cf/fixed").attributes == {"priority": 7}
+    assert connection.lookup("cf/open").attributes == {"priority": 3}
+    with connection.session() as session:
+        assert session.lookup("cf/open", {"priority": 2}).attributes == {"priority": 2}
     assert free.attributes == {"priority": 3, "max_size": 2}
     with pytest.raises(ReadOnlyObject):
         fixed.set("priority", 1)
