@@ -8742,6 +8742,7 @@ begin
             jsonb_build_object('messages', cardinality(v_lost.message_ids), 'reason', p_reason))
         from howdah.destinations d where d.id = v_lost.destination_id;
     end loop;
+    perform howdah._lose_unread(p_all, p_reason);
     if p_all then
         delete from howdah.topic_nonpersistent_0;
         delete from howdah.topic_nonpersistent_1;
@@ -8751,6 +8752,90 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._lose_nonpersistent(p_all boolean, p_reason text) IS 'remove non-persistent messages: all, or those that an earlier start of the server took.';
+
+CREATE FUNCTION howdah._lose_unread(p_all boolean, p_reason text) RETURNS void
+    LANGUAGE plpgsql
+    AS $_$
+declare
+    v_boot constant timestamptz := pg_postmaster_start_time();
+    v_since constant timestamptz := (select e.boot from howdah.engine e);
+    v_reader record;
+    v_ids bigint[];
+begin
+    for v_reader in
+        select d as destination, s as subscription, a as ack
+        from howdah.acks a
+        join howdah.subscriptions s on s.destination_id = a.subscription_id
+        join howdah.destinations d on d.id = s.destination_id
+        where d.dropped_at is null and d.journal_level <> 'off' and (
+            false
+            or exists (select from howdah.topic_nonpersistent_0 t where t.destination_id = a.destination_id
+                and t.boot >= v_since and (p_all or t.boot <> v_boot))
+            or exists (select from howdah.topic_nonpersistent_1 t where t.destination_id = a.destination_id
+                and t.boot >= v_since and (p_all or t.boot <> v_boot))
+            or exists (select from howdah.topic_nonpersistent_2 t where t.destination_id = a.destination_id
+                and t.boot >= v_since and (p_all or t.boot <> v_boot))
+            )
+    loop
+        for v_ids in execute format(
+            'select array_agg(u.message_id order by u.message_id)
+             from (select m.message_id, row_number() over () / 10000 as part
+                   from (select t.*, true as nonpersistent, t.seq * 1000000 + t.destination_id as message_id
+                         from howdah.topic_nonpersistent_0 t
+                         where t.destination_id = $1 and t.boot >= $2 and ($3 or t.boot <> $4)
+                           and (t.rank = $5) is not false and (t.client_id = $6) is not true
+                           and not howdah._is_passed($7, t.xid, t.seq) offset 0) m
+                   where not exists (select from howdah.acked a where a.ack_id = $8 and a.seq = m.seq)
+                     and (%s) is true) u
+             group by u.part', coalesce((v_reader.subscription).selector_sql, 'true'))
+        using (v_reader.ack).destination_id, v_since, p_all, v_boot,
+            case when (v_reader.subscription).prioritized then 9 - (v_reader.ack).priority end,
+            case when (v_reader.subscription).no_local then (v_reader.subscription).client_id end,
+            howdah._cursor((v_reader.ack).id), (v_reader.ack).id
+        loop
+            perform howdah._journal(v_reader.destination, 'lost', v_ids, true, null, p_reason);
+        end loop;
+        for v_ids in execute format(
+            'select array_agg(u.message_id order by u.message_id)
+             from (select m.message_id, row_number() over () / 10000 as part
+                   from (select t.*, true as nonpersistent, t.seq * 1000000 + t.destination_id as message_id
+                         from howdah.topic_nonpersistent_1 t
+                         where t.destination_id = $1 and t.boot >= $2 and ($3 or t.boot <> $4)
+                           and (t.rank = $5) is not false and (t.client_id = $6) is not true
+                           and not howdah._is_passed($7, t.xid, t.seq) offset 0) m
+                   where not exists (select from howdah.acked a where a.ack_id = $8 and a.seq = m.seq)
+                     and (%s) is true) u
+             group by u.part', coalesce((v_reader.subscription).selector_sql, 'true'))
+        using (v_reader.ack).destination_id, v_since, p_all, v_boot,
+            case when (v_reader.subscription).prioritized then 9 - (v_reader.ack).priority end,
+            case when (v_reader.subscription).no_local then (v_reader.subscription).client_id end,
+            howdah._cursor((v_reader.ack).id), (v_reader.ack).id
+        loop
+            perform howdah._journal(v_reader.destination, 'lost', v_ids, true, null, p_reason);
+        end loop;
+        for v_ids in execute format(
+            'select array_agg(u.message_id order by u.message_id)
+             from (select m.message_id, row_number() over () / 10000 as part
+                   from (select t.*, true as nonpersistent, t.seq * 1000000 + t.destination_id as message_id
+                         from howdah.topic_nonpersistent_2 t
+                         where t.destination_id = $1 and t.boot >= $2 and ($3 or t.boot <> $4)
+                           and (t.rank = $5) is not false and (t.client_id = $6) is not true
+                           and not howdah._is_passed($7, t.xid, t.seq) offset 0) m
+                   where not exists (select from howdah.acked a where a.ack_id = $8 and a.seq = m.seq)
+                     and (%s) is true) u
+             group by u.part', coalesce((v_reader.subscription).selector_sql, 'true'))
+        using (v_reader.ack).destination_id, v_since, p_all, v_boot,
+            case when (v_reader.subscription).prioritized then 9 - (v_reader.ack).priority end,
+            case when (v_reader.subscription).no_local then (v_reader.subscription).client_id end,
+            howdah._cursor((v_reader.ack).id), (v_reader.ack).id
+        loop
+            perform howdah._journal(v_reader.destination, 'lost', v_ids, true, null, p_reason);
+        end loop;
+    end loop;
+end
+$_$;
+
+COMMENT ON FUNCTION howdah._lose_unread(p_all boolean, p_reason text) IS 'journal the non-persistent topic messages that subscriptions have not read, and that are lost now.';
 
 CREATE FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer, p_level smallint) RETURNS boolean
     LANGUAGE plpgsql
@@ -26740,6 +26825,8 @@ REVOKE ALL ON FUNCTION howdah._look_up(p_destination_id integer, p_message_id bi
 REVOKE ALL ON FUNCTION howdah._lose(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_reason text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lose_nonpersistent(p_all boolean, p_reason text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._lose_unread(p_all boolean, p_reason text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer, p_level smallint) FROM PUBLIC;
 
