@@ -7653,27 +7653,64 @@ CREATE FUNCTION howdah._link_batch(p_source text, p_want integer, p_selector tex
     LANGUAGE plpgsql
     AS $$
 declare
+    v_room constant bigint := 8000000;
+    v_queue integer := (select d.id from howdah.destinations d
+        where d.name = p_source and d.kind = 'queue' and d.dropped_at is null);
     v_messages howdah.message[] := '{}';
     v_more howdah.message[];
     v_chunk integer := 1;
     v_bytes bigint := 0;
+    v_new bigint;
+    v_largest bigint := 1;
 begin
-    while cardinality(v_messages) < p_want and v_bytes < 8000000 loop
+    while cardinality(v_messages) < p_want and v_bytes < v_room loop
         v_chunk := least(v_chunk, p_want - cardinality(v_messages));
-        select array_agg(r), coalesce(sum(octet_length(coalesce(r.body, '')) + octet_length(coalesce(r.bytes, ''))), 0)
-        into v_more, v_bytes
-        from howdah.receive(p_source, v_chunk, false, p_selector) r;
+        select array_agg(r), coalesce(sum(b.bytes), 0), greatest(max(b.bytes), v_largest)
+        into v_more, v_new, v_largest
+        from howdah.receive(p_source, v_chunk, false, p_selector) r
+        cross join lateral (
+            select octet_length(coalesce(r.body, '')) + octet_length(coalesce(r.bytes, '')) as bytes) b;
         exit when v_more is null;
         v_messages := v_messages || v_more;
+        v_bytes := v_bytes + v_new;
         exit when cardinality(v_more) < v_chunk;
-        v_bytes := v_bytes * 8;  -- what the next chunk would have
-        v_chunk := v_chunk * 8;
+        v_chunk := case when v_queue is null
+            then greatest(least(v_chunk * 8, (v_room - v_bytes) / v_largest), 1)
+            else howdah._link_chunk(v_queue, v_more[cardinality(v_more)], p_want, greatest(v_room - v_bytes, 0)) end;
     end loop;
     return v_messages;
 end
 $$;
 
 COMMENT ON FUNCTION howdah._link_batch(p_source text, p_want integer, p_selector text) IS 'receive what a link forwards next, up to about 8 MB.';
+
+CREATE FUNCTION howdah._link_chunk(p_source_id integer, p_last howdah.message, p_most integer, p_bytes bigint) RETURNS integer
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    v_rank constant integer := 9 - p_last.priority;
+    v_seen bigint;
+    v_fit bigint;
+begin
+    select count(*), count(*) filter (where u.upto <= p_bytes) into v_seen, v_fit
+    from (
+        select sum(b.bytes) over (order by b.rank, b.seq) as upto
+        from (
+            (select m.rank, m.seq, howdah._body_bytes(m.body, m.message_id) as bytes from howdah.msgs m
+             where m.destination_id = p_source_id and (m.rank, m.seq) > (v_rank, p_last."position")
+             order by m.rank, m.seq limit p_most)
+            union all
+            (select n.rank, n.seq, octet_length(n.body) from howdah.msgs_nonpersistent n
+             where n.destination_id = p_source_id and (n.rank, n.seq) > (v_rank, p_last."position")
+             order by n.rank, n.seq limit p_most)
+        ) b
+    ) u;
+    return greatest(least(case when v_seen = 0 then 8 else v_fit end, p_most), 1);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._link_chunk(p_source_id integer, p_last howdah.message, p_most integer, p_bytes bigint) IS 'how many messages of a queue come next that have no more than so many bytes of bodies together.';
 
 CREATE FUNCTION howdah._link_drop(p_link howdah.links) RETURNS void
     LANGUAGE plpgsql
@@ -20461,6 +20498,7 @@ begin
         return '';
     end if;
     perform howdah._check_cluster();
+    perform howdah._sweep_lost();  -- before a table is emptied of what is to be journaled as lost
     perform howdah._settle_ring();
     select r.* into v_open from howdah.topic_ring r where r.state = 'open';
     v_due := v_open.opened_at < howdah.now() - (select e.topic_rotation_seconds * interval '1 second'
@@ -26741,6 +26779,8 @@ REVOKE ALL ON FUNCTION howdah._link(p_name text, p_verb text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._link_arrival(p_link_id uuid, p_engine_id uuid, p_engine_name text, p_link_name text, p_source text, p_batch bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._link_batch(p_source text, p_want integer, p_selector text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._link_chunk(p_source_id integer, p_last howdah.message, p_most integer, p_bytes bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._link_drop(p_link howdah.links) FROM PUBLIC;
 

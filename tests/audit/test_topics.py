@@ -142,7 +142,9 @@ def test_what_a_subscription_passed_without_having_it_is_found_and_what_it_has_y
     assert result.queue(behind).balanced
 
 
-def test_what_a_stop_or_a_gone_sender_takes_of_a_topic_gives_no_findings(audit: Audit, db: Db, connect: Connect) -> None:
+def test_what_a_stop_or_a_gone_sender_takes_of_a_topic_gives_no_findings(
+    audit: Audit, db: Db, connect: Connect
+) -> None:
     topic(db, journal_level="full", discard_with_sender=True)
     plain, shared = subscribe(db, "plain"), subscribe(db, "shared", shared=True)
     client = connect()
