@@ -3,8 +3,8 @@
 --
 -- Role     internal
 --
--- The journal gets them as lost. Topic messages that no subscription has read are removed only with p_all, and are not
--- journaled: after a restart nobody reads them, and their tables are emptied when the ring turns.
+-- The journal gets them as lost, topic messages for each subscription that has not read them. Those are removed only
+-- with p_all: after a restart nobody reads them, and their tables are emptied when the ring turns.
 create or replace function howdah._lose_nonpersistent(p_all boolean, p_reason text) returns void
 language plpgsql volatile
 as $$
@@ -29,6 +29,7 @@ begin
             jsonb_build_object('messages', cardinality(v_lost.message_ids), 'reason', p_reason))
         from howdah.destinations d where d.id = v_lost.destination_id;
     end loop;
+    perform howdah._lose_unread(p_all, p_reason);
     if p_all then
         -- for N in 0, 1, 2:
         delete from howdah.topic_nonpersistent_N;

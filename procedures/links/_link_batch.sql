@@ -4,26 +4,36 @@
 -- Raises   as howdah.receive.
 -- Role     internal
 --
--- It takes one message, then eight times as many at a time, so that a batch of large ones ends early.
+-- It takes one message, then as many as howdah._link_chunk finds room for, and again, so a batch of large ones ends
+-- early. Of a subscription it takes eight times as many at a time, while ones as large as the largest of before fit.
 create or replace function howdah._link_batch(p_source text, p_want integer, p_selector text) returns howdah.message[]
 language plpgsql volatile
 as $$
 declare
+    v_room constant bigint := 8000000;
+    v_queue integer := (select d.id from howdah.destinations d
+        where d.name = p_source and d.kind = 'queue' and d.dropped_at is null);
     v_messages howdah.message[] := '{}';
     v_more howdah.message[];
     v_chunk integer := 1;
     v_bytes bigint := 0;
+    v_new bigint;
+    v_largest bigint := 1;
 begin
-    while cardinality(v_messages) < p_want and v_bytes < 8000000 loop
+    while cardinality(v_messages) < p_want and v_bytes < v_room loop
         v_chunk := least(v_chunk, p_want - cardinality(v_messages));
-        select array_agg(r), coalesce(sum(octet_length(coalesce(r.body, '')) + octet_length(coalesce(r.bytes, ''))), 0)
-        into v_more, v_bytes
-        from howdah.receive(p_source, v_chunk, false, p_selector) r;
+        select array_agg(r), coalesce(sum(b.bytes), 0), greatest(max(b.bytes), v_largest)
+        into v_more, v_new, v_largest
+        from howdah.receive(p_source, v_chunk, false, p_selector) r
+        cross join lateral (
+            select octet_length(coalesce(r.body, '')) + octet_length(coalesce(r.bytes, '')) as bytes) b;
         exit when v_more is null;
         v_messages := v_messages || v_more;
+        v_bytes := v_bytes + v_new;
         exit when cardinality(v_more) < v_chunk;
-        v_bytes := v_bytes * 8;  -- what the next chunk would have
-        v_chunk := v_chunk * 8;
+        v_chunk := case when v_queue is null
+            then greatest(least(v_chunk * 8, (v_room - v_bytes) / v_largest), 1)
+            else howdah._link_chunk(v_queue, v_more[cardinality(v_more)], p_want, greatest(v_room - v_bytes, 0)) end;
     end loop;
     return v_messages;
 end

@@ -35,6 +35,7 @@ begin
         return '';
     end if;
     perform howdah._check_cluster();
+    perform howdah._sweep_lost();  -- before a table is emptied of what is to be journaled as lost
     perform howdah._settle_ring();
     select r.* into v_open from howdah.topic_ring r where r.state = 'open';
     v_due := v_open.opened_at < howdah.now() - (select e.topic_rotation_seconds * interval '1 second'

@@ -140,3 +140,23 @@ def test_what_a_subscription_passed_without_having_it_is_found_and_what_it_has_y
     faults = {queue.queue: queue.faults for queue in result.queues if not queue.balanced}
     assert faults == {plain: 1, wild: 1, ranked: 1, sought: 1, skipped: 4}
     assert result.queue(behind).balanced
+
+
+def test_what_a_stop_or_a_gone_sender_takes_of_a_topic_gives_no_findings(
+    audit: Audit, db: Db, connect: Connect
+) -> None:
+    topic(db, journal_level="full", discard_with_sender=True)
+    plain, shared = subscribe(db, "plain"), subscribe(db, "shared", shared=True)
+    client = connect()
+    for level in ("EXPRESS_NONPERSISTENT", "RELIABLE_NONPERSISTENT", "ASSURED_PERSISTENT"):
+        one(client, "select howdah.send('t', 'x'::text, reliability => %s)", (level,))
+    client.close()
+    assert len(bodies(db, shared, 1)) == 1
+    for _ in range(2):
+        one(db, "select howdah.stop_engine(interval '0')")
+    assert one(db, "select howdah.stop_engine(interval '10 seconds')") is not None
+    one(db, "select howdah.resume_engine()")
+    assert len(bodies(db, plain)) == len(bodies(db, shared)) == 1
+    assert one(db, "select count(*) from howdah.audit_journal where event = 'lost'") > 0
+    result = audit()
+    assert {rule.name: rule.count for rule in result.rules if rule.count and rule.severity == "error"} == {}

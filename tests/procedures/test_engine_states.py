@@ -339,6 +339,8 @@ def test_a_resume_after_a_stop_discards_non_persistent_messages_wherever_they_li
         ("memory", 2),
         ("q", 1),
         ("t::failing", 1),
+        ("t::s", 1),
+        ("t::shared", 1),
     ]
     assert set(column(db, "select reason from howdah.audit_journal where event = 'lost'")) == {"engine stopped"}
 
@@ -389,3 +391,46 @@ def test_the_check_of_the_server_says_that_the_engine_does_not_run(db: Db) -> No
     assert column(db, said) == []
     one(db, "select howdah.pause_engine()")
     assert column(db, said) == ["paused"]
+
+
+def unread(db: Db) -> dict[str, int]:
+    """Publish to subscriptions that read, choose and leave unread. How many non-persistent ones each has not read."""
+    one(db, "select howdah.create_topic('t')")
+    for name in ("none", "first"):
+        one(db, "select howdah.subscribe('t', %s)", (name,))
+    one(db, "select howdah.subscribe('t', 'some', selector => 'n > 1', shared => true)")
+    one(db, "select howdah.subscribe('t', 'silent', options => '{\"journal_level\": \"off\"}')")
+    for n in (1, 2, 3):
+        one(
+            db,
+            "select howdah.send('t', %s, headers => jsonb_build_object('n', %s::int), delivery_mode => %s)",
+            (str(n), n, "non-persistent"),
+        )
+        one(db, "select howdah.send('t', 'stays'::text)")
+    one(db, "select body from howdah.receive('t::first')")
+    return {"t::none": 3, "t::first": 2, "t::some": 2}
+
+
+def test_what_a_stop_loses_of_a_topic_unread_is_in_the_journal_for_each_that_would_have_got_it(db: Db) -> None:
+    wanted = unread(db)
+    lost = "select queue, count(*) from howdah.audit_journal where event = 'lost' group by queue"
+    assert stopped(db) == "stopped"
+    one(db, "select howdah.resume_engine()")
+    assert dict(db.execute(lost.encode()).fetchall()) == wanted
+    assert column(db, "select distinct reason from howdah.audit_journal where event = 'lost'") == ["engine stopped"]
+    assert column(db, "select body from howdah.receive('t::none', 9)") == ["stays"] * 3
+    assert stopped(db) == "stopped"
+    one(db, "select howdah.resume_engine()")
+    assert dict(db.execute(lost.encode()).fetchall()) == wanted
+
+
+def test_what_a_restart_loses_of_a_topic_unread_is_in_the_journal_once(db: Db, queue: str) -> None:
+    wanted = unread(db)
+    lost = "select queue, count(*) from howdah.audit_journal where event = 'lost' group by queue"
+    for _ in range(2):
+        # As if the server had been started since.
+        for table in ("engine", "topic_nonpersistent_0", "topic_nonpersistent_1", "topic_nonpersistent_2"):
+            db.execute(f"update howdah.{table} set boot = boot - interval '1 hour'".encode())
+        one(db, "select howdah.purge_queue(%s)", (queue,))
+        assert dict(db.execute(lost.encode()).fetchall()) == wanted
+    assert column(db, "select body from howdah.receive('t::none', 9)") == ["stays"] * 3

@@ -462,3 +462,20 @@ def test_a_batch_acknowledges_the_one_that_was_committed_last(pair: Pair, connec
             committed = one(pair.a, "update howdah.links set batch = 7, attempt = gen_random_uuid() returning attempt")
         taken = taking.result()
     assert (taken.batch, taken.acknowledged) == (8, committed)
+
+
+def test_a_batch_is_bounded_by_bytes_whatever_came_before_in_it(pair: Pair) -> None:
+    """Many small messages do not let as many large ones in, of whatever mode and priority."""
+    pair.a.execute("select howdah.send_batch('out', array_agg('x'::text)) from generate_series(1, 73)")
+    large = "select howdah.send('out', repeat('x', 200000), priority => %s, delivery_mode => %s)"
+    for number in range(90):
+        pair.a.execute(large.encode(), (4 - number % 2, ("persistent", "non-persistent")[number % 2]))
+    batches: list[tuple[int, int]] = []
+    while batches[-1:] != [(0, 0)]:
+        batches += pair.a.execute(
+            "select count(*), coalesce(sum(octet_length(m.body)), 0)"
+            " from unnest(howdah._link_batch('out', 1000, null)) m"
+        ).fetchall()
+    assert sum(count for count, _ in batches) == 163
+    assert batches[0][0] > 73
+    assert all(size <= 8_400_000 for _, size in batches)

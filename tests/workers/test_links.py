@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -15,8 +17,9 @@ from psycopg.conninfo import conninfo_to_dict
 from support import Connect, Db, column, one, wait_until
 from workers_support import StartWorkers
 
+from howdah.engine.calls.links import Taken
 from howdah.engine.database.waking import Waking
-from howdah.workers.links import Forwarder, Links
+from howdah.workers.links import Forwarder, Links, target
 
 
 @pytest.fixture
@@ -412,3 +415,39 @@ def test_a_halted_engine_blames_no_message(dsn: str, a: Db, b: Db, halted: str) 
         db.execute("select howdah.resume_engine()")
         wait_until(lambda: bodies(b) == ["one"])
     assert column(a, "select sqlstate from howdah.incidents('out')") == []
+
+
+BY_SERVICE = Taken(
+    state="ready",
+    link_id=None,
+    engine_id=None,
+    engine_name=None,
+    source=None,
+    target_queue=None,
+    batch=None,
+    attempt=None,
+    acknowledged=None,
+    taken=None,
+    messages=None,
+    service="vienna",
+    dsn_env=None,
+    retry_ms_max=None,
+)
+
+
+@pytest.mark.parametrize(("said", "kept"), [([], 10), (["keepalives_idle=77"], 77)])
+def test_a_link_by_a_service_notices_a_server_that_is_gone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, other: str, said: list[str], kept: int
+) -> None:
+    """TCP keeps it alive, by what the service says or else by our own numbers."""
+    lines = [f"{key}={value}" for key, value in conninfo_to_dict(other).items()]
+    (tmp_path / "services").write_text("\n".join(["[vienna]", *lines, *said, ""]))
+    monkeypatch.setenv("PGSERVICEFILE", str(tmp_path / "services"))
+    with (
+        target.connect("to_b", BY_SERVICE) as connection,
+        socket.socket(fileno=os.dup(connection.fileno())) as sock,
+    ):
+        assert sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
+        numbers = [sock.getsockopt(socket.IPPROTO_TCP, option) for option in (socket.TCP_KEEPIDLE, socket.TCP_KEEPCNT)]
+        assert numbers == [kept, 3]
+        assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 30000

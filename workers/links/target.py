@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from typing import Any
 
 import psycopg
@@ -20,6 +21,13 @@ DEFAULTS = {
     "tcp_user_timeout": "30000",
 }
 """A server that no longer answers is away within half a minute."""
+
+OPTIONS = {
+    "keepalives_idle": (socket.IPPROTO_TCP, "TCP_KEEPIDLE"),
+    "keepalives_interval": (socket.IPPROTO_TCP, "TCP_KEEPINTVL"),
+    "keepalives_count": (socket.IPPROTO_TCP, "TCP_KEEPCNT"),
+    "tcp_user_timeout": (socket.IPPROTO_TCP, "TCP_USER_TIMEOUT"),
+}
 
 
 def in_order(connection: psycopg.Connection[Any]) -> psycopg.Connection[Any]:
@@ -42,8 +50,23 @@ def connect(link: str, taken: Taken) -> psycopg.Connection[Any]:
         given = {"application_name": f"howdah link {link}"[:63]}
         if taken.service is None:
             given |= DEFAULTS
-        return in_order(psycopg.connect(make_conninfo(conninfo, **given), autocommit=True))
+        connection = psycopg.connect(make_conninfo(conninfo, **given), autocommit=True)
+        if taken.service is not None:
+            _keep_alive(connection)
+        return in_order(connection)
     except BadDsnError as error:
         raise CannotConnect(f"{where} of link {link}: {error}") from None
     except psycopg.Error as error:
         raise CannotConnect(f"{where} of link {link}: {str(error).strip()}") from error
+
+
+def _keep_alive(connection: psycopg.Connection[Any]) -> None:
+    """Set what the service does not say. As parameters of the connection they would come before the service's own."""
+    said = {option.keyword.decode() for option in connection.pgconn.info if option.val}
+    with socket.socket(fileno=os.dup(connection.fileno())) as sock:
+        if sock.family not in (socket.AF_INET, socket.AF_INET6) or "keepalives" in said:
+            return
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for name, (level, option) in OPTIONS.items():
+            if name not in said and hasattr(socket, option):
+                sock.setsockopt(level, getattr(socket, option), int(DEFAULTS[name]))
