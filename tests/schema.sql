@@ -22913,6 +22913,26 @@ $$;
 
 COMMENT ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) IS 'ask senders to NOTIFY this queue''s consumers for two seconds.';
 
+CREATE FUNCTION howdah.wait_many(queues text[], since bigint[] DEFAULT NULL::bigint[]) RETURNS TABLE(queue text, payload text, asked bigint, unsettled boolean, empty boolean)
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+    select q.name, w.payload, w.since, w.unsettled, coalesce((
+        -- As howdah.receive finds a usual queue: nothing lies behind its head, and nothing came back just before it.
+        -- What came back further before is left to receives, which search step by step.
+        select d.kind = 'queue' and pg_sequence_last_value(d.special) is null
+            and coalesce(pg_sequence_last_value(d.head), 0) >= coalesce(pg_sequence_last_value(d.positions), 0)
+            and not (howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) and exists (
+                select from howdah.msgs m
+                where m.destination_id = d.id and m.rank = d.main_rank
+                  and m.seq > pg_sequence_last_value(d.head) - 2000 and m.seq <= pg_sequence_last_value(d.head)))
+        from howdah.destinations d where d.name = q.name and d.dropped_at is null), false)
+    from unnest(wait_many.queues, wait_many.since) q(name, since)
+    cross join lateral howdah.wait(q.name, q.since) w
+$$;
+
+COMMENT ON FUNCTION howdah.wait_many(queues text[], since bigint[]) IS 'howdah.wait for many queues at once, and whether a receive can find anything there.';
+
 CREATE FUNCTION howdah.wake_due(since timestamp with time zone, OUT woken bigint, OUT next_in double precision, OUT now timestamp with time zone) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -25170,11 +25190,11 @@ COMMENT ON COLUMN howdah.sent_by.sent_at IS 'When it was sent.';
 CREATE TABLE howdah.services (
     name text NOT NULL COLLATE pg_catalog."C",
     kind text NOT NULL,
-    active boolean NOT NULL,
+    active boolean DEFAULT false NOT NULL,
     access_enabled boolean,
     rule_set text,
     roles text[],
-    require_tls boolean NOT NULL,
+    require_tls boolean DEFAULT false NOT NULL,
     min_connections integer DEFAULT 0 NOT NULL,
     max_connections integer DEFAULT 10 NOT NULL,
     idle_seconds integer DEFAULT 600 NOT NULL,
@@ -27758,6 +27778,10 @@ GRANT ALL ON FUNCTION howdah.unsubscribe(subscription text) TO howdah_consumer;
 REVOKE ALL ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.wait_many(queues text[], since bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.wait_many(queues text[], since bigint[]) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.wait_many(queues text[], since bigint[]) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.wake_due(since timestamp with time zone, OUT woken bigint, OUT next_in double precision, OUT now timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.wake_due(since timestamp with time zone, OUT woken bigint, OUT next_in double precision, OUT now timestamp with time zone) TO howdah_admin;
