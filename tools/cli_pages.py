@@ -33,7 +33,7 @@ PAGES = (
     Page("workers", "Workers", "cli/worker.py", ("worker", "workers")),
     Page("poison", "Failed messages", "cli/poison/command.py", ("poison",)),
     Page("server", "Server and installation", "cli/server.py", ("server", "migrate", "check")),
-    Page("engine", "The engine and its surroundings", "cli/engine.py", ("engine", "transactions", "hooks")),
+    Page("engine", "The engine and its surroundings", "cli/engine.py", ("engine", "service", "transactions", "hooks")),
     Page("audit", "Audits and the archive", "cli/audit.py", ("audit", "archive")),
     Page("bench", "Measurements and the demo", "cli/bench.py", ("bench", "demo")),
 )

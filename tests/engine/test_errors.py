@@ -166,6 +166,7 @@ RAISED: dict[str, tuple[Act, Act]] = {
     "HD041": (lambda c: None, lambda c: c.links.drop("nowhere")),
     "HD042": (linked, linked),
     "HD043": (linked, refused_over_a_link),
+    "HD044": (lambda c: None, lambda c: c.services.alter("nothing", active=True)),
     "HD036": (behind, lambda c: c.call(check_journal_offset(offset(c) | {"dropped": 0, "snapshot": "3:3:"}))),
     "HD037": (lambda c: None, lambda c: c.call(check_journal_offset(offset(c) | {"system": "1"}))),
 }
