@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from typing import Protocol
 
@@ -37,6 +38,8 @@ class AsyncLine:
         self.pause = PAUSE_MIN
         #: When that is; None: not planned.
         self.at: float | None = None
+        #: When a consumer was last woken.
+        self.looked_at = 0.0
         self.asked: Asked | None = None
         self.asked_at = 0.0
         self.payloads: list[str] = []
@@ -68,6 +71,7 @@ class AsyncLine:
 
     def wake(self) -> None:
         """Have one consumer look, at once or as soon as one has time."""
+        self.looked_at = time.monotonic()
         if not self._waiting:
             self._again = bool(self._serving)
             return

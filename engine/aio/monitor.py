@@ -32,10 +32,12 @@ log = logging.getLogger("howdah.listener")
 
 AT_ONCE = 100
 """Queues that one statement asks for: some milliseconds of a connection."""
-PAUSE_MANY = 0.0005
-"""Seconds between two questions for each queue, times the number of queues: at most a fifth of a core."""
+PAUSE_MANY = 0.005
+"""Seconds between two questions for a queue, times the number of queues: so much of a connection's time they take."""
 PAUSE_LONGEST = 0.8
 """Senders heed a question for at least a second."""
+PAUSE_RECEIVE = 2.0
+"""Seconds between two receives from a queue that seems empty, or more with many queues: what came back may lie far."""
 PAUSE_FAILING = 2.0
 
 Ask = Callable[[Mapping[str, int | None]], Awaitable[dict[str, Looked]]]
@@ -174,13 +176,13 @@ class AsyncMonitor:
         for payload in looked.asked.payloads:
             self._by_payload.setdefault(payload, set()).add(line)
         line.payloads = looked.asked.payloads
-        first = line.asked is None or now - line.asked_at > ASKED_LASTS
         line.asked, line.asked_at = looked.asked, now
         if not looked.asked.unsettled:
             line.unsettled_since = None
         elif line.unsettled_since is None:
             line.unsettled_since = now
-        if not looked.empty or (first and looked.asked.unsettled):
+        # A receive finds also what the answer does not know of.
+        if not looked.empty or now - line.looked_at > max(PAUSE_RECEIVE, PAUSE_MANY * len(self._lines)):
             line.wake()
 
     def _put_off(self, line: AsyncLine) -> None:
@@ -190,5 +192,5 @@ class AsyncMonitor:
         line.pause = min(max(line.pause, PAUSE_MIN) * 2, longest)
         if line.unsettled_since is not None and pause >= ASK_FROM_BUSY:
             waited = time.monotonic() - line.unsettled_since
-            pause = min(max(PAUSE_UNSETTLED, SHARE_UNSETTLED * waited, PAUSE_MANY * len(self._lines)), longest)
+            pause = min(max(PAUSE_UNSETTLED, SHARE_UNSETTLED * waited, PAUSE_MANY * len(self._lines) / 10), longest)
         self._schedule(line, pause)

@@ -1,4 +1,5 @@
--- howdah._option_kinds(): the permitted values of each option of a queue, topic, alias, listener, service or the engine.
+-- howdah._option_kinds(): the permitted values of each option of a queue, topic, alias, listener, service or the
+-- engine.
 --
 -- Returns  owner (queue, topic, alias, listener, engine or service); key; kind (integer, number, boolean, size, choice,
 --          name, function, selector, options, rule_set, roles, text); the bounds of a number; the choices; whether it

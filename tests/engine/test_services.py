@@ -330,7 +330,7 @@ def test_delayed_messages_and_those_of_a_topic_reach_shared_consumers(dsn: str, 
 
 
 def latencies(dsn: str, queues: list[str], consumers_each: int, rounds: int) -> list[float]:
-    """Seconds from a commit to the handler, one message at a time, with idle consumers over four connections."""
+    """Seconds from a send to its handler, one message at a time, with idle consumers over four connections."""
     found: list[float] = []
 
     async def main() -> None:
@@ -350,8 +350,8 @@ def latencies(dsn: str, queues: list[str], consumers_each: int, rounds: int) -> 
             await asyncio.sleep(2)
             for number in range(rounds):
                 at = asyncio.get_running_loop().create_future()
-                await sender.execute("select howdah.send(%s, 'x'::text)", (queues[number % len(queues)],))
                 sent = time.monotonic()
+                await sender.execute("select howdah.send(%s, 'x'::text)", (queues[number % len(queues)],))
                 async with asyncio.timeout(30):
                     found.append(await at - sent)
                 await asyncio.sleep(0.05)
@@ -366,7 +366,7 @@ def at(values: list[float], share: float) -> float:
 
 
 def test_three_hundred_idle_consumers_receive_over_four_connections(dsn: str, orders: str) -> None:
-    assert at(latencies(dsn, [orders], 300, 20), 0.5) < 1000, "the longest pause between two looks is 250 ms"
+    assert at(latencies(dsn, [orders], 300, 20), 0.5) < 200, "the longest pause between two looks is 250 ms"
 
 
 @pytest.mark.slow
@@ -383,4 +383,4 @@ def test_three_thousand_idle_consumers_receive_as_soon_as_one(dsn: str, queues: 
     again = latencies(dsn, names[:1], 1, 200)
     for name, values in (("one", one_alone), ("3000", many), ("one again", again)):
         print(f"{queues} queues, {name}: p50 {at(values, 0.5):.2f} ms, p99 {at(values, 0.99):.2f} ms")
-    assert at(many, 0.5) < 2 * max(at(one_alone, 0.5), at(again, 0.5)) + 5
+    assert at(many, 0.5) < 2 * max(at(one_alone, 0.5), at(again, 0.5)) + 25
