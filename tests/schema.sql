@@ -1646,6 +1646,7 @@ begin
             v_destination := howdah._with_options(howdah._with_options(v_destination, v_options -> 0), v_options -> 1);
             v_destination.journal_level_at := v_destination.created_at;
             v_destination.id := howdah._store_queue(v_destination);
+            perform howdah._open_room(v_destination.id);
         else
             v_destination.id := howdah._store_topic(v_destination, howdah._auto_options('topic', v_options -> 0));
         end if;
@@ -8795,27 +8796,64 @@ CREATE FUNCTION howdah._link_batch(p_source text, p_want integer, p_selector tex
     LANGUAGE plpgsql
     AS $$
 declare
+    v_room constant bigint := 8000000;
+    v_queue integer := (select d.id from howdah.destinations d
+        where d.name = p_source and d.kind = 'queue' and d.dropped_at is null);
     v_messages howdah.message[] := '{}';
     v_more howdah.message[];
     v_chunk integer := 1;
     v_bytes bigint := 0;
+    v_new bigint;
+    v_largest bigint := 1;
 begin
-    while cardinality(v_messages) < p_want and v_bytes < 8000000 loop
+    while cardinality(v_messages) < p_want and v_bytes < v_room loop
         v_chunk := least(v_chunk, p_want - cardinality(v_messages));
-        select array_agg(r), coalesce(sum(octet_length(coalesce(r.body, '')) + octet_length(coalesce(r.bytes, ''))), 0)
-        into v_more, v_bytes
-        from howdah.receive(p_source, v_chunk, false, p_selector) r;
+        select array_agg(r), coalesce(sum(b.bytes), 0), greatest(max(b.bytes), v_largest)
+        into v_more, v_new, v_largest
+        from howdah.receive(p_source, v_chunk, false, p_selector) r
+        cross join lateral (
+            select octet_length(coalesce(r.body, '')) + octet_length(coalesce(r.bytes, '')) as bytes) b;
         exit when v_more is null;
         v_messages := v_messages || v_more;
+        v_bytes := v_bytes + v_new;
         exit when cardinality(v_more) < v_chunk;
-        v_bytes := v_bytes * 8;  -- what the next chunk would have
-        v_chunk := v_chunk * 8;
+        v_chunk := case when v_queue is null
+            then greatest(least(v_chunk * 8, (v_room - v_bytes) / v_largest), 1)
+            else howdah._link_chunk(v_queue, v_more[cardinality(v_more)], p_want, greatest(v_room - v_bytes, 0)) end;
     end loop;
     return v_messages;
 end
 $$;
 
 COMMENT ON FUNCTION howdah._link_batch(p_source text, p_want integer, p_selector text) IS 'receive what a link forwards next, up to about 8 MB.';
+
+CREATE FUNCTION howdah._link_chunk(p_source_id integer, p_last howdah.message, p_most integer, p_bytes bigint) RETURNS integer
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    v_rank constant integer := 9 - p_last.priority;
+    v_seen bigint;
+    v_fit bigint;
+begin
+    select count(*), count(*) filter (where u.upto <= p_bytes) into v_seen, v_fit
+    from (
+        select sum(b.bytes) over (order by b.rank, b.seq) as upto
+        from (
+            (select m.rank, m.seq, howdah._body_bytes(m.body, m.message_id) as bytes from howdah.msgs m
+             where m.destination_id = p_source_id and (m.rank, m.seq) > (v_rank, p_last."position")
+             order by m.rank, m.seq limit p_most)
+            union all
+            (select n.rank, n.seq, octet_length(n.body) from howdah.msgs_nonpersistent n
+             where n.destination_id = p_source_id and (n.rank, n.seq) > (v_rank, p_last."position")
+             order by n.rank, n.seq limit p_most)
+        ) b
+    ) u;
+    return greatest(least(case when v_seen = 0 then 8 else v_fit end, p_most), 1);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._link_chunk(p_source_id integer, p_last howdah.message, p_most integer, p_bytes bigint) IS 'how many messages of a queue come next that have no more than so many bytes of bodies together.';
 
 CREATE FUNCTION howdah._link_drop(p_link howdah.links) RETURNS void
     LANGUAGE plpgsql
@@ -9910,6 +9948,7 @@ begin
             jsonb_build_object('messages', cardinality(v_lost.message_ids), 'reason', p_reason))
         from howdah.destinations d where d.id = v_lost.destination_id;
     end loop;
+    perform howdah._lose_unread(p_all, p_reason);
     if p_all then
         delete from howdah.topic_nonpersistent_0;
         delete from howdah.topic_nonpersistent_1;
@@ -9919,6 +9958,90 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._lose_nonpersistent(p_all boolean, p_reason text) IS 'remove non-persistent messages: all, or those that an earlier start of the server took.';
+
+CREATE FUNCTION howdah._lose_unread(p_all boolean, p_reason text) RETURNS void
+    LANGUAGE plpgsql
+    AS $_$
+declare
+    v_boot constant timestamptz := pg_postmaster_start_time();
+    v_since constant timestamptz := (select e.boot from howdah.engine e);
+    v_reader record;
+    v_ids bigint[];
+begin
+    for v_reader in
+        select d as destination, s as subscription, a as ack
+        from howdah.acks a
+        join howdah.subscriptions s on s.destination_id = a.subscription_id
+        join howdah.destinations d on d.id = s.destination_id
+        where d.dropped_at is null and d.journal_level <> 'off' and (
+            false
+            or exists (select from howdah.topic_nonpersistent_0 t where t.destination_id = a.destination_id
+                and t.boot >= v_since and (p_all or t.boot <> v_boot))
+            or exists (select from howdah.topic_nonpersistent_1 t where t.destination_id = a.destination_id
+                and t.boot >= v_since and (p_all or t.boot <> v_boot))
+            or exists (select from howdah.topic_nonpersistent_2 t where t.destination_id = a.destination_id
+                and t.boot >= v_since and (p_all or t.boot <> v_boot))
+            )
+    loop
+        for v_ids in execute format(
+            'select array_agg(u.message_id order by u.message_id)
+             from (select m.message_id, row_number() over () / 10000 as part
+                   from (select t.*, true as nonpersistent, t.seq * 1000000 + t.destination_id as message_id
+                         from howdah.topic_nonpersistent_0 t
+                         where t.destination_id = $1 and t.boot >= $2 and ($3 or t.boot <> $4)
+                           and (t.rank = $5) is not false and (t.client_id = $6) is not true
+                           and not howdah._is_passed($7, t.xid, t.seq) offset 0) m
+                   where not exists (select from howdah.acked a where a.ack_id = $8 and a.seq = m.seq)
+                     and (%s) is true) u
+             group by u.part', coalesce((v_reader.subscription).selector_sql, 'true'))
+        using (v_reader.ack).destination_id, v_since, p_all, v_boot,
+            case when (v_reader.subscription).prioritized then 9 - (v_reader.ack).priority end,
+            case when (v_reader.subscription).no_local then (v_reader.subscription).client_id end,
+            howdah._cursor((v_reader.ack).id), (v_reader.ack).id
+        loop
+            perform howdah._journal(v_reader.destination, 'lost', v_ids, true, null, p_reason);
+        end loop;
+        for v_ids in execute format(
+            'select array_agg(u.message_id order by u.message_id)
+             from (select m.message_id, row_number() over () / 10000 as part
+                   from (select t.*, true as nonpersistent, t.seq * 1000000 + t.destination_id as message_id
+                         from howdah.topic_nonpersistent_1 t
+                         where t.destination_id = $1 and t.boot >= $2 and ($3 or t.boot <> $4)
+                           and (t.rank = $5) is not false and (t.client_id = $6) is not true
+                           and not howdah._is_passed($7, t.xid, t.seq) offset 0) m
+                   where not exists (select from howdah.acked a where a.ack_id = $8 and a.seq = m.seq)
+                     and (%s) is true) u
+             group by u.part', coalesce((v_reader.subscription).selector_sql, 'true'))
+        using (v_reader.ack).destination_id, v_since, p_all, v_boot,
+            case when (v_reader.subscription).prioritized then 9 - (v_reader.ack).priority end,
+            case when (v_reader.subscription).no_local then (v_reader.subscription).client_id end,
+            howdah._cursor((v_reader.ack).id), (v_reader.ack).id
+        loop
+            perform howdah._journal(v_reader.destination, 'lost', v_ids, true, null, p_reason);
+        end loop;
+        for v_ids in execute format(
+            'select array_agg(u.message_id order by u.message_id)
+             from (select m.message_id, row_number() over () / 10000 as part
+                   from (select t.*, true as nonpersistent, t.seq * 1000000 + t.destination_id as message_id
+                         from howdah.topic_nonpersistent_2 t
+                         where t.destination_id = $1 and t.boot >= $2 and ($3 or t.boot <> $4)
+                           and (t.rank = $5) is not false and (t.client_id = $6) is not true
+                           and not howdah._is_passed($7, t.xid, t.seq) offset 0) m
+                   where not exists (select from howdah.acked a where a.ack_id = $8 and a.seq = m.seq)
+                     and (%s) is true) u
+             group by u.part', coalesce((v_reader.subscription).selector_sql, 'true'))
+        using (v_reader.ack).destination_id, v_since, p_all, v_boot,
+            case when (v_reader.subscription).prioritized then 9 - (v_reader.ack).priority end,
+            case when (v_reader.subscription).no_local then (v_reader.subscription).client_id end,
+            howdah._cursor((v_reader.ack).id), (v_reader.ack).id
+        loop
+            perform howdah._journal(v_reader.destination, 'lost', v_ids, true, null, p_reason);
+        end loop;
+    end loop;
+end
+$_$;
+
+COMMENT ON FUNCTION howdah._lose_unread(p_all boolean, p_reason text) IS 'journal the non-persistent topic messages that subscriptions have not read, and that are lost now.';
 
 CREATE FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer, p_level smallint) RETURNS boolean
     LANGUAGE plpgsql
@@ -9993,9 +10116,9 @@ begin
     for v_try in 1..least(p_most, p_count - (select count(*) from howdah.spare_numbers)) loop
         v_id := howdah._new_number();
         perform howdah._new_positions(v_id);
-        perform howdah._new_hint(h.name || v_id)
-        from unnest(array['head_of_', 'search_of_', 'waiting_']
-            || case when v_options ?| array['message_limit', 'byte_limit'] then array['room_', 'tickets_'] end) h(name);
+        perform howdah._new_hint(h.name || v_id) from unnest(array['head_of_', 'search_of_', 'waiting_']) h(name);
+        perform howdah._new_hint(h.name || v_id, false) from unnest(array['room_', 'tickets_']) h(name)
+        where v_options ?| array['message_limit', 'byte_limit'];
         insert into howdah.spare_numbers (id) values (v_id);
     end loop;
 end
@@ -10478,18 +10601,19 @@ $$;
 
 COMMENT ON FUNCTION howdah._new_destination(p_name text) IS 'the row of a destination with every default, not yet stored.';
 
-CREATE FUNCTION howdah._new_hint(p_name text) RETURNS regclass
+CREATE FUNCTION howdah._new_hint(p_name text, p_unlogged boolean DEFAULT true) RETURNS regclass
     LANGUAGE plpgsql
     SET default_tablespace TO ''
     AS $$
 begin
     execute format('create %s sequence howdah.%I minvalue 0 start 1',
-        case when current_setting('server_version_num')::integer >= 150000 then 'unlogged' else '' end, p_name);
+        case when p_unlogged and current_setting('server_version_num')::integer >= 150000 then 'unlogged' else '' end,
+        p_name);
     return format('howdah.%I', p_name)::regclass;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._new_hint(p_name text) IS 'create a sequence that serves as memory outside transactions: it never bloats, and everybody sees it at once.';
+COMMENT ON FUNCTION howdah._new_hint(p_name text, p_unlogged boolean) IS 'create a sequence that serves as memory outside transactions: it never bloats, and everybody sees it at once.';
 
 CREATE FUNCTION howdah._new_listener(p_name text, p_destination howdah.destinations, p_options jsonb) RETURNS howdah.listeners
     LANGUAGE plpgsql
@@ -11303,6 +11427,25 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._open_lane(p_destination_id integer, p_rank integer, p_place integer) IS 'make receives look for messages of a rank in a place.';
+
+CREATE FUNCTION howdah._open_room(p_destination_id integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_queue howdah.destinations := (select d from howdah.destinations d where d.id = p_destination_id);
+    v_bits constant integer := case when v_queue.byte_limit is null then 62
+        else greatest(floor(log(2, v_queue.byte_limit / 16384.0)), 0) end;
+    v_most constant bigint := least(coalesce(v_queue.message_limit, 1099511627776), v_queue.byte_limit >> v_bits);
+begin
+    if v_queue.room = to_regclass('howdah.room_' || p_destination_id) then
+        perform setval(v_queue.room, ((coalesce(pg_sequence_last_value(v_queue.tickets), 0) + v_most) << 20)
+            | ((((coalesce(pg_sequence_last_value(v_queue.room), 0) >> 12) + 1) & 255) << 12)
+            | (greatest(floor(log(2, v_most / 64.0)), 0)::bigint << 6) | v_bits);
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._open_room(p_destination_id integer) IS 'allow the tickets of a queue that its own transaction has just created, without a count: nobody else can have sent there.';
 
 CREATE FUNCTION howdah._open_transactions() RETURNS TABLE(transaction text, pid integer)
     LANGUAGE sql
@@ -16677,9 +16820,9 @@ begin
     select d.* into v_destination from howdah.destinations d where d.id = p_destination_id;
     if v_destination.message_limit is not null or v_destination.byte_limit is not null then
         v_tickets := coalesce(to_regclass('howdah.tickets_' || p_destination_id),
-            howdah._new_hint('tickets_' || p_destination_id));
+            howdah._new_hint('tickets_' || p_destination_id, false));
         if to_regclass('howdah.' || v_room) is null then
-            perform howdah._new_hint(v_room);
+            perform howdah._new_hint(v_room, false);
         else
             perform howdah._close_room(('howdah.' || v_room)::regclass);
         end if;
@@ -23197,6 +23340,7 @@ begin
         return '';
     end if;
     perform howdah._check_cluster();
+    perform howdah._sweep_lost();  -- before a table is emptied of what is to be journaled as lost
     perform howdah._settle_ring();
     select r.* into v_open from howdah.topic_ring r where r.state = 'open';
     v_due := v_open.opened_at < howdah.now() - (select e.topic_rotation_seconds * interval '1 second'
@@ -26526,10 +26670,14 @@ CREATE FUNCTION howdah.wait_many(queues text[], since bigint[] DEFAULT NULL::big
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
     select q.name, w.payload, w.since, w.unsettled, coalesce((
-        -- As howdah.receive finds a usual queue: nothing lies before its head, and no step of a search is due.
+        -- As howdah.receive finds a usual queue: nothing lies behind its head, and nothing came back just before it.
+        -- What came back further before is left to receives, which search step by step.
         select d.kind = 'queue' and pg_sequence_last_value(d.special) is null
             and coalesce(pg_sequence_last_value(d.head), 0) >= coalesce(pg_sequence_last_value(d.positions), 0)
-            and not howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp()))
+            and not (howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) and exists (
+                select from howdah.msgs m
+                where m.destination_id = d.id and m.rank = d.main_rank
+                  and m.seq > pg_sequence_last_value(d.head) - 2000 and m.seq <= pg_sequence_last_value(d.head)))
         from howdah.destinations d where d.name = q.name and d.dropped_at is null), false)
     from unnest(wait_many.queues, wait_many.since) q(name, since)
     cross join lateral howdah.wait(q.name, q.since) w
@@ -30332,6 +30480,8 @@ REVOKE ALL ON FUNCTION howdah._link_arrival(p_link_id uuid, p_engine_id uuid, p_
 
 REVOKE ALL ON FUNCTION howdah._link_batch(p_source text, p_want integer, p_selector text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._link_chunk(p_source_id integer, p_last howdah.message, p_most integer, p_bytes bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._link_drop(p_link howdah.links) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._link_drop_read(p_link howdah.links, p_target uuid, p_want integer) FROM PUBLIC;
@@ -30418,6 +30568,8 @@ REVOKE ALL ON FUNCTION howdah._lose(p_destination howdah.destinations, p_bodies 
 
 REVOKE ALL ON FUNCTION howdah._lose_nonpersistent(p_all boolean, p_reason text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._lose_unread(p_all boolean, p_reason text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer, p_level smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._make_spares(p_count integer, p_most integer) FROM PUBLIC;
@@ -30464,7 +30616,7 @@ REVOKE ALL ON FUNCTION howdah._name_schedule(p_id bigint, p_name text) FROM PUBL
 
 REVOKE ALL ON FUNCTION howdah._new_destination(p_name text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._new_hint(p_name text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._new_hint(p_name text, p_unlogged boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._new_listener(p_name text, p_destination howdah.destinations, p_options jsonb) FROM PUBLIC;
 
@@ -30517,6 +30669,8 @@ REVOKE ALL ON FUNCTION howdah._object_json(p_object howdah.objects) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._offset_snapshot(p_offset jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._open_lane(p_destination_id integer, p_rank integer, p_place integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._open_room(p_destination_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._open_transactions() FROM PUBLIC;
 
