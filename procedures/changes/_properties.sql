@@ -10,6 +10,7 @@ language plpgsql stable set extra_float_digits = 1
 as $$
 declare
     v_destination howdah.destinations;
+    v_row jsonb;
     v_paused jsonb;
 begin
     if p_kind in ('queue', 'topic', 'subscription') then
@@ -22,23 +23,25 @@ begin
         -- what administrators set, not what is in effect
         v_destination.max_message_bytes := v_destination.own_max_message_bytes;
         v_destination.persistent := v_destination.own_persistent;
+        v_row := to_jsonb(v_destination);
         v_paused := jsonb_build_object('sending_paused', v_destination.own_sending_paused,
             'receiving_paused', v_destination.own_receiving_paused);
     end if;
     return case p_kind
         when 'queue' then (
-            select v_paused || jsonb_object_agg(k.key, to_jsonb(v_destination) -> k.key)
+            select v_paused || jsonb_object_agg(k.key, v_row -> k.key)
             from howdah._option_kinds() k where k.owner = 'queue')
         when 'topic' then (
-            select v_paused || jsonb_object_agg(k.key, (to_jsonb(v_destination) || to_jsonb(t)) -> k.key)
-            from howdah.topics t cross join howdah._option_kinds() k
-            where t.destination_id = v_destination.id and k.owner = 'topic')
+            select v_paused || jsonb_object_agg(k.key, t.row -> k.key)
+            from (select v_row || to_jsonb(o) as row from howdah.topics o where o.destination_id = v_destination.id
+                offset 0) t
+            cross join howdah._option_kinds() k where k.owner = 'topic')
         when 'subscription' then (
             select v_paused || o.options || jsonb_build_object('topic', s.topic, 'name', s.name,
                 'client_id', s.client_id, 'selector', s.selector, 'shared', s.shared, 'no_local', s.no_local,
                 'prioritized', s.prioritized)
             from howdah.subscriptions s cross join (
-                select jsonb_object_agg(k.key, to_jsonb(v_destination) -> k.key) as options
+                select jsonb_object_agg(k.key, v_row -> k.key) as options
                 from howdah._option_kinds() k where k.owner = 'queue') o
             where s.destination_id = v_destination.id and s.durable)
         when 'alias' then (

@@ -224,6 +224,7 @@ MORE = {
     "park": ("--id", "1"),
     "retry": ("--id", "1"),
     "discard": ("--id", "1"),
+    "changes restore": (),
     "restore": ("--message", "1", "--to", "q"),
 }
 
