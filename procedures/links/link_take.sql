@@ -4,8 +4,8 @@
 -- Returns  one row. state: batch; empty; paused; standby, if another forwarder has the link; or ready, if no target is
 --          given. With a batch: what howdah.link_arrive needs at the target, and messages, a JSON array.
 -- Raises   HD005 wrong argument; HD010 not allowed; HD013 a message is no longer there; HD025 this database or the
---          target is a copy; HD041 there is no such link; HD001, HD003, HD009, HD016, HD019, HD023, HD024, HD032, HD040 as howdah.receive for the link's
---          source.
+--          target is a copy; HD041 there is no such link; HD001, HD003, HD009, HD016, HD019, HD023, HD024, HD032, HD040
+--          as howdah.receive for the link's source.
 -- Role     howdah_consumer howdah_admin
 --
 -- Commit only after howdah.link_arrive has committed at the target. After a rollback the messages come again, and the
