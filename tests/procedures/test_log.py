@@ -313,3 +313,33 @@ def test_metrics_count_each_queue_and_all(db: Db, create: Create) -> None:
 )
 def test_wrong_arguments_are_refused(db: Db, statement: str) -> None:
     refused(db, "HD005", statement)
+
+
+def test_a_link_that_goes_away_comes_back_or_is_refused_is_logged_once(db: Db, create: Create) -> None:
+    create("out")
+    one(db, "select howdah.create_link('far', 'out', 'in', dsn_env => 'HOWDAH_FAR')")
+    db.execute("select howdah.link_take('far', 'me')")
+    for _ in range(2):
+        one(db, "select howdah.link_away('far', 'me', 'no route')")
+    db.execute("select howdah.link_take('far', 'me', gen_random_uuid())")
+    assert logged(db) == [("WARNING", "LINK_AWAY", "out"), ("INFO", "LINK_BACK", "out")]
+    assert one(db, "select details ->> 'error' from howdah.list_log(event => 'LINK_AWAY')") == "no route"
+    message = send(db, "out")
+    failures = Jsonb([{"message_id": message, "error_class": "LinkRefused"}])
+    db.execute("select howdah.record_failures('out', %s)", (failures,))
+    assert logged(db)[2:] == [("WARNING", "LINK_REFUSED", "out")]
+
+
+def test_a_stopped_listener_and_what_a_stop_loses_are_logged(db: Db, create: Create) -> None:
+    create(notify_admin=False)
+    one(db, "select howdah.create_listener('shop', 'q', '{\"sequential_failures\": 1}')")
+    message = send(db)
+    db.execute("select howdah.record_failures_as('shop', %s)", (Jsonb([{"message_id": message}]),))
+    assert logged(db) == [("ERROR", "LISTENER_STOPPED", "q")]
+    one(db, "select howdah.send('q', 'x'::text, delivery_mode => 'non-persistent')")
+    for timeout in (0, 10):
+        one(db, "select state from howdah.stop_engine(interval '%s seconds')", (timeout,))
+    one(db, "select howdah.resume_engine()")
+    assert ("WARNING", "NONPERSISTENT_LOST", "q") in logged(db)
+    stated = [event for event in logged(db) if event[1] == "ENGINE_STATE"]
+    assert len(stated) == 3, "quiesced, stopped, running"
