@@ -31,6 +31,7 @@ Kind = Literal["connection_factory", "xa_connection_factory", "queue", "topic"]
 COLUMNS = tables.Columns(
     {"name": "object", "kind": "kind", "attributes": "attributes", "read_only": "read-only"},
     {"created_at": "created", "created_by": "by", "changed_at": "changed"},
+    cut=frozenset({"attributes"}),
 )
 
 
