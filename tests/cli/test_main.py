@@ -218,6 +218,7 @@ MORE = {
     "link alter": ("--to", "q"),
     "link rebase": ("--yes",),
     "send": ("body",),
+    "object set": ("a=1",),
     "alter": ("-o", "a=1"),
     "replay": ("--id", "1"),
     "poison move": ("--id", "1", "--target", "q"),
