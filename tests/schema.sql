@@ -592,20 +592,16 @@ begin
             quote_literal(p_destination.name)),
             hint = 'Change it with howdah.alter_queue(name, options).';
     end if;
-    insert into howdah.destination_grants (destination_id, verb, role_name)
-    select v_id, g.verb, g.role_name
-    from howdah.engine e
-    cross join lateral (values ('send', e.producer_role), ('receive', e.consumer_role), ('browse', e.browser_role),
-        ('browse', e.consumer_role), ('browse', e.auditor_role), ('send', e.admin_role), ('receive', e.admin_role),
-        ('browse', e.admin_role), ('admin', e.admin_role)) g(verb, role_name)
-    on conflict do nothing;
+    perform howdah._share_rules();
+    perform howdah._compile_rights(array[v_id]);
+    perform howdah._copy_rights_of(array[v_id]);
     perform howdah._note_special(d) from howdah.destinations d where d.id = v_id;
     perform howdah._set_room(v_id);
     return v_id;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._add_destination(p_destination howdah.destinations) IS 'store a new destination and grant its use to Howdah''s roles.';
+COMMENT ON FUNCTION howdah._add_destination(p_destination howdah.destinations) IS 'store a new destination with the rights that the access rules give there.';
 
 CREATE TABLE howdah.listeners (
     id integer NOT NULL,
@@ -942,7 +938,7 @@ begin
         backlog_action = v_new.backlog_action,
         refused_for = case when v_new.backlog_action = 'refuse' then t.refused_for end
     where t.destination_id = p_topic_id;
-    perform howdah._copy_grants_of(p_topic_id) where p_options ? 'stamp_user';
+    perform howdah._copy_rights_of(array[p_topic_id]) where p_options ? 'stamp_user';
     perform howdah._set_room(p_topic_id);
     perform howdah._note_readers(p_topic_id);
 end
@@ -1603,8 +1599,7 @@ begin
             from howdah.topic_ring g) r
         where d.name = p_name and d.dropped_at is null
           and (not d.receiving_paused or not d.own_receiving_paused and howdah._engine_state() = 'running')
-          and exists (select from howdah.destination_grants g
-              where g.destination_id = d.id and g.verb = 'receive' and howdah._has_role(g.role_name));
+          and howdah._has_right(d.id, 'receive');
         if not found then
             perform howdah._refuse_stream(p_name);
         end if;
@@ -1897,6 +1892,39 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._change_commit(p_level integer, p_message_id bigint) IS 'as howdah._commit_needs, whatever the transaction noted before.';
+
+CREATE FUNCTION howdah._change_rule(p_rule_set text, p_resource text, p_name text, p_operation text, p_allow boolean, p_kind text, p_principals text[]) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_before text[];
+    v_after text[] := (select array_agg(p.name order by p.n)
+        from (select u.name, min(u.n) as n from unnest(p_principals) with ordinality u(name, n) group by u.name) p);
+begin
+    select r.principals into v_before from howdah.access_rules r
+    where (r.rule_set, r.resource, r.name, r.operation, r.allow, r.kind)
+        = (p_rule_set, p_resource, p_name, p_operation, p_allow, p_kind);
+    if v_before is not distinct from v_after then
+        return false;
+    elsif v_after is null then
+        delete from howdah.access_rules r
+        where (r.rule_set, r.resource, r.name, r.operation, r.allow, r.kind)
+            = (p_rule_set, p_resource, p_name, p_operation, p_allow, p_kind);
+    else
+        insert into howdah.access_rules (rule_set, resource, name, operation, allow, kind, principals)
+        values (p_rule_set, p_resource, p_name, p_operation, p_allow, p_kind, v_after)
+        on conflict on constraint pk_access_rules do update set principals = excluded.principals;
+    end if;
+    perform howdah._record_change('rule',
+        p_rule_set || '/' || howdah._rule_key(p_resource, p_name, p_operation, p_allow, p_kind),
+        case when v_before is null then 'created' when v_after is null then 'dropped' else 'altered' end,
+        case when v_before is not null then jsonb_build_object('principals', v_before) end,
+        case when v_after is not null then jsonb_build_object('principals', v_after) end);
+    return true;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._change_rule(p_rule_set text, p_resource text, p_name text, p_operation text, p_allow boolean, p_kind text, p_principals text[]) IS 'store a rule, or delete it (p_principals NULL or empty), and record that. It does not compile.';
 
 CREATE FUNCTION howdah._check_all_here() RETURNS void
     LANGUAGE plpgsql STABLE
@@ -2418,6 +2446,8 @@ begin
             when 'boolean' then v_option.type = 'boolean'
             when 'size' then howdah._parse_size(v_option.text) is not null
             when 'choice' then v_option.type = 'string' and v_option.text = any (v_option.choices)
+            when 'rule_set' then v_option.type = 'string'
+                and exists (select from howdah.access_rule_sets s where s.name = v_option.text)
             else v_option.type = 'string' end;
         if not v_right then
             raise exception using errcode = 'HD004',
@@ -2429,6 +2459,7 @@ begin
                     when 'size' then 'It is a number of bytes, or a text such as "10k" or "5m"; 0 or -1: no limit.'
                     when 'choice' then format('It is one of: %s.', array_to_string(v_option.choices, ', '))
                     when 'function' then 'It is the name of a function with its schema, such as "shop.poison".'
+                    when 'rule_set' then 'It is the name of a set of access rules (howdah.list_rule_sets()).'
                     when 'selector' then 'It is a selector, such as "price > 100".'
                     else 'It is the name of a queue.' end;
         end if;
@@ -2585,6 +2616,62 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._check_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_conversations uuid[], p_rank integer, p_level smallint) IS 'refuse messages for which a queue has no room, or whose conversation was ended.';
+
+CREATE FUNCTION howdah._check_rule(p_resource text, p_name text, p_operation text, p_allow boolean, p_kind text, p_principals text[]) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+declare
+    v_wrong text;
+begin
+    v_wrong := case
+        when p_resource is null or p_resource not in ('connection', 'queue', 'topic') then
+            format('there is no resource %s', coalesce(quote_literal(left(p_resource, 100)), 'NULL'))
+        when p_name is null or p_name = '' or length(p_name) > 250 or p_name ~ '[\x01-\x1f]' then 'the name is wrong'
+        when (p_resource = 'connection') <> (p_operation is not distinct from 'connect') or p_operation is null
+            or p_operation not in ('connect', 'produce', 'consume', 'browse', 'create', 'admin', 'pass_all', 'set_all')
+            then format('a %s has no operation %s', p_resource,
+                coalesce(quote_literal(left(p_operation, 100)), 'NULL'))
+        when p_resource = 'connection' and p_name not in ('NORMAL', 'ADMIN') then
+            format('there is no kind %s of connections', quote_literal(left(p_name, 100)))
+        when p_allow is null then 'allow cannot be NULL'
+        when p_kind is null or p_kind not in ('user', 'group') then
+            format('there is no kind %s of principals', coalesce(quote_literal(left(p_kind, 100)), 'NULL'))
+        when p_principals is null or cardinality(p_principals) = 0 or array_position(p_principals, null) is not null
+            or array_ndims(p_principals) <> 1 or '' = any (p_principals)
+            or array_to_string(p_principals, '') ~ '[\x01-\x1f]' then 'principals must be names of roles, or *' end;
+    if v_wrong is not null then
+        raise exception using errcode = 'HD005', message = v_wrong,
+            hint = 'A rule has a resource (connection, queue, topic), a name, an operation (connect, produce, consume, '
+                'browse, create, admin, pass_all, set_all), allow, a kind (user, group) and principals.';
+    end if;
+    if p_name ~ '[*>]' and p_name <> '*' and strpos(p_name, ':') = 0 then
+        perform howdah._check_wildcard(p_name);
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._check_rule(p_resource text, p_name text, p_operation text, p_allow boolean, p_kind text, p_principals text[]) IS 'refuse what is no access rule.';
+
+CREATE FUNCTION howdah._check_rule_right(p_resource text, p_name text) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    if howdah._may_change_all_rules() then
+        return;
+    elsif p_resource in ('queue', 'topic') and (p_name !~ '[*>]' or strpos(p_name, ':') > 0) and coalesce(
+            (select howdah._has_right(d.id, 'admin') and (p_resource = 'queue') = (d.kind = 'queue')
+             from howdah.destinations d where d.name = p_name and d.dropped_at is null),
+            howdah._may(p_resource, p_name, 'admin')) then
+        return;
+    end if;
+    raise exception using errcode = 'HD010',
+        message = format('role %s may not change the access rules of %s', quote_ident(howdah._caller()),
+            coalesce(quote_literal(nullif(p_name, '*')), 'everything')),
+        hint = 'Ask who has the right admin at all queues and topics (howdah.explain_access).';
+end
+$$;
+
+COMMENT ON FUNCTION howdah._check_rule_right(p_resource text, p_name text) IS 'refuse who may not change the access rules for a name.';
 
 CREATE FUNCTION howdah._check_schedule(p_once boolean, p_cron text, p_period interval, p_repeat integer, p_starts_at timestamp with time zone, p_ends_at timestamp with time zone, p_delay interval, p_name text, p_time_zone text, p_misfire_grace interval) RETURNS void
     LANGUAGE plpgsql
@@ -3578,6 +3665,46 @@ $$;
 
 COMMENT ON FUNCTION howdah._commit_surely() IS 'let the caller''s transaction wait at its commit until it is on disk.';
 
+CREATE FUNCTION howdah._compile_matching(p_resource text, p_name text) RETURNS void
+    LANGUAGE sql
+    AS $$
+    select howdah._compile_rights(array(
+        select d.id from howdah.destinations d left join howdah.subscriptions s on s.destination_id = d.id
+        where (d.dropped_at is null or exists (select from howdah.temporary_queues t where t.destination_id = d.id))
+          and (p_name is null or (p_resource = 'queue') = (d.kind = 'queue')
+              and (howdah._rule_matches(p_name, d.name) or howdah._rule_matches(p_name, s.topic)))))
+$$;
+
+COMMENT ON FUNCTION howdah._compile_matching(p_resource text, p_name text) IS 'howdah._compile_rights at all destinations that a rule covers.';
+
+CREATE FUNCTION howdah._compile_rights(p_ids integer[]) RETURNS void
+    LANGUAGE sql
+    AS $$
+    with covering as (
+        select d.id, r.rule_set, case r.operation when 'produce' then 'send' when 'consume' then 'receive'
+            else r.operation end as verb, r.kind, r.principal, r.allow, r.tier,
+            min(r.tier) filter (where r.principal = '*') over (partition by d.id, r.rule_set, r.operation) as last
+        from howdah.destinations d cross join lateral howdah._rules_at(d) r
+        where d.id = any (p_ids) and r.operation not in ('create', 'connect')
+    ), compiled as materialized (
+        select distinct on (c.id, c.rule_set, c.verb, c.kind, c.principal) c.*
+        from covering c where c.last is null or c.tier <= c.last
+        order by c.id, c.rule_set, c.verb, c.kind, c.principal, c.tier, c.allow
+    ), gone as (
+        delete from howdah.destination_grants g
+        where g.destination_id = any (p_ids) and g.rule_set <> ''
+          and not exists (select from compiled c where (c.id, c.rule_set, c.verb, c.kind, c.principal)
+              = (g.destination_id, g.rule_set, g.verb, g.kind, g.role_name))
+    )
+    insert into howdah.destination_grants as g (destination_id, rule_set, verb, kind, role_name, allow, tier)
+    select c.id, c.rule_set, c.verb, c.kind, c.principal, c.allow, c.tier from compiled c
+    on conflict (destination_id, rule_set, verb, kind, role_name) do update
+        set allow = excluded.allow, tier = excluded.tier
+        where (g.allow, g.tier) <> (excluded.allow, excluded.tier)
+$$;
+
+COMMENT ON FUNCTION howdah._compile_rights(p_ids integer[]) IS 'write into destination_grants what the access rules come to at destinations.';
+
 CREATE FUNCTION howdah._composite_members(p_names text) RETURNS howdah.destinations[]
     LANGUAGE plpgsql
     AS $$
@@ -3725,53 +3852,65 @@ $_$;
 
 COMMENT ON FUNCTION howdah._consumer_turn(p_queue howdah.destinations, p_consumer bigint, p_now timestamp with time zone, OUT admitted boolean, OUT alone boolean, OUT share text) IS 'whether it is a consumer''s turn in a queue that tells its consumers apart.';
 
-CREATE FUNCTION howdah._copy_grants() RETURNS trigger
+CREATE FUNCTION howdah._copy_rights(p_subscription_id integer, p_topics integer[], p_by_wildcard boolean) RETURNS void
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
+declare
+    v_rule_set text := coalesce(howdah._rule_set_of_caller(), (select e.rule_set from howdah.engine e));
 begin
-    perform howdah._copy_grants_of(new.destination_id) where new.destination_id is not null;
-    perform howdah._copy_grants_of(old.destination_id) where old.destination_id is distinct from new.destination_id;
-    return null;
+    perform howdah._compile_rights(array[p_subscription_id]);
+    insert into howdah.destination_grants (destination_id, rule_set, verb, kind, role_name)
+    select p_subscription_id, '', g.verb, g.kind, g.role_name
+    from howdah.destination_grants g
+    where g.destination_id = any (p_topics) and g.verb <> 'send' and g.allow and g.rule_set = v_rule_set
+    group by g.verb, g.kind, g.role_name having count(*) = cardinality(p_topics)
+    union
+    select p_subscription_id, '', v.verb, 'group', howdah._caller()
+    from (values ('receive'), ('browse')) v(verb) where p_by_wildcard
+    union
+    select p_subscription_id, '', v.verb, 'group', e.admin_role
+    from (values ('receive'), ('browse'), ('admin')) v(verb) cross join howdah.engine e where p_by_wildcard
+    on conflict do nothing;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._copy_grants() IS 'keep the lists in howdah.destinations of who may send and receive, which every call reads.';
-
-CREATE FUNCTION howdah._copy_grants_of(p_destination_id integer) RETURNS void
-    LANGUAGE sql
-    AS $$
-    update howdah.destinations d
-    set senders = array(select g.role_name from howdah.destination_grants g
-                        where g.destination_id = d.id and g.verb = 'send' and not d.stamp_user
-                        order by g.role_name = e.admin_role, g.role_name),
-        receivers = array(select g.role_name from howdah.destination_grants g
-                          where g.destination_id = d.id and g.verb = 'receive' and d.kind = 'queue'
-                            and not d.name ^@ '_TEMP.'
-                          order by g.role_name = e.admin_role, g.role_name)
-    from howdah.engine e
-    where d.id = p_destination_id
-$$;
-
-COMMENT ON FUNCTION howdah._copy_grants_of(p_destination_id integer) IS 'keep the lists of howdah._copy_grants for one destination.';
-
-CREATE FUNCTION howdah._copy_rights(p_subscription_id integer, p_topics integer[], p_by_wildcard boolean) RETURNS void
-    LANGUAGE sql
-    AS $$
-    delete from howdah.destination_grants g using howdah.engine e
-    where g.destination_id = p_subscription_id and (g.verb = 'send' or not p_by_wildcard
-        or g.role_name <> e.admin_role);
-    insert into howdah.destination_grants (destination_id, verb, role_name)
-    select p_subscription_id, g.verb, g.role_name from howdah.destination_grants g
-    where g.destination_id = any (p_topics) and g.verb <> 'send'
-    group by g.verb, g.role_name having count(*) = cardinality(p_topics)
-    on conflict do nothing;
-    insert into howdah.destination_grants (destination_id, verb, role_name)
-    select p_subscription_id, v.verb, howdah._caller() from (values ('receive'), ('browse')) v(verb) where p_by_wildcard
-    on conflict do nothing
-$$;
-
 COMMENT ON FUNCTION howdah._copy_rights(p_subscription_id integer, p_topics integer[], p_by_wildcard boolean) IS 'give the rights to receive from, browse and administer a topic at its subscription, too.';
+
+CREATE FUNCTION howdah._copy_rights_of(p_ids integer[]) RETURNS void
+    LANGUAGE sql
+    AS $$
+    with in_force as materialized (
+        select e.rule_set from howdah.engine e
+        union select s.rule_set from howdah.services s where s.rule_set is not null
+    ), fast as (
+        select g.destination_id, g.verb, g.role_name
+        from howdah.destination_grants g cross join in_force f
+        where g.destination_id = any (p_ids) and g.verb in ('send', 'receive') and g.kind = 'group' and g.allow
+          and g.role_name <> '*' and g.rule_set in (f.rule_set, '')
+          and not exists (select from howdah.destination_grants n
+              where n.destination_id = g.destination_id and n.verb = g.verb and n.rule_set in (f.rule_set, '')
+                and not n.allow and n.tier <= g.tier)
+        group by g.destination_id, g.verb, g.role_name
+        having count(distinct f.rule_set) = (select count(*) from in_force)
+    ), listed as (
+        select d.id, v.verb, array_agg(f.role_name order by f.role_name = e.admin_role, f.role_name) as roles
+        from howdah.destinations d cross join howdah.engine e
+        cross join (values ('send'), ('receive')) v(verb)
+        left join fast f on f.destination_id = d.id and f.verb = v.verb
+        where d.id = any (p_ids)
+          and case v.verb when 'send' then not d.stamp_user else d.kind = 'queue' and not d.name ^@ '_TEMP.' end
+        group by d.id, v.verb
+    ), lists as (
+        select i.id, coalesce(max(l.roles) filter (where l.verb = 'send'), '{}') as senders,
+            coalesce(max(l.roles) filter (where l.verb = 'receive'), '{}') as receivers
+        from unnest(p_ids) i(id) left join listed l on l.id = i.id group by i.id
+    )
+    update howdah.destinations d set senders = b.senders, receivers = b.receivers
+    from lists b
+    where d.id = b.id and (d.senders, d.receivers) is distinct from (b.senders, b.receivers)
+$$;
+
+COMMENT ON FUNCTION howdah._copy_rights_of(p_ids integer[]) IS 'keep the lists in howdah.destinations of who may send and receive, which every call reads first.';
 
 CREATE FUNCTION howdah._count_by_origin(p_destination_id integer, p_most bigint) RETURNS TABLE(origin_id integer, messages bigint)
     LANGUAGE plpgsql STABLE
@@ -4109,6 +4248,25 @@ $$;
 
 COMMENT ON FUNCTION howdah._deduplicate(p_destination howdah.destinations, p_keys text[], p_ids bigint[]) IS 'find which of the messages about to be sent were sent already.';
 
+CREATE FUNCTION howdah._default_rules() RETURNS TABLE(resource text, name text, operation text, allow boolean, kind text, principals text[])
+    LANGUAGE sql STABLE
+    AS $$
+    select 'connection', 'NORMAL', 'connect', true, 'user', array['*']
+    union all
+    select 'connection', 'ADMIN', 'connect', true, 'group', array[e.admin_role] from howdah.engine e
+    union all
+    select t.resource, '*', o.operation, true, 'group', array(select distinct r.role_name from unnest(o.roles)
+        r(role_name) order by 1)
+    from howdah.engine e
+    cross join (values ('queue'), ('topic')) t(resource)
+    cross join lateral (values ('produce', array[e.producer_role, e.admin_role]),
+        ('consume', array[e.consumer_role, e.admin_role]),
+        ('browse', array[e.browser_role, e.consumer_role, e.auditor_role, e.admin_role]),
+        ('create', array[e.admin_role]), ('admin', array[e.admin_role])) o(operation, roles)
+$$;
+
+COMMENT ON FUNCTION howdah._default_rules() IS 'the access rules of a new installation.';
+
 CREATE FUNCTION howdah._deliver(p_destination_id integer, p_message howdah.msgs, p_now timestamp with time zone, p_limit integer, p_journaled boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
     AS $$
@@ -4288,6 +4446,30 @@ $$;
 
 COMMENT ON FUNCTION howdah._deliver_locked(p_lane howdah.lanes, p_name text, p_positions bigint[], p_now timestamp with time zone, p_reason text, p_journaled boolean) IS 'deliver locked messages of a queue in which nothing ever failed.';
 
+CREATE FUNCTION howdah._deny_others(p_destination howdah.destinations, p_verb text, p_role text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform howdah._grant_rule(p_destination, p_verb, o.allow, o.kind, o.roles)
+    from (
+        select g.allow, g.kind, array_agg(g.role_name order by g.role_name) as roles
+        from howdah.destination_grants g join howdah.engine e on g.rule_set in (e.rule_set, '')
+        where g.destination_id = p_destination.id and g.verb = p_verb and g.role_name <> '*'
+          and not (g.allow and g.role_name = p_role)
+          and not (g.allow and g.kind = 'user' and exists (select from howdah.destination_grants n
+              where n.destination_id = g.destination_id and n.verb = g.verb and n.rule_set = g.rule_set
+                and not n.allow and n.kind = 'group' and n.tier < g.tier))
+        group by g.allow, g.kind
+    ) o;
+    perform howdah._grant_rule(p_destination, p_verb, true, 'user',
+        array_remove(howdah._granted(p_destination, p_verb, true, 'user'), '*'));
+    perform howdah._grant_rule(p_destination, p_verb, false, 'user',
+        array_append(array_remove(howdah._granted(p_destination, p_verb, false, 'user'), '*'), '*'));
+end
+$$;
+
+COMMENT ON FUNCTION howdah._deny_others(p_destination howdah.destinations, p_verb text, p_role text) IS 'give a destination rules of its own for a verb, by which everybody keeps the right who has it now, but for one role.';
+
 CREATE FUNCTION howdah._destination(p_name text, p_verb text) RETURNS howdah.destinations
     LANGUAGE plpgsql STABLE
     AS $$
@@ -4303,15 +4485,11 @@ begin
             message = format('there is no queue %s', coalesce(quote_literal(left(p_name, 250)), 'NULL')),
             hint = 'Create it with howdah.create_queue(name), or see howdah.list_queues().';
     end if;
-    if not exists (
-        select from howdah.destination_grants g
-        where g.destination_id = v_destination.id and g.verb = p_verb
-          and howdah._has_role(g.role_name)
-    ) then
+    if not howdah._has_right(v_destination.id, p_verb) then
         raise exception using errcode = 'HD010',
             message = format('role %s may not %s on queue %s', quote_ident(howdah._caller()), p_verb,
                 quote_literal(p_name)),
-            hint = 'Ask an administrator for membership in a role that has this right (howdah.destination_grants).';
+            hint = 'Ask an administrator for membership in a role that has this right (howdah.list_grants).';
     end if;
     if v_destination.name ^@ '_TEMP.' then
         perform howdah._check_temporary(v_destination, p_verb);
@@ -4974,6 +5152,8 @@ CREATE FUNCTION howdah._engine_option(p_key text) RETURNS text
         when 'imq.message.expiration.interval' then 'expiration_interval_seconds'
         when 'imq.redelivered.optimization' then 'redelivered_optimization'
         when 'imq.transaction.autorollback' then 'autorollback'
+        when 'imq.accesscontrol.enabled' then 'access_enabled'
+        when 'imq.accesscontrol.file.filename' then 'rule_set'
         when 'sib.processor.blockedRetryTimeout' then 'default_blocked_retry_ms'
         else p_key end
 $$;
@@ -5064,6 +5244,15 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._enter_state(p_from text[], p_state text, p_act text, p_reason text) IS 'change the state of the engine, and record who did it.';
+
+CREATE FUNCTION howdah._escaped_principals(p_principals text[]) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select string_agg(regexp_replace(p.name, '([\\, #])', '\\\1', 'g'), ',' order by p.n)
+    from unnest(p_principals) with ordinality p(name, n)
+$$;
+
+COMMENT ON FUNCTION howdah._escaped_principals(p_principals text[]) IS 'names of roles in one text, with commas between them.';
 
 CREATE FUNCTION howdah._estimate(p_destination_id integer) RETURNS TABLE(origin_id integer, live bigint, parked bigint, oldest_sent_at timestamp with time zone)
     LANGUAGE plpgsql STABLE
@@ -5410,9 +5599,7 @@ begin
             p_message.message_id)) then format('queue %s is full', p_name)
         when p_destination.check_rights and exists (
             select from unnest(array['receive', 'browse', 'send', 'pass_all', 'set_all']) v(verb)
-            where not exists (select from howdah.destination_grants g
-                              where g.destination_id = p_target.id and g.verb = v.verb
-                                and howdah._has_role(g.role_name)))
+            where not howdah._has_right(p_target.id, v.verb))
             then format('NOT_AUTHORIZED: role %s lacks rights on queue %s', howdah._caller(), p_name)
     end;
 end
@@ -5675,9 +5862,7 @@ begin
             howdah._destination_name(p_schedule.destination_id)),
             hint = 'Cancel the schedule.';
     end if;
-    if not exists (select from howdah.destination_grants g
-                   where g.destination_id = v_destination.id and g.verb = 'send'
-                     and howdah._is_member(p_schedule.created_by, g.role_name)) then
+    if not howdah._role_has_right(p_schedule.created_by, v_destination.id, 'send') then
         raise exception using errcode = 'HD010',
             message = format('role %s may not send to %s any more', quote_ident(p_schedule.created_by),
                 quote_literal(v_destination.name)),
@@ -6076,6 +6261,28 @@ CREATE FUNCTION howdah._generation() RETURNS bigint
 
 COMMENT ON FUNCTION howdah._generation() IS 'how often the ring of topic tables was turned; modulo 3, the number of the open tables.';
 
+CREATE FUNCTION howdah._grant_rule(p_destination howdah.destinations, p_verb text, p_allow boolean, p_kind text, p_principals text[]) RETURNS boolean
+    LANGUAGE sql
+    AS $$
+    select howdah._change_rule(e.rule_set, case p_destination.kind when 'queue' then 'queue' else 'topic' end,
+        p_destination.name, case p_verb when 'send' then 'produce' when 'receive' then 'consume' else p_verb end,
+        p_allow, p_kind, p_principals)
+    from howdah.engine e
+$$;
+
+COMMENT ON FUNCTION howdah._grant_rule(p_destination howdah.destinations, p_verb text, p_allow boolean, p_kind text, p_principals text[]) IS 'store or drop the access rule of the engine''s set for one destination and verb; see howdah._change_rule.';
+
+CREATE FUNCTION howdah._granted(p_destination howdah.destinations, p_verb text, p_allow boolean, p_kind text) RETURNS text[]
+    LANGUAGE sql STABLE
+    AS $$
+    select coalesce(max(r.principals), '{}') from howdah.access_rules r join howdah.engine e on e.rule_set = r.rule_set
+    where r.resource = case p_destination.kind when 'queue' then 'queue' else 'topic' end
+      and r.name = p_destination.name and r.allow = p_allow and r.kind = p_kind
+      and r.operation = case p_verb when 'send' then 'produce' when 'receive' then 'consume' else p_verb end
+$$;
+
+COMMENT ON FUNCTION howdah._granted(p_destination howdah.destinations, p_verb text, p_allow boolean, p_kind text) IS 'the principals of the access rule of the engine''s set for one destination and verb.';
+
 CREATE FUNCTION howdah._greatest_xid(p_partition regclass, p_above bigint) RETURNS bigint
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
@@ -6206,11 +6413,21 @@ CREATE FUNCTION howdah._has_old_snapshot() RETURNS boolean
 COMMENT ON FUNCTION howdah._has_old_snapshot() IS 'whether the transaction keeps one snapshot, and so may not see what others have committed since.';
 
 CREATE FUNCTION howdah._has_right(p_destination_id integer, p_verb text) RETURNS boolean
-    LANGUAGE sql STABLE
+    LANGUAGE plpgsql STABLE COST 1
     AS $$
-    select exists (select from howdah.destination_grants g
-                   where g.destination_id = p_destination_id and g.verb = p_verb
-                     and howdah._has_role(g.role_name))
+declare
+    v_rule_set text := howdah._rule_set_of_caller();
+    v_allow boolean := v_rule_set is null;
+begin
+    if not v_allow then
+        select g.allow into v_allow from howdah.destination_grants g
+        where g.destination_id = p_destination_id and g.verb = p_verb and g.rule_set in (v_rule_set, '')
+          and case when g.role_name = '*' then true when g.kind = 'user' then g.role_name = howdah._caller()
+              else howdah._has_role(g.role_name) end
+        order by g.tier, g.allow limit 1;
+    end if;
+    return v_allow is true and howdah._refuse_maintenance();
+end
 $$;
 
 COMMENT ON FUNCTION howdah._has_right(p_destination_id integer, p_verb text) IS 'whether the caller has a right to a destination.';
@@ -6751,6 +6968,16 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._is_plain(p_destination_id integer, p_groups text) IS 'whether only the main lane of a queue can have a message to give.';
+
+CREATE FUNCTION howdah._is_principal(p_role text, p_kind text, p_principal text) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    select case when p_principal = '*' then true
+        when p_kind = 'user' then p_role = p_principal
+        else howdah._is_member(p_role, p_principal) end
+$$;
+
+COMMENT ON FUNCTION howdah._is_principal(p_role text, p_kind text, p_principal text) IS 'whether a rule''s principal covers a role.';
 
 CREATE FUNCTION howdah._is_readable(p_at timestamp with time zone) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -7421,14 +7648,11 @@ begin
             message = format('there is no link %s', coalesce(quote_literal(left(p_name, 250)), 'NULL')),
             hint = 'Create it with howdah.create_link(name, …), or see howdah.list_links().';
     end if;
-    if not exists (
-        select from howdah.destination_grants g
-        where g.destination_id = v_link.source_id and g.verb = p_verb and howdah._has_role(g.role_name)
-    ) then
+    if not howdah._has_right(v_link.source_id, p_verb) then
         raise exception using errcode = 'HD010',
             message = format('role %s may not %s on the source of link %s', quote_ident(howdah._caller()), p_verb,
                 quote_literal(p_name)),
-            hint = 'Ask an administrator for membership in a role that has this right (howdah.destination_grants).';
+            hint = 'Ask an administrator for membership in a role that has this right (howdah.list_grants).';
     end if;
     return v_link;
 end
@@ -8455,10 +8679,8 @@ begin
     into v_busy, v_idle, v_allowed, v_any
     from (select d.name, d.id, d.receiving_paused and (d.own_receiving_paused or howdah._engine_state() <> 'running')
         or d.backout_count = 'hardened' or d.delivery_policy <> 'shared' or d.message_groups = 'sticky' as closed,
-              howdah._has_role(d.receivers[1]) is true
-                  or exists (select from howdah.destination_grants g
-                             where g.destination_id = d.id and g.verb = 'receive'
-                               and howdah._has_role(g.role_name)) as allowed,
+              howdah._has_role(d.receivers[1])
+                  or howdah._has_right(d.id, 'receive') as allowed,
               pg_sequence_last_value(d.special) is null
               and coalesce(pg_sequence_last_value(d.head), 0) >= coalesce(pg_sequence_last_value(d.positions),
                   0) as idle
@@ -8473,7 +8695,7 @@ begin
         raise exception using errcode = 'HD010',
             message = format('role %s may not receive from any queue that matches %s',
             quote_ident(howdah._caller()), quote_literal(p_pattern)),
-            hint = 'Ask an administrator for membership in a role that has this right (howdah.destination_grants).';
+            hint = 'Ask an administrator for membership in a role that has this right (howdah.list_grants).';
     end if;
     v_start := floor(random() * cardinality(v_busy));
     return v_busy[v_start + 1:] || v_busy[1:v_start] || v_idle;
@@ -8481,6 +8703,51 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._matching_queues(p_pattern text, p_want integer, p_selector text) IS 'the queues that a receive from a wildcard looks into, in the order of looking.';
+
+CREATE FUNCTION howdah._matching_rules(p_resource text, p_names text[]) RETURNS TABLE(rule_set text, name text, operation text, allow boolean, kind text, principal text, tier integer)
+    LANGUAGE sql STABLE
+    AS $$
+    select r.rule_set, r.name, r.operation, r.allow, r.kind, r.principal,
+        case when r.place is not null then 10 * r.place
+            else 26 + 4 * dense_rank() over (order by r.place nulls last, r.name = '*', r.parts, length(r.name) desc,
+                r.name)::integer end
+        + case when r.principal = '*' then 2 else 0 end + case r.kind when 'group' then 1 else 0 end
+    from (
+        select m.*, p.principal, case when strpos(m.name, '*') + strpos(m.name, '>') > 0 then
+            array(select case s.part when '*' then 1 when '>' then 2 else 0 end
+                  from unnest(string_to_array(m.name, '.')) with ordinality s(part, n) order by s.n) end as parts
+        from (
+            select a.*, array_position(p_names, a.name) as place
+            from howdah.access_rules a
+            where a.resource = p_resource and a.name = any (p_names)
+            union all
+            select a.*, null::integer
+            from howdah.access_rules a
+            where a.resource = p_resource and a.name ~ '[*>]' and not a.name = any (p_names)
+              and howdah._rule_matches(a.name, p_names[cardinality(p_names)])
+        ) m
+        cross join lateral unnest(m.principals) p(principal)
+    ) r
+$$;
+
+COMMENT ON FUNCTION howdah._matching_rules(p_resource text, p_names text[]) IS 'the rules that cover a thing, and in which order they decide.';
+
+CREATE FUNCTION howdah._may(p_resource text, p_name text, p_operation text) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    v_rule_set text := howdah._rule_set_of_caller();
+begin
+    return (v_rule_set is null or coalesce((
+        select m.allow from howdah._matching_rules(p_resource, array[p_name]) m
+        where m.rule_set = v_rule_set and m.operation = p_operation
+          and case when m.principal = '*' then true when m.kind = 'user' then m.principal = howdah._caller()
+              else howdah._has_role(m.principal) end
+        order by m.tier, m.allow limit 1), false)) and howdah._refuse_maintenance();
+end
+$$;
+
+COMMENT ON FUNCTION howdah._may(p_resource text, p_name text, p_operation text) IS 'whether the access rules let the caller do something that needs no destination, such as creating one or connecting.';
 
 CREATE FUNCTION howdah._may_be_due(p_lane howdah.lanes, p_now timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql
@@ -8520,15 +8787,29 @@ COMMENT ON FUNCTION howdah._may_be_due(p_lane howdah.lanes, p_now timestamp with
 CREATE FUNCTION howdah._may_change(p_schedule howdah.schedules) RETURNS boolean
     LANGUAGE sql STABLE
     AS $$
-    select exists (
-        select from pg_roles r
-        where (r.rolname = p_schedule.created_by or r.rolname in (
-                select g.role_name from howdah.destination_grants g
-                where g.destination_id = p_schedule.destination_id and g.verb = 'admin'))
-          and howdah._has_role(r.rolname::text))
+    select howdah._has_role(p_schedule.created_by) or howdah._has_right(p_schedule.destination_id, 'admin')
 $$;
 
 COMMENT ON FUNCTION howdah._may_change(p_schedule howdah.schedules) IS 'whether the caller may cancel, pause or replace a schedule.';
+
+CREATE FUNCTION howdah._may_change_all_rules() RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    v_rule_set text := howdah._rule_set_of_caller();
+begin
+    return howdah._has_role((select pg_get_userbyid(n.nspowner)::text from pg_namespace n where n.nspname = 'howdah'))
+        or not exists (
+            select from (values ('queue'), ('topic')) t(resource)
+            where not case when exists (
+                    select from howdah.access_rules r
+                    where (r.rule_set, r.resource, r.name, r.operation) = (v_rule_set, t.resource, '*', 'admin'))
+                then howdah._may(t.resource, '*', 'admin')
+                else howdah._has_role((select e.admin_role from howdah.engine e)) end);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._may_change_all_rules() IS 'whether the caller may change any access rule, and which set is in force.';
 
 CREATE FUNCTION howdah._mean_delay_ms(p_destination howdah.destinations, p_failures integer) RETURNS double precision
     LANGUAGE sql IMMUTABLE
@@ -9354,6 +9635,28 @@ $$;
 
 COMMENT ON FUNCTION howdah._note_received(p_reliability text) IS 'note that the transaction received a message of this level, by its name.';
 
+CREATE FUNCTION howdah._note_rights() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+begin
+    if tg_table_name <> 'destination_grants' then
+        perform howdah._touch_rules(null);
+        perform howdah._copy_rights_of(array(select d.id from howdah.destinations d));
+    elsif tg_op = 'UPDATE' then
+        perform howdah._copy_rights_of(array(select n.destination_id from now_so n union
+            select b.destination_id from so_before b));
+    elsif tg_op = 'INSERT' then
+        perform howdah._copy_rights_of(array(select distinct n.destination_id from now_so n));
+    else
+        perform howdah._copy_rights_of(array(select distinct b.destination_id from so_before b));
+    end if;
+    return null;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._note_rights() IS 'call howdah._copy_rights_of after rights, or the sets of rules in force, have changed.';
+
 CREATE FUNCTION howdah._note_sender(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_level smallint) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -9654,7 +9957,9 @@ CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind 
         ('engine', 'journal_retention_days', 'integer', 1, 36500, null, false),
         ('engine', 'incident_retention_days', 'integer', 1, 36500, null, false),
         ('engine', 'archive', 'boolean', 0, 0, null, false),
-        ('engine', 'persistent', 'boolean', 0, 0, null, false)
+        ('engine', 'persistent', 'boolean', 0, 0, null, false),
+        ('engine', 'access_enabled', 'boolean', 0, 0, null, false),
+        ('engine', 'rule_set', 'rule_set', 0, 0, null, false)
 $$;
 
 COMMENT ON FUNCTION howdah._option_kinds() IS 'the permitted values of each option of a queue, a topic, an alias, a listener or the engine.';
@@ -9961,6 +10266,56 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._parks_waiting(p_queue howdah.destinations, p_now timestamp with time zone) IS 'park messages that wait for the delay of a recorded failure and are still in their place.';
+
+CREATE FUNCTION howdah._parse_rules(p_text text) RETURNS TABLE(resource text, name text, operation text, allow boolean, kind text, principals text[])
+    LANGUAGE plpgsql STABLE
+    AS $_$
+declare
+    v_line record;
+    v_key text;
+    v_parts text[];
+    v_rules jsonb := '{}';
+begin
+    for v_line in select l.line, l.content from howdah._rule_lines(p_text) l loop
+        v_key := regexp_replace(rtrim(substring(v_line.content from '^((?:[^\\=]|\\.)+)=')), '\\(.)', '\1', 'g');
+        v_parts := regexp_match(v_key, '^(connection)[.](NORMAL|ADMIN)()[.](allow|deny)[.](user|group)$');
+        if v_parts is null then
+            v_parts := regexp_match(v_key, '^(queue|topic)[.](?:(.+)[.])?(produce|consume|browse|create|admin|pass_all|'
+                'set_all)[.](allow|deny)[.](user|group)$');
+        end if;
+        resource := v_parts[1];
+        name := v_parts[2];
+        operation := coalesce(nullif(v_parts[3], ''), 'connect');
+        if name is null and operation = 'create' then
+            name := '*';
+        end if;
+        allow := v_parts[4] = 'allow';
+        kind := v_parts[5];
+        principals := array(
+            select regexp_replace(p.name[1], '\\(.)', '\1', 'g')
+            from (select regexp_match(t.part[1], '^\s*(.*?(?:\\.)?)\s*$') as name
+                  from regexp_matches(substring(v_line.content from '^(?:[^\\=]|\\.)+=(.*)$'), '((?:[^\\,]|\\.)+)',
+                      'g') t(part)) p
+            where p.name[1] <> '');
+        if resource is null or name is null or principals = '{}' then
+            raise exception using errcode = 'HD005',
+                message = format('line %s is no access rule: %s', v_line.line, left(v_line.content, 100)),
+                hint = 'For example queue.q1.produce.deny.user=tom,ann or connection.ADMIN.allow.group=admin.';
+        end if;
+        begin
+            perform howdah._check_rule(resource, name, operation, allow, kind, principals);
+        exception when sqlstate 'HD005' or sqlstate 'HD003' then
+            raise exception using errcode = 'HD005', message = format('line %s: %s', v_line.line, sqlerrm);
+        end;
+        v_rules := v_rules || jsonb_build_object(v_key, jsonb_build_object('resource', resource, 'name', name,
+            'operation', operation, 'allow', allow, 'kind', kind, 'principals', principals));
+    end loop;
+    return query select r.* from jsonb_each(v_rules) o cross join lateral jsonb_to_record(o.value)
+        r(resource text, name text, operation text, allow boolean, kind text, principals text[]);
+end
+$_$;
+
+COMMENT ON FUNCTION howdah._parse_rules(p_text text) IS 'the rules of a text in the syntax of properties, the last of several with one key.';
 
 CREATE FUNCTION howdah._parse_size(p_size text) RETURNS bigint
     LANGUAGE sql IMMUTABLE
@@ -10737,7 +11092,7 @@ begin
                   and d.journal_level <> 'full' and d.persistent and d.default_reliability = 'ASSURED_PERSISTENT'
                   and d.room is null and t.stored and not t.bridged
                   and t.refused_for is null
-                  and howdah._has_role(d.senders[1])
+                  and (howdah._has_role(d.senders[1]) or d.senders <> '{}' and howdah._has_right(d.id, 'send'))
                   and (pg_sequence_last_value(d.waiting) is null or p_notify is not true
                       or howdah._wake(d.id, d.waiting, 'topic:'))
                 returning seq, destination_id into v_seq, v_topic;
@@ -10755,7 +11110,7 @@ begin
                   and d.journal_level <> 'full' and d.persistent and d.default_reliability = 'ASSURED_PERSISTENT'
                   and d.room is null and t.stored and not t.bridged
                   and t.refused_for is null
-                  and howdah._has_role(d.senders[1])
+                  and (howdah._has_role(d.senders[1]) or d.senders <> '{}' and howdah._has_right(d.id, 'send'))
                   and (pg_sequence_last_value(d.waiting) is null or p_notify is not true
                       or howdah._wake(d.id, d.waiting, 'topic:'))
                 returning seq, destination_id into v_seq, v_topic;
@@ -10773,7 +11128,7 @@ begin
                   and d.journal_level <> 'full' and d.persistent and d.default_reliability = 'ASSURED_PERSISTENT'
                   and d.room is null and t.stored and not t.bridged
                   and t.refused_for is null
-                  and howdah._has_role(d.senders[1])
+                  and (howdah._has_role(d.senders[1]) or d.senders <> '{}' and howdah._has_right(d.id, 'send'))
                   and (pg_sequence_last_value(d.waiting) is null or p_notify is not true
                       or howdah._wake(d.id, d.waiting, 'topic:'))
                 returning seq, destination_id into v_seq, v_topic;
@@ -12407,6 +12762,22 @@ $$;
 
 COMMENT ON FUNCTION howdah._returned_messages(p_destination_id integer, p_message_ids bigint[]) IS 'messages that the caller''s transaction has just given back, as callers see them.';
 
+CREATE FUNCTION howdah._role_has_right(p_role text, p_destination_id integer, p_verb text) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    v_rule_set text := howdah._rule_set_of(p_role);
+begin
+    return v_rule_set is null or coalesce((
+        select g.allow from howdah.destination_grants g
+        where g.destination_id = p_destination_id and g.verb = p_verb and g.rule_set in (v_rule_set, '')
+          and howdah._is_principal(p_role, g.kind, g.role_name)
+        order by g.tier, g.allow limit 1), false);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._role_has_right(p_role text, p_destination_id integer, p_verb text) IS 'howdah._has_right for a role that is not the caller.';
+
 CREATE FUNCTION howdah._rows_0(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) RETURNS TABLE(xid xid8, seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text, reliability smallint, nonpersistent boolean)
     LANGUAGE sql STABLE
     AS $$
@@ -12451,6 +12822,116 @@ CREATE FUNCTION howdah._rows_2(p_topic integer, p_after xid8, p_after_seq bigint
 $$;
 
 COMMENT ON FUNCTION howdah._rows_2(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'the messages of a topic in reading order, from both tables number 2.';
+
+CREATE FUNCTION howdah._rule_key(p_resource text, p_name text, p_operation text, p_allow boolean, p_kind text) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select concat_ws('.', p_resource, case when p_operation = 'create' and p_name = '*' then null else
+        regexp_replace(p_name, '([\\=])', '\\\1', 'g') end, case when p_resource = 'connection' then null
+        else p_operation end, case when p_allow then 'allow' else 'deny' end, p_kind)
+$$;
+
+COMMENT ON FUNCTION howdah._rule_key(p_resource text, p_name text, p_operation text, p_allow boolean, p_kind text) IS 'a rule''s key in the syntax of properties.';
+
+CREATE FUNCTION howdah._rule_lines(p_text text) RETURNS TABLE(line integer, content text)
+    LANGUAGE plpgsql IMMUTABLE
+    AS $_$
+declare
+    v_line text;
+    v_number integer := 0;
+begin
+    content := null;
+    foreach v_line in array regexp_split_to_array(p_text, E'\r\n|\n|\r') loop
+        v_number := v_number + 1;
+        v_line := ltrim(v_line, E' \t\f');
+        if content is null then
+            continue when v_line = '' or v_line ~ '^[#!]';
+            line := v_number;
+        end if;
+        content := concat(content, v_line);
+        if length(substring(v_line from '(\\*)$')) % 2 = 1 then
+            content := left(content, -1);
+            continue;
+        end if;
+        return next;
+        content := null;
+    end loop;
+    if content is not null then
+        return next;
+    end if;
+end
+$_$;
+
+COMMENT ON FUNCTION howdah._rule_lines(p_text text) IS 'the logical lines of a properties file, without comments and empty ones.';
+
+CREATE FUNCTION howdah._rule_matches(p_pattern text, p_name text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select p_pattern in ('*', p_name)
+        or p_pattern ~ '[*>]' and strpos(p_pattern, ':') = 0 and howdah._matches_wildcard(p_name, p_pattern)
+$$;
+
+COMMENT ON FUNCTION howdah._rule_matches(p_pattern text, p_name text) IS 'whether the name of a rule covers a destination''s name.';
+
+CREATE FUNCTION howdah._rule_set(p_name text) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    if not exists (select from howdah.access_rule_sets s where s.name = p_name) then
+        raise exception using errcode = 'HD005',
+            message = format('there is no rule set %s', coalesce(quote_literal(left(p_name, 100)), 'NULL')),
+            hint = 'See howdah.list_rule_sets(), or create it with howdah.create_rule_set(name).';
+    end if;
+    return p_name;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._rule_set(p_name text) IS 'refuse the name of a set of rules that does not exist.';
+
+CREATE FUNCTION howdah._rule_set_of(p_role text) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    v_engine record;
+begin
+    select e.access_enabled, e.rule_set into v_engine from howdah.engine e;
+    if exists (select from howdah.services s where s.access_enabled is not null or s.rule_set is not null) then
+        select coalesce(s.access_enabled, v_engine.access_enabled) as access_enabled,
+            coalesce(s.rule_set, v_engine.rule_set) as rule_set
+        into v_engine
+        from (select) o left join howdah.services s on s.name = coalesce((
+            select c.name from howdah.services c
+            where exists (select from unnest(c.roles) r(role_name) where howdah._is_member(p_role, r.role_name))
+            order by c.kind, c.name limit 1), 'jms');
+    end if;
+    return case when v_engine.access_enabled then v_engine.rule_set end;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._rule_set_of(p_role text) IS 'the set of access rules that holds for a role.';
+
+CREATE FUNCTION howdah._rule_set_of_caller() RETURNS text
+    LANGUAGE sql STABLE
+    AS $$ select howdah._rule_set_of(howdah._caller()) $$;
+
+COMMENT ON FUNCTION howdah._rule_set_of_caller() IS 'the set of access rules that holds for the caller.';
+
+CREATE FUNCTION howdah._rules_at(p_destination howdah.destinations) RETURNS TABLE(rule_set text, name text, operation text, allow boolean, kind text, principal text, tier integer)
+    LANGUAGE sql STABLE
+    AS $$
+    select m.rule_set, m.name, m.operation, m.allow, m.kind, m.principal, m.tier
+    from (select (select s.topic from howdah.subscriptions s where s.destination_id = p_destination.id) as topic) s
+    cross join lateral (select s.topic, s.topic ~ '[*>]' as wild) t
+    cross join lateral howdah._matching_rules(case p_destination.kind when 'queue' then 'queue' else 'topic' end,
+        array[p_destination.name] || case when t.wild is false then array[t.topic] else array[]::text[] end) m
+    where not (p_destination.kind = 'subscription' and (
+            t.wild is not false and m.tier >= 20
+            or m.tier >= 20 and m.principal = '*' and not m.allow
+            or m.operation = 'produce'))
+      and not (p_destination.is_system and m.operation = 'produce' and m.tier >= 20)
+$$;
+
+COMMENT ON FUNCTION howdah._rules_at(p_destination howdah.destinations) IS 'the rules that cover a destination, as howdah._matching_rules.';
 
 CREATE FUNCTION howdah._run_nonpersistent_0(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) RETURNS SETOF howdah.message
     LANGUAGE sql STABLE
@@ -14096,7 +14577,7 @@ begin
           and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
           and c.default_reliability = 'ASSURED_PERSISTENT'
           and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(p_body)))
-          and howdah._has_role(c.senders[1])
+          and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send'))
           and (pg_sequence_last_value(c.waiting) is null or p_notify is not true or howdah._wake(c.id, c.waiting))
     ) d
     returning message_id into v_message_id;
@@ -14178,7 +14659,8 @@ begin
           and exists (select from howdah.lanes l
               where l.destination_id = c.id and l.rank = c.main_rank and l.place = 1 and l.head is not null)
           and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(p_body)))
-          and howdah._has_role(c.senders[1]) and pg_sequence_last_value(c.special) is not null
+          and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send'))
+          and pg_sequence_last_value(c.special) is not null
           and (pg_sequence_last_value(c.waiting) is null or p_notify is not true or howdah._wake(c.id, c.waiting))
     ) d
     returning message_id into v_message_id;
@@ -14211,7 +14693,7 @@ begin
           and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full' and c.persistent
           and c.producer_may_override and c.max_reliability = 'ASSURED_PERSISTENT'
           and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(p_body)))
-          and howdah._has_role(c.senders[1])
+          and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send'))
           and (pg_sequence_last_value(c.waiting) is null or p_notify is not true or howdah._wake(c.id, c.waiting))
     ) d
     returning message_id into v_message_id;
@@ -14521,6 +15003,13 @@ begin
     where not exists (select from howdah.topic_ring);
     insert into howdah.lock (name) select 'maintenance'
     where not exists (select from howdah.lock l where l.name = 'maintenance');
+    insert into howdah.access_rule_sets (name, created_at, created_by, changed_at)
+    values ('default', howdah.now(), howdah._caller(), howdah.now())
+    on conflict do nothing;
+    if found then
+        insert into howdah.access_rules (rule_set, resource, name, operation, allow, kind, principals)
+        select 'default', r.* from howdah._default_rules() r;
+    end if;
     select n.* into v_system from howdah._new_destination((select '_SYSTEM.Exception.Destination.' || e.name
         from howdah.engine e)) n;
     if not exists (select from howdah.destinations d where d.name = v_system.name and d.dropped_at is null) then
@@ -14529,8 +15018,6 @@ begin
         v_system.exception_mode := 'none';
         v_system.dispose_at := 1000000;
         perform howdah._add_destination(v_system);
-        delete from howdah.destination_grants g using howdah.destinations d
-        where d.id = g.destination_id and d.is_system and g.verb = 'send';
     end if;
 end
 $$;
@@ -14542,6 +15029,12 @@ CREATE FUNCTION howdah._share_latch(p_name text) RETURNS void
     AS $$ select from howdah.latches l where l.name = p_name for share $$;
 
 COMMENT ON FUNCTION howdah._share_latch(p_name text) IS 'share one of the engine''s own locks until the transaction ends, and wait for an exclusive holder.';
+
+CREATE FUNCTION howdah._share_rules() RETURNS void
+    LANGUAGE sql
+    AS $$ select from howdah.access_rule_sets s order by s.name for share $$;
+
+COMMENT ON FUNCTION howdah._share_rules() IS 'let nobody change access rules until the transaction ends, and wait for whoever does.';
 
 CREATE FUNCTION howdah._shares_reached(p_shares integer[], p_messages bigint, p_message_limit bigint, p_bytes bigint, p_byte_limit bigint) RETURNS integer
     LANGUAGE sql IMMUTABLE
@@ -15484,6 +15977,17 @@ $$;
 
 COMMENT ON FUNCTION howdah._totals_will_do() IS 'whether the stored totals are recent and the journal beyond them is long, so that it need not be read.';
 
+CREATE FUNCTION howdah._touch_rules(p_rule_set text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform from howdah.access_rule_sets s order by s.name for update;
+    update howdah.access_rule_sets s set changed_at = howdah.now() where p_rule_set is null or s.name = p_rule_set;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._touch_rules(p_rule_set text) IS 'wait for whoever creates destinations or changes rules, and let nobody else do so until the transaction ends.';
+
 CREATE FUNCTION howdah._truncations() RETURNS bigint
     LANGUAGE sql
     AS $$ select coalesce(pg_sequence_last_value('howdah.topic_truncations'::regclass), 0) $$;
@@ -16247,7 +16751,8 @@ begin
         perform howdah._note_acked(queue, lease, message_ids);
     end if;
     -- The usual case: the messages are in leased, and the lease has not ended. Nobody else takes these rows.
-    select d.id, d.journal_level <> 'off' as journaled, l.rank, howdah._has_role(d.receivers[1]) as allowed,
+    select d.id, d.journal_level <> 'off' as journaled, l.rank, howdah._has_role(d.receivers[1])
+            or d.receivers <> '{}' and howdah._has_right(d.id, 'receive') as allowed,
         message_ids is null and exists (select from howdah.parked p
             where p.destination_id = d.id and p.lease_id = lease) as parked
     into v_queue
@@ -16425,6 +16930,10 @@ begin
         from jsonb_each(options) o;
     end if;
     perform howdah._check_options('engine', v_options);
+    if v_options ?| array['access_enabled', 'rule_set'] then
+        perform howdah._check_rule_right(null, '*');
+        perform howdah._touch_rules(null);
+    end if;
     select e.* into v_engine from howdah.engine e for update;
     v_engine := jsonb_populate_record(v_engine, (
         select coalesce(jsonb_object_agg(
@@ -16447,7 +16956,8 @@ begin
         expiration_interval_seconds = v_engine.expiration_interval_seconds, autorollback = v_engine.autorollback,
         topic_rotation_seconds = v_engine.topic_rotation_seconds,
         journal_retention_days = v_engine.journal_retention_days,
-        incident_retention_days = v_engine.incident_retention_days, archive = v_engine.archive;
+        incident_retention_days = v_engine.incident_retention_days, archive = v_engine.archive,
+        access_enabled = v_engine.access_enabled, rule_set = v_engine.rule_set;
     if v_options = '{}' or v_options ?| array['max_count', 'max_size', 'max_message_bytes', 'yellow_threshold',
         'orange_threshold', 'red_threshold'] then
         perform howdah._close_room('howdah.system_room');
@@ -16565,7 +17075,7 @@ begin
         main_rank = case when v_new.persistent = d.persistent then d.main_rank
             when v_new.persistent then 9 - v_new.default_priority else -1 end
     where d.id = v_new.id;
-    perform howdah._copy_grants_of(v_new.id) where options ? 'stamp_user';
+    perform howdah._copy_rights_of(array[v_new.id]) where options ? 'stamp_user';
     perform howdah._set_room(v_new.id);
     if v_new.main_rank >= 0 then
         -- messages there are still found if the queue has no main lane now
@@ -17211,7 +17721,10 @@ CREATE FUNCTION howdah.check_server() RETURNS TABLE(setting text, value text, da
     select 'right of ' || g.role_name, g.verb || ' ' || d.name, 'slow',
         'No role has this name: a new one of it would have the right. howdah.revoke_queue takes it back.'
     from howdah.destination_grants g join howdah.destinations d on d.id = g.destination_id
-    where d.dropped_at is null and not exists (select from pg_roles r where r.rolname = g.role_name)    union all
+    cross join howdah.engine e
+    where d.dropped_at is null and g.allow and g.rule_set in (e.rule_set, '') and g.role_name <> '*'
+      and not exists (select from pg_roles r where r.rolname = g.role_name)
+    union all
     select 'prepared transaction ' || x.gid, 'since ' || x.prepared, 'stall',
         'It holds vacuum back in the whole server: commit it or roll it back (howdah.list_transactions).'
     from pg_prepared_xacts x where x.database = current_database() and x.prepared < howdah.now() - interval '1 hour'
@@ -17476,6 +17989,40 @@ $$;
 
 COMMENT ON FUNCTION howdah.create_queue(queue text, options jsonb) IS 'create a queue.';
 
+CREATE FUNCTION howdah.create_rule_set(name text, copy_of text DEFAULT NULL::text) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $_$
+begin
+    if name is null or name !~ '^[A-Za-z0-9._-]{1,100}$' then
+        raise exception using errcode = 'HD005', message = format('bad name %s of a rule set',
+            coalesce(quote_literal(left(name, 100)), 'NULL')),
+            hint = 'A name has 1 to 100 characters out of A-Z a-z 0-9 . _ -';
+    end if;
+    perform howdah._check_rule_right(null, '*');
+    if copy_of is not null then
+        perform howdah._rule_set(copy_of);
+    end if;
+    perform howdah._touch_rules(create_rule_set.name);
+    insert into howdah.access_rule_sets (name, created_at, created_by, changed_at)
+    values (create_rule_set.name, howdah.now(), howdah._caller(), howdah.now())
+    on conflict on constraint pk_access_rule_sets do nothing;
+    if not found then
+        raise exception using errcode = 'HD005',
+            message = format('rule set %s exists already', quote_literal(name)),
+            hint = 'Change it with howdah.set_rule or howdah.import_rules.';
+    end if;
+    perform howdah._record_change('rule_set', name, 'created', null,
+        case when copy_of is null then '{}' else jsonb_build_object('copy_of', copy_of) end);
+    perform howdah._change_rule(create_rule_set.name, r.resource, r.name, r.operation, r.allow, r.kind, r.principals)
+    from howdah.access_rules r where r.rule_set = copy_of;
+    perform howdah._compile_matching(null, null);
+    return (select count(*) from howdah.access_rules r where r.rule_set = create_rule_set.name);
+end
+$_$;
+
+COMMENT ON FUNCTION howdah.create_rule_set(name text, copy_of text) IS 'create a set of access rules, empty or as a copy of another one.';
+
 CREATE FUNCTION howdah.create_temporary_queue() RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -17699,6 +18246,52 @@ $$;
 
 COMMENT ON FUNCTION howdah.drop_queue(queue text, force boolean) IS 'drop a queue; force also drops one that holds messages.';
 
+CREATE FUNCTION howdah.drop_rule(rule_set text, resource text, name text, operation text, allow boolean, kind text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+begin
+    perform howdah._rule_set(rule_set);
+    perform howdah._check_rule(resource, name, operation, allow, kind, '{*}');
+    perform howdah._check_rule_right(resource, name);
+    perform howdah._touch_rules(rule_set);
+    if not howdah._change_rule(rule_set, resource, name, operation, allow, kind, null) then
+        return false;
+    end if;
+    perform howdah._compile_matching(resource, name);
+    return true;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.drop_rule(rule_set text, resource text, name text, operation text, allow boolean, kind text) IS 'drop an access rule.';
+
+CREATE FUNCTION howdah.drop_rule_set(name text) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_rules integer;
+begin
+    perform howdah._rule_set(name);
+    perform howdah._check_rule_right(null, '*');
+    perform howdah._touch_rules(name);
+    if exists (select from howdah.engine e where e.rule_set = drop_rule_set.name)
+       or exists (select from howdah.services s where s.rule_set = drop_rule_set.name) then
+        raise exception using errcode = 'HD005', message = format('rule set %s is in force', quote_literal(name)),
+            hint = 'Give the engine, or the service, another one first.';
+    end if;
+    select count(howdah._change_rule(r.rule_set, r.resource, r.name, r.operation, r.allow, r.kind, null))
+    into v_rules
+    from (select a.* from howdah.access_rules a where a.rule_set = drop_rule_set.name) r;
+    delete from howdah.access_rule_sets s where s.name = drop_rule_set.name;
+    perform howdah._record_change('rule_set', name, 'dropped', '{}', null);
+    perform howdah._compile_matching(null, null);
+    return v_rules;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.drop_rule_set(name text) IS 'drop a set of access rules with its rules.';
+
 CREATE FUNCTION howdah.drop_temporary_queue(queue text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -17887,6 +18480,76 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.ensure_listener(listener text, queue text, options jsonb) IS 'create a listener unless it exists; an existing one keeps its options.';
+
+CREATE FUNCTION howdah.explain_access(role text, resource text, name text, operation text) RETURNS TABLE(allowed boolean, rule text, principal text, rule_set text, why text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_found record;
+    v_destination howdah.destinations;
+begin
+    perform howdah._refuse_maintenance();
+    perform howdah._check_rule(resource, name, operation, true, 'user', '{*}');
+    if not exists (select from pg_roles r where r.rolname = explain_access.role) then
+        raise exception using errcode = 'HD005', message = format('there is no role %s',
+            coalesce(quote_literal(left(role, 100)), 'NULL'));
+    end if;
+    rule_set := howdah._rule_set_of(role);
+    if rule_set is null then
+        return query select true, null::text, null::text, null::text, 'access control is off'::text;
+        return;
+    end if;
+    select d.* into v_destination from howdah.destinations d
+    where d.name = explain_access.name and d.dropped_at is null
+      and (resource = 'queue') = (d.kind = 'queue') and operation <> 'create';
+    select r.name, r.allow, r.kind, r.principal, r.tier into v_found from (
+        select m.* from howdah._matching_rules(resource, array[explain_access.name]) m where v_destination.id is null
+        union all
+        select m.* from howdah._rules_at(v_destination) m where v_destination.id is not null
+        union all
+        select '', explain_access.name, explain_access.operation, g.allow, g.kind, g.role_name, g.tier
+        from howdah.destination_grants g
+        where g.destination_id = v_destination.id and g.rule_set = ''
+          and g.verb = case explain_access.operation when 'produce' then 'send' when 'consume' then 'receive'
+              else explain_access.operation end
+    ) r
+    where r.rule_set in (explain_access.rule_set, '') and r.operation = explain_access.operation
+      and howdah._is_principal(explain_access.role, r.kind, r.principal)
+    order by r.tier, r.allow limit 1;
+    allowed := coalesce(v_found.allow, false);
+    principal := v_found.principal;
+    rule := case when v_found.tier < 32000 then howdah._rule_key(resource, v_found.name, operation, v_found.allow,
+        v_found.kind) end;
+    why := case when v_found.tier is null then 'no rule covers the role'
+        when v_found.tier = 32000 then 'the right was copied when the subscription was made'
+        when v_found.principal = '*' then format('the rule %s everybody', case when allowed then 'allows' else 'denies'
+            end)
+        when v_found.kind = 'user' then format('the rule %s the user', case when allowed then 'allows' else 'denies'
+            end)
+        else format('the rule %s the group %s', case when allowed then 'allows' else 'denies' end, v_found.principal)
+        end;
+    return next;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.explain_access(role text, resource text, name text, operation text) IS 'whether a role may do something, and which rule decides.';
+
+CREATE FUNCTION howdah.export_rules(rule_set text DEFAULT 'default'::text) RETURNS text
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+begin
+    return (
+        select format(E'# Access rules of Howdah: the set %s.\n%s', quote_literal(rule_set),
+            coalesce(string_agg(howdah._rule_key(r.resource, r.name, r.operation, r.allow, r.kind) || '='
+                || howdah._escaped_principals(r.principals) || E'\n', '' order by r.n), ''))
+        from howdah.list_rules(export_rules.rule_set) with ordinality r(resource, name, operation, allow, kind,
+            principals, n));
+end
+$$;
+
+COMMENT ON FUNCTION howdah.export_rules(rule_set text) IS 'a set of access rules as text, which howdah.import_rules takes.';
 
 CREATE FUNCTION howdah.extend(queue text, lease bigint, duration interval DEFAULT '00:00:30'::interval, message_ids bigint[] DEFAULT NULL::bigint[]) RETURNS timestamp with time zone
     LANGUAGE plpgsql SECURITY DEFINER
@@ -18109,13 +18772,20 @@ CREATE FUNCTION howdah.grant_queue(queue text, verb text, role text) RETURNS boo
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
-    v_id integer := (howdah._destination(queue, 'admin')).id;
+    v_queue howdah.destinations := howdah._destination(queue, 'admin');
+    v_new boolean;
 begin
     perform howdah._check_grant(verb, role);
-    insert into howdah.destination_grants (destination_id, verb, role_name)
-    values (v_id, grant_queue.verb, grant_queue.role)
-    on conflict do nothing;
-    return found;
+    perform howdah._touch_rules((select e.rule_set from howdah.engine e));
+    v_new := not exists (
+        select from howdah.list_grants(queue) g where (g.verb, g.role) = (grant_queue.verb, grant_queue.role));
+    perform howdah._grant_rule(v_queue, verb, false, k.kind,
+        array_remove(howdah._granted(v_queue, verb, false, k.kind), role))
+    from (values ('user'), ('group')) k(kind);
+    perform howdah._grant_rule(v_queue, verb, true, 'group',
+        array_append(array_remove(howdah._granted(v_queue, verb, true, 'group'), role), role));
+    perform howdah._compile_matching(case v_queue.kind when 'queue' then 'queue' else 'topic' end, v_queue.name);
+    return v_new;
 end
 $$;
 
@@ -18227,6 +18897,41 @@ $$;
 
 COMMENT ON FUNCTION howdah.hold_link(name text) IS 'let no batch of a link begin until the transaction ends, for an audit of both its engines.';
 
+CREATE FUNCTION howdah.import_rules(rule_set text, rules text) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_rules jsonb;
+begin
+    if rules is null then
+        raise exception using errcode = 'HD005', message = 'rules cannot be NULL';
+    end if;
+    perform howdah._check_rule_right(null, '*');
+    v_rules := (select coalesce(jsonb_agg(r), '[]') from howdah._parse_rules(rules) r);
+    if not v_rules @> '[{"operation": "admin"}]' then
+        v_rules := v_rules || (select jsonb_agg(d) from howdah._default_rules() d where d.operation = 'admin');
+    end if;
+    if not exists (select from howdah.access_rule_sets s where s.name = import_rules.rule_set) then
+        perform howdah.create_rule_set(rule_set);
+    end if;
+    perform howdah._touch_rules(rule_set);
+    perform howdah._change_rule(r.rule_set, r.resource, r.name, r.operation, r.allow, r.kind, null)
+    from (select a.* from howdah.access_rules a where a.rule_set = import_rules.rule_set
+        and not exists (select from jsonb_to_recordset(v_rules) n(resource text, name text, operation text,
+            allow boolean, kind text)
+            where (n.resource, n.name, n.operation, n.allow, n.kind)
+                = (a.resource, a.name, a.operation, a.allow, a.kind))) r;
+    perform howdah._change_rule(rule_set, n.resource, n.name, n.operation, n.allow, n.kind, n.principals)
+    from jsonb_to_recordset(v_rules) n(resource text, name text, operation text, allow boolean, kind text,
+        principals text[]);
+    perform howdah._compile_matching(null, null);
+    return jsonb_array_length(v_rules);
+end
+$$;
+
+COMMENT ON FUNCTION howdah.import_rules(rule_set text, rules text) IS 'make a set of access rules what a text says, and create it if there is none.';
+
 CREATE FUNCTION howdah.incidents(queue text DEFAULT NULL::text, message_id bigint DEFAULT NULL::bigint, max_incidents integer DEFAULT 100, only_class text DEFAULT NULL::text, only_fingerprint text DEFAULT NULL::text, older_than timestamp with time zone DEFAULT NULL::timestamp with time zone, newer_than timestamp with time zone DEFAULT NULL::timestamp with time zone, before_incident bigint DEFAULT NULL::bigint) RETURNS TABLE(incident_id bigint, queue_name text, message bigint, stage integer, attempt integer, outcome text, error_class text, error_text text, sqlstate text, traceback text, worker text, duration_ms integer, conversation_id uuid, details jsonb, recorded_at timestamp with time zone, recorded_by text, fingerprint text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -18254,9 +18959,7 @@ begin
       and (only_class is null or p.error_class = only_class)
       and (only_fingerprint is null or p.fingerprint = only_fingerprint)
       and (older_than is null or p.recorded_at < older_than) and (newer_than is null or p.recorded_at >= newer_than)
-      and exists (select from howdah.destination_grants g
-                  where g.destination_id = d.id and g.verb = 'browse'
-                    and howdah._has_role(g.role_name))
+      and howdah._has_right(d.id, 'browse')
     order by p.incident_id desc
     limit max_incidents;
 end
@@ -18419,7 +19122,8 @@ begin
         howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as due,
         exists (select from howdah.lanes l where l.destination_id = d.id and l.rank = d.main_rank and l.place = 0
             and l.head is not null) as opened,
-        howdah._has_role(d.receivers[1]) as allowed
+        howdah._has_role(d.receivers[1])
+            or d.receivers <> '{}' and howdah._has_right(d.id, 'receive') as allowed
     into v_queue
     from howdah.destinations d
     where d.name = queue and d.dropped_at is null and d.kind = 'queue' and not d.receiving_paused and d.main_rank >= 0
@@ -18673,8 +19377,7 @@ CREATE FUNCTION howdah.link_names() RETURNS text[]
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
     select array(select l.name::text from howdah.links l
-        where exists (select from howdah.destination_grants g
-            where g.destination_id = l.source_id and g.verb = 'receive' and howdah._has_role(g.role_name))
+        where howdah._has_right(l.source_id, 'receive')
         order by l.name)
 $$;
 
@@ -18814,9 +19517,7 @@ begin
     where (v_id is null or a.destination_id = v_id)
       and (list_acts.message_id is null or list_acts.message_id = any (a.message_ids))
       and (before_act is null or a.act_id < before_act)
-      and (a.destination_id is null or exists (select from howdah.destination_grants g
-                                               where g.destination_id = d.id and g.verb = 'browse'
-                                                 and howdah._has_role(g.role_name)))
+      and (a.destination_id is null or howdah._has_right(d.id, 'browse'))
     order by a.act_id desc
     limit max_acts;
 end
@@ -18973,8 +19674,15 @@ CREATE FUNCTION howdah.list_grants(queue text) RETURNS TABLE(verb text, role tex
 declare
     v_id integer := (howdah._destination(queue, 'admin')).id;
 begin
-    return query select g.verb, g.role_name from howdah.destination_grants g where g.destination_id = v_id order by 1,
-        2;
+    return query
+    select distinct g.verb, g.role_name
+    from howdah.destination_grants g join howdah.engine e on g.rule_set in (e.rule_set, '')
+    where g.destination_id = v_id and g.allow
+      and not exists (select from howdah.destination_grants n
+          where n.destination_id = v_id and n.verb = g.verb and n.rule_set in (e.rule_set, '') and not n.allow
+            and (n.role_name = '*' and (n.tier < g.tier or n.tier = g.tier and g.role_name = '*')
+                or (n.kind, n.role_name) = (g.kind, g.role_name) and n.tier <= g.tier))
+    order by 1, 2;
 end
 $$;
 
@@ -19024,9 +19732,8 @@ begin
     from howdah.links l
     join howdah.destinations d on d.id = l.source_id
     left join howdah.lock k on k.name = 'link:' || l.name and k.expires_at > howdah.now()
-    where exists (select from howdah.destination_grants g
-        where g.destination_id = l.source_id and g.verb in ('receive', 'browse', 'admin')
-          and howdah._has_role(g.role_name))
+    where howdah._has_right(l.source_id, 'receive') or howdah._has_right(l.source_id, 'browse')
+        or howdah._has_right(l.source_id, 'admin')
     order by l.name;
 end
 $$;
@@ -19039,9 +19746,7 @@ CREATE FUNCTION howdah.list_listeners(listener text DEFAULT NULL::text) RETURNS 
     AS $$
     select l.name, d.name, l.kind, l.max_sessions, l.stop_on_failure, l.sequential_failures,
         howdah._listener_failures(l), l.status, l.stopped_at, l.stopped_by, l.stopped_message_id,
-        case when exists (select from howdah.destination_grants g
-                          where g.destination_id = d.id and g.verb = 'browse'
-                            and howdah._has_role(g.role_name)) then l.stop_reason end,
+        case when howdah._has_right(d.id, 'browse') then l.stop_reason end,
         howdah._listener_warning(l), l.created_at, l.created_by
     from howdah.listeners l join howdah.destinations d on d.id = l.destination_id
     where list_listeners.listener is null or l.name = list_listeners.listener
@@ -19102,6 +19807,39 @@ $$;
 
 COMMENT ON FUNCTION howdah.list_queues(temporary boolean) IS 'list all queues with their main options, by name.';
 
+CREATE FUNCTION howdah.list_rule_sets() RETURNS TABLE(name text, rules bigint, in_force boolean, changed_at timestamp with time zone, created_at timestamp with time zone, created_by text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+begin
+    perform howdah._refuse_maintenance();
+    return query
+    select s.name::text, (select count(*) from howdah.access_rules r where r.rule_set = s.name),
+        exists (select from howdah.engine e where e.rule_set = s.name)
+            or exists (select from howdah.services v where v.rule_set = s.name),
+        s.changed_at, s.created_at, s.created_by
+    from howdah.access_rule_sets s order by s.name;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.list_rule_sets() IS 'list the sets of access rules.';
+
+CREATE FUNCTION howdah.list_rules(rule_set text DEFAULT 'default'::text) RETURNS TABLE(resource text, name text, operation text, allow boolean, kind text, principals text[])
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+begin
+    perform howdah._refuse_maintenance();
+    perform howdah._rule_set(rule_set);
+    return query
+    select r.resource, r.name::text, r.operation, r.allow, r.kind, r.principals from howdah.access_rules r
+    where r.rule_set = list_rules.rule_set
+    order by r.resource, r.name, r.operation, r.allow desc, r.kind desc;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.list_rules(rule_set text) IS 'list the access rules of a set.';
+
 CREATE FUNCTION howdah.list_schedules(queue text DEFAULT NULL::text, all_states boolean DEFAULT false) RETURNS TABLE(schedule_id bigint, name text, queue_name text, state text, cron text, time_zone text, period interval, remaining integer, next_at timestamp with time zone, starts_at timestamp with time zone, ends_at timestamp with time zone, catch_up boolean, misfire_grace interval, fired bigint, missed bigint, last_fired_at timestamp with time zone, last_error text, parent_id bigint, message_type text, correlation_id text, created_at timestamp with time zone, created_by text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -19120,9 +19858,7 @@ begin
     from howdah.schedules s join howdah.destinations d on d.id = s.destination_id
     where (queue is null or d.name = queue and d.dropped_at is null)
       and (all_states or s.state in ('active', 'paused', 'failed'))
-      and exists (select from howdah.destination_grants g join pg_roles r on r.rolname = g.role_name
-                  where g.destination_id = d.id and g.verb in ('send', 'browse', 'admin')
-                    and howdah._has_role(r.rolname::text))
+      and (howdah._has_right(d.id, 'send') or howdah._has_right(d.id, 'browse') or howdah._has_right(d.id, 'admin'))
     order by s.next_at nulls last, s.id;
 end
 $$;
@@ -20282,9 +21018,7 @@ begin
     with readable as materialized (
         select d.id from howdah.destinations d
         where (v_id is null or d.id = v_id)
-          and exists (select from howdah.destination_grants g
-                      where g.destination_id = d.id and g.verb = 'browse'
-                        and howdah._has_role(g.role_name))
+          and howdah._has_right(d.id, 'browse')
     ), cause as (
         select p.fingerprint, count(*) as incidents, count(distinct p.message_id) as messages,
         min(p.recorded_at) as first_at,
@@ -20337,9 +21071,7 @@ begin
                        or d.id in (select o.destination_id from howdah.moved o where o.message_id = v_number)
                        or exists (select from howdah.parked w
                            where w.destination_id = d.id and w.message_id = v_number) end
-          and exists (select from howdah.destination_grants g
-                      where g.destination_id = d.id and g.verb = 'browse'
-                        and howdah._has_role(g.role_name)));
+          and howdah._has_right(d.id, 'browse'));
     -- Look first where it was sent to, by key: a message that never moved is found without a search.
     return query
     select howdah._message(m, howdah._destination_name(m.destination_id), false,
@@ -20638,7 +21370,8 @@ begin
         howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as due,
         case when not hold and selector is null and consumer is null and not d.receiving_paused
             and (current_setting('howdah.commit_by_reliability', true) <> '') is not true
-            and howdah._has_role(d.receivers[1]) then max_messages end as usual
+            and (howdah._has_role(d.receivers[1]) or d.receivers <> '{}' and howdah._has_right(d.id, 'receive'))
+            then max_messages end as usual
     into v_queue
     from howdah.destinations d where d.name = queue and d.dropped_at is null;
     if v_queue.usual between 1 and 10000 and (v_queue.usual = 1 or v_queue.usual <= v_queue.ahead)
@@ -21254,7 +21987,7 @@ begin
     v_open := array(
         select c.id from howdah.consumers c join howdah.destinations d on d.id = c.destination_id
         where c.id = any (consumers) and d.dropped_at is null
-          and exists (select from unnest(d.receivers) r(role) where howdah._has_role(r.role))
+          and d.receivers <> '{}' and howdah._has_right(d.id, 'receive')
     );
     update howdah.consumers c set seen_at = howdah.now()
     where c.ctid = any (array(select u.ctid from howdah.consumers u where u.id = any (v_open) for update skip locked));
@@ -21731,12 +22464,28 @@ CREATE FUNCTION howdah.revoke_queue(queue text, verb text, role text) RETURNS bo
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
-    v_id integer := (howdah._destination(queue, 'admin')).id;
+    v_queue howdah.destinations := howdah._destination(queue, 'admin');
+    v_resource text := case v_queue.kind when 'queue' then 'queue' else 'topic' end;
 begin
     perform howdah._check_verb(verb);
+    perform howdah._touch_rules((select e.rule_set from howdah.engine e));
+    if not exists (
+        select from howdah.list_grants(queue) g where (g.verb, g.role) = (revoke_queue.verb, revoke_queue.role)) then
+        return false;
+    end if;
     delete from howdah.destination_grants g
-    where g.destination_id = v_id and g.verb = revoke_queue.verb and g.role_name = revoke_queue.role;
-    return found;
+    where g.destination_id = v_queue.id and g.rule_set = '' and g.verb = revoke_queue.verb
+      and g.role_name = revoke_queue.role;
+    perform howdah._grant_rule(v_queue, verb, true, k.kind,
+        array_remove(howdah._granted(v_queue, verb, true, k.kind), role))
+    from (values ('user'), ('group')) k(kind);
+    perform howdah._compile_matching(v_resource, v_queue.name);
+    if exists (
+        select from howdah.list_grants(queue) g where (g.verb, g.role) = (revoke_queue.verb, revoke_queue.role)) then
+        perform howdah._deny_others(v_queue, verb, role);
+        perform howdah._compile_matching(v_resource, v_queue.name);
+    end if;
+    return true;
 end
 $$;
 
@@ -21898,7 +22647,7 @@ begin
               and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
               and c.default_reliability = 'ASSURED_PERSISTENT'
               and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(send.body)))
-              and howdah._has_role(c.senders[1])
+              and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send'))
               and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
         ) d
         returning message_id into v_message_id;
@@ -21979,7 +22728,7 @@ begin
               and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
               and c.default_reliability = 'ASSURED_PERSISTENT'
               and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(send.body::text)))
-              and howdah._has_role(c.senders[1])
+              and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send'))
               and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
         ) d
         returning message_id into v_message_id;
@@ -22060,7 +22809,7 @@ begin
               and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
               and c.default_reliability = 'ASSURED_PERSISTENT'
               and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(send.body)))
-              and howdah._has_role(c.senders[1])
+              and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send'))
               and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
         ) d
         returning message_id into v_message_id;
@@ -22287,6 +23036,25 @@ end
 $_$;
 
 COMMENT ON FUNCTION howdah.set_policy(pattern text, options jsonb, apply boolean) IS 'set options for all queues whose names match a wildcard.';
+
+CREATE FUNCTION howdah.set_rule(rule_set text, resource text, name text, operation text, allow boolean, kind text, principals text[]) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+begin
+    perform howdah._rule_set(rule_set);
+    perform howdah._check_rule(resource, name, operation, allow, kind, principals);
+    perform howdah._check_rule_right(resource, name);
+    perform howdah._touch_rules(rule_set);
+    if not howdah._change_rule(rule_set, resource, name, operation, allow, kind, principals) then
+        return false;
+    end if;
+    perform howdah._compile_matching(resource, name);
+    return true;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.set_rule(rule_set text, resource text, name text, operation text, allow boolean, kind text, principals text[]) IS 'store an access rule, in the place of one with the same key.';
 
 CREATE FUNCTION howdah.set_storage(options jsonb, tables text[] DEFAULT NULL::text[]) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -22717,6 +23485,52 @@ $$;
 
 COMMENT ON FUNCTION howdah.wake_due(since timestamp with time zone, OUT woken bigint, OUT next_in double precision, OUT now timestamp with time zone) IS 'wake waiting consumers of queues in which a parked message has become due; schedulers call it.';
 
+CREATE TABLE howdah.access_rule_sets (
+    name text NOT NULL COLLATE pg_catalog."C",
+    created_at timestamp with time zone NOT NULL,
+    created_by text NOT NULL,
+    changed_at timestamp with time zone NOT NULL
+);
+
+COMMENT ON TABLE howdah.access_rule_sets IS 'Named sets of access rules. The engine, or a service, says which one is in force.';
+
+COMMENT ON COLUMN howdah.access_rule_sets.name IS 'Name of the set of rules.';
+
+COMMENT ON COLUMN howdah.access_rule_sets.created_at IS 'When it was created.';
+
+COMMENT ON COLUMN howdah.access_rule_sets.created_by IS 'The role that created it.';
+
+COMMENT ON COLUMN howdah.access_rule_sets.changed_at IS 'When a rule of it was last changed. Whoever changes one updates this; new destinations share the row.';
+
+CREATE TABLE howdah.access_rules (
+    rule_set text NOT NULL COLLATE pg_catalog."C",
+    resource text NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C",
+    operation text NOT NULL,
+    allow boolean NOT NULL,
+    kind text NOT NULL,
+    principals text[] NOT NULL,
+    CONSTRAINT ck_access_rules_kind CHECK ((kind = ANY (ARRAY['user'::text, 'group'::text]))),
+    CONSTRAINT ck_access_rules_principals CHECK ((cardinality(principals) > 0)),
+    CONSTRAINT ck_access_rules_resource CHECK ((resource = ANY (ARRAY['connection'::text, 'queue'::text, 'topic'::text])))
+);
+
+COMMENT ON TABLE howdah.access_rules IS 'Access rules: who may do what with which connections, queues and topics.';
+
+COMMENT ON COLUMN howdah.access_rules.rule_set IS 'The set that it belongs to.';
+
+COMMENT ON COLUMN howdah.access_rules.resource IS 'connection, queue or topic.';
+
+COMMENT ON COLUMN howdah.access_rules.name IS 'NORMAL or ADMIN for a connection; else a destination''s name, * for all, or a wildcard.';
+
+COMMENT ON COLUMN howdah.access_rules.operation IS 'connect, produce, consume, browse, create, admin, pass_all or set_all.';
+
+COMMENT ON COLUMN howdah.access_rules.allow IS 'Whether it allows or denies.';
+
+COMMENT ON COLUMN howdah.access_rules.kind IS 'user: the principals themselves. group: members of them, too.';
+
+COMMENT ON COLUMN howdah.access_rules.principals IS 'Roles. One that is * stands for everybody.';
+
 CREATE TABLE howdah.acked (
     ack_id integer NOT NULL,
     seq bigint NOT NULL,
@@ -22827,6 +23641,8 @@ CREATE TABLE howdah.engine (
     consumer_role text NOT NULL,
     browser_role text NOT NULL,
     auditor_role text NOT NULL,
+    access_enabled boolean DEFAULT true NOT NULL,
+    rule_set text DEFAULT 'default'::text NOT NULL,
     persistent boolean DEFAULT true NOT NULL,
     journal_retention_days integer DEFAULT 90 NOT NULL,
     incident_retention_days integer DEFAULT 90 NOT NULL,
@@ -22897,6 +23713,10 @@ COMMENT ON COLUMN howdah.engine.consumer_role IS 'Role that receives and records
 COMMENT ON COLUMN howdah.engine.browser_role IS 'Role that browses without taking.';
 
 COMMENT ON COLUMN howdah.engine.auditor_role IS 'Role that reads the audit views.';
+
+COMMENT ON COLUMN howdah.engine.access_enabled IS 'Whether access rules hold. False: who may execute a function may use it on everything.';
+
+COMMENT ON COLUMN howdah.engine.rule_set IS 'The set of access rules in force, where a service does not name another.';
 
 COMMENT ON COLUMN howdah.engine.persistent IS 'False: every message sent is non-persistent, whatever its sender, queue or topic says.';
 
@@ -24355,18 +25175,31 @@ COMMENT ON COLUMN howdah.deduplications.forgotten_at IS 'From this time on the k
 
 CREATE TABLE howdah.destination_grants (
     destination_id integer NOT NULL,
+    rule_set text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
     verb text NOT NULL,
+    kind text DEFAULT 'group'::text NOT NULL,
     role_name text NOT NULL,
+    allow boolean DEFAULT true NOT NULL,
+    tier smallint DEFAULT 32000 NOT NULL,
+    CONSTRAINT ck_destination_grants_kind CHECK ((kind = ANY (ARRAY['user'::text, 'group'::text]))),
     CONSTRAINT ck_destination_grants_verb CHECK ((verb = ANY (ARRAY['send'::text, 'receive'::text, 'browse'::text, 'admin'::text, 'pass_all'::text, 'set_all'::text])))
 );
 
-COMMENT ON TABLE howdah.destination_grants IS 'Who may do what with a destination.';
+COMMENT ON TABLE howdah.destination_grants IS 'Who may do what with a destination: the access rules, compiled.';
 
 COMMENT ON COLUMN howdah.destination_grants.destination_id IS 'The destination.';
 
-COMMENT ON COLUMN howdah.destination_grants.verb IS 'What is allowed: send, receive, browse, admin, pass_all or set_all.';
+COMMENT ON COLUMN howdah.destination_grants.rule_set IS 'The set of access rules that it comes from. Empty: it was copied at the creation, and is in all sets.';
 
-COMMENT ON COLUMN howdah.destination_grants.role_name IS 'The role that has the right; so have its members.';
+COMMENT ON COLUMN howdah.destination_grants.verb IS 'What it is about: send, receive, browse, admin, pass_all, set_all.';
+
+COMMENT ON COLUMN howdah.destination_grants.kind IS 'user: the role itself. group: its members, too.';
+
+COMMENT ON COLUMN howdah.destination_grants.role_name IS 'The role. *: everybody.';
+
+COMMENT ON COLUMN howdah.destination_grants.allow IS 'Whether it allows or denies.';
+
+COMMENT ON COLUMN howdah.destination_grants.tier IS 'Its place: the lowest tier that matches the caller decides, and there a denial before a permission.';
 
 CREATE TABLE howdah.destination_policies (
     pattern text NOT NULL COLLATE pg_catalog."C",
@@ -24933,6 +25766,54 @@ COMMENT ON COLUMN howdah.sent_by.reliability IS 'Its level, as the message has i
 
 COMMENT ON COLUMN howdah.sent_by.sent_at IS 'When it was sent.';
 
+CREATE TABLE howdah.services (
+    name text NOT NULL COLLATE pg_catalog."C",
+    kind text NOT NULL,
+    active boolean DEFAULT false NOT NULL,
+    access_enabled boolean,
+    rule_set text,
+    roles text[],
+    require_tls boolean DEFAULT false NOT NULL,
+    min_connections integer DEFAULT 0 NOT NULL,
+    max_connections integer DEFAULT 10 NOT NULL,
+    idle_seconds integer DEFAULT 600 NOT NULL,
+    model text DEFAULT 'shared'::text NOT NULL,
+    monitor_limit integer DEFAULT 512 NOT NULL,
+    comment text,
+    CONSTRAINT ck_services_services_connections CHECK (((min_connections >= 0) AND (max_connections > min_connections))),
+    CONSTRAINT ck_services_services_kind CHECK ((kind = ANY (ARRAY['NORMAL'::text, 'ADMIN'::text]))),
+    CONSTRAINT ck_services_services_limits CHECK (((idle_seconds > 0) AND (monitor_limit >= 0))),
+    CONSTRAINT ck_services_services_model CHECK ((model = ANY (ARRAY['dedicated'::text, 'shared'::text])))
+);
+
+COMMENT ON TABLE howdah.services IS 'Services: how sessions connect, and what a client''s pool of connections is like.';
+
+COMMENT ON COLUMN howdah.services.name IS 'Name: jms, ssljms, admin or ssladmin.';
+
+COMMENT ON COLUMN howdah.services.kind IS 'NORMAL serves messages. ADMIN also serves the functions of administrators.';
+
+COMMENT ON COLUMN howdah.services.active IS 'Whether it accepts sessions.';
+
+COMMENT ON COLUMN howdah.services.access_enabled IS 'Whether access rules hold for its sessions. NULL: as for the engine.';
+
+COMMENT ON COLUMN howdah.services.rule_set IS 'The set of access rules that hold for its sessions. NULL: as for the engine.';
+
+COMMENT ON COLUMN howdah.services.roles IS 'Members of these roles belong to this service. NULL: anybody may connect with it.';
+
+COMMENT ON COLUMN howdah.services.require_tls IS 'Whether it refuses a session without TLS.';
+
+COMMENT ON COLUMN howdah.services.min_connections IS 'Database connections that a client''s pool keeps.';
+
+COMMENT ON COLUMN howdah.services.max_connections IS 'Database connections that a client''s pool has at most.';
+
+COMMENT ON COLUMN howdah.services.idle_seconds IS 'Seconds after which a client''s pool closes an idle connection above the minimum.';
+
+COMMENT ON COLUMN howdah.services.model IS 'dedicated: each session has two database connections, and one of them waits. shared: sessions share those that wait.';
+
+COMMENT ON COLUMN howdah.services.monitor_limit IS 'Consumers that one waiting connection serves at most. 0: any number.';
+
+COMMENT ON COLUMN howdah.services.comment IS 'What it is for, in the words of an administrator.';
+
 CREATE SEQUENCE howdah.special_0
     START WITH 1
     INCREMENT BY 1
@@ -25191,6 +26072,12 @@ ALTER TABLE ONLY howdah.journal ATTACH PARTITION howdah.journal_default DEFAULT;
 ALTER TABLE ONLY howdah.alembic_version
     ADD CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num);
 
+ALTER TABLE ONLY howdah.access_rule_sets
+    ADD CONSTRAINT pk_access_rule_sets PRIMARY KEY (name);
+
+ALTER TABLE ONLY howdah.access_rules
+    ADD CONSTRAINT pk_access_rules PRIMARY KEY (rule_set, resource, name, operation, allow, kind);
+
 ALTER TABLE ONLY howdah.ack_cursors
     ADD CONSTRAINT pk_ack_cursors PRIMARY KEY (ack_id, n);
 
@@ -25255,7 +26142,7 @@ ALTER TABLE ONLY howdah.deduplications
     ADD CONSTRAINT pk_deduplications PRIMARY KEY (destination_id, key);
 
 ALTER TABLE ONLY howdah.destination_grants
-    ADD CONSTRAINT pk_destination_grants PRIMARY KEY (destination_id, verb, role_name);
+    ADD CONSTRAINT pk_destination_grants PRIMARY KEY (destination_id, rule_set, verb, kind, role_name);
 
 ALTER TABLE ONLY howdah.destination_policies
     ADD CONSTRAINT pk_destination_policies PRIMARY KEY (pattern);
@@ -25353,6 +26240,9 @@ ALTER TABLE ONLY howdah.sender_signs
 ALTER TABLE ONLY howdah.sent_by
     ADD CONSTRAINT pk_sent_by PRIMARY KEY (destination_id, sender, message_id);
 
+ALTER TABLE ONLY howdah.services
+    ADD CONSTRAINT pk_services PRIMARY KEY (name);
+
 ALTER TABLE ONLY howdah.subscriptions
     ADD CONSTRAINT pk_subscriptions PRIMARY KEY (destination_id);
 
@@ -25392,6 +26282,10 @@ ALTER TABLE ONLY howdah.worker_figures
 ALTER TABLE ONLY howdah.workers
     ADD CONSTRAINT pk_workers PRIMARY KEY (worker_id);
 
+CREATE INDEX ix_access_rules_name ON howdah.access_rules USING btree (resource, name);
+
+CREATE INDEX ix_access_rules_wildcard ON howdah.access_rules USING btree (resource) WHERE (name ~ '[*>]'::text);
+
 CREATE INDEX ix_acked_leased ON howdah.acked USING btree (ack_id, leased_until) WHERE (lease_id IS NOT NULL);
 
 CREATE INDEX ix_acks_subscription ON howdah.acks USING btree (subscription_id);
@@ -25409,6 +26303,8 @@ CREATE INDEX ix_config_changes_transaction ON howdah.config_changes USING btree 
 CREATE INDEX ix_consumer_leases_consumer_id ON howdah.consumer_leases USING btree (consumer_id);
 
 CREATE INDEX ix_consumers_destination_id ON howdah.consumers USING btree (destination_id);
+
+CREATE INDEX ix_destination_grants_tier ON howdah.destination_grants USING btree (destination_id, verb, tier, allow);
 
 CREATE INDEX ix_destinations_exception_mode ON howdah.destinations USING btree (exception_mode) WHERE (exception_mode = ANY (ARRAY['named'::text, 'individual'::text]));
 
@@ -25490,7 +26386,20 @@ CREATE UNIQUE INDEX uq_schedules_name ON howdah.schedules USING btree (name) WHE
 
 ALTER INDEX howdah.ix_journal_xid ATTACH PARTITION howdah.journal_default_xid_idx;
 
-CREATE TRIGGER copy_grants AFTER INSERT OR DELETE OR UPDATE ON howdah.destination_grants FOR EACH ROW EXECUTE FUNCTION howdah._copy_grants();
+CREATE TRIGGER note_changed AFTER UPDATE ON howdah.destination_grants REFERENCING OLD TABLE AS so_before NEW TABLE AS now_so FOR EACH STATEMENT EXECUTE FUNCTION howdah._note_rights();
+
+CREATE TRIGGER note_gone AFTER DELETE ON howdah.destination_grants REFERENCING OLD TABLE AS so_before FOR EACH STATEMENT EXECUTE FUNCTION howdah._note_rights();
+
+CREATE TRIGGER note_new AFTER INSERT ON howdah.destination_grants REFERENCING NEW TABLE AS now_so FOR EACH STATEMENT EXECUTE FUNCTION howdah._note_rights();
+
+CREATE TRIGGER note_rule_set AFTER UPDATE ON howdah.engine FOR EACH ROW WHEN ((old.rule_set IS DISTINCT FROM new.rule_set)) EXECUTE FUNCTION howdah._note_rights();
+
+CREATE TRIGGER note_rule_set AFTER UPDATE ON howdah.services FOR EACH ROW WHEN ((old.rule_set IS DISTINCT FROM new.rule_set)) EXECUTE FUNCTION howdah._note_rights();
+
+CREATE TRIGGER note_service AFTER INSERT OR DELETE ON howdah.services FOR EACH STATEMENT EXECUTE FUNCTION howdah._note_rights();
+
+ALTER TABLE ONLY howdah.access_rules
+    ADD CONSTRAINT fk_access_rules_rule_set FOREIGN KEY (rule_set) REFERENCES howdah.access_rule_sets(name) ON DELETE CASCADE;
 
 ALTER TABLE ONLY howdah.destination_grants
     ADD CONSTRAINT fk_destination_grants_destination FOREIGN KEY (destination_id) REFERENCES howdah.destinations(id);
@@ -25607,6 +26516,8 @@ REVOKE ALL ON FUNCTION howdah._caller_is_granted(p_role text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._change_commit(p_level integer, p_message_id bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._change_rule(p_rule_set text, p_resource text, p_name text, p_operation text, p_allow boolean, p_kind text, p_principals text[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._check_all_here() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_all_taken(p_source howdah.destinations, p_message_ids bigint[], p_count bigint, p_act text) FROM PUBLIC;
@@ -25659,6 +26570,10 @@ REVOKE ALL ON FUNCTION howdah._check_reader(p_subscription howdah.destinations, 
 
 REVOKE ALL ON FUNCTION howdah._check_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_conversations uuid[], p_rank integer, p_level smallint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._check_rule(p_resource text, p_name text, p_operation text, p_allow boolean, p_kind text, p_principals text[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._check_rule_right(p_resource text, p_name text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._check_schedule(p_once boolean, p_cron text, p_period interval, p_repeat integer, p_starts_at timestamp with time zone, p_ends_at timestamp with time zone, p_delay interval, p_name text, p_time_zone text, p_misfire_grace interval) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_subscription(p_topic text, p_name text, p_client_id text, p_shared boolean, p_durable boolean, p_no_local boolean, p_options jsonb) FROM PUBLIC;
@@ -25709,6 +26624,10 @@ REVOKE ALL ON FUNCTION howdah._commit_needs(p_level integer, p_message_id bigint
 
 REVOKE ALL ON FUNCTION howdah._commit_surely() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._compile_matching(p_resource text, p_name text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._compile_rights(p_ids integer[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._composite_members(p_names text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._connection_lives(p_queue howdah.temporary_queues) FROM PUBLIC;
@@ -25717,11 +26636,9 @@ REVOKE ALL ON FUNCTION howdah._consume_published(p_destination howdah.destinatio
 
 REVOKE ALL ON FUNCTION howdah._consumer_turn(p_queue howdah.destinations, p_consumer bigint, p_now timestamp with time zone, OUT admitted boolean, OUT alone boolean, OUT share text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._copy_grants() FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._copy_grants_of(p_destination_id integer) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._copy_rights(p_subscription_id integer, p_topics integer[], p_by_wildcard boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._copy_rights_of(p_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._count_by_origin(p_destination_id integer, p_most bigint) FROM PUBLIC;
 
@@ -25753,6 +26670,8 @@ REVOKE ALL ON FUNCTION howdah._death_reason(p_weight integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._deduplicate(p_destination howdah.destinations, p_keys text[], p_ids bigint[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._default_rules() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._deliver(p_destination_id integer, p_message howdah.msgs, p_now timestamp with time zone, p_limit integer, p_journaled boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._deliver_chosen(p_lane howdah.lanes, p_name text, p_seqs bigint[], p_groups text[], p_mine jsonb, p_from bigint, p_locked boolean, p_now timestamp with time zone, p_journaled boolean) FROM PUBLIC;
@@ -25760,6 +26679,8 @@ REVOKE ALL ON FUNCTION howdah._deliver_chosen(p_lane howdah.lanes, p_name text, 
 REVOKE ALL ON FUNCTION howdah._deliver_found(p_lane howdah.lanes, p_name text, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_walk howdah.walk, p_hold boolean, p_limit integer, p_failing regclass, p_journaled boolean, p_now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._deliver_locked(p_lane howdah.lanes, p_name text, p_positions bigint[], p_now timestamp with time zone, p_reason text, p_journaled boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._deny_others(p_destination howdah.destinations, p_verb text, p_role text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._destination(p_name text, p_verb text) FROM PUBLIC;
 
@@ -25816,6 +26737,8 @@ REVOKE ALL ON FUNCTION howdah._ensure_advisory() FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._ensure_targets(p_destination howdah.destinations) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._enter_state(p_from text[], p_state text, p_act text, p_reason text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._escaped_principals(p_principals text[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._estimate(p_destination_id integer) FROM PUBLIC;
 
@@ -25884,6 +26807,10 @@ REVOKE ALL ON FUNCTION howdah._free_temporary() FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._from_microseconds(p_microseconds bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._generation() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._grant_rule(p_destination howdah.destinations, p_verb text, p_allow boolean, p_kind text, p_principals text[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._granted(p_destination howdah.destinations, p_verb text, p_allow boolean, p_kind text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._greatest_xid(p_partition regclass, p_above bigint) FROM PUBLIC;
 
@@ -25970,6 +26897,8 @@ REVOKE ALL ON FUNCTION howdah._is_own_session(p_consumer integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._is_passed(p_cursor howdah.ack_cursors, p_xid xid8, p_seq bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._is_plain(p_destination_id integer, p_groups text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._is_principal(p_role text, p_kind text, p_principal text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._is_readable(p_at timestamp with time zone) FROM PUBLIC;
 
@@ -26115,9 +27044,15 @@ REVOKE ALL ON FUNCTION howdah._matches_wildcard(p_name text, p_pattern text) FRO
 
 REVOKE ALL ON FUNCTION howdah._matching_queues(p_pattern text, p_want integer, p_selector text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._matching_rules(p_resource text, p_names text[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._may(p_resource text, p_name text, p_operation text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._may_be_due(p_lane howdah.lanes, p_now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._may_change(p_schedule howdah.schedules) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._may_change_all_rules() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._mean_delay_ms(p_destination howdah.destinations, p_failures integer) FROM PUBLIC;
 
@@ -26179,6 +27114,8 @@ REVOKE ALL ON FUNCTION howdah._note_readers(p_topic_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._note_received(p_reliability text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._note_rights() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._note_sender(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_level smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._note_special(p_destination howdah.destinations) FROM PUBLIC;
@@ -26222,6 +27159,8 @@ REVOKE ALL ON FUNCTION howdah._park_waiting(p_destination howdah.destinations, p
 REVOKE ALL ON FUNCTION howdah._parked_of_lease(p_destination_id integer, p_lease bigint, p_message_ids bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._parks_waiting(p_queue howdah.destinations, p_now timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._parse_rules(p_text text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._parse_size(p_size text) FROM PUBLIC;
 
@@ -26339,11 +27278,27 @@ REVOKE ALL ON FUNCTION howdah._return_leases(p_destination_id integer, p_want bi
 
 REVOKE ALL ON FUNCTION howdah._returned_messages(p_destination_id integer, p_message_ids bigint[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._role_has_right(p_role text, p_destination_id integer, p_verb text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._rows_0(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._rows_1(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._rows_2(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._rule_key(p_resource text, p_name text, p_operation text, p_allow boolean, p_kind text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._rule_lines(p_text text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._rule_matches(p_pattern text, p_name text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._rule_set(p_name text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._rule_set_of(p_role text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._rule_set_of_caller() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._rules_at(p_destination howdah.destinations) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._run_nonpersistent_0(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) FROM PUBLIC;
 
@@ -26475,6 +27430,8 @@ REVOKE ALL ON FUNCTION howdah._setup(p_engine text, p_roles jsonb, p_checksum te
 
 REVOKE ALL ON FUNCTION howdah._share_latch(p_name text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._share_rules() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._shares_reached(p_shares integer[], p_messages bigint, p_message_limit bigint, p_bytes bigint, p_byte_limit bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._silent_ms(p_alive regclass) FROM PUBLIC;
@@ -26562,6 +27519,8 @@ REVOKE ALL ON FUNCTION howdah._topic_page(p_slots integer[], p_topic integer, p_
 REVOKE ALL ON FUNCTION howdah._topics_for(p_topic text, p_verb text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._totals_will_do() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._touch_rules(p_rule_set text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._truncations() FROM PUBLIC;
 
@@ -26754,6 +27713,9 @@ GRANT ALL ON FUNCTION howdah.create_listener(listener text, queue text, options 
 REVOKE ALL ON FUNCTION howdah.create_queue(queue text, options jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.create_queue(queue text, options jsonb) TO howdah_admin;
 
+REVOKE ALL ON FUNCTION howdah.create_rule_set(name text, copy_of text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.create_rule_set(name text, copy_of text) TO howdah_admin;
+
 REVOKE ALL ON FUNCTION howdah.create_temporary_queue() FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.create_temporary_queue() TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.create_temporary_queue() TO howdah_consumer;
@@ -26789,6 +27751,12 @@ GRANT ALL ON FUNCTION howdah.drop_policy(pattern text) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.drop_queue(queue text, force boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.drop_queue(queue text, force boolean) TO howdah_admin;
+
+REVOKE ALL ON FUNCTION howdah.drop_rule(rule_set text, resource text, name text, operation text, allow boolean, kind text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.drop_rule(rule_set text, resource text, name text, operation text, allow boolean, kind text) TO howdah_admin;
+
+REVOKE ALL ON FUNCTION howdah.drop_rule_set(name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.drop_rule_set(name text) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.drop_temporary_queue(queue text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.drop_temporary_queue(queue text) TO howdah_admin;
@@ -26827,6 +27795,14 @@ GRANT ALL ON FUNCTION howdah.engine_state() TO howdah_producer;
 REVOKE ALL ON FUNCTION howdah.ensure_listener(listener text, queue text, options jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.ensure_listener(listener text, queue text, options jsonb) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.ensure_listener(listener text, queue text, options jsonb) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.explain_access(role text, resource text, name text, operation text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.explain_access(role text, resource text, name text, operation text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.explain_access(role text, resource text, name text, operation text) TO howdah_auditor;
+
+REVOKE ALL ON FUNCTION howdah.export_rules(rule_set text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.export_rules(rule_set text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.export_rules(rule_set text) TO howdah_auditor;
 
 REVOKE ALL ON FUNCTION howdah.extend(queue text, lease bigint, duration interval, message_ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.extend(queue text, lease bigint, duration interval, message_ids bigint[]) TO howdah_admin;
@@ -26871,6 +27847,9 @@ GRANT ALL ON FUNCTION howdah.hold_audit(holder text, seconds numeric) TO howdah_
 REVOKE ALL ON FUNCTION howdah.hold_link(name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.hold_link(name text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.hold_link(name text) TO howdah_auditor;
+
+REVOKE ALL ON FUNCTION howdah.import_rules(rule_set text, rules text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.import_rules(rule_set text, rules text) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.incidents(queue text, message_id bigint, max_incidents integer, only_class text, only_fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, before_incident bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.incidents(queue text, message_id bigint, max_incidents integer, only_class text, only_fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, before_incident bigint) TO howdah_admin;
@@ -27015,6 +27994,14 @@ GRANT ALL ON FUNCTION howdah.list_queues(temporary boolean) TO howdah_auditor;
 GRANT ALL ON FUNCTION howdah.list_queues(temporary boolean) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.list_queues(temporary boolean) TO howdah_consumer;
 GRANT ALL ON FUNCTION howdah.list_queues(temporary boolean) TO howdah_producer;
+
+REVOKE ALL ON FUNCTION howdah.list_rule_sets() FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_rule_sets() TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_rule_sets() TO howdah_auditor;
+
+REVOKE ALL ON FUNCTION howdah.list_rules(rule_set text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_rules(rule_set text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_rules(rule_set text) TO howdah_auditor;
 
 REVOKE ALL ON FUNCTION howdah.list_schedules(queue text, all_states boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_schedules(queue text, all_states boolean) TO howdah_admin;
@@ -27398,6 +28385,9 @@ GRANT ALL ON FUNCTION howdah.set_connection(connection text, local boolean) TO h
 
 REVOKE ALL ON FUNCTION howdah.set_policy(pattern text, options jsonb, apply boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.set_policy(pattern text, options jsonb, apply boolean) TO howdah_admin;
+
+REVOKE ALL ON FUNCTION howdah.set_rule(rule_set text, resource text, name text, operation text, allow boolean, kind text, principals text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.set_rule(rule_set text, resource text, name text, operation text, allow boolean, kind text, principals text[]) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.set_storage(options jsonb, tables text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.set_storage(options jsonb, tables text[]) TO howdah_admin;

@@ -59,8 +59,8 @@ begin
         expiration_interval_seconds = v_engine.expiration_interval_seconds, autorollback = v_engine.autorollback,
         topic_rotation_seconds = v_engine.topic_rotation_seconds,
         journal_retention_days = v_engine.journal_retention_days,
-        incident_retention_days = v_engine.incident_retention_days, archive = v_engine.archive, access_enabled = v_engine.access_enabled,
-        rule_set = v_engine.rule_set;
+        incident_retention_days = v_engine.incident_retention_days, archive = v_engine.archive,
+        access_enabled = v_engine.access_enabled, rule_set = v_engine.rule_set;
     if v_options = '{}' or v_options ?| array['max_count', 'max_size', 'max_message_bytes', 'yellow_threshold',
         'orange_threshold', 'red_threshold'] then
         perform howdah._close_room('howdah.system_room');
