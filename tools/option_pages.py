@@ -150,6 +150,7 @@ class Option:
             "name": "the name of a queue",
             "function": "the name of a function with its schema",
             "selector": "a [selector](../selectors.md)",
+            "rule_set": "the name of a [set of rules](../access.md#sets-of-rules)",
         }[self.kind]
         return f"{words}; or null" if self.nullable else words
 

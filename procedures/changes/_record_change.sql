@@ -14,8 +14,8 @@ begin
     if p_act <> 'altered' or p_before is distinct from p_after then
         perform howdah._commit_needs(4);
         insert into howdah.config_changes (transaction, at, actor, kind, name, act, before, after, reason, undoes)
-        values (pg_current_xact_id()::text::bigint, howdah.now(), howdah._caller(), p_kind, p_name, p_act, p_before, p_after,
-            left(nullif(current_setting('howdah.reason', true), ''), 1000), p_undoes);
+        values (pg_current_xact_id()::text::bigint, howdah.now(), howdah._caller(), p_kind, p_name, p_act, p_before,
+            p_after, left(nullif(current_setting('howdah.reason', true), ''), 1000), p_undoes);
     end if;
 end
 $$;
