@@ -159,10 +159,10 @@ class Option:
             "name": "a name" if self.owner.name == "service" else "the name of a queue",
             "roles": "an array of names of roles",
             "text": "a text",
-            "rule_set": "the name of a set of [access rules](../access.md)",
             "function": "the name of a function with its schema",
             "selector": "a [selector](../selectors.md)",
             "options": "a JSON object of [options of a queue](queue.md)",
+            "rule_set": "the name of a [set of rules](../access.md#sets-of-rules)",
         }[self.kind]
         return f"{words}; or null" if self.nullable else words
 

@@ -266,6 +266,18 @@ def test_rights_are_decided_in_one_place() -> None:
     }
 
 
+def test_compiled_rights_are_read_where_they_are_decided_listed_and_made_and_nowhere_else() -> None:
+    """So a rule that denies counts everywhere."""
+    reads = {name for name in FILES if "howdah.destination_grants" in re.sub(r"--[^\n]*", "", source(name))}
+    assert {name for name in reads if not name.startswith("access/")} == {
+        "destinations/_has_right",  # decided
+        "destinations/list_grants",
+        "destinations/revoke_queue",  # of what a subscription copied
+        "topics/_copy_rights",
+        "runtime/check_server",  # names roles that no longer exist
+    }
+
+
 def test_no_function_reads_another_clock_but_to_pace_searching_waiting_and_reclaiming() -> None:
     clocks = re.compile(r"(?<!howdah\.)\bnow\(\)|clock_timestamp|current_timestamp|localtime|statement_timestamp")
     assert {name for name, body in BODIES.items() if clocks.search(re.sub(r"--[^\n]*", "", body))} == {
