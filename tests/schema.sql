@@ -9640,7 +9640,7 @@ CREATE FUNCTION howdah._note_rights() RETURNS trigger
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
-    if tg_table_name <> 'destination_grants' then
+    if tg_table_name = 'engine' then
         perform howdah._touch_rules(null);
         perform howdah._copy_rights_of(array(select d.id from howdah.destinations d));
     elsif tg_op = 'UPDATE' then
@@ -9679,6 +9679,26 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._note_sender(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_level smallint) IS 'record whose messages these are, where they go with their sender.';
+
+CREATE FUNCTION howdah._note_service() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+begin
+    if exists (select from howdah.services s where s.access_enabled is not null or s.rule_set is not null)
+       or tg_op <> 'INSERT' and (old.access_enabled is not null or old.rule_set is not null) then
+        perform howdah._check_rule_right(null, '*');
+    end if;
+    if tg_op <> 'DELETE' and new.rule_set is not null then
+        perform howdah._rule_set(new.rule_set);
+    end if;
+    perform howdah._touch_rules(null);
+    perform howdah._copy_rights_of(array(select d.id from howdah.destinations d));
+    return null;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._note_service() IS 'see that who changes a service''s own access rules may, and call howdah._copy_rights_of.';
 
 CREATE FUNCTION howdah._note_special(p_destination howdah.destinations) RETURNS void
     LANGUAGE plpgsql
@@ -12088,8 +12108,8 @@ begin
     if p_act <> 'altered' or p_before is distinct from p_after then
         perform howdah._commit_needs(4);
         insert into howdah.config_changes (transaction, at, actor, kind, name, act, before, after, reason, undoes)
-        values (pg_current_xact_id()::text::bigint, howdah.now(), howdah._caller(), p_kind, p_name, p_act, p_before, p_after,
-            left(nullif(current_setting('howdah.reason', true), ''), 1000), p_undoes);
+        values (pg_current_xact_id()::text::bigint, howdah.now(), howdah._caller(), p_kind, p_name, p_act, p_before,
+            p_after, left(nullif(current_setting('howdah.reason', true), ''), 1000), p_undoes);
     end if;
 end
 $$;
@@ -12919,16 +12939,19 @@ COMMENT ON FUNCTION howdah._rule_set_of_caller() IS 'the set of access rules tha
 CREATE FUNCTION howdah._rules_at(p_destination howdah.destinations) RETURNS TABLE(rule_set text, name text, operation text, allow boolean, kind text, principal text, tier integer)
     LANGUAGE sql STABLE
     AS $$
-    select m.rule_set, m.name, m.operation, m.allow, m.kind, m.principal, m.tier
-    from (select (select s.topic from howdah.subscriptions s where s.destination_id = p_destination.id) as topic) s
-    cross join lateral (select s.topic, s.topic ~ '[*>]' as wild) t
-    cross join lateral howdah._matching_rules(case p_destination.kind when 'queue' then 'queue' else 'topic' end,
-        array[p_destination.name] || case when t.wild is false then array[t.topic] else array[]::text[] end) m
-    where not (p_destination.kind = 'subscription' and (
-            t.wild is not false and m.tier >= 20
-            or m.tier >= 20 and m.principal = '*' and not m.allow
-            or m.operation = 'produce'))
-      and not (p_destination.is_system and m.operation = 'produce' and m.tier >= 20)
+    select r.rule_set, r.name, r.operation, r.allow, r.kind, r.principal, r.tier
+    from (
+        select m.*, t.wild,
+            min(m.tier) filter (where m.tier >= 20 and m.principal = '*' and not m.allow)
+                over (partition by m.rule_set, m.operation) as closed
+        from (select (select s.topic from howdah.subscriptions s where s.destination_id = p_destination.id) as topic) s
+        cross join lateral (select s.topic, s.topic ~ '[*>]' as wild) t
+        cross join lateral howdah._matching_rules(case p_destination.kind when 'queue' then 'queue' else 'topic' end,
+            array[p_destination.name] || case when t.wild is false then array[t.topic] else array[]::text[] end) m
+    ) r
+    where not (p_destination.kind = 'subscription'
+            and (r.operation = 'produce' or r.tier >= 20 and r.wild is not false or (r.tier >= r.closed) is true))
+      and not (p_destination.is_system and r.operation = 'produce' and r.tier >= 20)
 $$;
 
 COMMENT ON FUNCTION howdah._rules_at(p_destination howdah.destinations) IS 'the rules that cover a destination, as howdah._matching_rules.';
@@ -26390,13 +26413,15 @@ CREATE TRIGGER note_changed AFTER UPDATE ON howdah.destination_grants REFERENCIN
 
 CREATE TRIGGER note_gone AFTER DELETE ON howdah.destination_grants REFERENCING OLD TABLE AS so_before FOR EACH STATEMENT EXECUTE FUNCTION howdah._note_rights();
 
+CREATE TRIGGER note_gone_service AFTER DELETE ON howdah.services FOR EACH ROW WHEN (((old.rule_set IS NOT NULL) OR (old.access_enabled IS NOT NULL))) EXECUTE FUNCTION howdah._note_service();
+
 CREATE TRIGGER note_new AFTER INSERT ON howdah.destination_grants REFERENCING NEW TABLE AS now_so FOR EACH STATEMENT EXECUTE FUNCTION howdah._note_rights();
+
+CREATE TRIGGER note_new_service AFTER INSERT ON howdah.services FOR EACH ROW WHEN (((new.rule_set IS NOT NULL) OR (new.access_enabled IS NOT NULL))) EXECUTE FUNCTION howdah._note_service();
 
 CREATE TRIGGER note_rule_set AFTER UPDATE ON howdah.engine FOR EACH ROW WHEN ((old.rule_set IS DISTINCT FROM new.rule_set)) EXECUTE FUNCTION howdah._note_rights();
 
-CREATE TRIGGER note_rule_set AFTER UPDATE ON howdah.services FOR EACH ROW WHEN ((old.rule_set IS DISTINCT FROM new.rule_set)) EXECUTE FUNCTION howdah._note_rights();
-
-CREATE TRIGGER note_service AFTER INSERT OR DELETE ON howdah.services FOR EACH STATEMENT EXECUTE FUNCTION howdah._note_rights();
+CREATE TRIGGER note_service AFTER UPDATE ON howdah.services FOR EACH ROW WHEN ((((old.rule_set IS DISTINCT FROM new.rule_set) OR (old.access_enabled IS DISTINCT FROM new.access_enabled)) OR (old.roles IS DISTINCT FROM new.roles))) EXECUTE FUNCTION howdah._note_service();
 
 ALTER TABLE ONLY howdah.access_rules
     ADD CONSTRAINT fk_access_rules_rule_set FOREIGN KEY (rule_set) REFERENCES howdah.access_rule_sets(name) ON DELETE CASCADE;
@@ -27117,6 +27142,8 @@ REVOKE ALL ON FUNCTION howdah._note_received(p_reliability text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._note_rights() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._note_sender(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_level smallint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._note_service() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._note_special(p_destination howdah.destinations) FROM PUBLIC;
 
