@@ -2333,8 +2333,9 @@ begin
         values (p_rule_set, p_resource, p_name, p_operation, p_allow, p_kind, v_after)
         on conflict on constraint pk_access_rules do update set principals = excluded.principals;
     end if;
-    perform howdah._record_change('rule', p_rule_set || '/' || howdah._rule_key(p_resource, p_name, p_operation, p_allow,
-        p_kind), case when v_before is null then 'created' when v_after is null then 'dropped' else 'altered' end,
+    perform howdah._record_change('rule',
+        p_rule_set || '/' || howdah._rule_key(p_resource, p_name, p_operation, p_allow, p_kind),
+        case when v_before is null then 'created' when v_after is null then 'dropped' else 'altered' end,
         case when v_before is not null then jsonb_build_object('principals', v_before) end,
         case when v_after is not null then jsonb_build_object('principals', v_after) end);
     return true;
@@ -4774,6 +4775,8 @@ begin
             when d.own_persistent and e.persistent then 9 - d.default_priority else -1 end
     from howdah.engine e cross join (select howdah._engine_state() <> 'running' as halted) s
     where d.id = v_former.id;
+    perform howdah._compile_rights(array[v_former.id]);  -- rules may have changed meanwhile
+    perform howdah._copy_rights_of(array[v_former.id]);
     perform howdah._set_room(v_former.id);
     perform howdah._note_special(d) from howdah.destinations d where d.id = v_former.id;
     update howdah.auto_destinations a set seen_at = howdah.now(), seen = null, looked_at = null,
@@ -5001,7 +5004,7 @@ CREATE FUNCTION howdah._default_rules() RETURNS TABLE(resource text, name text, 
     cross join lateral (values ('produce', array[e.producer_role, e.admin_role]),
         ('consume', array[e.consumer_role, e.admin_role]),
         ('browse', array[e.browser_role, e.consumer_role, e.auditor_role, e.admin_role]),
-        ('create', array[e.admin_role]), ('admin', array[e.admin_role])) o(operation, roles)
+        ('create', array[e.producer_role, e.consumer_role, e.admin_role]), ('admin', array[e.admin_role])) o(operation, roles)
 $$;
 
 COMMENT ON FUNCTION howdah._default_rules() IS 'the access rules of a new installation.';
@@ -6016,6 +6019,9 @@ declare
     v_ids integer[] := howdah._unused_destinations(p_ids);
     v_count bigint;
 begin
+    if not howdah._accepts_changes() then
+        return 0;
+    end if;
     v_ids := array(
         select d.id from howdah.destinations d where d.id = any (v_ids) order by d.id for update skip locked);
     v_ids := howdah._unused_destinations(v_ids);
@@ -11152,7 +11158,7 @@ CREATE FUNCTION howdah._note_rights() RETURNS trigger
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
-    if tg_table_name <> 'destination_grants' then
+    if tg_table_name = 'engine' then
         perform howdah._touch_rules(null);
         perform howdah._copy_rights_of(array(select d.id from howdah.destinations d));
     elsif tg_op = 'UPDATE' then
@@ -11191,6 +11197,26 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._note_sender(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_level smallint) IS 'record whose messages these are, where they go with their sender.';
+
+CREATE FUNCTION howdah._note_service() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+begin
+    if exists (select from howdah.services s where s.access_enabled is not null or s.rule_set is not null)
+       or tg_op <> 'INSERT' and (old.access_enabled is not null or old.rule_set is not null) then
+        perform howdah._check_rule_right(null, '*');
+    end if;
+    if tg_op <> 'DELETE' and new.rule_set is not null then
+        perform howdah._rule_set(new.rule_set);
+    end if;
+    perform howdah._touch_rules(null);
+    perform howdah._copy_rights_of(array(select d.id from howdah.destinations d));
+    return null;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._note_service() IS 'see that who changes a service''s own access rules may, and call howdah._copy_rights_of.';
 
 CREATE FUNCTION howdah._note_special(p_destination howdah.destinations) RETURNS void
     LANGUAGE plpgsql
@@ -12679,6 +12705,7 @@ CREATE FUNCTION howdah._properties(p_kind text, p_name text) RETURNS jsonb
     AS $$
 declare
     v_destination howdah.destinations;
+    v_row jsonb;
     v_paused jsonb;
 begin
     if p_kind in ('queue', 'topic', 'subscription') then
@@ -12691,23 +12718,25 @@ begin
         -- what administrators set, not what is in effect
         v_destination.max_message_bytes := v_destination.own_max_message_bytes;
         v_destination.persistent := v_destination.own_persistent;
+        v_row := to_jsonb(v_destination);
         v_paused := jsonb_build_object('sending_paused', v_destination.own_sending_paused,
             'receiving_paused', v_destination.own_receiving_paused);
     end if;
     return case p_kind
         when 'queue' then (
-            select v_paused || jsonb_object_agg(k.key, to_jsonb(v_destination) -> k.key)
+            select v_paused || jsonb_object_agg(k.key, v_row -> k.key)
             from howdah._option_kinds() k where k.owner = 'queue')
         when 'topic' then (
-            select v_paused || jsonb_object_agg(k.key, (to_jsonb(v_destination) || to_jsonb(t)) -> k.key)
-            from howdah.topics t cross join howdah._option_kinds() k
-            where t.destination_id = v_destination.id and k.owner = 'topic')
+            select v_paused || jsonb_object_agg(k.key, t.row -> k.key)
+            from (select v_row || to_jsonb(o) as row from howdah.topics o where o.destination_id = v_destination.id
+                offset 0) t
+            cross join howdah._option_kinds() k where k.owner = 'topic')
         when 'subscription' then (
             select v_paused || o.options || jsonb_build_object('topic', s.topic, 'name', s.name,
                 'client_id', s.client_id, 'selector', s.selector, 'shared', s.shared, 'no_local', s.no_local,
                 'prioritized', s.prioritized)
             from howdah.subscriptions s cross join (
-                select jsonb_object_agg(k.key, to_jsonb(v_destination) -> k.key) as options
+                select jsonb_object_agg(k.key, v_row -> k.key) as options
                 from howdah._option_kinds() k where k.owner = 'queue') o
             where s.destination_id = v_destination.id and s.durable)
         when 'alias' then (
@@ -14777,16 +14806,19 @@ COMMENT ON FUNCTION howdah._rule_set_of_caller() IS 'the set of access rules tha
 CREATE FUNCTION howdah._rules_at(p_destination howdah.destinations) RETURNS TABLE(rule_set text, name text, operation text, allow boolean, kind text, principal text, tier integer)
     LANGUAGE sql STABLE
     AS $$
-    select m.rule_set, m.name, m.operation, m.allow, m.kind, m.principal, m.tier
-    from (select (select s.topic from howdah.subscriptions s where s.destination_id = p_destination.id) as topic) s
-    cross join lateral (select s.topic, s.topic ~ '[*>]' as wild) t
-    cross join lateral howdah._matching_rules(case p_destination.kind when 'queue' then 'queue' else 'topic' end,
-        array[p_destination.name] || case when t.wild is false then array[t.topic] else array[]::text[] end) m
-    where not (p_destination.kind = 'subscription' and (
-            t.wild is not false and m.tier >= 20
-            or m.tier >= 20 and m.principal = '*' and not m.allow
-            or m.operation = 'produce'))
-      and not (p_destination.is_system and m.operation = 'produce' and m.tier >= 20)
+    select r.rule_set, r.name, r.operation, r.allow, r.kind, r.principal, r.tier
+    from (
+        select m.*, t.wild,
+            min(m.tier) filter (where m.tier >= 20 and m.principal = '*' and not m.allow)
+                over (partition by m.rule_set, m.operation) as closed
+        from (select (select s.topic from howdah.subscriptions s where s.destination_id = p_destination.id) as topic) s
+        cross join lateral (select s.topic, s.topic ~ '[*>]' as wild) t
+        cross join lateral howdah._matching_rules(case p_destination.kind when 'queue' then 'queue' else 'topic' end,
+            array[p_destination.name] || case when t.wild is false then array[t.topic] else array[]::text[] end) m
+    ) r
+    where not (p_destination.kind = 'subscription'
+            and (r.operation = 'produce' or r.tier >= 20 and r.wild is not false or (r.tier >= r.closed) is true))
+      and not (p_destination.is_system and r.operation = 'produce' and r.tier >= 20)
 $$;
 
 COMMENT ON FUNCTION howdah._rules_at(p_destination howdah.destinations) IS 'the rules that cover a destination, as howdah._matching_rules.';
@@ -16169,7 +16201,11 @@ begin
         return howdah._schedule_by_headers(p_queue, p_body, p_is_text, p_content_type, p_headers, p_priority,
             p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_reliability);
     end if;
-    v_destination := howdah._destination_or_new(p_queue, 'send');
+    -- As howdah._destination_or_new, which would copy the row once more.
+    if not exists (select from howdah.destinations d where d.name = p_queue and d.dropped_at is null) then
+        perform howdah._autocreate(p_queue, null);
+    end if;
+    v_destination := howdah._destination(p_queue, 'send');
     return howdah._send_to(v_destination, p_body, p_is_text, p_content_type,
         case when v_destination.stamp_user then howdah._stamped(p_headers, howdah._caller()) else p_headers end,
         p_priority, p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_delay,
@@ -16522,7 +16558,8 @@ begin
           and exists (select from howdah.lanes l
               where l.destination_id = c.id and l.rank = c.main_rank and l.place = 1 and l.head is not null)
           and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(p_body)))
-          and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send')) and pg_sequence_last_value(c.special) is not null
+          and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send'))
+          and pg_sequence_last_value(c.special) is not null
           and (pg_sequence_last_value(c.waiting) is null or p_notify is not true or howdah._wake(c.id, c.waiting))
     ) d
     returning message_id into v_message_id;
@@ -22870,6 +22907,7 @@ begin
         select d.* from howdah.destinations d where d.dropped_at is not null and not d.name ^@ '_TEMP.'
             and d.positions <> 0::regclass  -- without its sequence nobody can send there any more
             and howdah._holds_messages(d.id)
+            and (not d.auto_created or howdah._accepts_changes())
     loop
         continue when v_destination.auto_created and howdah._come_back(v_destination);
         v_destination.exception_mode := 'system';
@@ -29817,13 +29855,15 @@ CREATE TRIGGER note_changed AFTER UPDATE ON howdah.destination_grants REFERENCIN
 
 CREATE TRIGGER note_gone AFTER DELETE ON howdah.destination_grants REFERENCING OLD TABLE AS so_before FOR EACH STATEMENT EXECUTE FUNCTION howdah._note_rights();
 
+CREATE TRIGGER note_gone_service AFTER DELETE ON howdah.services FOR EACH ROW WHEN (((old.rule_set IS NOT NULL) OR (old.access_enabled IS NOT NULL))) EXECUTE FUNCTION howdah._note_service();
+
 CREATE TRIGGER note_new AFTER INSERT ON howdah.destination_grants REFERENCING NEW TABLE AS now_so FOR EACH STATEMENT EXECUTE FUNCTION howdah._note_rights();
+
+CREATE TRIGGER note_new_service AFTER INSERT ON howdah.services FOR EACH ROW WHEN (((new.rule_set IS NOT NULL) OR (new.access_enabled IS NOT NULL))) EXECUTE FUNCTION howdah._note_service();
 
 CREATE TRIGGER note_rule_set AFTER UPDATE ON howdah.engine FOR EACH ROW WHEN ((old.rule_set IS DISTINCT FROM new.rule_set)) EXECUTE FUNCTION howdah._note_rights();
 
-CREATE TRIGGER note_rule_set AFTER UPDATE ON howdah.services FOR EACH ROW WHEN ((old.rule_set IS DISTINCT FROM new.rule_set)) EXECUTE FUNCTION howdah._note_rights();
-
-CREATE TRIGGER note_service AFTER INSERT OR DELETE ON howdah.services FOR EACH STATEMENT EXECUTE FUNCTION howdah._note_rights();
+CREATE TRIGGER note_service AFTER UPDATE ON howdah.services FOR EACH ROW WHEN ((((old.rule_set IS DISTINCT FROM new.rule_set) OR (old.access_enabled IS DISTINCT FROM new.access_enabled)) OR (old.roles IS DISTINCT FROM new.roles))) EXECUTE FUNCTION howdah._note_service();
 
 ALTER TABLE ONLY howdah.access_rules
     ADD CONSTRAINT fk_access_rules_rule_set FOREIGN KEY (rule_set) REFERENCES howdah.access_rule_sets(name) ON DELETE CASCADE;
@@ -30655,6 +30695,8 @@ REVOKE ALL ON FUNCTION howdah._note_received(p_reliability text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._note_rights() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._note_sender(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_level smallint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._note_service() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._note_special(p_destination howdah.destinations) FROM PUBLIC;
 
