@@ -14,7 +14,7 @@ READ = "select howdah.read_log('shop')"
 
 
 def logged(db: Db, **options: Any) -> list[tuple[str, str, str | None]]:
-    """Level, event and destination of what is in the log, oldest first. Changes of the configuration only if asked for."""
+    """Level, event and destination of what is logged, oldest first; changes of the configuration only if asked for."""
     named = "".join(f"{name} => %({name})s, " for name in options)
     rows = db.execute(
         f"select logged_level, logged_event, destination from howdah.list_log({named}max_rows => 1000)".encode(),
