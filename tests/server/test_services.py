@@ -33,8 +33,8 @@ def tls_dsn(server_folder: Path) -> Iterator[str]:
         with psycopg.connect(dsn, autocommit=True) as db:
             data = Path(one(db, "show data_directory"))
             key, certificate = data / "server.key", data / "server.crt"
-            words = ["openssl", "req", "-new", "-x509", "-nodes", "-subj", "/CN=localhost", "-keyout", key]
-            subprocess.run([*words, "-out", certificate], check=True, capture_output=True)
+            words = ["openssl", "req", "-new", "-x509", "-nodes", "-subj", "/CN=localhost", "-keyout", str(key)]
+            subprocess.run([*words, "-out", str(certificate)], check=True, capture_output=True)
             for path in (key, certificate):
                 path.chmod(0o600)
                 with suppress(PermissionError):
