@@ -5004,7 +5004,8 @@ CREATE FUNCTION howdah._default_rules() RETURNS TABLE(resource text, name text, 
     cross join lateral (values ('produce', array[e.producer_role, e.admin_role]),
         ('consume', array[e.consumer_role, e.admin_role]),
         ('browse', array[e.browser_role, e.consumer_role, e.auditor_role, e.admin_role]),
-        ('create', array[e.producer_role, e.consumer_role, e.admin_role]), ('admin', array[e.admin_role])) o(operation, roles)
+        ('create', array[e.producer_role, e.consumer_role, e.admin_role]),
+        ('admin', array[e.admin_role])) o(operation, roles)
 $$;
 
 COMMENT ON FUNCTION howdah._default_rules() IS 'the access rules of a new installation.';

@@ -21,5 +21,6 @@ as $$
     cross join lateral (values ('produce', array[e.producer_role, e.admin_role]),
         ('consume', array[e.consumer_role, e.admin_role]),
         ('browse', array[e.browser_role, e.consumer_role, e.auditor_role, e.admin_role]),
-        ('create', array[e.producer_role, e.consumer_role, e.admin_role]), ('admin', array[e.admin_role])) o(operation, roles)
+        ('create', array[e.producer_role, e.consumer_role, e.admin_role]),
+        ('admin', array[e.admin_role])) o(operation, roles)
 $$;

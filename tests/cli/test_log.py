@@ -48,7 +48,7 @@ def test_the_engines_level_is_shown_and_set(dsn: str) -> None:
     assert howdah(dsn, "log", "level", "--json").json == {"level": "ERROR"}
     howdah(dsn, "log", "write", "not kept", "-l", "WARNING")
     howdah(dsn, "log", "write", "kept", "--level", "error")
-    assert [row["text"] for row in howdah(dsn, "log", "show", "--json").json] == ["kept"]
+    assert [row["text"] for row in howdah(dsn, "log", "show", "--event", "log", "--json").json] == ["kept"]
 
 
 def test_following_shows_what_is_logged_from_then_on(dsn: str, db: Db) -> None:

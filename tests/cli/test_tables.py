@@ -45,6 +45,11 @@ LISTS: dict[tuple[str, ...], list[str]] = {
     ("link", "arrivals"): [],
     ("archive", "list"): [],
     ("check",): [],
+    ("access", "sets"): ["default"],
+    ("service", "list"): ["httpsjms"],
+    ("instance", "list"): [],
+    ("changes", "list"): [QUEUE],
+    ("log", "show"): [],
 }
 
 
