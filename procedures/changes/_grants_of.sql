@@ -1,4 +1,4 @@
--- howdah._grants_of(p_destination_id): who has which right to a destination.
+-- howdah._grants_of(p_destination_id): the rights that a destination copied at its creation, beside the access rules.
 --
 -- Returns  a JSON array of texts such as "send orders_app", sorted.
 -- Role     internal
@@ -6,5 +6,5 @@ create or replace function howdah._grants_of(p_destination_id integer) returns j
 language sql stable
 as $$
     select coalesce(jsonb_agg(concat_ws(' ', g.verb, g.role_name) order by g.verb, g.role_name), '[]')
-    from howdah.destination_grants g where g.destination_id = p_destination_id
+    from howdah.destination_grants g where g.destination_id = p_destination_id and g.rule_set = ''
 $$;

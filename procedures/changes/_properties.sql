@@ -65,12 +65,16 @@ begin
                 'retry_ms_max', l.retry_ms_max, 'paused', l.paused)
             from howdah.links l join howdah.destinations d on d.id = l.source_id where l.name = p_name)
         when 'grant' then (
-            select case when d.name = p_name then jsonb_build_object('queue', d.name, 'grants',
-                    howdah._grants_of(d.id)) else jsonb_build_object('queue', d.name, 'verb', g.verb, 'role',
-                    g.role_name) end
-            from howdah.destination_grants g join howdah.destinations d on d.id = g.destination_id
-            where d.dropped_at is null and d.name = split_part(p_name, ' ', 1)
-              and p_name in (d.name, concat_ws(' ', d.name, g.verb, g.role_name)) limit 1)
+            select jsonb_build_object('queue', d.name, 'grants', howdah._grants_of(d.id))
+            from howdah.destinations d where d.name = p_name and d.dropped_at is null)
+        when 'rule_set' then (select jsonb '{}' from howdah.access_rule_sets s where s.name = p_name)
+        when 'rule' then (
+            select jsonb_build_object('principals', r.principals) from howdah.access_rules r
+            where r.rule_set = split_part(p_name, '/', 1)
+              and howdah._rule_key(r.resource, r.name, r.operation, r.allow, r.kind)
+                  = substr(p_name, strpos(p_name, '/') + 1))
+        when 'service' then (select to_jsonb(s) from howdah.services s where s.name = p_name)
+        when 'object' then (select howdah._object_json(o) from howdah.objects o where o.name = p_name)
         end;
 end
 $$;

@@ -1,5 +1,5 @@
--- howdah._set_grants(p_name, p_grants, p_is_new): give a destination exactly the rights that
--- howdah._grants_of once returned.
+-- howdah._set_grants(p_name, p_grants, p_is_new): give a destination exactly the copied rights that howdah._grants_of
+-- once returned.
 --
 -- Raises   HD010 the caller does not administer it.
 -- Role     internal
@@ -25,7 +25,7 @@ begin
     where w.verb in ('send', 'receive', 'browse', 'admin', 'pass_all', 'set_all')
     on conflict do nothing;
     delete from howdah.destination_grants g
-    where g.destination_id = v_id and not p_grants ? concat_ws(' ', g.verb, g.role_name);
+    where g.destination_id = v_id and g.rule_set = '' and not p_grants ? concat_ws(' ', g.verb, g.role_name);
     perform howdah._record_change('grant', p_name, 'altered', jsonb_build_object('queue', p_name, 'grants', v_is),
         jsonb_build_object('queue', p_name, 'grants', howdah._grants_of(v_id))) where not p_is_new;
 end

@@ -27,7 +27,7 @@ begin
                   where (jsonb_typeof(l.line -> 'change') = 'object'
                       or jsonb_typeof(l.line -> 'properties') = 'object' and l.line ->> 'name' is not null
                       and l.line ->> 'kind' in ('engine', 'policy', 'queue', 'topic', 'subscription', 'alias', 'bridge',
-                          'listener', 'link')) is not true) then
+                          'listener', 'link', 'rule_set', 'rule', 'service', 'object')) is not true) then
         raise exception using errcode = 'HD005', message = 'this is no backup of the record of changes',
             hint = 'howdah.backup_changes() returns its lines.';
     end if;

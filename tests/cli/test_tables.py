@@ -48,7 +48,7 @@ LISTS: dict[tuple[str, ...], list[str]] = {
     ("access", "sets"): ["default"],
     ("service", "list"): ["httpsjms"],
     ("instance", "list"): [],
-    ("changes", "list"): [QUEUE],
+    ("changes", "list"): ["queue"],
     ("log", "show"): [],
 }
 
