@@ -1038,6 +1038,41 @@ $$;
 
 COMMENT ON FUNCTION howdah._apply(p_kind text, p_name text, p_wanted jsonb) IS 'give a thing wanted properties: make, alter or drop it.';
 
+CREATE FUNCTION howdah._apply_administered(p_kind text, p_name text, p_is jsonb, p_wanted jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_set constant text := split_part(p_name, '/', 1);
+begin
+    if p_kind = 'rule_set' then
+        perform howdah.drop_rule_set(p_name) where p_wanted is null;
+        perform howdah.create_rule_set(p_name) where p_is is null;
+    elsif p_kind = 'rule' then
+        perform case when p_wanted is null
+            then howdah.drop_rule(v_set, r.resource, r.name, r.operation, r.allow, r.kind)
+            else howdah.set_rule(v_set, r.resource, r.name, r.operation, r.allow, r.kind,
+                array(select jsonb_array_elements_text(p_wanted -> 'principals'))) end
+        from howdah._parse_rules(substr(p_name, strpos(p_name, '/') + 1) || '=*') r;
+    elsif p_kind = 'service' then
+        perform howdah.alter_service(p_name, howdah._delta(p_is, p_wanted - array['name', 'kind']));
+    elsif p_wanted is null then
+        perform howdah.alter_object(p_name, '{}', false) where (p_is ->> 'read_only')::boolean;
+        perform howdah.drop_object(p_name);
+    elsif p_is is null then
+        perform howdah.create_object(p_name, p_wanted ->> 'kind', p_wanted -> 'attributes',
+            (p_wanted ->> 'read_only')::boolean);
+    else
+        perform howdah.alter_object(p_name, '{}', false) where (p_is ->> 'read_only')::boolean;
+        perform howdah.alter_object(p_name, (
+            select coalesce(jsonb_object_agg(k.key, coalesce(p_wanted -> 'attributes' -> k.key, 'null')), '{}')
+            from (select jsonb_object_keys(p_is -> 'attributes') as key union
+                  select jsonb_object_keys(p_wanted -> 'attributes')) k), (p_wanted ->> 'read_only')::boolean);
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._apply_administered(p_kind text, p_name text, p_is jsonb, p_wanted jsonb) IS 'give wanted properties to a set of access rules, a rule, a service or an administered object.';
+
 CREATE FUNCTION howdah._apply_destination(p_kind text, p_name text, p_is jsonb, p_wanted jsonb) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -1255,11 +1290,10 @@ begin
     elsif p_kind = 'bridge' then
         perform howdah.unbridge(v_of ->> 'topic', v_of ->> 'queue') where p_wanted is null;
         perform howdah.bridge(v_of ->> 'topic', v_of ->> 'queue', p_wanted ->> 'selector') where p_wanted is not null;
-    elsif p_kind = 'grant' and v_of ? 'grants' then
-        perform howdah._set_grants(v_of ->> 'queue', v_of -> 'grants', false);
     elsif p_kind = 'grant' then
-        perform case when p_wanted is null then howdah.revoke_queue(v_of ->> 'queue', v_of ->> 'verb', v_of ->> 'role')
-            else howdah.grant_queue(v_of ->> 'queue', v_of ->> 'verb', v_of ->> 'role') end;
+        perform howdah._set_grants(v_of ->> 'queue', v_of -> 'grants', false);
+    elsif p_kind in ('rule_set', 'rule', 'service', 'object') then
+        perform howdah._apply_administered(p_kind, p_name, p_is, p_wanted);
     elsif p_kind = 'listener' then
         perform howdah.drop_listener(p_name) where p_wanted is null;
         perform howdah.create_listener(p_name, p_wanted ->> 'queue', p_wanted - array['queue', 'stopped'])
@@ -2256,6 +2290,9 @@ CREATE FUNCTION howdah._catalogue() RETURNS TABLE(n bigint, kind text, name text
         select f.step, f.made, f.kind, f.name, f.id, howdah._properties(f.kind, f.name) as properties
         from (
             select 1 as step, 0::bigint as made, 'engine' as kind, e.name, null::integer as id from howdah.engine e
+            union all select -1, 0, 'rule_set', r.name, null from howdah.access_rule_sets r
+            union all select 0, 0, 'rule', concat_ws('/', r.rule_set,
+                howdah._rule_key(r.resource, r.name, r.operation, r.allow, r.kind)), null from howdah.access_rules r
             union all select 2, 0, 'policy', p.pattern, null from howdah.destination_policies p
             union all select case d.kind when 'subscription' then 5 else 3 end, d.id, d.kind, d.name, d.id
             from howdah.destinations d where d.dropped_at is null
@@ -2265,6 +2302,8 @@ CREATE FUNCTION howdah._catalogue() RETURNS TABLE(n bigint, kind text, name text
             join howdah.destinations q on q.id = b.queue_id
             union all select 8, l.id, 'listener', l.name, null from howdah.listeners l
             union all select 9, 0, 'link', l.name, null from howdah.links l
+            union all select 10, 0, 'service', s.name, null from howdah.services s
+            union all select 11, 0, 'object', o.name, null from howdah.objects o
         ) f
     ) t
     where t.properties is not null
@@ -7246,10 +7285,10 @@ CREATE FUNCTION howdah._grants_of(p_destination_id integer) RETURNS jsonb
     LANGUAGE sql STABLE
     AS $$
     select coalesce(jsonb_agg(concat_ws(' ', g.verb, g.role_name) order by g.verb, g.role_name), '[]')
-    from howdah.destination_grants g where g.destination_id = p_destination_id
+    from howdah.destination_grants g where g.destination_id = p_destination_id and g.rule_set = ''
 $$;
 
-COMMENT ON FUNCTION howdah._grants_of(p_destination_id integer) IS 'who has which right to a destination.';
+COMMENT ON FUNCTION howdah._grants_of(p_destination_id integer) IS 'the rights that a destination copied at its creation, beside the access rules.';
 
 CREATE FUNCTION howdah._greatest_xid(p_partition regclass, p_above bigint) RETURNS bigint
     LANGUAGE plpgsql
@@ -9603,9 +9642,8 @@ CREATE FUNCTION howdah._log_shown(p_event text, p_destination text, p_actor text
     select case when p_destination is null
         then p_event not in ('LOG', 'CONFIG_CHANGED') or p_actor = howdah._caller()
         else exists (select from howdah.destinations d
-                     join howdah.destination_grants g on g.destination_id = d.id
-                     where d.name = p_destination and d.dropped_at is null and g.verb in ('receive', 'browse')
-                       and howdah._has_role(g.role_name)) end
+                     where d.name = p_destination and d.dropped_at is null
+                       and (howdah._has_right(d.id, 'receive') or howdah._has_right(d.id, 'browse'))) end
 $$;
 
 COMMENT ON FUNCTION howdah._log_shown(p_event text, p_destination text, p_actor text) IS 'whether a caller who does not see the whole log sees an event.';
@@ -10310,18 +10348,20 @@ $$;
 COMMENT ON FUNCTION howdah._may_change_all_rules() IS 'whether the caller may change any access rule, and which set is in force.';
 
 CREATE FUNCTION howdah._may_see_change(p_kind text, p_name text, p_properties jsonb) RETURNS boolean
-    LANGUAGE sql
+    LANGUAGE plpgsql
     AS $$
-    select howdah._has_role(e.admin_role) or case
+begin
+    return (select howdah._has_role(e.admin_role) or case
         when p_kind in ('engine', 'policy', 'cluster', 'instance') then true
         when p_kind in ('queue', 'topic', 'subscription', 'alias', 'bridge', 'listener', 'link', 'grant', 'schedule')
         then exists (
-            select from howdah.destinations d join howdah.destination_grants g on g.destination_id = d.id
+            select from howdah.destinations d
             where d.name = coalesce(case when p_kind not in ('queue', 'topic', 'subscription') then coalesce(
                 p_properties ->> 'queue', p_properties ->> 'source', p_properties ->> 'target') end, p_name)
-              and g.verb in ('browse', 'receive') and howdah._has_role(g.role_name))
+              and (howdah._has_right(d.id, 'browse') or howdah._has_right(d.id, 'receive')))
         else howdah._has_role(e.auditor_role) end
-    from howdah.engine e
+    from howdah.engine e);
+end
 $$;
 
 COMMENT ON FUNCTION howdah._may_see_change(p_kind text, p_name text, p_properties jsonb) IS 'whether the caller may read a change.';
@@ -12761,12 +12801,16 @@ begin
                 'retry_ms_max', l.retry_ms_max, 'paused', l.paused)
             from howdah.links l join howdah.destinations d on d.id = l.source_id where l.name = p_name)
         when 'grant' then (
-            select case when d.name = p_name then jsonb_build_object('queue', d.name, 'grants',
-                    howdah._grants_of(d.id)) else jsonb_build_object('queue', d.name, 'verb', g.verb, 'role',
-                    g.role_name) end
-            from howdah.destination_grants g join howdah.destinations d on d.id = g.destination_id
-            where d.dropped_at is null and d.name = split_part(p_name, ' ', 1)
-              and p_name in (d.name, concat_ws(' ', d.name, g.verb, g.role_name)) limit 1)
+            select jsonb_build_object('queue', d.name, 'grants', howdah._grants_of(d.id))
+            from howdah.destinations d where d.name = p_name and d.dropped_at is null)
+        when 'rule_set' then (select jsonb '{}' from howdah.access_rule_sets s where s.name = p_name)
+        when 'rule' then (
+            select jsonb_build_object('principals', r.principals) from howdah.access_rules r
+            where r.rule_set = split_part(p_name, '/', 1)
+              and howdah._rule_key(r.resource, r.name, r.operation, r.allow, r.kind)
+                  = substr(p_name, strpos(p_name, '/') + 1))
+        when 'service' then (select to_jsonb(s) from howdah.services s where s.name = p_name)
+        when 'object' then (select howdah._object_json(o) from howdah.objects o where o.name = p_name)
         end;
 end
 $$;
@@ -16770,13 +16814,13 @@ begin
     where w.verb in ('send', 'receive', 'browse', 'admin', 'pass_all', 'set_all')
     on conflict do nothing;
     delete from howdah.destination_grants g
-    where g.destination_id = v_id and not p_grants ? concat_ws(' ', g.verb, g.role_name);
+    where g.destination_id = v_id and g.rule_set = '' and not p_grants ? concat_ws(' ', g.verb, g.role_name);
     perform howdah._record_change('grant', p_name, 'altered', jsonb_build_object('queue', p_name, 'grants', v_is),
         jsonb_build_object('queue', p_name, 'grants', howdah._grants_of(v_id))) where not p_is_new;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._set_grants(p_name text, p_grants jsonb, p_is_new boolean) IS 'give a destination exactly the rights that howdah._grants_of once returned.';
+COMMENT ON FUNCTION howdah._set_grants(p_name text, p_grants jsonb, p_is_new boolean) IS 'give a destination exactly the copied rights that howdah._grants_of once returned.';
 
 CREATE FUNCTION howdah._set_mark(p_destination_id integer, p_tail bigint, p_settled bigint, p_numberless boolean, p_ask boolean) RETURNS void
     LANGUAGE plpgsql
@@ -20317,8 +20361,7 @@ begin
             message = format('rule set %s exists already', quote_literal(name)),
             hint = 'Change it with howdah.set_rule or howdah.import_rules.';
     end if;
-    perform howdah._record_change('rule_set', name, 'created', null,
-        case when copy_of is null then '{}' else jsonb_build_object('copy_of', copy_of) end);
+    perform howdah._record_change('rule_set', name, 'created', null, '{}');
     perform howdah._change_rule(create_rule_set.name, r.resource, r.name, r.operation, r.allow, r.kind, r.principals)
     from howdah.access_rules r where r.rule_set = copy_of;
     perform howdah._compile_matching(null, null);
@@ -25283,7 +25326,7 @@ begin
                   where (jsonb_typeof(l.line -> 'change') = 'object'
                       or jsonb_typeof(l.line -> 'properties') = 'object' and l.line ->> 'name' is not null
                       and l.line ->> 'kind' in ('engine', 'policy', 'queue', 'topic', 'subscription', 'alias', 'bridge',
-                          'listener', 'link')) is not true) then
+                          'listener', 'link', 'rule_set', 'rule', 'service', 'object')) is not true) then
         raise exception using errcode = 'HD005', message = 'this is no backup of the record of changes',
             hint = 'howdah.backup_changes() returns its lines.';
     end if;
@@ -29940,6 +29983,8 @@ REVOKE ALL ON FUNCTION howdah._announce(p_event text, p_queue text, p_facts json
 REVOKE ALL ON FUNCTION howdah._any_failed(p_lane howdah.lanes, p_positions bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._apply(p_kind text, p_name text, p_wanted jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._apply_administered(p_kind text, p_name text, p_is jsonb, p_wanted jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._apply_destination(p_kind text, p_name text, p_is jsonb, p_wanted jsonb) FROM PUBLIC;
 
