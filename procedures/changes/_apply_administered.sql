@@ -1,5 +1,5 @@
--- howdah._apply_administered(p_kind, p_name, p_is, p_wanted): give wanted properties to a set of access rules, a rule, a
--- service or an administered object.
+-- howdah._apply_administered(p_kind, p_name, p_is, p_wanted): give wanted properties to a set of access rules, a rule,
+-- a service or an administered object.
 --
 -- Raises   what the verbs raise that it calls.
 -- Role     internal

@@ -193,7 +193,7 @@ def test_who_is_no_administrator_reads_only_what_concerns_destinations_that_he_m
             rules = {name for name in names if name.startswith("default/queue.secret.")}
             assert set(names) - rules == {"open", "alias_of_open", "of_open", "x.>"}, (role, view)
             assert bool(rules) == (role == "howdah_auditor")
-    assert len(changes(connect("howdah_admin"))) == 11
+    assert len(changes(connect("howdah_admin"))) == 13
     refused(connect("howdah_producer"), "42501", "select howdah.config_changes()")
     refused(connect("howdah_consumer"), "42501", "select howdah.undo_change(1)")
 
