@@ -610,7 +610,8 @@ begin
     end if;
     perform howdah._share_rules();
     perform howdah._compile_rights(array[v_id]);
-    perform howdah._copy_rights_of(array[v_id]);
+    perform howdah._copy_rights_of(array[v_id]) from howdah.destinations d
+    where d.id = v_id and (d.senders, d.receivers) = ('{}', '{}');  -- otherwise a trigger has done it
     perform howdah._note_special(d) from howdah.destinations d where d.id = v_id;
     perform howdah._set_room(v_id);
     if p_destination.kind = 'queue' and not p_destination.auto_created then
@@ -4401,8 +4402,9 @@ $$;
 COMMENT ON FUNCTION howdah._compile_matching(p_resource text, p_name text) IS 'howdah._compile_rights at all destinations that a rule covers.';
 
 CREATE FUNCTION howdah._compile_rights(p_ids integer[]) RETURNS void
-    LANGUAGE sql
+    LANGUAGE plpgsql
     AS $$
+begin
     with covering as (
         select d.id, r.rule_set, case r.operation when 'produce' then 'send' when 'consume' then 'receive'
             else r.operation end as verb, r.kind, r.principal, r.allow, r.tier,
@@ -4423,7 +4425,8 @@ CREATE FUNCTION howdah._compile_rights(p_ids integer[]) RETURNS void
     select c.id, c.rule_set, c.verb, c.kind, c.principal, c.allow, c.tier from compiled c
     on conflict (destination_id, rule_set, verb, kind, role_name) do update
         set allow = excluded.allow, tier = excluded.tier
-        where (g.allow, g.tier) <> (excluded.allow, excluded.tier)
+        where (g.allow, g.tier) <> (excluded.allow, excluded.tier);
+end
 $$;
 
 COMMENT ON FUNCTION howdah._compile_rights(p_ids integer[]) IS 'write into destination_grants what the access rules come to at destinations.';
@@ -4605,8 +4608,9 @@ $$;
 COMMENT ON FUNCTION howdah._copy_rights(p_subscription_id integer, p_topics integer[], p_by_wildcard boolean) IS 'give the rights to receive from, browse and administer a topic at its subscription, too.';
 
 CREATE FUNCTION howdah._copy_rights_of(p_ids integer[]) RETURNS void
-    LANGUAGE sql
+    LANGUAGE plpgsql
     AS $$
+begin
     with in_force as materialized (
         select e.rule_set from howdah.engine e
         union select s.rule_set from howdah.services s where s.rule_set is not null
@@ -4635,7 +4639,8 @@ CREATE FUNCTION howdah._copy_rights_of(p_ids integer[]) RETURNS void
     )
     update howdah.destinations d set senders = b.senders, receivers = b.receivers
     from lists b
-    where d.id = b.id and (d.senders, d.receivers) is distinct from (b.senders, b.receivers)
+    where d.id = b.id and (d.senders, d.receivers) is distinct from (b.senders, b.receivers);
+end
 $$;
 
 COMMENT ON FUNCTION howdah._copy_rights_of(p_ids integer[]) IS 'keep the lists in howdah.destinations of who may send and receive, which every call reads first.';
@@ -11204,11 +11209,13 @@ begin
         perform howdah._copy_rights_of(array(select d.id from howdah.destinations d));
     elsif tg_op = 'UPDATE' then
         perform howdah._copy_rights_of(array(select n.destination_id from now_so n union
-            select b.destination_id from so_before b));
+            select b.destination_id from so_before b)) where exists (select from now_so);
     elsif tg_op = 'INSERT' then
-        perform howdah._copy_rights_of(array(select distinct n.destination_id from now_so n));
+        perform howdah._copy_rights_of(array(select distinct n.destination_id from now_so n))
+        where exists (select from now_so);
     else
-        perform howdah._copy_rights_of(array(select distinct b.destination_id from so_before b));
+        perform howdah._copy_rights_of(array(select distinct b.destination_id from so_before b))
+        where exists (select from so_before);
     end if;
     return null;
 end

@@ -11,11 +11,13 @@ begin
         perform howdah._copy_rights_of(array(select d.id from howdah.destinations d));
     elsif tg_op = 'UPDATE' then
         perform howdah._copy_rights_of(array(select n.destination_id from now_so n union
-            select b.destination_id from so_before b));
+            select b.destination_id from so_before b)) where exists (select from now_so);
     elsif tg_op = 'INSERT' then
-        perform howdah._copy_rights_of(array(select distinct n.destination_id from now_so n));
+        perform howdah._copy_rights_of(array(select distinct n.destination_id from now_so n))
+        where exists (select from now_so);
     else
-        perform howdah._copy_rights_of(array(select distinct b.destination_id from so_before b));
+        perform howdah._copy_rights_of(array(select distinct b.destination_id from so_before b))
+        where exists (select from so_before);
     end if;
     return null;
 end
