@@ -7289,7 +7289,7 @@ COMMENT ON FUNCTION howdah._granted(p_destination howdah.destinations, p_verb te
 CREATE FUNCTION howdah._grants_of(p_destination_id integer) RETURNS jsonb
     LANGUAGE sql STABLE
     AS $$
-    select coalesce(jsonb_agg(concat_ws(' ', g.verb, g.role_name) order by g.verb, g.role_name), '[]')
+    select coalesce(jsonb_agg(concat_ws(' ', g.verb, g.kind, g.role_name) order by g.verb, g.kind, g.role_name), '[]')
     from howdah.destination_grants g where g.destination_id = p_destination_id and g.rule_set = ''
 $$;
 
@@ -16804,7 +16804,7 @@ COMMENT ON FUNCTION howdah._set_aside(p_destination_id integer, p_message_id big
 
 CREATE FUNCTION howdah._set_grants(p_name text, p_grants jsonb, p_is_new boolean) RETURNS void
     LANGUAGE plpgsql
-    AS $$
+    AS $_$
 declare
     v_id constant integer := (select d.id from howdah.destinations d where d.name = p_name and d.dropped_at is null);
     v_is constant jsonb := howdah._grants_of(v_id);
@@ -16813,19 +16813,18 @@ begin
         return;
     end if;
     perform howdah._destination(p_name, 'admin');
-    insert into howdah.destination_grants (destination_id, verb, role_name)
-    select v_id, w.verb, w.role
-    from (select split_part(g.value, ' ', 1) as verb, substr(g.value, strpos(g.value, ' ') + 1) as role
-          from jsonb_array_elements_text(p_grants) g(value)) w
-    join pg_roles r on r.rolname = w.role
-    where w.verb in ('send', 'receive', 'browse', 'admin', 'pass_all', 'set_all')
+    insert into howdah.destination_grants (destination_id, verb, kind, role_name)
+    select v_id, w.part[1], w.part[2], w.part[3]
+    from jsonb_array_elements_text(p_grants) g(value)
+    cross join regexp_match(g.value, '^(send|receive|browse|admin|pass_all|set_all) (user|group) (.+)$') w(part)
+    where w.part[3] = '*' or exists (select from pg_roles r where r.rolname = w.part[3])
     on conflict do nothing;
     delete from howdah.destination_grants g
-    where g.destination_id = v_id and g.rule_set = '' and not p_grants ? concat_ws(' ', g.verb, g.role_name);
+    where g.destination_id = v_id and g.rule_set = '' and not p_grants ? concat_ws(' ', g.verb, g.kind, g.role_name);
     perform howdah._record_change('grant', p_name, 'altered', jsonb_build_object('queue', p_name, 'grants', v_is),
         jsonb_build_object('queue', p_name, 'grants', howdah._grants_of(v_id))) where not p_is_new;
 end
-$$;
+$_$;
 
 COMMENT ON FUNCTION howdah._set_grants(p_name text, p_grants jsonb, p_is_new boolean) IS 'give a destination exactly the copied rights that howdah._grants_of once returned.';
 
@@ -25633,6 +25632,7 @@ CREATE FUNCTION howdah.revoke_queue(queue text, verb text, role text) RETURNS bo
 declare
     v_checked constant boolean := howdah._check_admin_service();
     v_queue howdah.destinations := howdah._destination(queue, 'admin');
+    v_before jsonb;
     v_resource text := case v_queue.kind when 'queue' then 'queue' else 'topic' end;
 begin
     perform howdah._check_verb(verb);
@@ -25642,9 +25642,12 @@ begin
         select from howdah.list_grants(queue) g where (g.verb, g.role) = (revoke_queue.verb, revoke_queue.role)) then
         return false;
     end if;
+    v_before := howdah._grants_of(v_queue.id);
     delete from howdah.destination_grants g
     where g.destination_id = v_queue.id and g.rule_set = '' and g.verb = revoke_queue.verb
       and g.role_name = revoke_queue.role;
+    perform howdah._record_change('grant', queue, 'altered', jsonb_build_object('queue', queue, 'grants', v_before),
+        jsonb_build_object('queue', queue, 'grants', howdah._grants_of(v_queue.id)));
     perform howdah._grant_rule(v_queue, verb, true, k.kind,
         array_remove(howdah._granted(v_queue, verb, true, k.kind), role))
     from (values ('user'), ('group')) k(kind);
