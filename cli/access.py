@@ -51,9 +51,7 @@ def show(rule_set: RuleSet = None, dsn: Dsn = None, role: Role = None, as_json: 
 @app.command("set")
 def set_(
     rule: Key,
-    principals: Annotated[
-        list[str], typer.Argument(metavar="ROLE...", help="Roles; * is everybody.", show_default=False)
-    ],
+    principals: Annotated[list[str], typer.Argument(metavar="ROLE", help="Roles; * is everybody.", show_default=False)],
     rule_set: RuleSet = None,
     dsn: Dsn = None,
     role: Role = None,

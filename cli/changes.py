@@ -107,22 +107,19 @@ def restore(
     as_json: Json = False,
 ) -> None:
     """Make the configuration what a backup says, in one transaction. The record gets a new identity."""
-    text = sys.stdin.read() if str(file) == "-" else _text(file)
-    try:
-        lines: list[dict[str, Any]] = [json.loads(line) for line in text.splitlines() if line.strip()]
-    except ValueError as error:
-        raise typer.BadParameter(f"{file} is no backup: {error}", param_hint="FILE") from error
     with connected(dsn, role) as connection:
+        lines = _lines(file)
         confirm("Make the configuration what the backup says?", yes=yes)
         restored = connection.changes.restore(lines, prune=prune)
     output.said(f"restored: {output.counted(restored, 'thing')} changed", as_json=as_json, changed=restored)
 
 
-def _text(file: Path) -> str:
+def _lines(file: Path) -> list[dict[str, Any]]:
     try:
-        return file.read_text(encoding="utf-8")
+        text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
+        return [json.loads(line) for line in text.splitlines() if line.strip()]
     except (OSError, ValueError) as error:
-        raise typer.BadParameter(f"{file} cannot be read: {error}", param_hint="FILE") from error
+        raise typer.BadParameter(f"{file} is no backup: {error}", param_hint="FILE") from error
 
 
 def _what(row: dict[str, Any]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -23,7 +23,7 @@ def show(dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
 @app.command()
 def mode(
     which: Annotated[
-        Literal["none", "master"],
+        str,
         typer.Argument(
             metavar="MODE",
             help="none: the configuration can be changed at any time. master: only while the master runs.",

@@ -103,10 +103,8 @@ def set_level(
 
 @app.command()
 def write(
-    level: Annotated[
-        Level, typer.Argument(case_sensitive=False, metavar="LEVEL", help="ERROR, WARNING or INFO.", show_default=False)
-    ],
     text: Annotated[str, typer.Argument(metavar="TEXT", help="The line, of up to 2,000 characters.")],
+    level: Annotated[Level, typer.Option("--level", "-l", case_sensitive=False, help="Level of the line.")] = "INFO",
     detail: Annotated[
         list[str] | None, typer.Option("--detail", "-d", metavar="KEY=VALUE", help="More to know; may be repeated.")
     ] = None,
@@ -117,7 +115,7 @@ def write(
     """Write a line to the log of the engine's workers."""
     details = pairs(detail, "--detail")
     with connected(dsn, role) as connection:
-        connection.logs.write(level, text, **details)
+        connection.logs.write(level, text, details)
     output.said("logged", as_json=as_json, logged={"level": level, "text": text, "details": details})
 
 

@@ -31,6 +31,7 @@ Kind = Literal["connection_factory", "xa_connection_factory", "queue", "topic"]
 COLUMNS = tables.Columns(
     {"name": "object", "kind": "kind", "attributes": "attributes", "read_only": "read-only"},
     {"created_at": "created", "created_by": "by", "changed_at": "changed"},
+    cut=frozenset({"attributes"}),
 )
 
 
@@ -144,14 +145,8 @@ def import_(
     as_json: Json = False,
 ) -> None:
     """Create the objects of a document, all or none. Objects that it does not name stay."""
-    text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
-    try:
-        document = json.loads(text)
-    except ValueError as error:
-        raise typer.BadParameter(f"it is no JSON: {error}", param_hint="FILE") from error
-    if not isinstance(document, list):
-        raise typer.BadParameter("it is no document of howdah object export", param_hint="FILE")
     with connected(dsn, role) as connection:
+        document = _document(file)
         changed = connection.objects.import_document(document, replace=replace)
     output.said(f"{output.counted(changed, 'object')} created or changed", as_json=as_json, changed=changed)
 
@@ -182,6 +177,17 @@ def recover(
     for one, outcome in done:
         output.write(f"{one}: {outcome}")
     output.write(f"{output.counted(len(done), 'transaction')} ended")
+
+
+def _document(file: Path) -> list[Any]:
+    text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
+    try:
+        document = json.loads(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"it is no JSON: {error}", param_hint="FILE") from error
+    if not isinstance(document, list):
+        raise typer.BadParameter("it is no document of howdah object export", param_hint="FILE")
+    return document
 
 
 def _parsed(given: list[str] | None) -> dict[str, Any]:

@@ -5,8 +5,7 @@ psycopg or SQLAlchemy transaction, ``aio`` is the same for asyncio.
 
 The wings, from the bottom: ``errors``; ``calls``, the door to SQL; ``database``, which runs calls, and ``handling``,
 which says what an application's function may do; ``admin`` and ``sending``; ``sessions``; ``jms``, which receives
-ahead; ``aio``. ``embedded``
-is a PostgreSQL of one's own.
+ahead; ``xa`` and ``objects``, which look factories up; ``aio``. ``embedded`` is a PostgreSQL of one's own.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from .parser import first_paragraph
 TITLES = {
     "destinations": "Destinations",
     "aliases": "Aliases and levels of reliability",
+    "access": "Access rules",
     "temporary": "Temporary queues",
     "selectors": "Selectors",
     "topics": "Topics and subscriptions",
@@ -48,6 +49,7 @@ TITLES = {
 PAGES = {
     "destinations": ("poison", "limits"),
     "aliases": ("reliability",),
+    "access": ("access",),
     "temporary": ("request-reply",),
     "selectors": ("selectors", "consumers"),
     "topics": ("topics", "running-topics"),

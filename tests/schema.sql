@@ -610,7 +610,8 @@ begin
     end if;
     perform howdah._share_rules();
     perform howdah._compile_rights(array[v_id]);
-    perform howdah._copy_rights_of(array[v_id]);
+    perform howdah._copy_rights_of(array[v_id]) from howdah.destinations d
+    where d.id = v_id and (d.senders, d.receivers) = ('{}', '{}');  -- otherwise a trigger has done it
     perform howdah._note_special(d) from howdah.destinations d where d.id = v_id;
     perform howdah._set_room(v_id);
     if p_destination.kind = 'queue' and not p_destination.auto_created then
@@ -1038,6 +1039,41 @@ $$;
 
 COMMENT ON FUNCTION howdah._apply(p_kind text, p_name text, p_wanted jsonb) IS 'give a thing wanted properties: make, alter or drop it.';
 
+CREATE FUNCTION howdah._apply_administered(p_kind text, p_name text, p_is jsonb, p_wanted jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_set constant text := split_part(p_name, '/', 1);
+begin
+    if p_kind = 'rule_set' then
+        perform howdah.drop_rule_set(p_name) where p_wanted is null;
+        perform howdah.create_rule_set(p_name) where p_is is null;
+    elsif p_kind = 'rule' then
+        perform case when p_wanted is null
+            then howdah.drop_rule(v_set, r.resource, r.name, r.operation, r.allow, r.kind)
+            else howdah.set_rule(v_set, r.resource, r.name, r.operation, r.allow, r.kind,
+                array(select jsonb_array_elements_text(p_wanted -> 'principals'))) end
+        from howdah._parse_rules(substr(p_name, strpos(p_name, '/') + 1) || '=*') r;
+    elsif p_kind = 'service' then
+        perform howdah.alter_service(p_name, howdah._delta(p_is, p_wanted - array['name', 'kind']));
+    elsif p_wanted is null then
+        perform howdah.alter_object(p_name, '{}', false) where (p_is ->> 'read_only')::boolean;
+        perform howdah.drop_object(p_name);
+    elsif p_is is null then
+        perform howdah.create_object(p_name, p_wanted ->> 'kind', p_wanted -> 'attributes',
+            (p_wanted ->> 'read_only')::boolean);
+    else
+        perform howdah.alter_object(p_name, '{}', false) where (p_is ->> 'read_only')::boolean;
+        perform howdah.alter_object(p_name, (
+            select coalesce(jsonb_object_agg(k.key, coalesce(p_wanted -> 'attributes' -> k.key, 'null')), '{}')
+            from (select jsonb_object_keys(p_is -> 'attributes') as key union
+                  select jsonb_object_keys(p_wanted -> 'attributes')) k), (p_wanted ->> 'read_only')::boolean);
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._apply_administered(p_kind text, p_name text, p_is jsonb, p_wanted jsonb) IS 'give wanted properties to a set of access rules, a rule, a service or an administered object.';
+
 CREATE FUNCTION howdah._apply_destination(p_kind text, p_name text, p_is jsonb, p_wanted jsonb) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -1255,11 +1291,10 @@ begin
     elsif p_kind = 'bridge' then
         perform howdah.unbridge(v_of ->> 'topic', v_of ->> 'queue') where p_wanted is null;
         perform howdah.bridge(v_of ->> 'topic', v_of ->> 'queue', p_wanted ->> 'selector') where p_wanted is not null;
-    elsif p_kind = 'grant' and v_of ? 'grants' then
-        perform howdah._set_grants(v_of ->> 'queue', v_of -> 'grants', false);
     elsif p_kind = 'grant' then
-        perform case when p_wanted is null then howdah.revoke_queue(v_of ->> 'queue', v_of ->> 'verb', v_of ->> 'role')
-            else howdah.grant_queue(v_of ->> 'queue', v_of ->> 'verb', v_of ->> 'role') end;
+        perform howdah._set_grants(v_of ->> 'queue', v_of -> 'grants', false);
+    elsif p_kind in ('rule_set', 'rule', 'service', 'object') then
+        perform howdah._apply_administered(p_kind, p_name, p_is, p_wanted);
     elsif p_kind = 'listener' then
         perform howdah.drop_listener(p_name) where p_wanted is null;
         perform howdah.create_listener(p_name, p_wanted ->> 'queue', p_wanted - array['queue', 'stopped'])
@@ -1646,6 +1681,7 @@ begin
             v_destination := howdah._with_options(howdah._with_options(v_destination, v_options -> 0), v_options -> 1);
             v_destination.journal_level_at := v_destination.created_at;
             v_destination.id := howdah._store_queue(v_destination);
+            perform howdah._open_room(v_destination.id);
         else
             v_destination.id := howdah._store_topic(v_destination, howdah._auto_options('topic', v_options -> 0));
         end if;
@@ -2255,6 +2291,9 @@ CREATE FUNCTION howdah._catalogue() RETURNS TABLE(n bigint, kind text, name text
         select f.step, f.made, f.kind, f.name, f.id, howdah._properties(f.kind, f.name) as properties
         from (
             select 1 as step, 0::bigint as made, 'engine' as kind, e.name, null::integer as id from howdah.engine e
+            union all select -1, 0, 'rule_set', r.name, null from howdah.access_rule_sets r
+            union all select 0, 0, 'rule', concat_ws('/', r.rule_set,
+                howdah._rule_key(r.resource, r.name, r.operation, r.allow, r.kind)), null from howdah.access_rules r
             union all select 2, 0, 'policy', p.pattern, null from howdah.destination_policies p
             union all select case d.kind when 'subscription' then 5 else 3 end, d.id, d.kind, d.name, d.id
             from howdah.destinations d where d.dropped_at is null
@@ -2264,6 +2303,8 @@ CREATE FUNCTION howdah._catalogue() RETURNS TABLE(n bigint, kind text, name text
             join howdah.destinations q on q.id = b.queue_id
             union all select 8, l.id, 'listener', l.name, null from howdah.listeners l
             union all select 9, 0, 'link', l.name, null from howdah.links l
+            union all select 10, 0, 'service', s.name, null from howdah.services s
+            union all select 11, 0, 'object', o.name, null from howdah.objects o
         ) f
     ) t
     where t.properties is not null
@@ -2332,8 +2373,9 @@ begin
         values (p_rule_set, p_resource, p_name, p_operation, p_allow, p_kind, v_after)
         on conflict on constraint pk_access_rules do update set principals = excluded.principals;
     end if;
-    perform howdah._record_change('rule', p_rule_set || '/' || howdah._rule_key(p_resource, p_name, p_operation, p_allow,
-        p_kind), case when v_before is null then 'created' when v_after is null then 'dropped' else 'altered' end,
+    perform howdah._record_change('rule',
+        p_rule_set || '/' || howdah._rule_key(p_resource, p_name, p_operation, p_allow, p_kind),
+        case when v_before is null then 'created' when v_after is null then 'dropped' else 'altered' end,
         case when v_before is not null then jsonb_build_object('principals', v_before) end,
         case when v_after is not null then jsonb_build_object('principals', v_after) end);
     return true;
@@ -4360,8 +4402,9 @@ $$;
 COMMENT ON FUNCTION howdah._compile_matching(p_resource text, p_name text) IS 'howdah._compile_rights at all destinations that a rule covers.';
 
 CREATE FUNCTION howdah._compile_rights(p_ids integer[]) RETURNS void
-    LANGUAGE sql
+    LANGUAGE plpgsql
     AS $$
+begin
     with covering as (
         select d.id, r.rule_set, case r.operation when 'produce' then 'send' when 'consume' then 'receive'
             else r.operation end as verb, r.kind, r.principal, r.allow, r.tier,
@@ -4382,7 +4425,8 @@ CREATE FUNCTION howdah._compile_rights(p_ids integer[]) RETURNS void
     select c.id, c.rule_set, c.verb, c.kind, c.principal, c.allow, c.tier from compiled c
     on conflict (destination_id, rule_set, verb, kind, role_name) do update
         set allow = excluded.allow, tier = excluded.tier
-        where (g.allow, g.tier) <> (excluded.allow, excluded.tier)
+        where (g.allow, g.tier) <> (excluded.allow, excluded.tier);
+end
 $$;
 
 COMMENT ON FUNCTION howdah._compile_rights(p_ids integer[]) IS 'write into destination_grants what the access rules come to at destinations.';
@@ -4564,8 +4608,9 @@ $$;
 COMMENT ON FUNCTION howdah._copy_rights(p_subscription_id integer, p_topics integer[], p_by_wildcard boolean) IS 'give the rights to receive from, browse and administer a topic at its subscription, too.';
 
 CREATE FUNCTION howdah._copy_rights_of(p_ids integer[]) RETURNS void
-    LANGUAGE sql
+    LANGUAGE plpgsql
     AS $$
+begin
     with in_force as materialized (
         select e.rule_set from howdah.engine e
         union select s.rule_set from howdah.services s where s.rule_set is not null
@@ -4594,7 +4639,8 @@ CREATE FUNCTION howdah._copy_rights_of(p_ids integer[]) RETURNS void
     )
     update howdah.destinations d set senders = b.senders, receivers = b.receivers
     from lists b
-    where d.id = b.id and (d.senders, d.receivers) is distinct from (b.senders, b.receivers)
+    where d.id = b.id and (d.senders, d.receivers) is distinct from (b.senders, b.receivers);
+end
 $$;
 
 COMMENT ON FUNCTION howdah._copy_rights_of(p_ids integer[]) IS 'keep the lists in howdah.destinations of who may send and receive, which every call reads first.';
@@ -4773,6 +4819,8 @@ begin
             when d.own_persistent and e.persistent then 9 - d.default_priority else -1 end
     from howdah.engine e cross join (select howdah._engine_state() <> 'running' as halted) s
     where d.id = v_former.id;
+    perform howdah._compile_rights(array[v_former.id]);  -- rules may have changed meanwhile
+    perform howdah._copy_rights_of(array[v_former.id]);
     perform howdah._set_room(v_former.id);
     perform howdah._note_special(d) from howdah.destinations d where d.id = v_former.id;
     update howdah.auto_destinations a set seen_at = howdah.now(), seen = null, looked_at = null,
@@ -5000,7 +5048,8 @@ CREATE FUNCTION howdah._default_rules() RETURNS TABLE(resource text, name text, 
     cross join lateral (values ('produce', array[e.producer_role, e.admin_role]),
         ('consume', array[e.consumer_role, e.admin_role]),
         ('browse', array[e.browser_role, e.consumer_role, e.auditor_role, e.admin_role]),
-        ('create', array[e.admin_role]), ('admin', array[e.admin_role])) o(operation, roles)
+        ('create', array[e.producer_role, e.consumer_role, e.admin_role]),
+        ('admin', array[e.admin_role])) o(operation, roles)
 $$;
 
 COMMENT ON FUNCTION howdah._default_rules() IS 'the access rules of a new installation.';
@@ -6015,6 +6064,9 @@ declare
     v_ids integer[] := howdah._unused_destinations(p_ids);
     v_count bigint;
 begin
+    if not howdah._accepts_changes() then
+        return 0;
+    end if;
     v_ids := array(
         select d.id from howdah.destinations d where d.id = any (v_ids) order by d.id for update skip locked);
     v_ids := howdah._unused_destinations(v_ids);
@@ -7237,11 +7289,11 @@ COMMENT ON FUNCTION howdah._granted(p_destination howdah.destinations, p_verb te
 CREATE FUNCTION howdah._grants_of(p_destination_id integer) RETURNS jsonb
     LANGUAGE sql STABLE
     AS $$
-    select coalesce(jsonb_agg(concat_ws(' ', g.verb, g.role_name) order by g.verb, g.role_name), '[]')
-    from howdah.destination_grants g where g.destination_id = p_destination_id
+    select coalesce(jsonb_agg(concat_ws(' ', g.verb, g.kind, g.role_name) order by g.verb, g.kind, g.role_name), '[]')
+    from howdah.destination_grants g where g.destination_id = p_destination_id and g.rule_set = ''
 $$;
 
-COMMENT ON FUNCTION howdah._grants_of(p_destination_id integer) IS 'who has which right to a destination.';
+COMMENT ON FUNCTION howdah._grants_of(p_destination_id integer) IS 'the rights that a destination copied at its creation, beside the access rules.';
 
 CREATE FUNCTION howdah._greatest_xid(p_partition regclass, p_above bigint) RETURNS bigint
     LANGUAGE plpgsql
@@ -8795,27 +8847,64 @@ CREATE FUNCTION howdah._link_batch(p_source text, p_want integer, p_selector tex
     LANGUAGE plpgsql
     AS $$
 declare
+    v_room constant bigint := 8000000;
+    v_queue integer := (select d.id from howdah.destinations d
+        where d.name = p_source and d.kind = 'queue' and d.dropped_at is null);
     v_messages howdah.message[] := '{}';
     v_more howdah.message[];
     v_chunk integer := 1;
     v_bytes bigint := 0;
+    v_new bigint;
+    v_largest bigint := 1;
 begin
-    while cardinality(v_messages) < p_want and v_bytes < 8000000 loop
+    while cardinality(v_messages) < p_want and v_bytes < v_room loop
         v_chunk := least(v_chunk, p_want - cardinality(v_messages));
-        select array_agg(r), coalesce(sum(octet_length(coalesce(r.body, '')) + octet_length(coalesce(r.bytes, ''))), 0)
-        into v_more, v_bytes
-        from howdah.receive(p_source, v_chunk, false, p_selector) r;
+        select array_agg(r), coalesce(sum(b.bytes), 0), greatest(max(b.bytes), v_largest)
+        into v_more, v_new, v_largest
+        from howdah.receive(p_source, v_chunk, false, p_selector) r
+        cross join lateral (
+            select octet_length(coalesce(r.body, '')) + octet_length(coalesce(r.bytes, '')) as bytes) b;
         exit when v_more is null;
         v_messages := v_messages || v_more;
+        v_bytes := v_bytes + v_new;
         exit when cardinality(v_more) < v_chunk;
-        v_bytes := v_bytes * 8;  -- what the next chunk would have
-        v_chunk := v_chunk * 8;
+        v_chunk := case when v_queue is null
+            then greatest(least(v_chunk * 8, (v_room - v_bytes) / v_largest), 1)
+            else howdah._link_chunk(v_queue, v_more[cardinality(v_more)], p_want, greatest(v_room - v_bytes, 0)) end;
     end loop;
     return v_messages;
 end
 $$;
 
 COMMENT ON FUNCTION howdah._link_batch(p_source text, p_want integer, p_selector text) IS 'receive what a link forwards next, up to about 8 MB.';
+
+CREATE FUNCTION howdah._link_chunk(p_source_id integer, p_last howdah.message, p_most integer, p_bytes bigint) RETURNS integer
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    v_rank constant integer := 9 - p_last.priority;
+    v_seen bigint;
+    v_fit bigint;
+begin
+    select count(*), count(*) filter (where u.upto <= p_bytes) into v_seen, v_fit
+    from (
+        select sum(b.bytes) over (order by b.rank, b.seq) as upto
+        from (
+            (select m.rank, m.seq, howdah._body_bytes(m.body, m.message_id) as bytes from howdah.msgs m
+             where m.destination_id = p_source_id and (m.rank, m.seq) > (v_rank, p_last."position")
+             order by m.rank, m.seq limit p_most)
+            union all
+            (select n.rank, n.seq, octet_length(n.body) from howdah.msgs_nonpersistent n
+             where n.destination_id = p_source_id and (n.rank, n.seq) > (v_rank, p_last."position")
+             order by n.rank, n.seq limit p_most)
+        ) b
+    ) u;
+    return greatest(least(case when v_seen = 0 then 8 else v_fit end, p_most), 1);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._link_chunk(p_source_id integer, p_last howdah.message, p_most integer, p_bytes bigint) IS 'how many messages of a queue come next that have no more than so many bytes of bodies together.';
 
 CREATE FUNCTION howdah._link_drop(p_link howdah.links) RETURNS void
     LANGUAGE plpgsql
@@ -9558,9 +9647,8 @@ CREATE FUNCTION howdah._log_shown(p_event text, p_destination text, p_actor text
     select case when p_destination is null
         then p_event not in ('LOG', 'CONFIG_CHANGED') or p_actor = howdah._caller()
         else exists (select from howdah.destinations d
-                     join howdah.destination_grants g on g.destination_id = d.id
-                     where d.name = p_destination and d.dropped_at is null and g.verb in ('receive', 'browse')
-                       and howdah._has_role(g.role_name)) end
+                     where d.name = p_destination and d.dropped_at is null
+                       and (howdah._has_right(d.id, 'receive') or howdah._has_right(d.id, 'browse'))) end
 $$;
 
 COMMENT ON FUNCTION howdah._log_shown(p_event text, p_destination text, p_actor text) IS 'whether a caller who does not see the whole log sees an event.';
@@ -9910,6 +9998,7 @@ begin
             jsonb_build_object('messages', cardinality(v_lost.message_ids), 'reason', p_reason))
         from howdah.destinations d where d.id = v_lost.destination_id;
     end loop;
+    perform howdah._lose_unread(p_all, p_reason);
     if p_all then
         delete from howdah.topic_nonpersistent_0;
         delete from howdah.topic_nonpersistent_1;
@@ -9919,6 +10008,90 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._lose_nonpersistent(p_all boolean, p_reason text) IS 'remove non-persistent messages: all, or those that an earlier start of the server took.';
+
+CREATE FUNCTION howdah._lose_unread(p_all boolean, p_reason text) RETURNS void
+    LANGUAGE plpgsql
+    AS $_$
+declare
+    v_boot constant timestamptz := pg_postmaster_start_time();
+    v_since constant timestamptz := (select e.boot from howdah.engine e);
+    v_reader record;
+    v_ids bigint[];
+begin
+    for v_reader in
+        select d as destination, s as subscription, a as ack
+        from howdah.acks a
+        join howdah.subscriptions s on s.destination_id = a.subscription_id
+        join howdah.destinations d on d.id = s.destination_id
+        where d.dropped_at is null and d.journal_level <> 'off' and (
+            false
+            or exists (select from howdah.topic_nonpersistent_0 t where t.destination_id = a.destination_id
+                and t.boot >= v_since and (p_all or t.boot <> v_boot))
+            or exists (select from howdah.topic_nonpersistent_1 t where t.destination_id = a.destination_id
+                and t.boot >= v_since and (p_all or t.boot <> v_boot))
+            or exists (select from howdah.topic_nonpersistent_2 t where t.destination_id = a.destination_id
+                and t.boot >= v_since and (p_all or t.boot <> v_boot))
+            )
+    loop
+        for v_ids in execute format(
+            'select array_agg(u.message_id order by u.message_id)
+             from (select m.message_id, row_number() over () / 10000 as part
+                   from (select t.*, true as nonpersistent, t.seq * 1000000 + t.destination_id as message_id
+                         from howdah.topic_nonpersistent_0 t
+                         where t.destination_id = $1 and t.boot >= $2 and ($3 or t.boot <> $4)
+                           and (t.rank = $5) is not false and (t.client_id = $6) is not true
+                           and not howdah._is_passed($7, t.xid, t.seq) offset 0) m
+                   where not exists (select from howdah.acked a where a.ack_id = $8 and a.seq = m.seq)
+                     and (%s) is true) u
+             group by u.part', coalesce((v_reader.subscription).selector_sql, 'true'))
+        using (v_reader.ack).destination_id, v_since, p_all, v_boot,
+            case when (v_reader.subscription).prioritized then 9 - (v_reader.ack).priority end,
+            case when (v_reader.subscription).no_local then (v_reader.subscription).client_id end,
+            howdah._cursor((v_reader.ack).id), (v_reader.ack).id
+        loop
+            perform howdah._journal(v_reader.destination, 'lost', v_ids, true, null, p_reason);
+        end loop;
+        for v_ids in execute format(
+            'select array_agg(u.message_id order by u.message_id)
+             from (select m.message_id, row_number() over () / 10000 as part
+                   from (select t.*, true as nonpersistent, t.seq * 1000000 + t.destination_id as message_id
+                         from howdah.topic_nonpersistent_1 t
+                         where t.destination_id = $1 and t.boot >= $2 and ($3 or t.boot <> $4)
+                           and (t.rank = $5) is not false and (t.client_id = $6) is not true
+                           and not howdah._is_passed($7, t.xid, t.seq) offset 0) m
+                   where not exists (select from howdah.acked a where a.ack_id = $8 and a.seq = m.seq)
+                     and (%s) is true) u
+             group by u.part', coalesce((v_reader.subscription).selector_sql, 'true'))
+        using (v_reader.ack).destination_id, v_since, p_all, v_boot,
+            case when (v_reader.subscription).prioritized then 9 - (v_reader.ack).priority end,
+            case when (v_reader.subscription).no_local then (v_reader.subscription).client_id end,
+            howdah._cursor((v_reader.ack).id), (v_reader.ack).id
+        loop
+            perform howdah._journal(v_reader.destination, 'lost', v_ids, true, null, p_reason);
+        end loop;
+        for v_ids in execute format(
+            'select array_agg(u.message_id order by u.message_id)
+             from (select m.message_id, row_number() over () / 10000 as part
+                   from (select t.*, true as nonpersistent, t.seq * 1000000 + t.destination_id as message_id
+                         from howdah.topic_nonpersistent_2 t
+                         where t.destination_id = $1 and t.boot >= $2 and ($3 or t.boot <> $4)
+                           and (t.rank = $5) is not false and (t.client_id = $6) is not true
+                           and not howdah._is_passed($7, t.xid, t.seq) offset 0) m
+                   where not exists (select from howdah.acked a where a.ack_id = $8 and a.seq = m.seq)
+                     and (%s) is true) u
+             group by u.part', coalesce((v_reader.subscription).selector_sql, 'true'))
+        using (v_reader.ack).destination_id, v_since, p_all, v_boot,
+            case when (v_reader.subscription).prioritized then 9 - (v_reader.ack).priority end,
+            case when (v_reader.subscription).no_local then (v_reader.subscription).client_id end,
+            howdah._cursor((v_reader.ack).id), (v_reader.ack).id
+        loop
+            perform howdah._journal(v_reader.destination, 'lost', v_ids, true, null, p_reason);
+        end loop;
+    end loop;
+end
+$_$;
+
+COMMENT ON FUNCTION howdah._lose_unread(p_all boolean, p_reason text) IS 'journal the non-persistent topic messages that subscriptions have not read, and that are lost now.';
 
 CREATE FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer, p_level smallint) RETURNS boolean
     LANGUAGE plpgsql
@@ -9993,9 +10166,9 @@ begin
     for v_try in 1..least(p_most, p_count - (select count(*) from howdah.spare_numbers)) loop
         v_id := howdah._new_number();
         perform howdah._new_positions(v_id);
-        perform howdah._new_hint(h.name || v_id)
-        from unnest(array['head_of_', 'search_of_', 'waiting_']
-            || case when v_options ?| array['message_limit', 'byte_limit'] then array['room_', 'tickets_'] end) h(name);
+        perform howdah._new_hint(h.name || v_id) from unnest(array['head_of_', 'search_of_', 'waiting_']) h(name);
+        perform howdah._new_hint(h.name || v_id, false) from unnest(array['room_', 'tickets_']) h(name)
+        where v_options ?| array['message_limit', 'byte_limit'];
         insert into howdah.spare_numbers (id) values (v_id);
     end loop;
 end
@@ -10180,18 +10353,20 @@ $$;
 COMMENT ON FUNCTION howdah._may_change_all_rules() IS 'whether the caller may change any access rule, and which set is in force.';
 
 CREATE FUNCTION howdah._may_see_change(p_kind text, p_name text, p_properties jsonb) RETURNS boolean
-    LANGUAGE sql
+    LANGUAGE plpgsql
     AS $$
-    select howdah._has_role(e.admin_role) or case
+begin
+    return (select howdah._has_role(e.admin_role) or case
         when p_kind in ('engine', 'policy', 'cluster', 'instance') then true
         when p_kind in ('queue', 'topic', 'subscription', 'alias', 'bridge', 'listener', 'link', 'grant', 'schedule')
         then exists (
-            select from howdah.destinations d join howdah.destination_grants g on g.destination_id = d.id
+            select from howdah.destinations d
             where d.name = coalesce(case when p_kind not in ('queue', 'topic', 'subscription') then coalesce(
                 p_properties ->> 'queue', p_properties ->> 'source', p_properties ->> 'target') end, p_name)
-              and g.verb in ('browse', 'receive') and howdah._has_role(g.role_name))
+              and (howdah._has_right(d.id, 'browse') or howdah._has_right(d.id, 'receive')))
         else howdah._has_role(e.auditor_role) end
-    from howdah.engine e
+    from howdah.engine e);
+end
 $$;
 
 COMMENT ON FUNCTION howdah._may_see_change(p_kind text, p_name text, p_properties jsonb) IS 'whether the caller may read a change.';
@@ -10478,18 +10653,19 @@ $$;
 
 COMMENT ON FUNCTION howdah._new_destination(p_name text) IS 'the row of a destination with every default, not yet stored.';
 
-CREATE FUNCTION howdah._new_hint(p_name text) RETURNS regclass
+CREATE FUNCTION howdah._new_hint(p_name text, p_unlogged boolean DEFAULT true) RETURNS regclass
     LANGUAGE plpgsql
     SET default_tablespace TO ''
     AS $$
 begin
     execute format('create %s sequence howdah.%I minvalue 0 start 1',
-        case when current_setting('server_version_num')::integer >= 150000 then 'unlogged' else '' end, p_name);
+        case when p_unlogged and current_setting('server_version_num')::integer >= 150000 then 'unlogged' else '' end,
+        p_name);
     return format('howdah.%I', p_name)::regclass;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._new_hint(p_name text) IS 'create a sequence that serves as memory outside transactions: it never bloats, and everybody sees it at once.';
+COMMENT ON FUNCTION howdah._new_hint(p_name text, p_unlogged boolean) IS 'create a sequence that serves as memory outside transactions: it never bloats, and everybody sees it at once.';
 
 CREATE FUNCTION howdah._new_listener(p_name text, p_destination howdah.destinations, p_options jsonb) RETURNS howdah.listeners
     LANGUAGE plpgsql
@@ -11028,16 +11204,18 @@ CREATE FUNCTION howdah._note_rights() RETURNS trigger
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
-    if tg_table_name <> 'destination_grants' then
+    if tg_table_name = 'engine' then
         perform howdah._touch_rules(null);
         perform howdah._copy_rights_of(array(select d.id from howdah.destinations d));
     elsif tg_op = 'UPDATE' then
         perform howdah._copy_rights_of(array(select n.destination_id from now_so n union
-            select b.destination_id from so_before b));
+            select b.destination_id from so_before b)) where exists (select from now_so);
     elsif tg_op = 'INSERT' then
-        perform howdah._copy_rights_of(array(select distinct n.destination_id from now_so n));
+        perform howdah._copy_rights_of(array(select distinct n.destination_id from now_so n))
+        where exists (select from now_so);
     else
-        perform howdah._copy_rights_of(array(select distinct b.destination_id from so_before b));
+        perform howdah._copy_rights_of(array(select distinct b.destination_id from so_before b))
+        where exists (select from so_before);
     end if;
     return null;
 end
@@ -11067,6 +11245,26 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._note_sender(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_level smallint) IS 'record whose messages these are, where they go with their sender.';
+
+CREATE FUNCTION howdah._note_service() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+begin
+    if exists (select from howdah.services s where s.access_enabled is not null or s.rule_set is not null)
+       or tg_op <> 'INSERT' and (old.access_enabled is not null or old.rule_set is not null) then
+        perform howdah._check_rule_right(null, '*');
+    end if;
+    if tg_op <> 'DELETE' and new.rule_set is not null then
+        perform howdah._rule_set(new.rule_set);
+    end if;
+    perform howdah._touch_rules(null);
+    perform howdah._copy_rights_of(array(select d.id from howdah.destinations d));
+    return null;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._note_service() IS 'see that who changes a service''s own access rules may, and call howdah._copy_rights_of.';
 
 CREATE FUNCTION howdah._note_special(p_destination howdah.destinations) RETURNS void
     LANGUAGE plpgsql
@@ -11303,6 +11501,25 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._open_lane(p_destination_id integer, p_rank integer, p_place integer) IS 'make receives look for messages of a rank in a place.';
+
+CREATE FUNCTION howdah._open_room(p_destination_id integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_queue howdah.destinations := (select d from howdah.destinations d where d.id = p_destination_id);
+    v_bits constant integer := case when v_queue.byte_limit is null then 62
+        else greatest(floor(log(2, v_queue.byte_limit / 16384.0)), 0) end;
+    v_most constant bigint := least(coalesce(v_queue.message_limit, 1099511627776), v_queue.byte_limit >> v_bits);
+begin
+    if v_queue.room = to_regclass('howdah.room_' || p_destination_id) then
+        perform setval(v_queue.room, ((coalesce(pg_sequence_last_value(v_queue.tickets), 0) + v_most) << 20)
+            | ((((coalesce(pg_sequence_last_value(v_queue.room), 0) >> 12) + 1) & 255) << 12)
+            | (greatest(floor(log(2, v_most / 64.0)), 0)::bigint << 6) | v_bits);
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._open_room(p_destination_id integer) IS 'allow the tickets of a queue that its own transaction has just created, without a count: nobody else can have sent there.';
 
 CREATE FUNCTION howdah._open_transactions() RETURNS TABLE(transaction text, pid integer)
     LANGUAGE sql
@@ -12536,6 +12753,7 @@ CREATE FUNCTION howdah._properties(p_kind text, p_name text) RETURNS jsonb
     AS $$
 declare
     v_destination howdah.destinations;
+    v_row jsonb;
     v_paused jsonb;
 begin
     if p_kind in ('queue', 'topic', 'subscription') then
@@ -12548,23 +12766,25 @@ begin
         -- what administrators set, not what is in effect
         v_destination.max_message_bytes := v_destination.own_max_message_bytes;
         v_destination.persistent := v_destination.own_persistent;
+        v_row := to_jsonb(v_destination);
         v_paused := jsonb_build_object('sending_paused', v_destination.own_sending_paused,
             'receiving_paused', v_destination.own_receiving_paused);
     end if;
     return case p_kind
         when 'queue' then (
-            select v_paused || jsonb_object_agg(k.key, to_jsonb(v_destination) -> k.key)
+            select v_paused || jsonb_object_agg(k.key, v_row -> k.key)
             from howdah._option_kinds() k where k.owner = 'queue')
         when 'topic' then (
-            select v_paused || jsonb_object_agg(k.key, (to_jsonb(v_destination) || to_jsonb(t)) -> k.key)
-            from howdah.topics t cross join howdah._option_kinds() k
-            where t.destination_id = v_destination.id and k.owner = 'topic')
+            select v_paused || jsonb_object_agg(k.key, t.row -> k.key)
+            from (select v_row || to_jsonb(o) as row from howdah.topics o where o.destination_id = v_destination.id
+                offset 0) t
+            cross join howdah._option_kinds() k where k.owner = 'topic')
         when 'subscription' then (
             select v_paused || o.options || jsonb_build_object('topic', s.topic, 'name', s.name,
                 'client_id', s.client_id, 'selector', s.selector, 'shared', s.shared, 'no_local', s.no_local,
                 'prioritized', s.prioritized)
             from howdah.subscriptions s cross join (
-                select jsonb_object_agg(k.key, to_jsonb(v_destination) -> k.key) as options
+                select jsonb_object_agg(k.key, v_row -> k.key) as options
                 from howdah._option_kinds() k where k.owner = 'queue') o
             where s.destination_id = v_destination.id and s.durable)
         when 'alias' then (
@@ -12588,12 +12808,16 @@ begin
                 'retry_ms_max', l.retry_ms_max, 'paused', l.paused)
             from howdah.links l join howdah.destinations d on d.id = l.source_id where l.name = p_name)
         when 'grant' then (
-            select case when d.name = p_name then jsonb_build_object('queue', d.name, 'grants',
-                    howdah._grants_of(d.id)) else jsonb_build_object('queue', d.name, 'verb', g.verb, 'role',
-                    g.role_name) end
-            from howdah.destination_grants g join howdah.destinations d on d.id = g.destination_id
-            where d.dropped_at is null and d.name = split_part(p_name, ' ', 1)
-              and p_name in (d.name, concat_ws(' ', d.name, g.verb, g.role_name)) limit 1)
+            select jsonb_build_object('queue', d.name, 'grants', howdah._grants_of(d.id))
+            from howdah.destinations d where d.name = p_name and d.dropped_at is null)
+        when 'rule_set' then (select jsonb '{}' from howdah.access_rule_sets s where s.name = p_name)
+        when 'rule' then (
+            select jsonb_build_object('principals', r.principals) from howdah.access_rules r
+            where r.rule_set = split_part(p_name, '/', 1)
+              and howdah._rule_key(r.resource, r.name, r.operation, r.allow, r.kind)
+                  = substr(p_name, strpos(p_name, '/') + 1))
+        when 'service' then (select to_jsonb(s) from howdah.services s where s.name = p_name)
+        when 'object' then (select howdah._object_json(o) from howdah.objects o where o.name = p_name)
         end;
 end
 $$;
@@ -14634,16 +14858,19 @@ COMMENT ON FUNCTION howdah._rule_set_of_caller() IS 'the set of access rules tha
 CREATE FUNCTION howdah._rules_at(p_destination howdah.destinations) RETURNS TABLE(rule_set text, name text, operation text, allow boolean, kind text, principal text, tier integer)
     LANGUAGE sql STABLE
     AS $$
-    select m.rule_set, m.name, m.operation, m.allow, m.kind, m.principal, m.tier
-    from (select (select s.topic from howdah.subscriptions s where s.destination_id = p_destination.id) as topic) s
-    cross join lateral (select s.topic, s.topic ~ '[*>]' as wild) t
-    cross join lateral howdah._matching_rules(case p_destination.kind when 'queue' then 'queue' else 'topic' end,
-        array[p_destination.name] || case when t.wild is false then array[t.topic] else array[]::text[] end) m
-    where not (p_destination.kind = 'subscription' and (
-            t.wild is not false and m.tier >= 20
-            or m.tier >= 20 and m.principal = '*' and not m.allow
-            or m.operation = 'produce'))
-      and not (p_destination.is_system and m.operation = 'produce' and m.tier >= 20)
+    select r.rule_set, r.name, r.operation, r.allow, r.kind, r.principal, r.tier
+    from (
+        select m.*, t.wild,
+            min(m.tier) filter (where m.tier >= 20 and m.principal = '*' and not m.allow)
+                over (partition by m.rule_set, m.operation) as closed
+        from (select (select s.topic from howdah.subscriptions s where s.destination_id = p_destination.id) as topic) s
+        cross join lateral (select s.topic, s.topic ~ '[*>]' as wild) t
+        cross join lateral howdah._matching_rules(case p_destination.kind when 'queue' then 'queue' else 'topic' end,
+            array[p_destination.name] || case when t.wild is false then array[t.topic] else array[]::text[] end) m
+    ) r
+    where not (p_destination.kind = 'subscription'
+            and (r.operation = 'produce' or r.tier >= 20 and r.wild is not false or (r.tier >= r.closed) is true))
+      and not (p_destination.is_system and r.operation = 'produce' and r.tier >= 20)
 $$;
 
 COMMENT ON FUNCTION howdah._rules_at(p_destination howdah.destinations) IS 'the rules that cover a destination, as howdah._matching_rules.';
@@ -16026,7 +16253,11 @@ begin
         return howdah._schedule_by_headers(p_queue, p_body, p_is_text, p_content_type, p_headers, p_priority,
             p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_reliability);
     end if;
-    v_destination := howdah._destination_or_new(p_queue, 'send');
+    -- As howdah._destination_or_new, which would copy the row once more.
+    if not exists (select from howdah.destinations d where d.name = p_queue and d.dropped_at is null) then
+        perform howdah._autocreate(p_queue, null);
+    end if;
+    v_destination := howdah._destination(p_queue, 'send');
     return howdah._send_to(v_destination, p_body, p_is_text, p_content_type,
         case when v_destination.stamp_user then howdah._stamped(p_headers, howdah._caller()) else p_headers end,
         p_priority, p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_delay,
@@ -16379,7 +16610,8 @@ begin
           and exists (select from howdah.lanes l
               where l.destination_id = c.id and l.rank = c.main_rank and l.place = 1 and l.head is not null)
           and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(p_body)))
-          and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send')) and pg_sequence_last_value(c.special) is not null
+          and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send'))
+          and pg_sequence_last_value(c.special) is not null
           and (pg_sequence_last_value(c.waiting) is null or p_notify is not true or howdah._wake(c.id, c.waiting))
     ) d
     returning message_id into v_message_id;
@@ -16572,7 +16804,7 @@ COMMENT ON FUNCTION howdah._set_aside(p_destination_id integer, p_message_id big
 
 CREATE FUNCTION howdah._set_grants(p_name text, p_grants jsonb, p_is_new boolean) RETURNS void
     LANGUAGE plpgsql
-    AS $$
+    AS $_$
 declare
     v_id constant integer := (select d.id from howdah.destinations d where d.name = p_name and d.dropped_at is null);
     v_is constant jsonb := howdah._grants_of(v_id);
@@ -16581,21 +16813,20 @@ begin
         return;
     end if;
     perform howdah._destination(p_name, 'admin');
-    insert into howdah.destination_grants (destination_id, verb, role_name)
-    select v_id, w.verb, w.role
-    from (select split_part(g.value, ' ', 1) as verb, substr(g.value, strpos(g.value, ' ') + 1) as role
-          from jsonb_array_elements_text(p_grants) g(value)) w
-    join pg_roles r on r.rolname = w.role
-    where w.verb in ('send', 'receive', 'browse', 'admin', 'pass_all', 'set_all')
+    insert into howdah.destination_grants (destination_id, verb, kind, role_name)
+    select v_id, w.part[1], w.part[2], w.part[3]
+    from jsonb_array_elements_text(p_grants) g(value)
+    cross join regexp_match(g.value, '^(send|receive|browse|admin|pass_all|set_all) (user|group) (.+)$') w(part)
+    where w.part[3] = '*' or exists (select from pg_roles r where r.rolname = w.part[3])
     on conflict do nothing;
     delete from howdah.destination_grants g
-    where g.destination_id = v_id and not p_grants ? concat_ws(' ', g.verb, g.role_name);
+    where g.destination_id = v_id and g.rule_set = '' and not p_grants ? concat_ws(' ', g.verb, g.kind, g.role_name);
     perform howdah._record_change('grant', p_name, 'altered', jsonb_build_object('queue', p_name, 'grants', v_is),
         jsonb_build_object('queue', p_name, 'grants', howdah._grants_of(v_id))) where not p_is_new;
 end
-$$;
+$_$;
 
-COMMENT ON FUNCTION howdah._set_grants(p_name text, p_grants jsonb, p_is_new boolean) IS 'give a destination exactly the rights that howdah._grants_of once returned.';
+COMMENT ON FUNCTION howdah._set_grants(p_name text, p_grants jsonb, p_is_new boolean) IS 'give a destination exactly the copied rights that howdah._grants_of once returned.';
 
 CREATE FUNCTION howdah._set_mark(p_destination_id integer, p_tail bigint, p_settled bigint, p_numberless boolean, p_ask boolean) RETURNS void
     LANGUAGE plpgsql
@@ -16677,9 +16908,9 @@ begin
     select d.* into v_destination from howdah.destinations d where d.id = p_destination_id;
     if v_destination.message_limit is not null or v_destination.byte_limit is not null then
         v_tickets := coalesce(to_regclass('howdah.tickets_' || p_destination_id),
-            howdah._new_hint('tickets_' || p_destination_id));
+            howdah._new_hint('tickets_' || p_destination_id, false));
         if to_regclass('howdah.' || v_room) is null then
-            perform howdah._new_hint(v_room);
+            perform howdah._new_hint(v_room, false);
         else
             perform howdah._close_room(('howdah.' || v_room)::regclass);
         end if;
@@ -20136,8 +20367,7 @@ begin
             message = format('rule set %s exists already', quote_literal(name)),
             hint = 'Change it with howdah.set_rule or howdah.import_rules.';
     end if;
-    perform howdah._record_change('rule_set', name, 'created', null,
-        case when copy_of is null then '{}' else jsonb_build_object('copy_of', copy_of) end);
+    perform howdah._record_change('rule_set', name, 'created', null, '{}');
     perform howdah._change_rule(create_rule_set.name, r.resource, r.name, r.operation, r.allow, r.kind, r.principals)
     from howdah.access_rules r where r.rule_set = copy_of;
     perform howdah._compile_matching(null, null);
@@ -22727,6 +22957,7 @@ begin
         select d.* from howdah.destinations d where d.dropped_at is not null and not d.name ^@ '_TEMP.'
             and d.positions <> 0::regclass  -- without its sequence nobody can send there any more
             and howdah._holds_messages(d.id)
+            and (not d.auto_created or howdah._accepts_changes())
     loop
         continue when v_destination.auto_created and howdah._come_back(v_destination);
         v_destination.exception_mode := 'system';
@@ -23197,6 +23428,7 @@ begin
         return '';
     end if;
     perform howdah._check_cluster();
+    perform howdah._sweep_lost();  -- before a table is emptied of what is to be journaled as lost
     perform howdah._settle_ring();
     select r.* into v_open from howdah.topic_ring r where r.state = 'open';
     v_due := v_open.opened_at < howdah.now() - (select e.topic_rotation_seconds * interval '1 second'
@@ -25100,7 +25332,7 @@ begin
                   where (jsonb_typeof(l.line -> 'change') = 'object'
                       or jsonb_typeof(l.line -> 'properties') = 'object' and l.line ->> 'name' is not null
                       and l.line ->> 'kind' in ('engine', 'policy', 'queue', 'topic', 'subscription', 'alias', 'bridge',
-                          'listener', 'link')) is not true) then
+                          'listener', 'link', 'rule_set', 'rule', 'service', 'object')) is not true) then
         raise exception using errcode = 'HD005', message = 'this is no backup of the record of changes',
             hint = 'howdah.backup_changes() returns its lines.';
     end if;
@@ -25400,6 +25632,7 @@ CREATE FUNCTION howdah.revoke_queue(queue text, verb text, role text) RETURNS bo
 declare
     v_checked constant boolean := howdah._check_admin_service();
     v_queue howdah.destinations := howdah._destination(queue, 'admin');
+    v_before jsonb;
     v_resource text := case v_queue.kind when 'queue' then 'queue' else 'topic' end;
 begin
     perform howdah._check_verb(verb);
@@ -25409,9 +25642,12 @@ begin
         select from howdah.list_grants(queue) g where (g.verb, g.role) = (revoke_queue.verb, revoke_queue.role)) then
         return false;
     end if;
+    v_before := howdah._grants_of(v_queue.id);
     delete from howdah.destination_grants g
     where g.destination_id = v_queue.id and g.rule_set = '' and g.verb = revoke_queue.verb
       and g.role_name = revoke_queue.role;
+    perform howdah._record_change('grant', queue, 'altered', jsonb_build_object('queue', queue, 'grants', v_before),
+        jsonb_build_object('queue', queue, 'grants', howdah._grants_of(v_queue.id)));
     perform howdah._grant_rule(v_queue, verb, true, k.kind,
         array_remove(howdah._granted(v_queue, verb, true, k.kind), role))
     from (values ('user'), ('group')) k(kind);
@@ -26526,10 +26762,14 @@ CREATE FUNCTION howdah.wait_many(queues text[], since bigint[] DEFAULT NULL::big
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
     select q.name, w.payload, w.since, w.unsettled, coalesce((
-        -- As howdah.receive finds a usual queue: nothing lies before its head, and no step of a search is due.
+        -- As howdah.receive finds a usual queue: nothing lies behind its head, and nothing came back just before it.
+        -- What came back further before is left to receives, which search step by step.
         select d.kind = 'queue' and pg_sequence_last_value(d.special) is null
             and coalesce(pg_sequence_last_value(d.head), 0) >= coalesce(pg_sequence_last_value(d.positions), 0)
-            and not howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp()))
+            and not (howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) and exists (
+                select from howdah.msgs m
+                where m.destination_id = d.id and m.rank = d.main_rank
+                  and m.seq > pg_sequence_last_value(d.head) - 2000 and m.seq <= pg_sequence_last_value(d.head)))
         from howdah.destinations d where d.name = q.name and d.dropped_at is null), false)
     from unnest(wait_many.queues, wait_many.since) q(name, since)
     cross join lateral howdah.wait(q.name, q.since) w
@@ -29669,13 +29909,15 @@ CREATE TRIGGER note_changed AFTER UPDATE ON howdah.destination_grants REFERENCIN
 
 CREATE TRIGGER note_gone AFTER DELETE ON howdah.destination_grants REFERENCING OLD TABLE AS so_before FOR EACH STATEMENT EXECUTE FUNCTION howdah._note_rights();
 
+CREATE TRIGGER note_gone_service AFTER DELETE ON howdah.services FOR EACH ROW WHEN (((old.rule_set IS NOT NULL) OR (old.access_enabled IS NOT NULL))) EXECUTE FUNCTION howdah._note_service();
+
 CREATE TRIGGER note_new AFTER INSERT ON howdah.destination_grants REFERENCING NEW TABLE AS now_so FOR EACH STATEMENT EXECUTE FUNCTION howdah._note_rights();
+
+CREATE TRIGGER note_new_service AFTER INSERT ON howdah.services FOR EACH ROW WHEN (((new.rule_set IS NOT NULL) OR (new.access_enabled IS NOT NULL))) EXECUTE FUNCTION howdah._note_service();
 
 CREATE TRIGGER note_rule_set AFTER UPDATE ON howdah.engine FOR EACH ROW WHEN ((old.rule_set IS DISTINCT FROM new.rule_set)) EXECUTE FUNCTION howdah._note_rights();
 
-CREATE TRIGGER note_rule_set AFTER UPDATE ON howdah.services FOR EACH ROW WHEN ((old.rule_set IS DISTINCT FROM new.rule_set)) EXECUTE FUNCTION howdah._note_rights();
-
-CREATE TRIGGER note_service AFTER INSERT OR DELETE ON howdah.services FOR EACH STATEMENT EXECUTE FUNCTION howdah._note_rights();
+CREATE TRIGGER note_service AFTER UPDATE ON howdah.services FOR EACH ROW WHEN ((((old.rule_set IS DISTINCT FROM new.rule_set) OR (old.access_enabled IS DISTINCT FROM new.access_enabled)) OR (old.roles IS DISTINCT FROM new.roles))) EXECUTE FUNCTION howdah._note_service();
 
 ALTER TABLE ONLY howdah.access_rules
     ADD CONSTRAINT fk_access_rules_rule_set FOREIGN KEY (rule_set) REFERENCES howdah.access_rule_sets(name) ON DELETE CASCADE;
@@ -29751,6 +29993,8 @@ REVOKE ALL ON FUNCTION howdah._announce(p_event text, p_queue text, p_facts json
 REVOKE ALL ON FUNCTION howdah._any_failed(p_lane howdah.lanes, p_positions bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._apply(p_kind text, p_name text, p_wanted jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._apply_administered(p_kind text, p_name text, p_is jsonb, p_wanted jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._apply_destination(p_kind text, p_name text, p_is jsonb, p_wanted jsonb) FROM PUBLIC;
 
@@ -30332,6 +30576,8 @@ REVOKE ALL ON FUNCTION howdah._link_arrival(p_link_id uuid, p_engine_id uuid, p_
 
 REVOKE ALL ON FUNCTION howdah._link_batch(p_source text, p_want integer, p_selector text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._link_chunk(p_source_id integer, p_last howdah.message, p_most integer, p_bytes bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._link_drop(p_link howdah.links) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._link_drop_read(p_link howdah.links, p_target uuid, p_want integer) FROM PUBLIC;
@@ -30418,6 +30664,8 @@ REVOKE ALL ON FUNCTION howdah._lose(p_destination howdah.destinations, p_bodies 
 
 REVOKE ALL ON FUNCTION howdah._lose_nonpersistent(p_all boolean, p_reason text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._lose_unread(p_all boolean, p_reason text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer, p_level smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._make_spares(p_count integer, p_most integer) FROM PUBLIC;
@@ -30464,7 +30712,7 @@ REVOKE ALL ON FUNCTION howdah._name_schedule(p_id bigint, p_name text) FROM PUBL
 
 REVOKE ALL ON FUNCTION howdah._new_destination(p_name text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._new_hint(p_name text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._new_hint(p_name text, p_unlogged boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._new_listener(p_name text, p_destination howdah.destinations, p_options jsonb) FROM PUBLIC;
 
@@ -30504,6 +30752,8 @@ REVOKE ALL ON FUNCTION howdah._note_rights() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._note_sender(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_level smallint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._note_service() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._note_special(p_destination howdah.destinations) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._note_streak(p_destination_id integer, p_message_id bigint) FROM PUBLIC;
@@ -30517,6 +30767,8 @@ REVOKE ALL ON FUNCTION howdah._object_json(p_object howdah.objects) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._offset_snapshot(p_offset jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._open_lane(p_destination_id integer, p_rank integer, p_place integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._open_room(p_destination_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._open_transactions() FROM PUBLIC;
 

@@ -36,7 +36,12 @@ PAGES = (
     Page("instances", "Instances and changes", "cli/instance.py", ("instance", "cluster", "changes")),
     Page("poison", "Failed messages", "cli/poison/command.py", ("poison",)),
     Page("server", "Server and installation", "cli/server.py", ("server", "migrate", "check")),
-    Page("engine", "The engine and its surroundings", "cli/engine.py", ("engine", "service", "log", "transactions", "hooks")),
+    Page(
+        "engine",
+        "The engine and its surroundings",
+        "cli/engine.py",
+        ("engine", "service", "log", "transactions", "hooks"),
+    ),
     Page("audit", "Audits and the archive", "cli/audit.py", ("audit", "archive")),
     Page("bench", "Measurements and the demo", "cli/bench.py", ("bench", "demo")),
 )

@@ -162,6 +162,7 @@ class Option:
             "function": "the name of a function with its schema",
             "selector": "a [selector](../selectors.md)",
             "options": "a JSON object of [options of a queue](queue.md)",
+            "rule_set": "the name of a [set of rules](../access.md#sets-of-rules)",
         }[self.kind]
         return f"{words}; or null" if self.nullable else words
 

@@ -15,6 +15,9 @@ engine_log = logging.getLogger("howdah.engine")
 """What happens in the database."""
 metrics_log = logging.getLogger("howdah.metrics")
 
+LINE = frozenset({"at", "level", "event", "logger", "traceback"})
+"""What a line in JSON says of itself."""
+
 
 def _emit(level: int, event: str, **fields: Any) -> None:
     log.log(level, event, extra={"fields": {name: value for name, value in fields.items() if value is not None}})
@@ -206,9 +209,12 @@ def link_refused(link: str, messages: int, outcomes: list[str], error: BaseExcep
 
 def happened(level: int, entry: dict[str, Any]) -> None:
     """An event of the engine, as howdah.read_log has it."""
-    fields = {"code": entry["event"], "queue": entry["destination"], "by": entry["actor"], "happened_at": entry["at"]}
-    given = {name: value for name, value in fields.items() if value is not None}
-    engine_log.log(level, "%s", entry["text"], extra={"fields": given | entry["details"]})
+    known = {"code": entry["event"], "queue": entry["destination"], "by": entry["actor"], "happened_at": entry["at"]}
+    fields = {name: value for name, value in known.items() if value is not None}
+    for name, value in entry["details"].items():
+        # An application chose these names. None may pass for what the line itself says.
+        fields[f"{name}_" if name in LINE or name in known else name] = value
+    engine_log.log(level, "%s", entry["text"], extra={"fields": fields})
 
 
 def log_unread(reader: str, error: BaseException, pause: float) -> None:

@@ -77,7 +77,7 @@ class SessionLoop(threading.Thread):
         self._connection: HandlerConnection | None = None
         self._commit_by_reliability = commit_by_reliability
         self._home = home
-        self._recorder = Recorder(dsn, self._worker, stopping, app.listeners)
+        self._recorder = Recorder(dsn, self._worker, stopping, app.listeners, home)
         self._woken = threading.Event()
         self._idle = Idle(waking, self.wake)
         endpoints = endpoints_of(app, worker) if endpoints is None else endpoints

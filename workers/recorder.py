@@ -11,9 +11,11 @@ import psycopg
 
 from ..engine import HowdahError, Incident, calls, is_innocent
 from ..engine.database.runner import run
-from ..engine.errors import NoSuchAttempt, NoSuchListener
+from ..engine.errors import InstanceRefused, NoSuchAttempt, NoSuchListener
 from . import events
 from .backoff import Backoff
+from .guard import HandlerConnection
+from .home import Home
 
 Failures = list[dict[str, Any]]
 Record = Callable[[str, Failures, bool], list[Incident]]
@@ -30,14 +32,20 @@ class Recorder:
     """A recording connection. Each failure has a key, so a repetition after a lost answer does not count it twice."""
 
     def __init__(
-        self, dsn: str, worker: str, stopping: threading.Event, listeners: Mapping[str, str] | None = None
+        self,
+        dsn: str,
+        worker: str,
+        stopping: threading.Event,
+        listeners: Mapping[str, str] | None = None,
+        home: Home | None = None,
     ) -> None:
-        """listeners: by queue, the listeners that count its failures too."""
+        """listeners: by queue, the listeners that count its failures too. home: whose exclusive lease must hold."""
+        self._home = home
         self._dsn = dsn
         self._listeners = dict(listeners or {})
         self._worker = worker
         self._stopping = stopping
-        self._connection: psycopg.Connection[Any] | None = None
+        self._connection: HandlerConnection | None = None
 
     def record(self, queue: str, failures: Failures, in_hand: bool = False) -> list[Incident]:
         """Record failures in their own transaction. Raises errors that a retry cannot cure.
@@ -52,9 +60,11 @@ class Recorder:
         listener = self._listeners.get(queue)
         while True:
             try:
-                incidents = run(
-                    self._connect(), calls.record_failures(queue, failures, in_hand=in_hand, listener=listener)
-                )
+                connection = self._connect()
+                with connection.transaction():
+                    incidents = run(
+                        connection, calls.record_failures(queue, failures, in_hand=in_hand, listener=listener)
+                    )
                 break
             except NoSuchListener:  # dropped: its queue's failures are what counts, until it is made again
                 listener = None
@@ -64,6 +74,9 @@ class Recorder:
             except (HowdahError, psycopg.Error) as error:
                 if in_hand and isinstance(error, psycopg.errors.LockNotAvailable):
                     raise
+                if getattr(error, "sqlstate", None) == InstanceRefused.sqlstate:
+                    events.failures_lost(self._worker, queue, [failure["message_id"] for failure in failures], error)
+                    return []  # another instance has the messages
                 if not is_innocent(error) or patience <= 0:
                     events.failures_lost(self._worker, queue, [failure["message_id"] for failure in failures], error)
                     raise
@@ -83,9 +96,12 @@ class Recorder:
         if self._connection is not None:
             self._connection.close()
 
-    def _connect(self) -> psycopg.Connection[Any]:
+    def _connect(self) -> HandlerConnection:
         if self._connection is None or self._connection.closed:
-            self._connection = psycopg.connect(self._dsn, autocommit=True, application_name="howdah recording")
+            self._connection = HandlerConnection.connect(
+                self._dsn, autocommit=True, application_name="howdah recording"
+            )
+            self._connection.home = self._home
             self._connection.execute("select set_config('lock_timeout', %s, false)", (LOCK_TIMEOUT,))
         return self._connection
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -16,12 +17,12 @@ COLUMNS = "logged_at, logged_level, logged_event, destination, actor, text, deta
 class Logs(Verbs):
     """What happened in the engine, over anything that runs a call: each verb in its own transaction."""
 
-    def write(self, level: str, text: str, **details: Any) -> None:
+    def write(self, level: str, text: str, details: Mapping[str, Any] | None = None) -> None:
         """Write a line to the log of the engine's workers. level: ERROR, WARNING or INFO. Raises BadArgument."""
         arguments: dict[str, tuple[str, Any]] = {
             "level": ("text", level),
             "text": ("text", text),
-            "details": ("jsonb", to_json(details)),
+            "details": ("jsonb", to_json(dict(details or {}))),
         }
         self._run(scalar("log", **arguments))
 

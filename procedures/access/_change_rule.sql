@@ -27,8 +27,9 @@ begin
         values (p_rule_set, p_resource, p_name, p_operation, p_allow, p_kind, v_after)
         on conflict on constraint pk_access_rules do update set principals = excluded.principals;
     end if;
-    perform howdah._record_change('rule', p_rule_set || '/' || howdah._rule_key(p_resource, p_name, p_operation, p_allow,
-        p_kind), case when v_before is null then 'created' when v_after is null then 'dropped' else 'altered' end,
+    perform howdah._record_change('rule',
+        p_rule_set || '/' || howdah._rule_key(p_resource, p_name, p_operation, p_allow, p_kind),
+        case when v_before is null then 'created' when v_after is null then 'dropped' else 'altered' end,
         case when v_before is not null then jsonb_build_object('principals', v_before) end,
         case when v_after is not null then jsonb_build_object('principals', v_after) end);
     return true;

@@ -4,9 +4,12 @@
 --
 -- Rows that can decide nothing are left out: those behind one that covers everybody, and a principal's later ones.
 -- Memberships are not compiled; they are looked up at each call. Copied rights (rule_set empty) stay as they are.
+--
+-- It is in plpgsql so that a session that creates many queues plans it once.
 create or replace function howdah._compile_rights(p_ids integer[]) returns void
-language sql volatile
+language plpgsql volatile
 as $$
+begin
     with covering as (
         select d.id, r.rule_set, case r.operation when 'produce' then 'send' when 'consume' then 'receive'
             else r.operation end as verb, r.kind, r.principal, r.allow, r.tier,
@@ -27,5 +30,6 @@ as $$
     select c.id, c.rule_set, c.verb, c.kind, c.principal, c.allow, c.tier from compiled c
     on conflict (destination_id, rule_set, verb, kind, role_name) do update
         set allow = excluded.allow, tier = excluded.tier
-        where (g.allow, g.tier) <> (excluded.allow, excluded.tier)
+        where (g.allow, g.tier) <> (excluded.allow, excluded.tier);
+end
 $$;

@@ -10,9 +10,12 @@
 -- receivers is empty for what is no queue, whose receives take another way. It is empty for a temporary queue, whose
 -- receivers howdah._destination checks. senders is empty where each message is stamped, which the fast way of sending
 -- does not do.
+--
+-- It is in plpgsql so that a session that creates many queues plans it once.
 create or replace function howdah._copy_rights_of(p_ids integer[]) returns void
-language sql volatile
+language plpgsql volatile
 as $$
+begin
     with in_force as materialized (
         select e.rule_set from howdah.engine e
         union select s.rule_set from howdah.services s where s.rule_set is not null
@@ -41,5 +44,6 @@ as $$
     )
     update howdah.destinations d set senders = b.senders, receivers = b.receivers
     from lists b
-    where d.id = b.id and (d.senders, d.receivers) is distinct from (b.senders, b.receivers)
+    where d.id = b.id and (d.senders, d.receivers) is distinct from (b.senders, b.receivers);
+end
 $$;

@@ -4,7 +4,7 @@
 -- Role     internal
 --
 -- As in Sun ONE MQ, everybody may connect, and administrators may administer. Howdah's roles have their rights at every
--- queue and topic.
+-- queue and topic. Producers and consumers may create what they use first, where auto-creation is on.
 create or replace function howdah._default_rules() returns table (
     resource text, name text, operation text, allow boolean, kind text, principals text[]
 )
@@ -21,5 +21,6 @@ as $$
     cross join lateral (values ('produce', array[e.producer_role, e.admin_role]),
         ('consume', array[e.consumer_role, e.admin_role]),
         ('browse', array[e.browser_role, e.consumer_role, e.auditor_role, e.admin_role]),
-        ('create', array[e.admin_role]), ('admin', array[e.admin_role])) o(operation, roles)
+        ('create', array[e.producer_role, e.consumer_role, e.admin_role]),
+        ('admin', array[e.admin_role])) o(operation, roles)
 $$;

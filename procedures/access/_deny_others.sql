@@ -1,5 +1,5 @@
--- howdah._deny_others(p_destination, p_verb, p_role): give a destination rules of its own for a verb, by which everybody
--- keeps the right who has it now, but for one role.
+-- howdah._deny_others(p_destination, p_verb, p_role): give a destination rules of its own for a verb, by which
+-- everybody keeps the right who has it now, but for one role.
 --
 -- Role     internal
 --

@@ -1,5 +1,5 @@
--- howdah._grant_rule(p_destination, p_verb, p_allow, p_kind, p_principals): store or drop the access rule of the engine's
--- set for one destination and verb; see howdah._change_rule.
+-- howdah._grant_rule(p_destination, p_verb, p_allow, p_kind, p_principals): store or drop the access rule of the
+-- engine's set for one destination and verb; see howdah._change_rule.
 --
 -- Returns  whether anything changed (boolean).
 -- Role     internal

@@ -1,5 +1,5 @@
--- howdah._granted(p_destination, p_verb, p_allow, p_kind): the principals of the access rule of the engine's set for one
--- destination and verb.
+-- howdah._granted(p_destination, p_verb, p_allow, p_kind): the principals of the access rule of the engine's set
+-- for one destination and verb.
 --
 -- Returns  text[]; empty if there is no rule.
 -- Role     internal

@@ -3,8 +3,8 @@
 -- Role     internal
 --
 -- A subscription has the rules of its topic, after those of its own name. The rights copied at its creation stand
--- behind them all. A rule that denies its topic to everybody else is left out there, so that the copied ones count. A
--- subscription by wildcard has only its own rules and rights: howdah.receive asks for each topic's right.
+-- behind them all. Where a rule denies the topic to everybody else, the topic's rules end before it, so that the copied
+-- rights count. A subscription by wildcard has only its own rules and rights: howdah.receive asks for each topic's.
 --
 -- Rules by wildcard let nobody send to the system exception destination.
 create or replace function howdah._rules_at(p_destination howdah.destinations)
@@ -13,14 +13,17 @@ returns table (
 )
 language sql stable
 as $$
-    select m.rule_set, m.name, m.operation, m.allow, m.kind, m.principal, m.tier
-    from (select (select s.topic from howdah.subscriptions s where s.destination_id = p_destination.id) as topic) s
-    cross join lateral (select s.topic, s.topic ~ '[*>]' as wild) t
-    cross join lateral howdah._matching_rules(case p_destination.kind when 'queue' then 'queue' else 'topic' end,
-        array[p_destination.name] || case when t.wild is false then array[t.topic] else array[]::text[] end) m
-    where not (p_destination.kind = 'subscription' and (
-            t.wild is not false and m.tier >= 20
-            or m.tier >= 20 and m.principal = '*' and not m.allow
-            or m.operation = 'produce'))
-      and not (p_destination.is_system and m.operation = 'produce' and m.tier >= 20)
+    select r.rule_set, r.name, r.operation, r.allow, r.kind, r.principal, r.tier
+    from (
+        select m.*, t.wild,
+            min(m.tier) filter (where m.tier >= 20 and m.principal = '*' and not m.allow)
+                over (partition by m.rule_set, m.operation) as closed
+        from (select (select s.topic from howdah.subscriptions s where s.destination_id = p_destination.id) as topic) s
+        cross join lateral (select s.topic, s.topic ~ '[*>]' as wild) t
+        cross join lateral howdah._matching_rules(case p_destination.kind when 'queue' then 'queue' else 'topic' end,
+            array[p_destination.name] || case when t.wild is false then array[t.topic] else array[]::text[] end) m
+    ) r
+    where not (p_destination.kind = 'subscription'
+            and (r.operation = 'produce' or r.tier >= 20 and r.wild is not false or (r.tier >= r.closed) is true))
+      and not (p_destination.is_system and r.operation = 'produce' and r.tier >= 20)
 $$;

@@ -28,8 +28,7 @@ begin
             message = format('rule set %s exists already', quote_literal(name)),
             hint = 'Change it with howdah.set_rule or howdah.import_rules.';
     end if;
-    perform howdah._record_change('rule_set', name, 'created', null,
-        case when copy_of is null then '{}' else jsonb_build_object('copy_of', copy_of) end);
+    perform howdah._record_change('rule_set', name, 'created', null, '{}');
     perform howdah._change_rule(create_rule_set.name, r.resource, r.name, r.operation, r.allow, r.kind, r.principals)
     from howdah.access_rules r where r.rule_set = copy_of;
     perform howdah._compile_matching(null, null);

@@ -1,8 +1,9 @@
 -- howdah.explain_access(role, resource, name, operation): whether a role may do something, and which rule decides.
 --
--- Returns  one row: allowed; rule, in the syntax of properties (NULL if none decides); principal, which of the rule's
---          covers the role; rule_set (NULL: access control is off for the role); and why, in words.
--- Raises   HD005 there is no such role, or it is no operation; HD010 called from a maintenance command.
+-- Returns  one row: allowed; rule, the key of the one that decides; principal, which of the rule's covers the role;
+--          rule_set; and why, in words. rule is NULL if none decides. rule_set is NULL if access control is off.
+-- Raises   HD003 a wildcard is invalid; HD005 there is no such role, or it is no operation; HD010 called from a
+--          maintenance command.
 -- Role     howdah_admin howdah_auditor
 --
 -- It tells of access rules alone. To call a function, a role also needs EXECUTE, for which it is a member of Howdah's

@@ -3,8 +3,8 @@
 -- Raises   HD002 nine tenths of all numbers are taken; HD010 the caller may not create it.
 -- Role     internal
 --
--- p_kind: as in howdah._ensure_destination. It does nothing if the engine's options do not say so, or if the name belongs to the engine or could not be created.
--- The caller's lookup then says what is wrong.
+-- p_kind: as in howdah._ensure_destination. It does nothing if the engine's options do not say so, or if the name
+-- belongs to the engine or could not be created. The caller's lookup then says what is wrong.
 --
 -- Of several first users one creates it. The others wait for the end of that transaction, and use what it created. If
 -- it rolled back, the next one creates it. A REPEATABLE READ transaction cannot see what others created, and fails with

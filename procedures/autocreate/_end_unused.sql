@@ -4,7 +4,7 @@
 -- Role     internal
 --
 -- The second look sees what was committed before the rows were locked. Whoever sends later, because its statement saw
--- the queue before, brings it back: howdah._come_back.
+-- the queue before, brings it back: howdah._come_back. While the master of changes is away, they stay.
 create or replace function howdah._end_unused(p_ids integer[]) returns bigint
 language plpgsql volatile
 as $$
@@ -12,6 +12,9 @@ declare
     v_ids integer[] := howdah._unused_destinations(p_ids);
     v_count bigint;
 begin
+    if not howdah._accepts_changes() then
+        return 0;
+    end if;
     v_ids := array(
         select d.id from howdah.destinations d where d.id = any (v_ids) order by d.id for update skip locked);
     v_ids := howdah._unused_destinations(v_ids);

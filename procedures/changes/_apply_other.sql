@@ -21,11 +21,10 @@ begin
     elsif p_kind = 'bridge' then
         perform howdah.unbridge(v_of ->> 'topic', v_of ->> 'queue') where p_wanted is null;
         perform howdah.bridge(v_of ->> 'topic', v_of ->> 'queue', p_wanted ->> 'selector') where p_wanted is not null;
-    elsif p_kind = 'grant' and v_of ? 'grants' then
-        perform howdah._set_grants(v_of ->> 'queue', v_of -> 'grants', false);
     elsif p_kind = 'grant' then
-        perform case when p_wanted is null then howdah.revoke_queue(v_of ->> 'queue', v_of ->> 'verb', v_of ->> 'role')
-            else howdah.grant_queue(v_of ->> 'queue', v_of ->> 'verb', v_of ->> 'role') end;
+        perform howdah._set_grants(v_of ->> 'queue', v_of -> 'grants', false);
+    elsif p_kind in ('rule_set', 'rule', 'service', 'object') then
+        perform howdah._apply_administered(p_kind, p_name, p_is, p_wanted);
     elsif p_kind = 'listener' then
         perform howdah.drop_listener(p_name) where p_wanted is null;
         perform howdah.create_listener(p_name, p_wanted ->> 'queue', p_wanted - array['queue', 'stopped'])

@@ -6,16 +6,18 @@
 -- Administrators read all of them. Others read those of queues, topics and subscriptions that they may browse or
 -- receive from, and of what belongs to these. Rules, users, services and objects are for administrators and auditors.
 create or replace function howdah._may_see_change(p_kind text, p_name text, p_properties jsonb) returns boolean
-language sql volatile
+language plpgsql volatile
 as $$
-    select howdah._has_role(e.admin_role) or case
+begin
+    return (select howdah._has_role(e.admin_role) or case
         when p_kind in ('engine', 'policy', 'cluster', 'instance') then true
         when p_kind in ('queue', 'topic', 'subscription', 'alias', 'bridge', 'listener', 'link', 'grant', 'schedule')
         then exists (
-            select from howdah.destinations d join howdah.destination_grants g on g.destination_id = d.id
+            select from howdah.destinations d
             where d.name = coalesce(case when p_kind not in ('queue', 'topic', 'subscription') then coalesce(
                 p_properties ->> 'queue', p_properties ->> 'source', p_properties ->> 'target') end, p_name)
-              and g.verb in ('browse', 'receive') and howdah._has_role(g.role_name))
+              and (howdah._has_right(d.id, 'browse') or howdah._has_right(d.id, 'receive')))
         else howdah._has_role(e.auditor_role) end
-    from howdah.engine e
+    from howdah.engine e);
+end
 $$;

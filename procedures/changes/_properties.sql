@@ -10,6 +10,7 @@ language plpgsql stable set extra_float_digits = 1
 as $$
 declare
     v_destination howdah.destinations;
+    v_row jsonb;
     v_paused jsonb;
 begin
     if p_kind in ('queue', 'topic', 'subscription') then
@@ -22,23 +23,25 @@ begin
         -- what administrators set, not what is in effect
         v_destination.max_message_bytes := v_destination.own_max_message_bytes;
         v_destination.persistent := v_destination.own_persistent;
+        v_row := to_jsonb(v_destination);
         v_paused := jsonb_build_object('sending_paused', v_destination.own_sending_paused,
             'receiving_paused', v_destination.own_receiving_paused);
     end if;
     return case p_kind
         when 'queue' then (
-            select v_paused || jsonb_object_agg(k.key, to_jsonb(v_destination) -> k.key)
+            select v_paused || jsonb_object_agg(k.key, v_row -> k.key)
             from howdah._option_kinds() k where k.owner = 'queue')
         when 'topic' then (
-            select v_paused || jsonb_object_agg(k.key, (to_jsonb(v_destination) || to_jsonb(t)) -> k.key)
-            from howdah.topics t cross join howdah._option_kinds() k
-            where t.destination_id = v_destination.id and k.owner = 'topic')
+            select v_paused || jsonb_object_agg(k.key, t.row -> k.key)
+            from (select v_row || to_jsonb(o) as row from howdah.topics o where o.destination_id = v_destination.id
+                offset 0) t
+            cross join howdah._option_kinds() k where k.owner = 'topic')
         when 'subscription' then (
             select v_paused || o.options || jsonb_build_object('topic', s.topic, 'name', s.name,
                 'client_id', s.client_id, 'selector', s.selector, 'shared', s.shared, 'no_local', s.no_local,
                 'prioritized', s.prioritized)
             from howdah.subscriptions s cross join (
-                select jsonb_object_agg(k.key, to_jsonb(v_destination) -> k.key) as options
+                select jsonb_object_agg(k.key, v_row -> k.key) as options
                 from howdah._option_kinds() k where k.owner = 'queue') o
             where s.destination_id = v_destination.id and s.durable)
         when 'alias' then (
@@ -62,12 +65,16 @@ begin
                 'retry_ms_max', l.retry_ms_max, 'paused', l.paused)
             from howdah.links l join howdah.destinations d on d.id = l.source_id where l.name = p_name)
         when 'grant' then (
-            select case when d.name = p_name then jsonb_build_object('queue', d.name, 'grants',
-                    howdah._grants_of(d.id)) else jsonb_build_object('queue', d.name, 'verb', g.verb, 'role',
-                    g.role_name) end
-            from howdah.destination_grants g join howdah.destinations d on d.id = g.destination_id
-            where d.dropped_at is null and d.name = split_part(p_name, ' ', 1)
-              and p_name in (d.name, concat_ws(' ', d.name, g.verb, g.role_name)) limit 1)
+            select jsonb_build_object('queue', d.name, 'grants', howdah._grants_of(d.id))
+            from howdah.destinations d where d.name = p_name and d.dropped_at is null)
+        when 'rule_set' then (select jsonb '{}' from howdah.access_rule_sets s where s.name = p_name)
+        when 'rule' then (
+            select jsonb_build_object('principals', r.principals) from howdah.access_rules r
+            where r.rule_set = split_part(p_name, '/', 1)
+              and howdah._rule_key(r.resource, r.name, r.operation, r.allow, r.kind)
+                  = substr(p_name, strpos(p_name, '/') + 1))
+        when 'service' then (select to_jsonb(s) from howdah.services s where s.name = p_name)
+        when 'object' then (select howdah._object_json(o) from howdah.objects o where o.name = p_name)
         end;
 end
 $$;

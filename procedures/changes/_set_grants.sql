@@ -1,5 +1,5 @@
--- howdah._set_grants(p_name, p_grants, p_is_new): give a destination exactly the rights that
--- howdah._grants_of once returned.
+-- howdah._set_grants(p_name, p_grants, p_is_new): give a destination exactly the copied rights that howdah._grants_of
+-- once returned.
 --
 -- Raises   HD010 the caller does not administer it.
 -- Role     internal
@@ -17,15 +17,14 @@ begin
         return;
     end if;
     perform howdah._destination(p_name, 'admin');
-    insert into howdah.destination_grants (destination_id, verb, role_name)
-    select v_id, w.verb, w.role
-    from (select split_part(g.value, ' ', 1) as verb, substr(g.value, strpos(g.value, ' ') + 1) as role
-          from jsonb_array_elements_text(p_grants) g(value)) w
-    join pg_roles r on r.rolname = w.role
-    where w.verb in ('send', 'receive', 'browse', 'admin', 'pass_all', 'set_all')
+    insert into howdah.destination_grants (destination_id, verb, kind, role_name)
+    select v_id, w.part[1], w.part[2], w.part[3]
+    from jsonb_array_elements_text(p_grants) g(value)
+    cross join regexp_match(g.value, '^(send|receive|browse|admin|pass_all|set_all) (user|group) (.+)$') w(part)
+    where w.part[3] = '*' or exists (select from pg_roles r where r.rolname = w.part[3])
     on conflict do nothing;
     delete from howdah.destination_grants g
-    where g.destination_id = v_id and not p_grants ? concat_ws(' ', g.verb, g.role_name);
+    where g.destination_id = v_id and g.rule_set = '' and not p_grants ? concat_ws(' ', g.verb, g.kind, g.role_name);
     perform howdah._record_change('grant', p_name, 'altered', jsonb_build_object('queue', p_name, 'grants', v_is),
         jsonb_build_object('queue', p_name, 'grants', howdah._grants_of(v_id))) where not p_is_new;
 end

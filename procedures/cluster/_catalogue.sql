@@ -13,6 +13,9 @@ as $$
         select f.step, f.made, f.kind, f.name, f.id, howdah._properties(f.kind, f.name) as properties
         from (
             select 1 as step, 0::bigint as made, 'engine' as kind, e.name, null::integer as id from howdah.engine e
+            union all select -1, 0, 'rule_set', r.name, null from howdah.access_rule_sets r
+            union all select 0, 0, 'rule', concat_ws('/', r.rule_set,
+                howdah._rule_key(r.resource, r.name, r.operation, r.allow, r.kind)), null from howdah.access_rules r
             union all select 2, 0, 'policy', p.pattern, null from howdah.destination_policies p
             union all select case d.kind when 'subscription' then 5 else 3 end, d.id, d.kind, d.name, d.id
             from howdah.destinations d where d.dropped_at is null
@@ -22,6 +25,8 @@ as $$
             join howdah.destinations q on q.id = b.queue_id
             union all select 8, l.id, 'listener', l.name, null from howdah.listeners l
             union all select 9, 0, 'link', l.name, null from howdah.links l
+            union all select 10, 0, 'service', s.name, null from howdah.services s
+            union all select 11, 0, 'object', o.name, null from howdah.objects o
         ) f
     ) t
     where t.properties is not null

@@ -37,7 +37,8 @@ begin
     end if;
     perform howdah._share_rules();
     perform howdah._compile_rights(array[v_id]);
-    perform howdah._copy_rights_of(array[v_id]);
+    perform howdah._copy_rights_of(array[v_id]) from howdah.destinations d
+    where d.id = v_id and (d.senders, d.receivers) = ('{}', '{}');  -- otherwise a trigger has done it
     perform howdah._note_special(d) from howdah.destinations d where d.id = v_id;
     perform howdah._set_room(v_id);
     if p_destination.kind = 'queue' and not p_destination.auto_created then

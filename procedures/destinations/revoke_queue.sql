@@ -13,6 +13,7 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
 as $$
 declare
     v_queue howdah.destinations := howdah._destination(queue, 'admin');
+    v_before jsonb;
     v_resource text := case v_queue.kind when 'queue' then 'queue' else 'topic' end;
 begin
     perform howdah._check_verb(verb);
@@ -22,9 +23,12 @@ begin
         select from howdah.list_grants(queue) g where (g.verb, g.role) = (revoke_queue.verb, revoke_queue.role)) then
         return false;
     end if;
+    v_before := howdah._grants_of(v_queue.id);
     delete from howdah.destination_grants g
     where g.destination_id = v_queue.id and g.rule_set = '' and g.verb = revoke_queue.verb
       and g.role_name = revoke_queue.role;
+    perform howdah._record_change('grant', queue, 'altered', jsonb_build_object('queue', queue, 'grants', v_before),
+        jsonb_build_object('queue', queue, 'grants', howdah._grants_of(v_queue.id)));
     perform howdah._grant_rule(v_queue, verb, true, k.kind,
         array_remove(howdah._granted(v_queue, verb, true, k.kind), role))
     from (values ('user'), ('group')) k(kind);

@@ -5,8 +5,8 @@
 --          given. With a batch: what howdah.link_arrive needs at the target, and messages, a JSON array.
 -- Raises   HD005 wrong argument; HD010 not allowed; HD025 this database or the target is a copy; HD041 there is no such
 --          link; HD001, HD003, HD009, HD016, HD019, HD023, HD024, HD032, HD040 as howdah.receive for the link's source;
---          HD002, HD004, HD027 the missing queue cannot create itself (docs/auto-creation.md); HD045 the master of
---          changes is away.
+--          HD002, HD004, HD027 the missing queue cannot create itself (docs/auto-creation.md); HD013 a message
+--          that it was to drop is gone; HD045 the master of changes is away.
 -- Role     howdah_consumer howdah_admin
 --
 -- Commit only after howdah.link_arrive has committed at the target. After a rollback the messages come again, and the

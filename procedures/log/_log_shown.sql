@@ -9,7 +9,6 @@ as $$
     select case when p_destination is null
         then p_event not in ('LOG', 'CONFIG_CHANGED') or p_actor = howdah._caller()
         else exists (select from howdah.destinations d
-                     join howdah.destination_grants g on g.destination_id = d.id
-                     where d.name = p_destination and d.dropped_at is null and g.verb in ('receive', 'browse')
-                       and howdah._has_role(g.role_name)) end
+                     where d.name = p_destination and d.dropped_at is null
+                       and (howdah._has_right(d.id, 'receive') or howdah._has_right(d.id, 'browse'))) end
 $$;

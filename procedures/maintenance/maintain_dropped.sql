@@ -23,6 +23,7 @@ begin
         select d.* from howdah.destinations d where d.dropped_at is not null and not d.name ^@ '_TEMP.'
             and d.positions <> 0::regclass  -- without its sequence nobody can send there any more
             and howdah._holds_messages(d.id)
+            and (not d.auto_created or howdah._accepts_changes())
     loop
         continue when v_destination.auto_created and howdah._come_back(v_destination);
         v_destination.exception_mode := 'system';

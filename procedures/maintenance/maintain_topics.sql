@@ -1,8 +1,8 @@
 -- howdah.maintain_topics(lock_epoch): turn the ring of topic tables, and free the space of what nobody needs any more.
 --
 -- Returns  what was done, for a log (text); empty if there was nothing to do.
--- Raises   HD005 the transaction is not READ COMMITTED; HD014 the maintenance lock is not held with this epoch; HD025 a
---          restored database.
+-- Raises   HD005 the transaction is not READ COMMITTED; HD014 the maintenance lock is not held with this epoch; HD010
+--          called from a maintenance command; HD025 a restored database; HD045 the master of changes is away.
 -- Role     howdah_consumer howdah_admin
 --
 -- It never waits longer than 50 ms for a lock; what a reader or a late publisher holds is left for the next time. A

@@ -2,7 +2,8 @@
 --
 -- Returns  one row for each queue. payload and unsettled: as of howdah.wait, and asked its since. empty: true if
 --          nothing was found to receive; false if a receive has to look.
--- Raises   HD001, HD005, HD010 as howdah.wait, for the first queue that has such an error.
+-- Raises   HD001, HD002, HD004, HD005, HD010, HD027, HD045 as howdah.wait, for the first queue that has such an
+--          error.
 -- Role     howdah_consumer howdah_admin
 --
 -- One session asks for all consumers of a process. Pass a queue's last asked to the next call, or NULL. Receive from

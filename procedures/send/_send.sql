@@ -24,7 +24,11 @@ begin
         return howdah._schedule_by_headers(p_queue, p_body, p_is_text, p_content_type, p_headers, p_priority,
             p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_reliability);
     end if;
-    v_destination := howdah._destination_or_new(p_queue, 'send');
+    -- As howdah._destination_or_new, which would copy the row once more.
+    if not exists (select from howdah.destinations d where d.name = p_queue and d.dropped_at is null) then
+        perform howdah._autocreate(p_queue, null);
+    end if;
+    v_destination := howdah._destination(p_queue, 'send');
     return howdah._send_to(v_destination, p_body, p_is_text, p_content_type,
         case when v_destination.stamp_user then howdah._stamped(p_headers, howdah._caller()) else p_headers end,
         p_priority, p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_delay,

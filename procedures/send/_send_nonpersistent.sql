@@ -42,7 +42,8 @@ begin
           and exists (select from howdah.lanes l
               where l.destination_id = c.id and l.rank = c.main_rank and l.place = 1 and l.head is not null)
           and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(p_body)))
-          and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send')) and pg_sequence_last_value(c.special) is not null
+          and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send'))
+          and pg_sequence_last_value(c.special) is not null
           and (pg_sequence_last_value(c.waiting) is null or p_notify is not true or howdah._wake(c.id, c.waiting))
     ) d
     returning message_id into v_message_id;

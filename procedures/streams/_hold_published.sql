@@ -1,5 +1,5 @@
--- howdah._hold_published(p_message_ids): keep non-persistent topic messages from being discarded with their sender until
--- the transaction ends.
+-- howdah._hold_published(p_message_ids): keep non-persistent topic messages from being discarded with their sender
+-- until the transaction ends.
 --
 -- Returns  the ids of those that were discarded meanwhile (bigint[]).
 -- Role     internal

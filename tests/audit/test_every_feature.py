@@ -21,6 +21,15 @@ NO_EFFECT = {
     *("record_audit", "record_worker_figures"),
     *("list_aliases", "to_mq_persistence", "from_mq_persistence", "engine_state"),
     *("list_links", "list_arrivals", "link_engine", "link_names", "link_sent", "link_arrived", "hold_link"),
+    # administrators' and instances' verbs, and what is logged
+    *("alter_object", "alter_service", "backup_changes", "change_master", "cluster_settings", "config_changes"),
+    *("connect_service", "create_object", "create_rule_set", "drop_object", "drop_rule", "drop_rule_set"),
+    *("end_instance", "explain_access", "export_objects", "export_rules", "hold_instance", "import_objects"),
+    *("import_rules", "instance_heartbeat", "list_changes", "list_instances", "list_log", "list_metrics"),
+    *("list_objects", "list_rule_sets", "list_rules", "list_services", "list_xa_transactions", "log", "log_since"),
+    *("lookup", "maintain_log", "quiesce_instance", "read_changes", "read_log", "register_instance"),
+    *("restore_changes", "resume_instance", "set_cluster", "set_rule", "stamp_all_headers", "stamp_headers"),
+    *("undo_change", "unregister_instance", "wait_many", "xa_begin", "xa_decide", "xa_forget"),
     "new_engine_id",  # after a copy of a whole cluster only
     "rebase_topics",  # after a restore into another cluster only
 }

@@ -102,7 +102,7 @@ def test_the_server_and_its_log_get_a_password_as_a_hash_alone(dsn: str, db: Db,
     logged: list[str] = []
     with psycopg.connect(dsn, autocommit=True) as session:
         session.add_notice_handler(lambda notice: logged.append(str(notice.message_primary)))
-        session.execute("set client_min_messages = log; set log_statement = all; set log_min_duration_statement = 0")
+        session.execute("set client_min_messages = log; set log_statement = 'all'; set log_min_duration_statement = 0")
         users = Users(lambda call: run(session, call))
         users.create(tom, "plain as day")
         users.set_password(tom, "plain as night")

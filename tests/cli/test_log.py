@@ -23,7 +23,7 @@ def dead(db: Db) -> int:
 
 
 def test_the_log_is_shown_from_old_to_new_by_level_queue_event_and_time(dsn: str, db: Db, dead: int) -> None:
-    assert howdah(dsn, "log", "write", "info", "till opened", "-d", "till=3").out == "logged\n"
+    assert howdah(dsn, "log", "write", "till opened", "-d", "till=3").out == "logged\n"
     rows = howdah(dsn, "log", "show", "--event", "message_dead", "--json").json
     assert rows[0]["details"]["message_id"] == dead
     lines = howdah(dsn, "log", "show").out.splitlines()
@@ -46,9 +46,9 @@ def test_the_engines_level_is_shown_and_set(dsn: str) -> None:
     assert howdah(dsn, "log", "level").out == "the engine logs INFO and what is more severe\n"
     assert howdah(dsn, "log", "level", "error").out == "the engine logs ERROR\n"
     assert howdah(dsn, "log", "level", "--json").json == {"level": "ERROR"}
-    howdah(dsn, "log", "write", "WARNING", "not kept")
-    howdah(dsn, "log", "write", "ERROR", "kept")
-    assert [row["text"] for row in howdah(dsn, "log", "show", "--json").json] == ["kept"]
+    howdah(dsn, "log", "write", "not kept", "-l", "WARNING")
+    howdah(dsn, "log", "write", "kept", "--level", "error")
+    assert [row["text"] for row in howdah(dsn, "log", "show", "--event", "log", "--json").json] == ["kept"]
 
 
 def test_following_shows_what_is_logged_from_then_on(dsn: str, db: Db) -> None:

@@ -213,17 +213,22 @@ MALFORMED = [
 ]
 # What a command needs besides: an argument that is not "1", or options.
 WORDS = {"target": "howdah.cli.demo.flights:app", "link_id": "6f1b52c1-3c3b-4a0e-9d3c-0f5a1f6a2b11"}
+WORDS["rule"] = "queue.q.produce.deny.user"
 MORE = {
     "link create": ("--from", "q", "--to", "q"),
     "link alter": ("--to", "q"),
     "link rebase": ("--yes",),
     "send": ("body",),
+    "object set": ("a=1",),
+    "user create": ("--no-password",),
+    "user password": ("--password-file", "secret"),
     "alter": ("-o", "a=1"),
     "replay": ("--id", "1"),
     "poison move": ("--id", "1", "--target", "q"),
     "park": ("--id", "1"),
     "retry": ("--id", "1"),
     "discard": ("--id", "1"),
+    "changes restore": (),
     "restore": ("--message", "1", "--to", "q"),
 }
 
@@ -250,6 +255,8 @@ def _with_dsn() -> Iterator[tuple[str, ...]]:
 
 @pytest.mark.parametrize("words", list(_with_dsn()), ids=" ".join)
 def test_no_command_shows_the_password_of_a_malformed_dsn(words: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "secret").touch(0o600)
+    (tmp_path / "secret").write_text("x\n")
     (tmp_path / "1").write_text("[[webhook]]\nname = 'a'\nurl = 'http://127.0.0.1:1/'\nevents = ['MESSAGE_DEAD']\n")
     with contextlib.chdir(tmp_path):
         for dsn in MALFORMED[1:3]:

@@ -11,7 +11,7 @@ def test_services_are_listed_changed_and_switched(dsn: str) -> None:
     assert "not available" in shown
     assert howdah(dsn, "service", "alter", "jms", "-o", "max_connections=20", "-o", 'roles=["howdah_admin"]').code == 0
     assert howdah(dsn, "service", "deactivate", "jms", "--json").json == {"service": "jms", "active": False}
-    rows = {row["service"]: row for row in howdah(dsn, "service", "list", "--json").rows}
+    rows = {row["service"]: row for row in howdah(dsn, "service", "list", "--json").json}
     assert (rows["jms"]["max_connections"], rows["jms"]["roles"], rows["jms"]["active"]) == (
         20,
         ["howdah_admin"],

@@ -17,6 +17,7 @@ TOPIC = "prices.of.stocks.europe1"
 SUBSCRIPTION = f"{TOPIC}:billing-europe:invoices-of-the-week"
 LISTENER = "listener.incoming.orders"
 SCHEDULE = "reminder-of-every-monday"
+OBJECT = "cf/of.the.shop.europe"
 WORKER = "worker-host-17.eu:shop:1"
 PATH = "/srv/archives/of/the/whole/company"
 ERROR = "an error whose text is long enough to be cut, for it says 'no such order' again and again and again"
@@ -39,10 +40,16 @@ LISTS: dict[tuple[str, ...], list[str]] = {
     ("workers",): [WORKER, QUEUE, GRAVE],
     ("transactions", "list"): [],
     ("alias", "list"): [],
+    ("object", "list"): [OBJECT, "connection_factory"],
     ("link", "list"): [],
     ("link", "arrivals"): [],
     ("archive", "list"): [],
     ("check",): [],
+    ("access", "sets"): ["default"],
+    ("service", "list"): ["httpsjms"],
+    ("instance", "list"): [],
+    ("changes", "list"): ["queue"],
+    ("log", "show"): [],
 }
 
 
@@ -67,6 +74,8 @@ def full(dsn: str, db: Db) -> dict[str, str]:
     )
     one(db, f"select howdah.park_messages('{SYSTEM}', array[%s]::bigint[], reason => %s)", (dead, ERROR))
     one(db, "select howdah.create_topic(%s)", (TOPIC,))
+    attributes = '{"description": "of all shops in the whole of Europe", "hosts": ["one.example", "other.example"]}'
+    one(db, "select howdah.create_object(%s, 'connection_factory', %s)", (OBJECT, attributes))
     topic, client, name = SUBSCRIPTION.split(":")
     one(db, "select howdah.subscribe(%s, %s, client_id => %s)", (topic, name, client))
     one(db, "select howdah.send(%s, %s)", (TOPIC, ERROR))

@@ -22,7 +22,7 @@ def page(name: str) -> str:
     return (ROOT / "docs" / name).read_text()
 
 
-CALLED_BY_PROGRAMS = {"due_schedules", "wake_due", "report_slow_consumer"}
+CALLED_BY_PROGRAMS = {"due_schedules", "wake_due", "report_slow_consumer", "wait_many"}
 """A scheduler's and a session's own calls."""
 
 

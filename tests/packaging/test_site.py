@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from fnmatch import fnmatch
@@ -218,5 +219,6 @@ def test_the_options_are_those_of_the_database_with_its_defaults(db: psycopg.Con
     }
     for option in options:
         value = holds[option.owner.name][option.key]
-        shown = None if value is None else str(value).lower() if isinstance(value, bool) else str(value)
-        assert option.default == shown, option.key
+        shown = None if value is None else value if isinstance(value, str) else json.dumps(value)
+        default = option.default and option.default.strip("'")
+        assert default == shown, option.key

@@ -191,7 +191,7 @@ def test_a_service_has_a_switch_and_a_set_of_its_own(db: Db, connect: Connect, t
     db.execute(
         "insert into howdah.services (name, kind, active, roles, require_tls) values"
         " ('jms', 'NORMAL', true, null, false), ('admin', 'ADMIN', true, '{howdah_admin}', false)"
-        " on conflict do nothing"
+        " on conflict (name) do update set roles = excluded.roles"
     )
     db.execute("update howdah.services set rule_set = 'nobody'")
     tom, admin = connect(team["tom"]), connect("howdah_admin")
@@ -202,6 +202,24 @@ def test_a_service_has_a_switch_and_a_set_of_its_own(db: Db, connect: Connect, t
     assert not may(admin)
     db.execute("update howdah.services set access_enabled = null, rule_set = null where name = 'admin'")
     assert may(admin)
+    refused(db, "HD005", "update howdah.services set rule_set = 'none'")
+    refused(tom, "42501", "update howdah.services set rule_set = null")
+
+
+def test_what_a_session_says_of_its_service_changes_no_right(
+    db: Db, connect: Connect, team: dict[str, str], q: str
+) -> None:
+    one(db, "select howdah.create_rule_set('nobody')")
+    db.execute(
+        "insert into howdah.services (name, kind, active, roles, require_tls) values"
+        " ('jms', 'NORMAL', true, null, false), ('admin', 'ADMIN', true, '{howdah_admin}', false)"
+        " on conflict (name) do update set roles = excluded.roles"
+    )
+    db.execute("update howdah.services set rule_set = 'nobody' where name = 'jms'")
+    db.execute("update howdah.services set access_enabled = false where name = 'admin'")
+    tom = connect(team["tom"])
+    tom.execute("set howdah.service = 'admin'")
+    assert not may(tom)
 
 
 def test_a_changed_rule_holds_for_the_next_statement_and_under_repeatable_read_for_the_next_transaction(

@@ -184,7 +184,7 @@ def test_a_rolled_back_first_use_leaves_nothing(on: Db) -> None:
     one(on, "select howdah.send('new', 'x')")
     on.execute("rollback")
     assert column(on, NAMES) == []
-    assert one(on, "select count(*) from howdah.config_changes") == 0
+    assert one(on, "select count(*) from howdah.config_changes where kind <> 'engine'") == 0
 
 
 def test_a_repeatable_read_transaction_that_comes_second_fails_to_serialize(on: Db, connect: Connect) -> None:
@@ -286,7 +286,8 @@ def test_each_creation_and_end_is_on_record(on: Db, clock: Clock) -> None:
     one(on, "select howdah.subscribe('t', 's', durable => false)")
     assert column(on, "select howdah.receive('q')") == []
     assert unused_for(clock, on) == 1
-    record = "select kind || ' ' || name || ' ' || act from howdah.config_changes order by change_id"
+    record = "select kind || ' ' || name || ' ' || act from howdah.config_changes"
+    record += " where kind <> 'engine' order by change_id"
     assert column(on, record) == ["topic t created", "queue q created", "queue q dropped"]
 
 

@@ -246,7 +246,8 @@ def test_dynamic_sql_is_run_for_partitions_sequences_storage_selectors_and_poiso
         "maintain_journal", "_has_invisible_rows", "_greatest_xid", "_new_hint", "_new_positions", "_drop_sequences",
         "selector_matches", "_page", "_forward_to_bridges", "_select_history", "_selected_messages",
         "maintain_topics", "_still_needed", "_empty_slot", "rebase_topics", "_walk_rows", "_forget_selections",
-        "_look_ahead", "set_storage", "_browse_selected", "_call_poison_procedure", "_drop_prepared"
+        "_look_ahead", "set_storage", "_browse_selected", "_call_poison_procedure", "_drop_prepared",
+        "_lose_unread"
     }  # fmt: skip
 
 
@@ -262,6 +263,19 @@ def test_rights_are_decided_in_one_place() -> None:
         "poison/_call_poison_procedure",  # with nobody's rights
         "poison/_poison_procedure_fault",  # whose the function is, not what the caller may do
         "send/send_copied",
+    }
+
+
+def test_compiled_rights_are_read_where_they_are_decided_listed_and_made_and_nowhere_else() -> None:
+    """So a rule that denies counts everywhere."""
+    reads = {name for name in FILES if "howdah.destination_grants" in re.sub(r"--[^\n]*", "", source(name))}
+    assert {name for name in reads if not name.startswith("access/")} == {
+        "destinations/_has_right",  # decided
+        "destinations/list_grants",
+        "destinations/revoke_queue",  # of what a subscription copied
+        "topics/_copy_rights",
+        "runtime/check_server",  # names roles that no longer exist
+        *("changes/_grants_of", "changes/_set_grants"),  # of what a subscription copied, too
     }
 
 

@@ -42,7 +42,14 @@ ACTS = {
     "alias": ["create_alias('a', 'q')", "alter_alias('a', '{\"producer_may_override\": false}')", "drop_alias('a')"],
     "policy": ["set_policy('x.>', '{\"default_priority\": 7}')", "drop_policy('x.>')"],
     "engine": ["alter_engine('{\"max_count\": 10}')"],
-    "grant": ["grant_queue('q', 'send', 'howdah_browser')", "revoke_queue('q', 'send', 'howdah_browser')"],
+    "rule": ["grant_queue('q', 'send', 'howdah_browser')", "revoke_queue('q', 'send', 'howdah_browser')"],
+    "rule_set": ["create_rule_set('night')", "drop_rule_set('night')"],
+    "service": ["alter_service('jms', '{\"idle_seconds\": 60}')"],
+    "object": [
+        "create_object('cf', 'connection_factory', '{\"priority\": 7}')",
+        'alter_object(\'cf\', \'{"priority": null, "hosts": ["one"]}\')',
+        "drop_object('cf')",
+    ],
     "bridge": ["bridge('t', 'q')", "bridge('t', 'q', 'a = 1')", "unbridge('t', 'q')"],
     "listener": [
         "create_listener('l', 'q')",
@@ -183,8 +190,10 @@ def test_who_is_no_administrator_reads_only_what_concerns_destinations_that_he_m
         reader = connect(role)
         for view in ("config_changes", "list_changes"):
             names = column(reader, f"select name from howdah.{view}()")
-            assert set(names) == {"open", "alias_of_open", "of_open", "x.>"}, (role, view)
-    assert len(changes(connect("howdah_admin"))) == 11
+            rules = {name for name in names if name.startswith("default/queue.secret.")}
+            assert set(names) - rules == {"open", "alias_of_open", "of_open", "x.>"}, (role, view)
+            assert bool(rules) == (role == "howdah_auditor")
+    assert len(changes(connect("howdah_admin"))) == 13
     refused(connect("howdah_producer"), "42501", "select howdah.config_changes()")
     refused(connect("howdah_consumer"), "42501", "select howdah.undo_change(1)")
 
@@ -215,7 +224,11 @@ def test_undoing_from_the_last_change_to_the_first_leaves_nothing_and_again_brin
     if kind != "topic":
         one(db, "select howdah.create_topic('t')")
     name = {"subscription": "t::s", "alias": "a", "policy": "x.>", "engine": None, "bridge": "t q", "listener": "l"}
-    of = (kind, name.get(kind, {"queue": "q", "topic": "t", "grant": "q send howdah_browser"}.get(kind)))
+    name["rule"] = "default/queue.q.produce.allow.group"
+    of = (
+        kind,
+        name.get(kind, {"queue": "q", "topic": "t", "rule_set": "night", "service": "jms", "object": "cf"}.get(kind)),
+    )
     start = last(db)
     states = [one(db, "select howdah._properties(%s, %s)", of)]
     for act in ACTS[kind]:

@@ -393,6 +393,10 @@ def test_a_backup_a_wipe_and_a_restore_give_the_identical_catalogue(db: Db) -> N
         "revoke_queue('q', 'receive', 'howdah_consumer')",
         "pause('eu.q', true, false)",
         "alter_engine('{\"max_count\": 1000}')",
+        "create_rule_set('night', 'default')",
+        "set_rule('night', 'queue', 'eu.>', 'produce', false, 'user', '{tom}')",
+        "alter_service('jms', '{\"idle_seconds\": 60}')",
+        "create_object('cf', 'connection_factory', '{\"priority\": 7}', true)",
     ):
         one(db, f"select howdah.{made}")
     watching = running(db, "watching")
@@ -410,6 +414,11 @@ def test_a_backup_a_wipe_and_a_restore_give_the_identical_catalogue(db: Db) -> N
         "drop_policy('eu.>')",
         "alter_engine('{\"max_count\": null}')",
         "create_queue('extra')",
+        "drop_rule_set('night')",
+        "create_rule_set('extra')",
+        "drop_rule('default', 'queue', 'q', 'consume', true, 'group')",
+        "alter_service('jms', '{\"idle_seconds\": 600}')",
+        "alter_object('cf', '{\"priority\": null}', false)",
     ):
         one(db, f"select howdah.{wiped}")
     position = column(db, "select position from howdah.config_changes()")[-1]

@@ -14,13 +14,14 @@ READ = "select howdah.read_log('shop')"
 
 
 def logged(db: Db, **options: Any) -> list[tuple[str, str, str | None]]:
-    """Level, event and destination of what is in the log, oldest first."""
+    """Level, event and destination of what is logged, oldest first; changes of the configuration only if asked for."""
     named = "".join(f"{name} => %({name})s, " for name in options)
     rows = db.execute(
         f"select logged_level, logged_event, destination from howdah.list_log({named}max_rows => 1000)".encode(),
         options,
     )
-    return [(row[0], row[1], row[2]) for row in reversed(rows.fetchall())]
+    wanted = [row for row in reversed(rows.fetchall()) if "event" in options or row[1] != "CONFIG_CHANGED"]
+    return [(row[0], row[1], row[2]) for row in wanted]
 
 
 def say(db: Db, text: str, level: str = "INFO") -> None:
@@ -199,8 +200,8 @@ def test_administrators_and_auditors_see_all_and_others_what_they_may_receive_or
             ("only_other", ["message reached its limit", "my own", "engine paused"]),
         ):
             assert since(readers[name], positions[name])[1] == seen
-            listed = readers[name].execute("select text, destination from howdah.list_log()").fetchall()
-            assert [row[0] for row in reversed(listed)] == seen
+            listed = readers[name].execute("select text, destination, logged_event from howdah.list_log()").fetchall()
+            assert [row[0] for row in reversed(listed) if row[2] != "CONFIG_CHANGED"] == seen
         assert {row[1] for row in listed} == {"other", None}
     finally:
         db.execute("drop owned by only_other; drop role only_other")
@@ -248,7 +249,7 @@ def test_maintenance_says_which_resource_state_the_engine_is_in(db: Db, create: 
     for _ in range(2):
         one(db, "select howdah.maintain_log()")
     assert logged(db) == [("WARNING", "RESOURCE_STATE", None)]
-    assert one(db, "select details ->> 'state' from howdah.list_log()") == "orange"
+    assert one(db, "select details ->> 'state' from howdah.list_log('WARNING')") == "orange"
     one(db, "select howdah.alter_engine('{\"max_count\": null}')")
     one(db, "select howdah.maintain_log()")
     assert logged(db)[1:] == [("INFO", "RESOURCE_STATE", None)]
@@ -263,7 +264,7 @@ def test_old_events_and_readers_are_deleted(db: Db, clock: Clock) -> None:
     assert one(db, "select howdah.maintain_log()") == 0
     clock.advance(86400)
     assert one(db, "select howdah.maintain_log()") == 1
-    assert one(db, "select array_agg(text) from howdah.list_log()") == ["young"]
+    assert one(db, "select array_agg(text) from howdah.list_log(event => 'log')") == ["young"]
     assert one(db, "select count(*) from howdah.log_readers") == 0
 
 
@@ -312,3 +313,33 @@ def test_metrics_count_each_queue_and_all(db: Db, create: Create) -> None:
 )
 def test_wrong_arguments_are_refused(db: Db, statement: str) -> None:
     refused(db, "HD005", statement)
+
+
+def test_a_link_that_goes_away_comes_back_or_is_refused_is_logged_once(db: Db, create: Create) -> None:
+    create("out")
+    one(db, "select howdah.create_link('far', 'out', 'in', dsn_env => 'HOWDAH_FAR')")
+    db.execute("select howdah.link_take('far', 'me')")
+    for _ in range(2):
+        one(db, "select howdah.link_away('far', 'me', 'no route')")
+    db.execute("select howdah.link_take('far', 'me', gen_random_uuid())")
+    assert logged(db) == [("WARNING", "LINK_AWAY", "out"), ("INFO", "LINK_BACK", "out")]
+    assert one(db, "select details ->> 'error' from howdah.list_log(event => 'LINK_AWAY')") == "no route"
+    message = send(db, "out")
+    failures = Jsonb([{"message_id": message, "error_class": "LinkRefused"}])
+    db.execute("select howdah.record_failures('out', %s)", (failures,))
+    assert logged(db)[2:] == [("WARNING", "LINK_REFUSED", "out")]
+
+
+def test_a_stopped_listener_and_what_a_stop_loses_are_logged(db: Db, create: Create) -> None:
+    create(notify_admin=False)
+    one(db, "select howdah.create_listener('shop', 'q', '{\"sequential_failures\": 1}')")
+    message = send(db)
+    db.execute("select howdah.record_failures_as('shop', %s)", (Jsonb([{"message_id": message}]),))
+    assert logged(db) == [("ERROR", "LISTENER_STOPPED", "q")]
+    one(db, "select howdah.send('q', 'x'::text, delivery_mode => 'non-persistent')")
+    for timeout in (0, 10):
+        one(db, "select state from howdah.stop_engine(interval '%s seconds')", (timeout,))
+    one(db, "select howdah.resume_engine()")
+    assert ("WARNING", "NONPERSISTENT_LOST", "q") in logged(db)
+    stated = [event for event in logged(db) if event[1] == "ENGINE_STATE"]
+    assert len(stated) == 3, "quiesced, stopped, running"

@@ -217,6 +217,27 @@ def test_a_message_says_through_which_instance_it_came_and_outlives_it(db: Db, d
     assert {headers["howdah_home"] for _, headers in received} == {"first"}
 
 
+@pytest.mark.behaviour("IMQ-105")
+def test_what_is_sent_at_one_instance_is_received_at_another(db: Db, dsn: str) -> None:
+    one(db, """select howdah.create_queue('q', '{"delivery_policy": "failover"}')""")
+    instances = [Instance(dsn, name) for name in ("first", "second")]
+    for instance in instances:
+        instance.start()
+    try:
+        with connect(dsn, instance="first") as producer, connect(dsn, instance="second") as client:
+            producer.send("q", "x")
+            with client.session() as session:
+                consumer = session.open_consumer("q")
+                session.commit()
+                (message,) = session.receive("q", consumer=consumer)
+                session.commit()
+                assert column(db, "select instance from howdah.list_consumers('q')") == ["second"]
+        assert (message.body, message.headers["howdah_home"]) == ("x", "first")
+    finally:
+        for instance in instances:
+            instance.stop()
+
+
 @pytest.mark.behaviour("IMQ-120")
 def test_a_client_whose_home_was_killed_goes_on_at_another_and_nothing_is_lost(
     db: Db, dsn: str, tmp_path: Path, clock: Clock

@@ -187,13 +187,16 @@ def test_an_event_of_the_engine_is_a_line_with_its_level_queue_and_facts(db: Db,
     one(db, "select howdah.create_queue('q', '{\"max_failed_deliveries\": 1}')")
     message = one(db, "select howdah.send('q', 'x'::text)")
     deliver_and_fail(db)
-    one(db, "select howdah.log('ERROR', 'till is empty', '{\"till\": 3}')")
+    details = '{"till": 3, "level": "info", "event": "all is well", "by": "root", "logger": "x"}'
+    one(db, "select howdah.log('ERROR', 'till is empty', %s)", (details,))
     wait_until(lambda: any(line["event"] == "till is empty" for line in read))
     lines = {line["event"]: line for line in read}
     dead = lines["message reached its limit"]
     assert {"level": "warning", "logger": "howdah.engine", "code": "MESSAGE_DEAD", "queue": "q"}.items() <= dead.items()
     assert (dead["message_id"], dead["outcome"]) == (message, "moved")
-    assert (lines["till is empty"]["level"], lines["till is empty"]["till"]) == ("error", 3)
+    line = lines["till is empty"]
+    assert (line["level"], line["till"], line["logger"]) == ("error", 3, "howdah.engine")
+    assert line["by"] == one(db, "select session_user"), "no fact passes for another one"
 
 
 def test_a_reader_that_was_away_writes_what_it_missed_once(dsn: str, db: Db, read: list[dict[str, Any]]) -> None:
@@ -269,7 +272,7 @@ def test_a_worker_without_its_database_says_once_that_it_reads_no_events(tmp_pat
 def test_an_application_writes_lists_and_follows_the_log(dsn: str) -> None:
     with connect(dsn) as connection:
         position = connection.logs.since()["next_position"]
-        connection.logs.write("WARNING", "till is empty", till=3)
+        connection.logs.write("WARNING", "till is empty", {"till": 3})
         (row,) = connection.logs.list("WARNING")
         assert (row["logged_event"], row["text"], row["details"]) == ("LOG", "till is empty", {"till": 3})
         found = connection.logs.since(position)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -15,12 +16,12 @@ COLUMNS = "logged_at, logged_level, logged_event, destination, actor, text, deta
 class AsyncLogs(AsyncVerbs):
     """What happened in the engine, over anything that runs a call: each verb in its own transaction."""
 
-    async def write(self, level: str, text: str, **details: Any) -> None:
+    async def write(self, level: str, text: str, details: Mapping[str, Any] | None = None) -> None:
         """Write a line to the log of the engine's workers. level: ERROR, WARNING or INFO. Raises BadArgument."""
         arguments: dict[str, tuple[str, Any]] = {
             "level": ("text", level),
             "text": ("text", text),
-            "details": ("jsonb", to_json(details)),
+            "details": ("jsonb", to_json(dict(details or {}))),
         }
         await self._run(scalar("log", **arguments))
 
