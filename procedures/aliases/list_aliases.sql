@@ -1,6 +1,7 @@
--- howdah.list_aliases(): list the aliases of queues and topics, by name.
+-- howdah.list_aliases(): list the aliases of queues and topics that the caller has any right to.
 --
 -- Returns  one row per alias. A level or flag that is NULL is inherited from the target.
+-- Raises   HD010 called from a maintenance command.
 -- Role     howdah_admin howdah_producer howdah_consumer howdah_browser howdah_auditor
 create or replace function howdah.list_aliases() returns table (
     alias text, target text, default_reliability text, max_reliability text, producer_may_override boolean,
@@ -10,5 +11,7 @@ language sql stable security definer set search_path = pg_catalog, howdah, pg_te
 as $$
     select a.name, a.target, a.default_reliability, a.max_reliability, a.producer_may_override, a.created_at,
         a.created_by
-    from howdah.aliases a order by a.name
+    from howdah.aliases a
+    where howdah._shows(a.target)
+    order by a.name
 $$;

@@ -1,9 +1,10 @@
 -- howdah.list_audits(max_runs, made, …): list the last audits, newest first.
 --
--- Returns  rows of audit_runs. queues is given only if max_runs is 1, because it may be long. snapshot is given only
+-- Returns  rows of audit_runs. queues is given only if max_runs is 1, because it may be long, and only to
+--          administrators and auditors, because it names all queues. snapshot is given only
 --          while it means something in this cluster, and not after a restore into another. made: leave out audits that
 --          failed. before: only audits before that run_id; NULL: all.
--- Raises   HD005 max_runs is not 1 to 10000.
+-- Raises   HD005 max_runs is not 1 to 10000; HD010 called from a maintenance command.
 -- Role     howdah_auditor howdah_admin howdah_browser
 create or replace function howdah.list_audits(max_runs integer, made boolean, before bigint) returns table (
     run_id bigint, started_at timestamptz, finished_at timestamptz, taken_at timestamptz, snapshot text, severity text,
@@ -23,7 +24,8 @@ begin
             and pg_snapshot_xmax(r.snapshot::pg_snapshot) <= pg_snapshot_xmax(pg_current_snapshot())
             then r.snapshot end,
         r.severity, r.exit_code, r.errors, r.warnings, r.rows_read,
-        case when max_runs = 1 then r.queues end, r.rules, r.reason, r.version, r.output, r.recorded_by
+        case when max_runs = 1 and howdah._sees_all() then r.queues end, r.rules, r.reason, r.version, r.output,
+        r.recorded_by
     from howdah.audit_runs r
     cross join pg_control_system() c
     where (r.taken_at is not null or made is not true) and (before is null or r.run_id < before)

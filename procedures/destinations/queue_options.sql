@@ -1,7 +1,7 @@
 -- howdah.queue_options(queue): all options of a queue with their values.
 --
 -- Returns  a JSON object in the form that howdah.create_queue takes.
--- Raises   HD001 no such queue.
+-- Raises   HD001 no such queue, or the caller has no right to it; HD010 called from a maintenance command.
 -- Role     howdah_admin howdah_producer howdah_consumer howdah_browser howdah_auditor
 create or replace function howdah.queue_options(queue text) returns jsonb
 language plpgsql stable security definer set search_path = pg_catalog, howdah, pg_temp set extra_float_digits = 1
@@ -10,7 +10,8 @@ declare
     v_destination howdah.destinations;
 begin
     select d.* into v_destination from howdah.destinations d
-    where d.name = queue and d.dropped_at is null and d.kind <> 'topic';
+    where d.name = queue and d.dropped_at is null and d.kind <> 'topic'
+      and (howdah._sees_all() or howdah._may_see(d.id));
     if not found then
         raise exception using errcode = 'HD001', message = format('there is no queue %s',
             coalesce(quote_literal(left(queue, 250)), 'NULL')),

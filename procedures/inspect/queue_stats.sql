@@ -1,4 +1,5 @@
--- howdah.queue_stats(queue): count what is in a queue, or in every queue, and what has become of its messages.
+-- howdah.queue_stats(queue): count what is in a queue, or in every one that the caller has any right to, and what has
+-- become of its messages.
 --
 -- Returns  one row per queue. live: ready messages, including those in the hands of open transactions. in_hand: of
 --          these, messages in the hands of registered workers at their last heartbeat; messages in an open SQL
@@ -47,7 +48,8 @@ begin
     return query
     with destination as (
         select d.id, d.name from howdah.destinations d
-        where d.dropped_at is null and (v_id is null and d.kind = 'queue' and not d.name ^@ '_TEMP.' or d.id = v_id)
+        where d.dropped_at is null and (v_id is null and d.kind = 'queue' and not d.name ^@ '_TEMP.'
+              and ((select howdah._sees_all()) or howdah._may_see(d.id)) or d.id = v_id)
     ), total as (
         select t.destination_id,
             coalesce(sum(t.messages) filter (where t.event = 'consumed'), 0)::bigint as consumed,

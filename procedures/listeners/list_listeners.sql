@@ -1,4 +1,4 @@
--- howdah.list_listeners(listener): list all listeners, or one, with options, counter and status, by name.
+-- howdah.list_listeners(listener): list the listeners, or one, of queues that the caller has any right to.
 --
 -- Returns  one row per listener; warning says whether its limit contradicts the queue's.
 -- Raises   HD010 called from a maintenance command.
@@ -17,6 +17,7 @@ as $$
         case when howdah._has_right(d.id, 'browse') then l.stop_reason end,
         howdah._listener_warning(l), l.created_at, l.created_by
     from howdah.listeners l join howdah.destinations d on d.id = l.destination_id
-    where list_listeners.listener is null or l.name = list_listeners.listener
+    where (list_listeners.listener is null or l.name = list_listeners.listener)
+      and ((select howdah._sees_all()) or howdah._may_see(d.id))
     order by l.name
 $$;

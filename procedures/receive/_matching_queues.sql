@@ -6,7 +6,8 @@
 --          not receive from any that matches.
 -- Role     internal
 --
--- Queues that are paused, hardened or tell their consumers apart are skipped. The order starts at a random queue and
+-- Queues that are paused, hardened or tell their consumers apart are skipped, and so are other
+-- connections' temporary queues. The order starts at a random queue and
 -- goes round, so that a busy queue does not starve the others. A queue whose head has reached its last position is
 -- asked only if the others had nothing.
 create or replace function howdah._matching_queues(p_pattern text, p_want integer, p_selector text) returns text[]
@@ -38,7 +39,9 @@ begin
                   0) as idle
           from howdah.destinations d
           where d.kind = 'queue' and d.dropped_at is null and howdah._matches_wildcard(d.name, p_pattern)
-            and not d.is_system) q;
+            and not d.is_system and (not d.name ^@ '_TEMP.' or exists (
+                select from howdah.temporary_queues t
+                where t.destination_id = d.id and t.connection = current_setting('howdah.connection', true)))) q;
     if not v_any then
         raise exception using errcode = 'HD001', message = format('no queue matches %s',
             quote_literal(left(p_pattern, 250))),

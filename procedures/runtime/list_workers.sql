@@ -1,6 +1,8 @@
 -- howdah.list_workers(): list the registered worker processes.
 --
--- Returns  one row per process; silent_for is the time since its last heartbeat.
+-- Returns  one row per process; silent_for is the time since its last heartbeat. queues and in_hand have only queues that
+--          the caller has any right to.
+-- Raises   HD010 called from a maintenance command.
 -- Role     howdah_admin howdah_consumer howdah_browser howdah_auditor
 create or replace function howdah.list_workers() returns table (
     worker_id uuid, name text, host text, pid integer, sessions integer, queues text[], started_at timestamptz,
@@ -8,7 +10,9 @@ create or replace function howdah.list_workers() returns table (
 )
 language sql stable security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
-    select w.worker_id, w.name, w.host, w.pid, w.sessions, w.queues, w.started_at, howdah.now() - w.heartbeat_at,
-        w.in_hand, i.name
+    select w.worker_id, w.name, w.host, w.pid, w.sessions, array(select q.name from unnest(w.queues) with ordinality q(name, n)
+            where howdah._shows(q.name) order by q.n), w.started_at, howdah.now() - w.heartbeat_at,
+        coalesce((select jsonb_object_agg(h.key, h.value) from jsonb_each(w.in_hand) h where howdah._shows(h.key)),
+            '{}'), i.name
     from howdah.workers w left join howdah.instances i on i.instance_id = w.instance_id order by w.name, w.started_at
 $$;

@@ -1,7 +1,8 @@
--- howdah.list_topics(): list all topics, by name.
+-- howdah.list_topics(): list the topics that the caller has any right to, by name.
 --
 -- Returns  one row per topic. published counts the positions given out, including those of publishers that rolled back.
 --          discarded: messages that went before all subscriptions had them, such as those of a sender that is gone.
+-- Raises   HD010 called from a maintenance command.
 -- Role     howdah_admin howdah_producer howdah_consumer howdah_browser howdah_auditor
 create or replace function howdah.list_topics() returns table (
     topic text, sending_paused boolean, subscriptions bigint, durable_subscriptions bigint, bridges bigint,
@@ -26,7 +27,7 @@ begin
         from howdah._journal_totals(null, not howdah._totals_will_do()) j where j.event = 'discarded'
         group by j.destination_id
     ) g on g.destination_id = d.id
-    where d.dropped_at is null
+    where d.dropped_at is null and ((select howdah._sees_all()) or howdah._may_see(d.id))
     group by d.id, t.destination_id, g.discarded
     order by d.name;
 end

@@ -306,3 +306,15 @@ def test_who_comes_second_to_drop_one_leaves_the_next_owner_alone(db: Db, connec
     assert ended.get_value(0, 0) == b"0"
     again = create(connect())
     send(db, again)
+
+
+def test_a_wildcard_passes_over_the_temporary_queues_of_others_and_takes_from_ones_own(
+    db: Db, connect: Connect
+) -> None:
+    other = connect()
+    for session in (db, other):
+        own = one(session, "select howdah.create_temporary_queue()")
+        one(session, "select howdah.send(%s, %s)", (own, "mine" if session is db else "of another"))
+    assert column(db, "select body from howdah.receive('>', 10)") == ["mine"]
+    assert column(db, "select body from howdah.receive('>', 10)") == []
+    refused(connect(), "HD001", "select * from howdah.receive('>', 10)")
