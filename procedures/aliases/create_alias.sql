@@ -11,6 +11,7 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
 as $$
 begin
     perform howdah._check_name(alias);
+    perform howdah._check_may_create('queue', alias);
     perform howdah._lock_names();
     if exists (select from howdah.destinations d where d.name = alias and d.dropped_at is null)
        or exists (select from howdah.aliases a where a.name = alias) then

@@ -15,6 +15,7 @@ declare
     v_destination howdah.destinations;
 begin
     perform howdah._check_name(queue);
+    perform howdah._check_may_create('queue', queue);
     perform howdah._check_creation();
     v_destination := howdah._with_options(howdah._with_options(howdah._new_destination(queue),
         howdah._policy_for(queue)), options);

@@ -2,11 +2,13 @@
 -- like.
 --
 -- Raises   HD003 rule_set is no valid name; HD004 unknown or wrong option, or options that contradict each other; HD010
---          called from a maintenance command; HD044 there is no such service; HD045 the master of changes is away.
+--          not allowed; HD044 there is no such service; HD045 the master of changes is away.
 -- Role     howdah_admin
 --
 -- options is a JSON object; options that are not named stay. howdah.list_services() shows them, and docs/services.md
 -- explains them. Names of Sun ONE MQ, such as imq.jms.max_threads, are also accepted.
+--
+-- roles, access_enabled and rule_set say which access rules hold for whom. They need the right to change all rules.
 --
 -- A change holds for sessions that connect from the commit on. Those that are there go on.
 create or replace function howdah.alter_service(service text, options jsonb) returns void
@@ -24,6 +26,9 @@ begin
         from jsonb_each(options) o;
     end if;
     perform howdah._check_options('service', v_options);
+    if v_options ?| array['access_enabled', 'rule_set', 'roles'] then
+        perform howdah._check_rule_right(null, '*');
+    end if;
     select s.* into v_before from howdah.services s where s.name = service for update;
     if not found then
         perform howdah._refuse_service(service);

@@ -16,6 +16,7 @@ as $$
 begin
     perform howdah._check_name(topic);
     perform howdah._check_options('topic', options);
+    perform howdah._check_may_create('topic', topic);
     perform howdah._check_creation();
     return howdah._store_topic(howdah._new_destination(topic), options);
 end
