@@ -15437,6 +15437,28 @@ $$;
 
 COMMENT ON FUNCTION howdah._seen_up_to(p_destination_id integer, p_ask boolean) IS 'the position of a queue up to which every message ever sent is visible, unless it was consumed.';
 
+CREATE FUNCTION howdah._sees(p_destination_id integer) RETURNS boolean
+    LANGUAGE plpgsql STABLE COST 1
+    AS $$
+begin
+    return howdah._has_right(p_destination_id, 'receive') or howdah._has_right(p_destination_id, 'send')
+        or howdah._has_right(p_destination_id, 'browse') or howdah._has_right(p_destination_id, 'admin');
+end
+$$;
+
+COMMENT ON FUNCTION howdah._sees(p_destination_id integer) IS 'whether lists show the caller a destination.';
+
+CREATE FUNCTION howdah._sees_all() RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return (select howdah._has_role(e.admin_role) or howdah._has_role(e.auditor_role) from howdah.engine e)
+        or howdah._rule_set_of_caller() is null;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._sees_all() IS 'whether lists show the caller every destination, as they do to administrators and auditors.';
+
 CREATE FUNCTION howdah._segments(p_cursor howdah.ack_cursors, p_topic integer, p_upto pg_snapshot) RETURNS TABLE(from_xid xid8, from_seq bigint, to_xid xid8, slots integer[])
     LANGUAGE plpgsql
     AS $$
@@ -22064,7 +22086,10 @@ CREATE FUNCTION howdah.list_aliases() RETURNS TABLE(alias text, target text, def
     AS $$
     select a.name, a.target, a.default_reliability, a.max_reliability, a.producer_may_override, a.created_at,
         a.created_by
-    from howdah.aliases a order by a.name
+    from howdah.aliases a
+    where (select howdah._sees_all()) or howdah._sees((
+        select d.id from howdah.destinations d where d.name = a.target and d.dropped_at is null))
+    order by a.name
 $$;
 
 COMMENT ON FUNCTION howdah.list_aliases() IS 'list the aliases of queues and topics, by name.';
@@ -22468,10 +22493,11 @@ CREATE FUNCTION howdah.list_queues(temporary boolean DEFAULT false) RETURNS TABL
     from howdah.destinations d cross join howdah.engine e
     where d.dropped_at is null and d.kind = 'queue' and (not d.name ^@ '_TEMP.' or temporary and exists (
         select from howdah.temporary_queues t where t.destination_id = d.id and t.boot = pg_postmaster_start_time()))
+      and ((select howdah._sees_all()) or howdah._sees(d.id))
     order by d.name
 $$;
 
-COMMENT ON FUNCTION howdah.list_queues(temporary boolean) IS 'list all queues with their main options, by name.';
+COMMENT ON FUNCTION howdah.list_queues(temporary boolean) IS 'list the queues that the caller may use, with their main options, by name.';
 
 CREATE FUNCTION howdah.list_rule_sets() RETURNS TABLE(name text, rules bigint, in_force boolean, changed_at timestamp with time zone, created_at timestamp with time zone, created_by text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -22599,7 +22625,7 @@ begin
         select t.subscription_id, sum(t.behind) as behind, min(t.oldest) as oldest, sum(t.delivered) as delivered
         from howdah._lags(v_topic) t group by t.subscription_id
     ) l on l.subscription_id = d.id
-    where d.dropped_at is null
+    where d.dropped_at is null and ((select howdah._sees_all()) or howdah._sees(d.id))
       and (v_topic is null or exists (select from howdah.acks a
           where a.subscription_id = d.id and a.destination_id = v_topic))
     order by d.name;
@@ -22629,7 +22655,7 @@ begin
         from howdah._journal_totals(null, not howdah._totals_will_do()) j where j.event = 'discarded'
         group by j.destination_id
     ) g on g.destination_id = d.id
-    where d.dropped_at is null
+    where d.dropped_at is null and ((select howdah._sees_all()) or howdah._sees(d.id))
     group by d.id, t.destination_id, g.discarded
     order by d.name;
 end
@@ -22661,7 +22687,10 @@ CREATE FUNCTION howdah.list_workers() RETURNS TABLE(worker_id uuid, name text, h
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
-    select w.worker_id, w.name, w.host, w.pid, w.sessions, w.queues, w.started_at, howdah.now() - w.heartbeat_at,
+    select w.worker_id, w.name, w.host, w.pid, w.sessions, case when (select howdah._sees_all()) then w.queues else array(
+        select q.name from unnest(w.queues) with ordinality q(name, n)
+        where howdah._sees((select d.id from howdah.destinations d where d.name = q.name and d.dropped_at is null))
+        order by q.n) end, w.started_at, howdah.now() - w.heartbeat_at,
         w.in_hand, i.name
     from howdah.workers w left join howdah.instances i on i.instance_id = w.instance_id order by w.name, w.started_at
 $$;
@@ -24078,6 +24107,7 @@ CREATE FUNCTION howdah.queue_stats(queue text DEFAULT NULL::text) RETURNS TABLE(
 declare
     v_now timestamptz := howdah.now();
     v_id integer;
+    v_all boolean := howdah._sees_all();
     v_kept boolean := howdah._totals_will_do();
     v_kept_at timestamptz := (select e.totals_at from howdah.engine e);
     v_counted_at timestamptz;
@@ -24092,6 +24122,7 @@ begin
     with destination as (
         select d.id, d.name from howdah.destinations d
         where d.dropped_at is null and (v_id is null and d.kind = 'queue' and not d.name ^@ '_TEMP.' or d.id = v_id)
+          and (v_all or d.id = v_id or howdah._sees(d.id))
     ), total as (
         select t.destination_id,
             coalesce(sum(t.messages) filter (where t.event = 'consumed'), 0)::bigint as consumed,
@@ -30997,6 +31028,10 @@ REVOKE ALL ON FUNCTION howdah._search_from(p_destination_id integer, p_rank inte
 REVOKE ALL ON FUNCTION howdah._search_unlisted(p_lane howdah.lanes, p_walk howdah.walk, p_upto bigint, p_tail bigint, p_want integer, p_all boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._seen_up_to(p_destination_id integer, p_ask boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._sees(p_destination_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._sees_all() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._segments(p_cursor howdah.ack_cursors, p_topic integer, p_upto pg_snapshot) FROM PUBLIC;
 

@@ -10,5 +10,8 @@ language sql stable security definer set search_path = pg_catalog, howdah, pg_te
 as $$
     select a.name, a.target, a.default_reliability, a.max_reliability, a.producer_may_override, a.created_at,
         a.created_by
-    from howdah.aliases a order by a.name
+    from howdah.aliases a
+    where (select howdah._sees_all()) or howdah._sees((
+        select d.id from howdah.destinations d where d.name = a.target and d.dropped_at is null))
+    order by a.name
 $$;

@@ -8,7 +8,10 @@ create or replace function howdah.list_workers() returns table (
 )
 language sql stable security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
-    select w.worker_id, w.name, w.host, w.pid, w.sessions, w.queues, w.started_at, howdah.now() - w.heartbeat_at,
+    select w.worker_id, w.name, w.host, w.pid, w.sessions, case when (select howdah._sees_all()) then w.queues else array(
+        select q.name from unnest(w.queues) with ordinality q(name, n)
+        where howdah._sees((select d.id from howdah.destinations d where d.name = q.name and d.dropped_at is null))
+        order by q.n) end, w.started_at, howdah.now() - w.heartbeat_at,
         w.in_hand, i.name
     from howdah.workers w left join howdah.instances i on i.instance_id = w.instance_id order by w.name, w.started_at
 $$;

@@ -39,7 +39,7 @@ begin
         select t.subscription_id, sum(t.behind) as behind, min(t.oldest) as oldest, sum(t.delivered) as delivered
         from howdah._lags(v_topic) t group by t.subscription_id
     ) l on l.subscription_id = d.id
-    where d.dropped_at is null
+    where d.dropped_at is null and ((select howdah._sees_all()) or howdah._sees(d.id))
       and (v_topic is null or exists (select from howdah.acks a
           where a.subscription_id = d.id and a.destination_id = v_topic))
     order by d.name;

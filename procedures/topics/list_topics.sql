@@ -26,7 +26,7 @@ begin
         from howdah._journal_totals(null, not howdah._totals_will_do()) j where j.event = 'discarded'
         group by j.destination_id
     ) g on g.destination_id = d.id
-    where d.dropped_at is null
+    where d.dropped_at is null and ((select howdah._sees_all()) or howdah._sees(d.id))
     group by d.id, t.destination_id, g.discarded
     order by d.name;
 end
