@@ -1,6 +1,7 @@
 -- howdah.list_aliases(): list the aliases of queues and topics, by name.
 --
 -- Returns  one row per alias. A level or flag that is NULL is inherited from the target.
+-- Raises   HD010 called from a maintenance command.
 -- Role     howdah_admin howdah_producer howdah_consumer howdah_browser howdah_auditor
 create or replace function howdah.list_aliases() returns table (
     alias text, target text, default_reliability text, max_reliability text, producer_may_override boolean,

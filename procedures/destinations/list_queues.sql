@@ -2,6 +2,7 @@
 --
 -- Returns  one row per queue, including the engine's own, and temporary ones if asked for. blocked_retry_ms and
 --          max_message_bytes are the values in effect. howdah.queue_options has the other options.
+-- Raises   HD010 called from a maintenance command.
 -- Role     howdah_admin howdah_producer howdah_consumer howdah_browser howdah_auditor
 create or replace function howdah.list_queues(temporary boolean default false) returns table (
     queue text, is_system boolean, sending_paused boolean, receiving_paused boolean, max_failed_deliveries integer,

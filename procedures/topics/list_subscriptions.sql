@@ -4,7 +4,7 @@
 --          were published in all its topics since the first unread one; it counts rolled-back and unwanted messages,
 --          too. behind_for: the age of that first message. set_aside: failed messages that wait for another try.
 --          silent_for: the time since a consumer was last heard of.
--- Raises   HD001 no such topic; HD037 on a standby.
+-- Raises   HD001 no such topic; HD037 on a standby; HD010 called from a maintenance command.
 -- Role     howdah_admin howdah_consumer howdah_browser howdah_auditor
 create or replace function howdah.list_subscriptions(topic text default null) returns table (
     subscription text, topic_name text, client_id text, name text, durable boolean, shared boolean, no_local boolean,

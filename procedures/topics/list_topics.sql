@@ -2,6 +2,7 @@
 --
 -- Returns  one row per topic. published counts the positions given out, including those of publishers that rolled back.
 --          discarded: messages that went before all subscriptions had them, such as those of a sender that is gone.
+-- Raises   HD010 called from a maintenance command.
 -- Role     howdah_admin howdah_producer howdah_consumer howdah_browser howdah_auditor
 create or replace function howdah.list_topics() returns table (
     topic text, sending_paused boolean, subscriptions bigint, durable_subscriptions bigint, bridges bigint,
