@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, Identity, Index, Table, Text
+from sqlalchemy import BigInteger, Column, Identity, Index, Sequence, Table, Text
 from sqlalchemy.dialects.postgresql import JSONB
 
 from .base import TIMESTAMPTZ, metadata
+
+#: The greatest transaction id of which retention has dropped changes. A row of engine would wait for receivers.
+Sequence("changes_dropped", metadata=metadata)
 
 config_changes = Table(
     "config_changes",

@@ -328,13 +328,6 @@ engine = Table(
         server_default=text("gen_random_uuid()"),
         comment="Identity of the record of changes. A restore gives it a new one.",
     ),
-    Column(
-        "changes_dropped",
-        BigInteger,
-        nullable=False,
-        server_default=text("0"),
-        comment="The greatest transaction id of which retention has dropped changes. 0: none.",
-    ),
     CheckConstraint("cluster_mode IN ('none', 'master')", name="cluster_mode"),
     CheckConstraint("cluster_mode = 'none' OR cluster_master IS NOT NULL", name="cluster_master"),
     CheckConstraint("instance_timeout_seconds >= 2", name="instance_timeout_seconds"),

@@ -2999,7 +2999,7 @@ begin
         raise exception using errcode = 'HD004', message = 'attributes must be a JSON object',
             hint = 'For example {"hosts": ["db1", "db2:5433"], "client_id": "desk7"}.';
     elsif p_attributes::text
-        ~* '"[a-z_]*(pass(?!file)|pwd|secret)[a-z_]*": |\mpass(word|wd)?\s*=|://[^/@ "]*:[^/@ "]*@' then
+        ~* E'"[a-z_]*(pass(?!file)|pwd|secret)[a-z_]*": |\\mpass(word|wd)?\\s*=|://[^/@ "]*:[^/@ "]*@' then
         raise exception using errcode = 'HD005', message = 'an object never holds a password',
             hint = 'Let service name a service of pg_service.conf, or use a passfile.';
     end if;
@@ -3024,7 +3024,7 @@ begin
                 and length(v_given.text) between v_given.lowest and v_given.highest
             when 'name' then v_given.given = 'string' and v_given.text ~ '^[A-Za-z0-9_.-]{1,100}$'
             when 'hosts' then howdah._are_words(v_given.value, v_given.highest,
-                '^(/[A-Za-z0-9_./-]{1,200}|[A-Za-z0-9_.-]{1,200}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?$')
+                E'^(/[A-Za-z0-9_./-]{1,200}|[A-Za-z0-9_.-]{1,200}|\\[[0-9A-Fa-f:.]{2,45}\\])(:[0-9]{1,5})?$')
             else howdah._are_words(v_given.value, v_given.highest, '^[A-Za-z0-9_][A-Za-z0-9._/-]{0,241}$') end;
         if not v_right then
             raise exception using errcode = 'HD004',
@@ -3227,7 +3227,7 @@ begin
     if v_engine.record_id <> p_record_id then
         raise exception using errcode = 'HD037', message = 'the position is one in another record of changes',
             hint = 'The record was restored or reset. Read it from its beginning: after => NULL.';
-    elsif v_engine.changes_dropped >= pg_snapshot_xmin(p_read)::text::bigint and v_engine.changes_dropped > 0 then
+    elsif pg_sequence_last_value('howdah.changes_dropped'::regclass) >= pg_snapshot_xmin(p_read)::text::bigint then
         raise exception using errcode = 'HD036', message = 'retention has dropped changes after that position',
             hint = 'Read what there is: after => NULL. engine.journal_retention_days says how long changes are kept.';
     end if;
@@ -6222,7 +6222,7 @@ COMMENT ON FUNCTION howdah._enter_state(p_from text[], p_state text, p_act text,
 CREATE FUNCTION howdah._escaped_principals(p_principals text[]) RETURNS text
     LANGUAGE sql IMMUTABLE
     AS $$
-    select string_agg(regexp_replace(p.name, '([\\, #])', '\\\1', 'g'), ',' order by p.n)
+    select string_agg(regexp_replace(p.name, E'([\\\\, #])', E'\\\\\\1', 'g'), ',' order by p.n)
     from unnest(p_principals) with ordinality p(name, n)
 $$;
 
@@ -11992,7 +11992,7 @@ declare
     v_rules jsonb := '{}';
 begin
     for v_line in select l.line, l.content from howdah._rule_lines(p_text) l loop
-        v_key := regexp_replace(rtrim(substring(v_line.content from '^((?:[^\\=]|\\.)+)=')), '\\(.)', '\1', 'g');
+        v_key := regexp_replace(rtrim(substring(v_line.content from E'^((?:[^\\\\=]|\\\\.)+)=')), E'\\\\(.)', E'\\1', 'g');
         v_parts := regexp_match(v_key, '^(connection)[.](NORMAL|ADMIN)()[.](allow|deny)[.](user|group)$');
         if v_parts is null then
             v_parts := regexp_match(v_key, '^(queue|topic)[.](?:(.+)[.])?(produce|consume|browse|create|admin|pass_all|'
@@ -12007,9 +12007,9 @@ begin
         allow := v_parts[4] = 'allow';
         kind := v_parts[5];
         principals := array(
-            select regexp_replace(p.name[1], '\\(.)', '\1', 'g')
-            from (select regexp_match(t.part[1], '^\s*(.*?(?:\\.)?)\s*$') as name
-                  from regexp_matches(substring(v_line.content from '^(?:[^\\=]|\\.)+=(.*)$'), '((?:[^\\,]|\\.)+)',
+            select regexp_replace(p.name[1], E'\\\\(.)', E'\\1', 'g')
+            from (select regexp_match(t.part[1], E'^\\s*(.*?(?:\\\\.)?)\\s*$') as name
+                  from regexp_matches(substring(v_line.content from E'^(?:[^\\\\=]|\\\\.)+=(.*)$'), E'((?:[^\\\\,]|\\\\.)+)',
                       'g') t(part)) p
             where p.name[1] <> '');
         if resource is null or name is null or principals = '{}' then
@@ -12677,8 +12677,9 @@ declare
 begin
     select e.* into v_engine from howdah.engine e;
     select p.* into v_old from howdah.instance_positions p where p.name = p_name for update;
-    v_known := v_old.record_id = v_engine.record_id and (v_engine.changes_dropped = 0
-        or v_engine.changes_dropped < pg_snapshot_xmin(v_old.read)::text::bigint);
+    v_known := v_old.record_id = v_engine.record_id
+        and (pg_sequence_last_value('howdah.changes_dropped'::regclass)
+            >= pg_snapshot_xmin(v_old.read)::text::bigint) is not true;
     if v_known and p_resumes then
         return false;
     end if;
@@ -14766,7 +14767,7 @@ CREATE FUNCTION howdah._rule_key(p_resource text, p_name text, p_operation text,
     LANGUAGE sql IMMUTABLE
     AS $$
     select concat_ws('.', p_resource, case when p_operation = 'create' and p_name = '*' then null else
-        regexp_replace(p_name, '([\\=])', '\\\1', 'g') end, case when p_resource = 'connection' then null
+        regexp_replace(p_name, E'([\\\\=])', E'\\\\\\1', 'g') end, case when p_resource = 'connection' then null
         else p_operation end, case when p_allow then 'allow' else 'deny' end, p_kind)
 $$;
 
@@ -14788,7 +14789,7 @@ begin
             line := v_number;
         end if;
         content := concat(content, v_line);
-        if length(substring(v_line from '(\\*)$')) % 2 = 1 then
+        if length(substring(v_line from E'(\\\\*)$')) % 2 = 1 then
             content := left(content, -1);
             continue;
         end if;
@@ -14870,7 +14871,7 @@ CREATE FUNCTION howdah._rules_at(p_destination howdah.destinations) RETURNS TABL
     ) r
     where not (p_destination.kind = 'subscription'
             and (r.operation = 'produce' or r.tier >= 20 and r.wild is not false or (r.tier >= r.closed) is true))
-      and not (p_destination.is_system and r.operation = 'produce' and r.tier >= 20)
+      and not (p_destination.name ^@ '_SYSTEM.Exception.Destination.' and r.operation = 'produce' and r.tier >= 20)
 $$;
 
 COMMENT ON FUNCTION howdah._rules_at(p_destination howdah.destinations) IS 'the rules that cover a destination, as howdah._matching_rules.';
@@ -15436,6 +15437,28 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._seen_up_to(p_destination_id integer, p_ask boolean) IS 'the position of a queue up to which every message ever sent is visible, unless it was consumed.';
+
+CREATE FUNCTION howdah._sees(p_destination_id integer) RETURNS boolean
+    LANGUAGE plpgsql STABLE COST 1
+    AS $$
+begin
+    return howdah._has_right(p_destination_id, 'receive') or howdah._has_right(p_destination_id, 'send')
+        or howdah._has_right(p_destination_id, 'browse') or howdah._has_right(p_destination_id, 'admin');
+end
+$$;
+
+COMMENT ON FUNCTION howdah._sees(p_destination_id integer) IS 'whether lists show the caller a destination.';
+
+CREATE FUNCTION howdah._sees_all() RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return (select howdah._has_role(e.admin_role) or howdah._has_role(e.auditor_role) from howdah.engine e)
+        or howdah._rule_set_of_caller() is null;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._sees_all() IS 'whether lists show the caller every destination, as they do to administrators and auditors.';
 
 CREATE FUNCTION howdah._segments(p_cursor howdah.ack_cursors, p_topic integer, p_upto pg_snapshot) RETURNS TABLE(from_xid xid8, from_seq bigint, to_xid xid8, slots integer[])
     LANGUAGE plpgsql
@@ -21473,8 +21496,8 @@ begin
     where i.instance_id = v_instance.instance_id;
     select p.* into v_position from howdah.instance_positions p where p.name = v_instance.name;
     if v_position.record_id is distinct from v_engine.record_id
-       or v_engine.changes_dropped > 0
-       and v_engine.changes_dropped >= pg_snapshot_xmin(v_position.read)::text::bigint then
+       or pg_sequence_last_value('howdah.changes_dropped'::regclass)
+           >= pg_snapshot_xmin(v_position.read)::text::bigint then
         v_reset := howdah._position_at(v_instance.name, true);
         select p.* into v_position from howdah.instance_positions p where p.name = v_instance.name;
     end if;
@@ -22064,7 +22087,10 @@ CREATE FUNCTION howdah.list_aliases() RETURNS TABLE(alias text, target text, def
     AS $$
     select a.name, a.target, a.default_reliability, a.max_reliability, a.producer_may_override, a.created_at,
         a.created_by
-    from howdah.aliases a order by a.name
+    from howdah.aliases a
+    where (select howdah._sees_all()) or howdah._sees((
+        select d.id from howdah.destinations d where d.name = a.target and d.dropped_at is null))
+    order by a.name
 $$;
 
 COMMENT ON FUNCTION howdah.list_aliases() IS 'list the aliases of queues and topics, by name.';
@@ -22468,10 +22494,11 @@ CREATE FUNCTION howdah.list_queues(temporary boolean DEFAULT false) RETURNS TABL
     from howdah.destinations d cross join howdah.engine e
     where d.dropped_at is null and d.kind = 'queue' and (not d.name ^@ '_TEMP.' or temporary and exists (
         select from howdah.temporary_queues t where t.destination_id = d.id and t.boot = pg_postmaster_start_time()))
+      and ((select howdah._sees_all()) or howdah._sees(d.id))
     order by d.name
 $$;
 
-COMMENT ON FUNCTION howdah.list_queues(temporary boolean) IS 'list all queues with their main options, by name.';
+COMMENT ON FUNCTION howdah.list_queues(temporary boolean) IS 'list the queues that the caller may use, with their main options, by name.';
 
 CREATE FUNCTION howdah.list_rule_sets() RETURNS TABLE(name text, rules bigint, in_force boolean, changed_at timestamp with time zone, created_at timestamp with time zone, created_by text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -22599,7 +22626,7 @@ begin
         select t.subscription_id, sum(t.behind) as behind, min(t.oldest) as oldest, sum(t.delivered) as delivered
         from howdah._lags(v_topic) t group by t.subscription_id
     ) l on l.subscription_id = d.id
-    where d.dropped_at is null
+    where d.dropped_at is null and ((select howdah._sees_all()) or howdah._sees(d.id))
       and (v_topic is null or exists (select from howdah.acks a
           where a.subscription_id = d.id and a.destination_id = v_topic))
     order by d.name;
@@ -22629,7 +22656,7 @@ begin
         from howdah._journal_totals(null, not howdah._totals_will_do()) j where j.event = 'discarded'
         group by j.destination_id
     ) g on g.destination_id = d.id
-    where d.dropped_at is null
+    where d.dropped_at is null and ((select howdah._sees_all()) or howdah._sees(d.id))
     group by d.id, t.destination_id, g.discarded
     order by d.name;
 end
@@ -22661,7 +22688,11 @@ CREATE FUNCTION howdah.list_workers() RETURNS TABLE(worker_id uuid, name text, h
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
-    select w.worker_id, w.name, w.host, w.pid, w.sessions, w.queues, w.started_at, howdah.now() - w.heartbeat_at,
+    select w.worker_id, w.name, w.host, w.pid, w.sessions,
+        case when (select howdah._sees_all()) then w.queues else array(
+        select q.name from unnest(w.queues) with ordinality q(name, n)
+        where howdah._sees((select d.id from howdah.destinations d where d.name = q.name and d.dropped_at is null))
+        order by q.n) end, w.started_at, howdah.now() - w.heartbeat_at,
         w.in_hand, i.name
     from howdah.workers w left join howdah.instances i on i.instance_id = w.instance_id order by w.name, w.started_at
 $$;
@@ -23066,8 +23097,10 @@ begin
             select o.change_id from howdah.config_changes o where o.at < v_acts_before order by o.change_id limit 10000)
         returning c.transaction
     )
-    update howdah.engine e set changes_dropped = g.last
-    from (select max(n.transaction) as last from gone n) g where g.last > e.changes_dropped;
+    select case when g.last > coalesce(pg_sequence_last_value('howdah.changes_dropped'::regclass), 0)
+        then setval('howdah.changes_dropped', g.last) end
+    into v_count
+    from (select max(n.transaction) as last from gone n) g;
     delete from howdah.lock_epochs e where e.id in (
         select o.id from howdah.lock_epochs o
         where o.acquired_at < v_acts_before and o.id < (select max(l.id) from howdah.lock_epochs l
@@ -24078,6 +24111,7 @@ CREATE FUNCTION howdah.queue_stats(queue text DEFAULT NULL::text) RETURNS TABLE(
 declare
     v_now timestamptz := howdah.now();
     v_id integer;
+    v_all boolean := howdah._sees_all();
     v_kept boolean := howdah._totals_will_do();
     v_kept_at timestamptz := (select e.totals_at from howdah.engine e);
     v_counted_at timestamptz;
@@ -24092,6 +24126,7 @@ begin
     with destination as (
         select d.id, d.name from howdah.destinations d
         where d.dropped_at is null and (v_id is null and d.kind = 'queue' and not d.name ^@ '_TEMP.' or d.id = v_id)
+          and (v_all or d.id = v_id or howdah._sees(d.id))
     ), total as (
         select t.destination_id,
             coalesce(sum(t.messages) filter (where t.event = 'consumed'), 0)::bigint as consumed,
@@ -24342,8 +24377,9 @@ begin
     perform setval('howdah.topic_checked'::regclass, 0);
     update howdah.config_changes c set transaction = 3;
     update howdah.engine e
-    set system_identifier = c.system_identifier, record_id = gen_random_uuid(), changes_dropped = 0
+    set system_identifier = c.system_identifier, record_id = gen_random_uuid()
     from pg_control_system() c;
+    perform setval('howdah.changes_dropped', 1, false);
     return format('%s messages, %s cursors', v_messages, v_cursors);
 end
 $$;
@@ -25359,7 +25395,8 @@ begin
         perform howdah._apply(v_extra.kind, v_extra.name, null);
         v_count := v_count + 1;
     end loop;
-    update howdah.engine e set record_id = v_new, changes_dropped = 0;
+    update howdah.engine e set record_id = v_new;
+    perform setval('howdah.changes_dropped', 1, false);
     perform howdah._record_change('cluster', 'record', 'altered', jsonb_build_object('record_id', v_old),
         jsonb_build_object('record_id', v_new, 'restored', backup[1] -> 'record_id', 'of', backup[1] -> 'at'));
     return v_count;
@@ -27065,7 +27102,6 @@ CREATE TABLE howdah.engine (
     exclusive boolean DEFAULT false NOT NULL,
     instance_timeout_seconds integer DEFAULT 10 NOT NULL,
     record_id uuid DEFAULT gen_random_uuid() NOT NULL,
-    changes_dropped bigint DEFAULT 0 NOT NULL,
     CONSTRAINT ck_engine_autocreate_reap_seconds CHECK ((autocreate_reap_seconds > 0)),
     CONSTRAINT ck_engine_cluster_master CHECK (((cluster_mode = 'none'::text) OR (cluster_master IS NOT NULL))),
     CONSTRAINT ck_engine_cluster_mode CHECK ((cluster_mode = ANY (ARRAY['none'::text, 'master'::text]))),
@@ -27190,8 +27226,6 @@ COMMENT ON COLUMN howdah.engine.exclusive IS 'True: of all instances, one receiv
 COMMENT ON COLUMN howdah.engine.instance_timeout_seconds IS 'Seconds after which a silent instance counts as dead, and its leases are over.';
 
 COMMENT ON COLUMN howdah.engine.record_id IS 'Identity of the record of changes. A restore gives it a new one.';
-
-COMMENT ON COLUMN howdah.engine.changes_dropped IS 'The greatest transaction id of which retention has dropped changes. 0: none.';
 
 CREATE VIEW howdah.activemq_msgs AS
  SELECT m.message_id AS id,
@@ -28495,6 +28529,13 @@ COMMENT ON COLUMN howdah.candidates.seqs IS 'Positions there that it selects, as
 COMMENT ON COLUMN howdah.candidates.message_ids IS 'The messages that lay there. Only these are taken: what a selector sees of them never changes.';
 
 COMMENT ON COLUMN howdah.candidates.took_ms IS 'How long the look took, in milliseconds; the next may take twice.';
+
+CREATE SEQUENCE howdah.changes_dropped
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
 
 ALTER TABLE howdah.config_changes ALTER COLUMN change_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME howdah.config_changes_change_id_seq
@@ -30997,6 +31038,10 @@ REVOKE ALL ON FUNCTION howdah._search_from(p_destination_id integer, p_rank inte
 REVOKE ALL ON FUNCTION howdah._search_unlisted(p_lane howdah.lanes, p_walk howdah.walk, p_upto bigint, p_tail bigint, p_want integer, p_all boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._seen_up_to(p_destination_id integer, p_ask boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._sees(p_destination_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._sees_all() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._segments(p_cursor howdah.ack_cursors, p_topic integer, p_upto pg_snapshot) FROM PUBLIC;
 

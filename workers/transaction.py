@@ -25,7 +25,7 @@ class Transaction:
         self.connection = connection
         #: Howdah's verbs in the same transaction: a message sent here is sent if this one is consumed.
         self.session = Session(connection)
-        self.session.decide(levels_at(connection.home))
+        self.session.decide(levels_at(getattr(connection, "home", None)))
         #: Name of the session that handles the message, unique among those alive.
         self.worker = worker
         self.rollback_only = False

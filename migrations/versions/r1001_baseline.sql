@@ -30,6 +30,7 @@ CREATE SEQUENCE howdah.failing_14;
 CREATE SEQUENCE howdah.special_14;
 CREATE SEQUENCE howdah.failing_15;
 CREATE SEQUENCE howdah.special_15;
+CREATE SEQUENCE howdah.changes_dropped;
 CREATE SEQUENCE howdah.lease_numbers;
 CREATE SEQUENCE howdah.bodies_apart;
 CREATE SEQUENCE howdah.moved_walk START WITH 0 MINVALUE 0;
@@ -1435,7 +1436,6 @@ CREATE TABLE howdah.engine (
     exclusive BOOLEAN DEFAULT false NOT NULL,
     instance_timeout_seconds INTEGER DEFAULT '10' NOT NULL,
     record_id UUID DEFAULT gen_random_uuid() NOT NULL,
-    changes_dropped BIGINT DEFAULT 0 NOT NULL,
     CONSTRAINT pk_engine PRIMARY KEY (id),
     CONSTRAINT ck_engine_cluster_mode CHECK (cluster_mode IN ('none', 'master')),
     CONSTRAINT ck_engine_cluster_master CHECK (cluster_mode = 'none' OR cluster_master IS NOT NULL),
@@ -1508,7 +1508,6 @@ COMMENT ON COLUMN howdah.engine.cluster_master IS 'Name of the master of changes
 COMMENT ON COLUMN howdah.engine.exclusive IS 'True: of all instances, one receives at a time, and the others stand by.';
 COMMENT ON COLUMN howdah.engine.instance_timeout_seconds IS 'Seconds after which a silent instance counts as dead, and its leases are over.';
 COMMENT ON COLUMN howdah.engine.record_id IS 'Identity of the record of changes. A restore gives it a new one.';
-COMMENT ON COLUMN howdah.engine.changes_dropped IS 'The greatest transaction id of which retention has dropped changes. 0: none.';
 
 CREATE TABLE howdah.lock (
     id INTEGER GENERATED ALWAYS AS IDENTITY (CYCLE),

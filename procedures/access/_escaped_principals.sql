@@ -5,6 +5,6 @@
 create or replace function howdah._escaped_principals(p_principals text[]) returns text
 language sql immutable
 as $$
-    select string_agg(regexp_replace(p.name, '([\\, #])', '\\\1', 'g'), ',' order by p.n)
+    select string_agg(regexp_replace(p.name, E'([\\\\, #])', E'\\\\\\1', 'g'), ',' order by p.n)
     from unnest(p_principals) with ordinality p(name, n)
 $$;

@@ -8,6 +8,6 @@ create or replace function howdah._rule_key(
 language sql immutable
 as $$
     select concat_ws('.', p_resource, case when p_operation = 'create' and p_name = '*' then null else
-        regexp_replace(p_name, '([\\=])', '\\\1', 'g') end, case when p_resource = 'connection' then null
+        regexp_replace(p_name, E'([\\\\=])', E'\\\\\\1', 'g') end, case when p_resource = 'connection' then null
         else p_operation end, case when p_allow then 'allow' else 'deny' end, p_kind)
 $$;

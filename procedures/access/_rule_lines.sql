@@ -20,7 +20,7 @@ begin
             line := v_number;
         end if;
         content := concat(content, v_line);
-        if length(substring(v_line from '(\\*)$')) % 2 = 1 then
+        if length(substring(v_line from E'(\\\\*)$')) % 2 = 1 then
             content := left(content, -1);
             continue;
         end if;

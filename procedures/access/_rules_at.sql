@@ -25,5 +25,5 @@ as $$
     ) r
     where not (p_destination.kind = 'subscription'
             and (r.operation = 'produce' or r.tier >= 20 and r.wild is not false or (r.tier >= r.closed) is true))
-      and not (p_destination.is_system and r.operation = 'produce' and r.tier >= 20)
+      and not (p_destination.name ^@ '_SYSTEM.Exception.Destination.' and r.operation = 'produce' and r.tier >= 20)
 $$;

@@ -1,4 +1,4 @@
--- howdah.list_aliases(): list the aliases of queues and topics that the caller has any right to.
+-- howdah.list_aliases(): list the aliases of queues and topics, by name.
 --
 -- Returns  one row per alias. A level or flag that is NULL is inherited from the target.
 -- Raises   HD010 called from a maintenance command.
@@ -12,6 +12,7 @@ as $$
     select a.name, a.target, a.default_reliability, a.max_reliability, a.producer_may_override, a.created_at,
         a.created_by
     from howdah.aliases a
-    where howdah._shows(a.target)
+    where (select howdah._sees_all()) or howdah._sees((
+        select d.id from howdah.destinations d where d.name = a.target and d.dropped_at is null))
     order by a.name
 $$;

@@ -13,7 +13,7 @@ begin
     if v_engine.record_id <> p_record_id then
         raise exception using errcode = 'HD037', message = 'the position is one in another record of changes',
             hint = 'The record was restored or reset. Read it from its beginning: after => NULL.';
-    elsif v_engine.changes_dropped >= pg_snapshot_xmin(p_read)::text::bigint and v_engine.changes_dropped > 0 then
+    elsif pg_sequence_last_value('howdah.changes_dropped'::regclass) >= pg_snapshot_xmin(p_read)::text::bigint then
         raise exception using errcode = 'HD036', message = 'retention has dropped changes after that position',
             hint = 'Read what there is: after => NULL. engine.journal_retention_days says how long changes are kept.';
     end if;

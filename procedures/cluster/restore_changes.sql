@@ -54,7 +54,8 @@ begin
         perform howdah._apply(v_extra.kind, v_extra.name, null);
         v_count := v_count + 1;
     end loop;
-    update howdah.engine e set record_id = v_new, changes_dropped = 0;
+    update howdah.engine e set record_id = v_new;
+    perform setval('howdah.changes_dropped', 1, false);
     perform howdah._record_change('cluster', 'record', 'altered', jsonb_build_object('record_id', v_old),
         jsonb_build_object('record_id', v_new, 'restored', backup[1] -> 'record_id', 'of', backup[1] -> 'at'));
     return v_count;

@@ -1,7 +1,7 @@
--- howdah.list_queues(temporary): list the queues that the caller has any right to, with their main options, by name.
+-- howdah.list_queues(temporary): list the queues that the caller may use, with their main options, by name.
 --
 -- Returns  one row per queue, including the engine's own, and temporary ones if asked for. blocked_retry_ms and
---          max_message_bytes are the values in effect. howdah.queue_options has the other options. Administrators and auditors see all queues.
+--          max_message_bytes are the values in effect. howdah.queue_options has the other options.
 -- Raises   HD010 called from a maintenance command.
 -- Role     howdah_admin howdah_producer howdah_consumer howdah_browser howdah_auditor
 create or replace function howdah.list_queues(temporary boolean default false) returns table (
@@ -20,6 +20,6 @@ as $$
     from howdah.destinations d cross join howdah.engine e
     where d.dropped_at is null and d.kind = 'queue' and (not d.name ^@ '_TEMP.' or temporary and exists (
         select from howdah.temporary_queues t where t.destination_id = d.id and t.boot = pg_postmaster_start_time()))
-      and ((select howdah._sees_all()) or howdah._may_see(d.id))
+      and ((select howdah._sees_all()) or howdah._sees(d.id))
     order by d.name
 $$;

@@ -11,7 +11,7 @@ declare
 begin
     select d.* into v_destination from howdah.destinations d
     where d.name = queue and d.dropped_at is null and d.kind <> 'topic'
-      and (howdah._sees_all() or howdah._may_see(d.id));
+      and (howdah._sees_all() or howdah._sees(d.id));
     if not found then
         raise exception using errcode = 'HD001', message = format('there is no queue %s',
             coalesce(quote_literal(left(queue, 250)), 'NULL')),

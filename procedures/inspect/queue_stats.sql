@@ -1,5 +1,4 @@
--- howdah.queue_stats(queue): count what is in a queue, or in every one that the caller has any right to, and what has
--- become of its messages.
+-- howdah.queue_stats(queue): count what is in a queue, or in every queue, and what has become of its messages.
 --
 -- Returns  one row per queue. live: ready messages, including those in the hands of open transactions. in_hand: of
 --          these, messages in the hands of registered workers at their last heartbeat; messages in an open SQL
@@ -35,6 +34,7 @@ as $$
 declare
     v_now timestamptz := howdah.now();
     v_id integer;
+    v_all boolean := howdah._sees_all();
     v_kept boolean := howdah._totals_will_do();
     v_kept_at timestamptz := (select e.totals_at from howdah.engine e);
     v_counted_at timestamptz;
@@ -48,8 +48,8 @@ begin
     return query
     with destination as (
         select d.id, d.name from howdah.destinations d
-        where d.dropped_at is null and (v_id is null and d.kind = 'queue' and not d.name ^@ '_TEMP.'
-              and ((select howdah._sees_all()) or howdah._may_see(d.id)) or d.id = v_id)
+        where d.dropped_at is null and (v_id is null and d.kind = 'queue' and not d.name ^@ '_TEMP.' or d.id = v_id)
+          and (v_all or d.id = v_id or howdah._sees(d.id))
     ), total as (
         select t.destination_id,
             coalesce(sum(t.messages) filter (where t.event = 'consumed'), 0)::bigint as consumed,

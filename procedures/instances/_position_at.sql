@@ -16,8 +16,9 @@ declare
 begin
     select e.* into v_engine from howdah.engine e;
     select p.* into v_old from howdah.instance_positions p where p.name = p_name for update;
-    v_known := v_old.record_id = v_engine.record_id and (v_engine.changes_dropped = 0
-        or v_engine.changes_dropped < pg_snapshot_xmin(v_old.read)::text::bigint);
+    v_known := v_old.record_id = v_engine.record_id
+        and (pg_sequence_last_value('howdah.changes_dropped'::regclass)
+            >= pg_snapshot_xmin(v_old.read)::text::bigint) is not true;
     if v_known and p_resumes then
         return false;
     end if;

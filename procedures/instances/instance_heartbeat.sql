@@ -41,8 +41,8 @@ begin
     where i.instance_id = v_instance.instance_id;
     select p.* into v_position from howdah.instance_positions p where p.name = v_instance.name;
     if v_position.record_id is distinct from v_engine.record_id
-       or v_engine.changes_dropped > 0
-       and v_engine.changes_dropped >= pg_snapshot_xmin(v_position.read)::text::bigint then
+       or pg_sequence_last_value('howdah.changes_dropped'::regclass)
+           >= pg_snapshot_xmin(v_position.read)::text::bigint then
         v_reset := howdah._position_at(v_instance.name, true);
         select p.* into v_position from howdah.instance_positions p where p.name = v_instance.name;
     end if;

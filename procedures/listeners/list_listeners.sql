@@ -18,6 +18,6 @@ as $$
         howdah._listener_warning(l), l.created_at, l.created_by
     from howdah.listeners l join howdah.destinations d on d.id = l.destination_id
     where (list_listeners.listener is null or l.name = list_listeners.listener)
-      and ((select howdah._sees_all()) or howdah._may_see(d.id))
+      and ((select howdah._sees_all()) or howdah._sees(d.id))
     order by l.name
 $$;

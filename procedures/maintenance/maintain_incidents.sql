@@ -38,8 +38,10 @@ begin
             select o.change_id from howdah.config_changes o where o.at < v_acts_before order by o.change_id limit 10000)
         returning c.transaction
     )
-    update howdah.engine e set changes_dropped = g.last
-    from (select max(n.transaction) as last from gone n) g where g.last > e.changes_dropped;
+    select case when g.last > coalesce(pg_sequence_last_value('howdah.changes_dropped'::regclass), 0)
+        then setval('howdah.changes_dropped', g.last) end
+    into v_count
+    from (select max(n.transaction) as last from gone n) g;
     delete from howdah.lock_epochs e where e.id in (
         select o.id from howdah.lock_epochs o
         where o.acquired_at < v_acts_before and o.id < (select max(l.id) from howdah.lock_epochs l

@@ -25,7 +25,7 @@ begin
         raise exception using errcode = 'HD004', message = 'attributes must be a JSON object',
             hint = 'For example {"hosts": ["db1", "db2:5433"], "client_id": "desk7"}.';
     elsif p_attributes::text
-        ~* '"[a-z_]*(pass(?!file)|pwd|secret)[a-z_]*": |\mpass(word|wd)?\s*=|://[^/@ "]*:[^/@ "]*@' then
+        ~* E'"[a-z_]*(pass(?!file)|pwd|secret)[a-z_]*": |\\mpass(word|wd)?\\s*=|://[^/@ "]*:[^/@ "]*@' then
         raise exception using errcode = 'HD005', message = 'an object never holds a password',
             hint = 'Let service name a service of pg_service.conf, or use a passfile.';
     end if;
@@ -50,7 +50,7 @@ begin
                 and length(v_given.text) between v_given.lowest and v_given.highest
             when 'name' then v_given.given = 'string' and v_given.text ~ '^[A-Za-z0-9_.-]{1,100}$'
             when 'hosts' then howdah._are_words(v_given.value, v_given.highest,
-                '^(/[A-Za-z0-9_./-]{1,200}|[A-Za-z0-9_.-]{1,200}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?$')
+                E'^(/[A-Za-z0-9_./-]{1,200}|[A-Za-z0-9_.-]{1,200}|\\[[0-9A-Fa-f:.]{2,45}\\])(:[0-9]{1,5})?$')
             else howdah._are_words(v_given.value, v_given.highest, '^[A-Za-z0-9_][A-Za-z0-9._/-]{0,241}$') end;
         if not v_right then
             raise exception using errcode = 'HD004',

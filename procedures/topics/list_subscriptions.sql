@@ -1,11 +1,10 @@
--- howdah.list_subscriptions(topic): list the subscriptions that the caller has any right to, and how far
--- behind they are.
+-- howdah.list_subscriptions(topic): list subscriptions, durable and not, and how far behind they are.
 --
 -- Returns  one row per subscription, by name; with topic, only those that read it. behind: at most how many messages
 --          were published in all its topics since the first unread one; it counts rolled-back and unwanted messages,
 --          too. behind_for: the age of that first message. set_aside: failed messages that wait for another try.
 --          silent_for: the time since a consumer was last heard of.
--- Raises   HD001 no such topic; HD010 called from a maintenance command; HD037 on a standby.
+-- Raises   HD001 no such topic; HD037 on a standby; HD010 called from a maintenance command.
 -- Role     howdah_admin howdah_consumer howdah_browser howdah_auditor
 create or replace function howdah.list_subscriptions(topic text default null) returns table (
     subscription text, topic_name text, client_id text, name text, durable boolean, shared boolean, no_local boolean,
@@ -17,7 +16,7 @@ as $$
 declare
     v_topic integer := (select d.id from howdah.destinations d
         where d.name = topic and d.kind = 'topic' and d.dropped_at is null
-            and (howdah._sees_all() or howdah._may_see(d.id)));
+          and (howdah._sees_all() or howdah._sees(d.id)));
 begin
     perform howdah._check_all_here();
     if topic is not null and v_topic is null then
@@ -41,7 +40,7 @@ begin
         select t.subscription_id, sum(t.behind) as behind, min(t.oldest) as oldest, sum(t.delivered) as delivered
         from howdah._lags(v_topic) t group by t.subscription_id
     ) l on l.subscription_id = d.id
-    where d.dropped_at is null and ((select howdah._sees_all()) or howdah._may_see(d.id))
+    where d.dropped_at is null and ((select howdah._sees_all()) or howdah._sees(d.id))
       and (v_topic is null or exists (select from howdah.acks a
           where a.subscription_id = d.id and a.destination_id = v_topic))
     order by d.name;

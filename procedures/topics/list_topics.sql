@@ -1,4 +1,4 @@
--- howdah.list_topics(): list the topics that the caller has any right to, by name.
+-- howdah.list_topics(): list all topics, by name.
 --
 -- Returns  one row per topic. published counts the positions given out, including those of publishers that rolled back.
 --          discarded: messages that went before all subscriptions had them, such as those of a sender that is gone.
@@ -27,7 +27,7 @@ begin
         from howdah._journal_totals(null, not howdah._totals_will_do()) j where j.event = 'discarded'
         group by j.destination_id
     ) g on g.destination_id = d.id
-    where d.dropped_at is null and ((select howdah._sees_all()) or howdah._may_see(d.id))
+    where d.dropped_at is null and ((select howdah._sees_all()) or howdah._sees(d.id))
     group by d.id, t.destination_id, g.discarded
     order by d.name;
 end

@@ -67,8 +67,9 @@ begin
     perform setval('howdah.topic_checked'::regclass, 0);
     update howdah.config_changes c set transaction = 3;
     update howdah.engine e
-    set system_identifier = c.system_identifier, record_id = gen_random_uuid(), changes_dropped = 0
+    set system_identifier = c.system_identifier, record_id = gen_random_uuid()
     from pg_control_system() c;
+    perform setval('howdah.changes_dropped', 1, false);
     return format('%s messages, %s cursors', v_messages, v_cursors);
 end
 $$;

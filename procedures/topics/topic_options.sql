@@ -12,7 +12,7 @@ begin
     select to_jsonb(d) || to_jsonb(t) || jsonb_build_object('max_message_bytes', d.own_max_message_bytes, 'persistent',
         d.own_persistent) into v_topic
     from howdah.destinations d join howdah.topics t on t.destination_id = d.id
-    where d.name = topic and d.dropped_at is null and (howdah._sees_all() or howdah._may_see(d.id));
+    where d.name = topic and d.dropped_at is null and (howdah._sees_all() or howdah._sees(d.id));
     if not found then
         raise exception using errcode = 'HD001', message = format('there is no topic %s',
             coalesce(quote_literal(left(topic, 250)), 'NULL')),

@@ -41,10 +41,11 @@ def test_both_have_the_same_verbs() -> None:
 
     assert verbs(AsyncSession) == verbs(Session)
     assert verbs(AsyncConsumer) == verbs(Consumer)
-    # What only a synchronous connection has: threads that send, and the end of prepared transactions.
+    # What only a synchronous connection has: threads that send, the end of prepared transactions, and users.
     assert verbs(Connection) - verbs(AsyncConnection) - {"pool", "run", "naming"} == {
         "send_async",
         "transactions",
+        "users",
         "windowed_producer",
     }
 

@@ -167,6 +167,11 @@ RAISED: dict[str, tuple[Act, Act]] = {
     "HD042": (linked, linked),
     "HD043": (linked, refused_over_a_link),
     "HD044": (lambda c: None, lambda c: c.services.alter("nothing", active=True)),
+    "HD045": (lambda c: c.instances.set_cluster("master", "away"), lambda c: c.admin.create_queue("refused")),
+    "HD046": (
+        lambda c: None,
+        lambda c: c.instances.register("other", "host", 1, settings={"cluster_mode": "master", "cluster_master": "x"}),
+    ),
     "HD047": (lambda c: None, lambda c: c.lookup("nowhere")),
     "HD048": (lambda c: c.objects.create("fixed", read_only=True), lambda c: c.objects.alter("fixed", priority=7)),
     "HD036": (behind, lambda c: c.call(check_journal_offset(offset(c) | {"dropped": 0, "snapshot": "3:3:"}))),

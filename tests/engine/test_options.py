@@ -106,6 +106,7 @@ def test_the_options_of_the_administrator_are_those_that_the_database_takes(db: 
         "boolean": bool,
         "size": int | str,
         "roles": Sequence[str],
+        "options": of_admin.QueueOptions,
     }
     rows = db.execute(
         "select key, kind, choices, nullable from howdah._option_kinds() where owner = %s", (owner,)
