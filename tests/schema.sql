@@ -2875,6 +2875,22 @@ $_$;
 
 COMMENT ON FUNCTION howdah._check_link(p_link howdah.links) IS 'refuse a link that cannot be.';
 
+CREATE FUNCTION howdah._check_may_create(p_resource text, p_name text) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    if not (howdah._may_change_all_rules() or howdah._may(p_resource, p_name, 'create')
+            or howdah._may(p_resource, p_name, 'admin')) then
+        raise exception using errcode = 'HD010',
+            message = format('role %s may not create %s %s', quote_ident(howdah._caller()), p_resource,
+                quote_literal(p_name)),
+            hint = 'Ask who has the right create at that name (howdah.explain_access).';
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._check_may_create(p_resource text, p_name text) IS 'refuse an administrator who may not create under a name.';
+
 CREATE FUNCTION howdah._check_message(p_destination howdah.destinations, p_body_bytes bigint, p_headers jsonb, p_priority integer, p_content_type text, p_time_to_live interval, p_delay interval) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -10227,7 +10243,9 @@ begin
                   0) as idle
           from howdah.destinations d
           where d.kind = 'queue' and d.dropped_at is null and howdah._matches_wildcard(d.name, p_pattern)
-            and not d.is_system) q;
+            and not d.is_system and (not d.name ^@ '_TEMP.' or exists (
+                select from howdah.temporary_queues t
+                where t.destination_id = d.id and t.connection = current_setting('howdah.connection', true)))) q;
     if not v_any then
         raise exception using errcode = 'HD001', message = format('no queue matches %s',
             quote_literal(left(p_pattern, 250))),
@@ -19314,6 +19332,9 @@ begin
         from jsonb_each(options) o;
     end if;
     perform howdah._check_options('service', v_options);
+    if v_options ?| array['access_enabled', 'rule_set', 'roles'] then
+        perform howdah._check_rule_right(null, '*');
+    end if;
     select s.* into v_before from howdah.services s where s.name = service for update;
     if not found then
         perform howdah._refuse_service(service);
@@ -20254,6 +20275,7 @@ CREATE FUNCTION howdah.create_alias(alias text, target text, options jsonb DEFAU
 begin
     perform howdah._check_admin_service();
     perform howdah._check_name(alias);
+    perform howdah._check_may_create('queue', alias);
     perform howdah._lock_names();
     if exists (select from howdah.destinations d where d.name = alias and d.dropped_at is null)
        or exists (select from howdah.aliases a where a.name = alias) then
@@ -20355,6 +20377,7 @@ declare
     v_destination howdah.destinations;
 begin
     perform howdah._check_name(queue);
+    perform howdah._check_may_create('queue', queue);
     perform howdah._check_creation();
     v_destination := howdah._with_options(howdah._with_options(howdah._new_destination(queue),
         howdah._policy_for(queue)), options);
@@ -20443,6 +20466,7 @@ begin
     perform howdah._check_admin_service();
     perform howdah._check_name(topic);
     perform howdah._check_options('topic', options);
+    perform howdah._check_may_create('topic', topic);
     perform howdah._check_creation();
     return howdah._store_topic(howdah._new_destination(topic), options);
 end
@@ -22150,7 +22174,8 @@ begin
             and pg_snapshot_xmax(r.snapshot::pg_snapshot) <= pg_snapshot_xmax(pg_current_snapshot())
             then r.snapshot end,
         r.severity, r.exit_code, r.errors, r.warnings, r.rows_read,
-        case when max_runs = 1 then r.queues end, r.rules, r.reason, r.version, r.output, r.recorded_by
+        case when max_runs = 1 and howdah._sees_all() then r.queues end, r.rules, r.reason, r.version, r.output,
+        r.recorded_by
     from howdah.audit_runs r
     cross join pg_control_system() c
     where (r.taken_at is not null or made is not true) and (before is null or r.run_id < before)
@@ -22365,11 +22390,12 @@ CREATE FUNCTION howdah.list_listeners(listener text DEFAULT NULL::text) RETURNS 
         case when howdah._has_right(d.id, 'browse') then l.stop_reason end,
         howdah._listener_warning(l), l.created_at, l.created_by
     from howdah.listeners l join howdah.destinations d on d.id = l.destination_id
-    where list_listeners.listener is null or l.name = list_listeners.listener
+    where (list_listeners.listener is null or l.name = list_listeners.listener)
+      and ((select howdah._sees_all()) or howdah._sees(d.id))
     order by l.name
 $$;
 
-COMMENT ON FUNCTION howdah.list_listeners(listener text) IS 'list all listeners, or one, with options, counter and status, by name.';
+COMMENT ON FUNCTION howdah.list_listeners(listener text) IS 'list the listeners, or one, of queues that the caller has any right to.';
 
 CREATE FUNCTION howdah.list_log(level text DEFAULT 'INFO'::text, queue text DEFAULT NULL::text, event text DEFAULT NULL::text, since timestamp with time zone DEFAULT NULL::timestamp with time zone, until timestamp with time zone DEFAULT NULL::timestamp with time zone, max_rows integer DEFAULT 100) RETURNS TABLE(logged_at timestamp with time zone, logged_level text, logged_event text, destination text, actor text, text text, details jsonb)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -22602,7 +22628,8 @@ CREATE FUNCTION howdah.list_subscriptions(topic text DEFAULT NULL::text) RETURNS
     AS $$
 declare
     v_topic integer := (select d.id from howdah.destinations d
-        where d.name = topic and d.kind = 'topic' and d.dropped_at is null);
+        where d.name = topic and d.kind = 'topic' and d.dropped_at is null
+          and (howdah._sees_all() or howdah._sees(d.id)));
 begin
     perform howdah._check_all_here();
     if topic is not null and v_topic is null then
@@ -22693,7 +22720,10 @@ CREATE FUNCTION howdah.list_workers() RETURNS TABLE(worker_id uuid, name text, h
         select q.name from unnest(w.queues) with ordinality q(name, n)
         where howdah._sees((select d.id from howdah.destinations d where d.name = q.name and d.dropped_at is null))
         order by q.n) end, w.started_at, howdah.now() - w.heartbeat_at,
-        w.in_hand, i.name
+        case when (select howdah._sees_all()) then w.in_hand else coalesce((
+        select jsonb_object_agg(h.key, h.value) from jsonb_each(w.in_hand) h
+        where howdah._sees((select d.id from howdah.destinations d where d.name = h.key and d.dropped_at is null))),
+        '{}') end, i.name
     from howdah.workers w left join howdah.instances i on i.instance_id = w.instance_id order by w.name, w.started_at
 $$;
 
@@ -24086,7 +24116,8 @@ declare
     v_destination howdah.destinations;
 begin
     select d.* into v_destination from howdah.destinations d
-    where d.name = queue and d.dropped_at is null and d.kind <> 'topic';
+    where d.name = queue and d.dropped_at is null and d.kind <> 'topic'
+      and (howdah._sees_all() or howdah._sees(d.id));
     if not found then
         raise exception using errcode = 'HD001', message = format('there is no queue %s',
             coalesce(quote_literal(left(queue, 250)), 'NULL')),
@@ -26641,7 +26672,7 @@ begin
     select to_jsonb(d) || to_jsonb(t) || jsonb_build_object('max_message_bytes', d.own_max_message_bytes, 'persistent',
         d.own_persistent) into v_topic
     from howdah.destinations d join howdah.topics t on t.destination_id = d.id
-    where d.name = topic and d.dropped_at is null;
+    where d.name = topic and d.dropped_at is null and (howdah._sees_all() or howdah._sees(d.id));
     if not found then
         raise exception using errcode = 'HD001', message = format('there is no topic %s',
             coalesce(quote_literal(left(topic, 250)), 'NULL')),
@@ -30154,6 +30185,8 @@ REVOKE ALL ON FUNCTION howdah._check_lease(p_destination howdah.destinations, p_
 REVOKE ALL ON FUNCTION howdah._check_levels(p_destination howdah.destinations) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_link(p_link howdah.links) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._check_may_create(p_resource text, p_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_message(p_destination howdah.destinations, p_body_bytes bigint, p_headers jsonb, p_priority integer, p_content_type text, p_time_to_live interval, p_delay interval) FROM PUBLIC;
 

@@ -207,7 +207,11 @@ def test_a_reason_of_any_length_is_recorded_cut_and_as_it_is(db: Db) -> None:
 def test_a_line_in_the_log_names_who_wrote_it_whatever_it_says(db: Db, connect: Connect) -> None:
     session = connect("howdah_producer")
     forged = "fine\n2026-11-26T00:00:00Z error engine down\x1b[2J"
-    one(session, "select howdah.log('INFO', %s, %s)", (forged, Jsonb({"actor": "howdah_owner", "code": "QUEUE_DISABLED"})))
+    one(
+        session,
+        "select howdah.log('INFO', %s, %s)",
+        (forged, Jsonb({"actor": "howdah_owner", "code": "QUEUE_DISABLED"})),
+    )
     rows = db.execute("select logged_event, text, actor from howdah.list_log(event => 'LOG')").fetchall()
     assert rows == [("LOG", forged, "howdah_producer")]
 
@@ -262,7 +266,7 @@ def test_a_deny_holds_on_every_way_to_the_queue(db: Db, connect: Connect) -> Non
 
 
 def test_creating_uses_up_no_numbers_of_names_that_a_team_may_not_create(db: Db, connect: Connect) -> None:
-    one(db, 'select howdah.alter_engine(\'{"autocreate_queue": true}\')')
+    one(db, "select howdah.alter_engine('{\"autocreate_queue\": true}')")
     one(db, "select howdah.set_rule('default', 'queue', '*', 'create', true, 'group', '{howdah_admin}')")
     before = one(db, "select pg_sequence_last_value(pg_get_serial_sequence('howdah.destinations', 'id'))")
     producer = connect("howdah_producer")
