@@ -126,7 +126,6 @@ GARBAGE = [
     "queue.q.produce.allow.user=",
     "queue.q.fly.allow.user=tom",
     "queue.>.>.produce.allow.user=tom",
-    "queue.q.produce.allow.user=tom\\",
     "connection.ROOT.allow.user=*",
     "queue.q.produce.allow.user=a\x01b",
     "select 1; drop table howdah.msgs;",
@@ -139,14 +138,11 @@ GARBAGE = [
 @pytest.mark.parametrize("text", GARBAGE, ids=range(len(GARBAGE)))
 def test_garbage_is_no_set_of_rules_and_leaves_the_set_as_it_was(db: Db, text: str) -> None:
     before = one(db, "select howdah.export_rules()")
-    try:
+    with pytest.raises(psycopg.Error) as error:
         one(db, "select howdah.import_rules('default', %s)", (text,))
-    except psycopg.Error as error:
-        assert error.sqlstate in ("HD003", "HD005"), error
-        assert one(db, "select howdah.export_rules()") == before
-        assert len(str(error)) < 2000
-    else:
-        assert one(db, "select count(*) from howdah.list_rules()") <= 13, "what can be read as a rule is one"
+    assert error.value.sqlstate in ("HD003", "HD005")
+    assert len(str(error.value)) < 2000
+    assert one(db, "select howdah.export_rules()") == before
 
 
 ODD = ["o'brien", 'dou"ble', "per%cent %s %L", "back\\slash", "a, b", "x'); drop table howdah.msgs; --", "#note", "ünï"]
@@ -230,12 +226,9 @@ def test_a_line_in_the_log_names_who_wrote_it_whatever_it_says(db: Db, connect: 
     ids=json.dumps,
 )
 def test_an_object_takes_no_secret(db: Db, attributes: dict[str, object]) -> None:
-    try:
+    with pytest.raises(psycopg.Error) as error:
         one(db, "select howdah.create_object('cf/x', 'connection_factory', %s)", (Jsonb(attributes),))
-    except psycopg.Error as error:
-        assert error.sqlstate in ("HD004", "HD005")
-    else:
-        pytest.fail("it was stored")
+    assert error.value.sqlstate in ("HD004", "HD005")
 
 
 def test_a_deny_holds_on_every_way_to_the_queue(db: Db, connect: Connect) -> None:
