@@ -49,7 +49,7 @@ def backup(*things: dict[str, object]) -> Jsonb:
 
 RESTORE = "select howdah.restore_changes(array(select jsonb_array_elements(%s)))"
 
-FORGED = {
+FORGED: dict[str, dict[str, object]] = {
     "another team's queue": {"kind": "queue", "name": "B.q", "properties": {"default_priority": 1}},
     "rights there": {
         "kind": "queue",
