@@ -13,7 +13,7 @@ begin
     v_wrong := case
         when p_resource is null or p_resource not in ('connection', 'queue', 'topic') then
             format('there is no resource %s', coalesce(quote_literal(left(p_resource, 100)), 'NULL'))
-        when p_name is null or p_name = '' or length(p_name) > 250 or p_name ~ '[\x01-\x1f]' then 'the name is wrong'
+        when p_name is null or p_name = '' or length(p_name) > 250 or p_name ~ E'[\\x01-\\x1f]' then 'the name is wrong'
         when (p_resource = 'connection') <> (p_operation is not distinct from 'connect') or p_operation is null
             or p_operation not in ('connect', 'produce', 'consume', 'browse', 'create', 'admin', 'pass_all', 'set_all')
             then format('a %s has no operation %s', p_resource,
@@ -25,7 +25,7 @@ begin
             format('there is no kind %s of principals', coalesce(quote_literal(left(p_kind, 100)), 'NULL'))
         when p_principals is null or cardinality(p_principals) = 0 or array_position(p_principals, null) is not null
             or array_ndims(p_principals) <> 1 or '' = any (p_principals)
-            or array_to_string(p_principals, '') ~ '[\x01-\x1f]' then 'principals must be names of roles, or *' end;
+            or array_to_string(p_principals, '') ~ E'[\\x01-\\x1f]' then 'principals must be names of roles, or *' end;
     if v_wrong is not null then
         raise exception using errcode = 'HD005', message = v_wrong,
             hint = 'A rule has a resource (connection, queue, topic), a name, an operation (connect, produce, consume, '

@@ -15,7 +15,8 @@ declare
     v_rules jsonb := '{}';
 begin
     for v_line in select l.line, l.content from howdah._rule_lines(p_text) l loop
-        v_key := regexp_replace(rtrim(substring(v_line.content from E'^((?:[^\\\\=]|\\\\.)+)=')), E'\\\\(.)', E'\\1', 'g');
+        v_key := rtrim(substring(v_line.content from E'^((?:[^\\\\=]|\\\\.)+)='));
+        v_key := regexp_replace(v_key, E'\\\\(.)', E'\\1', 'g');
         v_parts := regexp_match(v_key, '^(connection)[.](NORMAL|ADMIN)()[.](allow|deny)[.](user|group)$');
         if v_parts is null then
             v_parts := regexp_match(v_key, '^(queue|topic)[.](?:(.+)[.])?(produce|consume|browse|create|admin|pass_all|'
@@ -32,7 +33,8 @@ begin
         principals := array(
             select regexp_replace(p.name[1], E'\\\\(.)', E'\\1', 'g')
             from (select regexp_match(t.part[1], E'^\\s*(.*?(?:\\\\.)?)\\s*$') as name
-                  from regexp_matches(substring(v_line.content from E'^(?:[^\\\\=]|\\\\.)+=(.*)$'), E'((?:[^\\\\,]|\\\\.)+)',
+                  from regexp_matches(substring(v_line.content from E'^(?:[^\\\\=]|\\\\.)+=(.*)$'),
+                      E'((?:[^\\\\,]|\\\\.)+)',
                       'g') t(part)) p
             where p.name[1] <> '');
         if resource is null or name is null or principals = '{}' then

@@ -13,6 +13,6 @@ as $$
     select o.name, o.kind, o.attributes, o.read_only, o.created_at, o.created_by, o.changed_at
     from howdah.objects o
     where list_objects.pattern is null
-       or o.name like replace(replace(replace(list_objects.pattern, '\', '\\'), '_', '\_'), '*', '%')
+       or o.name like replace(replace(replace(list_objects.pattern, E'\\', E'\\\\'), '_', E'\\_'), '*', '%')
     order by o.name
 $$;

@@ -115,7 +115,7 @@ def test_no_function_for_others_calls_one_of_administrators(db: Db) -> None:
     assert len(bodies) > 500
     called = {name: set(re.findall(r"howdah\.(\w+)\s*\(", body)) for name, body in bodies.items()}
     assert {name for name, others in called.items() if name not in ADMINISTRATIVE and others & set(ADMINISTRATIVE)} == {
-        name for name in called if name.startswith(("_apply", "_set_grants")) and called[name] & set(ADMINISTRATIVE)
+        name for name in called if name.startswith(("_apply", "_switch_paused")) and called[name] & set(ADMINISTRATIVE)
     }
 
 

@@ -83,7 +83,10 @@ def test_a_restart_of_the_server_ends_a_stop_and_exactly_the_persistent_messages
         )
         assert column(db, "select name from howdah.destinations where sending_paused or receiving_paused") == []
         swept = 2 if mode == "fast" else 1  # a crash leaves no list of what UNLOGGED tables held
-        assert db.execute(LOST.encode()).fetchall() == [("q", "engine stopped", swept), ("t::s", "engine stopped", 1)]
+        assert db.execute(LOST.encode()).fetchall() == [
+            ("q", "engine stopped", swept),
+            *([("t::s", "engine stopped", 1)] if mode == "fast" else []),
+        ]
         assert one(db, "select howdah.resume_engine()") is False
 
 
