@@ -3327,7 +3327,7 @@ begin
     v_wrong := case
         when p_resource is null or p_resource not in ('connection', 'queue', 'topic') then
             format('there is no resource %s', coalesce(quote_literal(left(p_resource, 100)), 'NULL'))
-        when p_name is null or p_name = '' or length(p_name) > 250 or p_name ~ '[\x01-\x1f]' then 'the name is wrong'
+        when p_name is null or p_name = '' or length(p_name) > 250 or p_name ~ E'[\\x01-\\x1f]' then 'the name is wrong'
         when (p_resource = 'connection') <> (p_operation is not distinct from 'connect') or p_operation is null
             or p_operation not in ('connect', 'produce', 'consume', 'browse', 'create', 'admin', 'pass_all', 'set_all')
             then format('a %s has no operation %s', p_resource,
@@ -3339,7 +3339,7 @@ begin
             format('there is no kind %s of principals', coalesce(quote_literal(left(p_kind, 100)), 'NULL'))
         when p_principals is null or cardinality(p_principals) = 0 or array_position(p_principals, null) is not null
             or array_ndims(p_principals) <> 1 or '' = any (p_principals)
-            or array_to_string(p_principals, '') ~ '[\x01-\x1f]' then 'principals must be names of roles, or *' end;
+            or array_to_string(p_principals, '') ~ E'[\\x01-\\x1f]' then 'principals must be names of roles, or *' end;
     if v_wrong is not null then
         raise exception using errcode = 'HD005', message = v_wrong,
             hint = 'A rule has a resource (connection, queue, topic), a name, an operation (connect, produce, consume, '
@@ -12010,7 +12010,8 @@ declare
     v_rules jsonb := '{}';
 begin
     for v_line in select l.line, l.content from howdah._rule_lines(p_text) l loop
-        v_key := regexp_replace(rtrim(substring(v_line.content from E'^((?:[^\\\\=]|\\\\.)+)=')), E'\\\\(.)', E'\\1', 'g');
+        v_key := rtrim(substring(v_line.content from E'^((?:[^\\\\=]|\\\\.)+)='));
+        v_key := regexp_replace(v_key, E'\\\\(.)', E'\\1', 'g');
         v_parts := regexp_match(v_key, '^(connection)[.](NORMAL|ADMIN)()[.](allow|deny)[.](user|group)$');
         if v_parts is null then
             v_parts := regexp_match(v_key, '^(queue|topic)[.](?:(.+)[.])?(produce|consume|browse|create|admin|pass_all|'
@@ -12027,7 +12028,8 @@ begin
         principals := array(
             select regexp_replace(p.name[1], E'\\\\(.)', E'\\1', 'g')
             from (select regexp_match(t.part[1], E'^\\s*(.*?(?:\\\\.)?)\\s*$') as name
-                  from regexp_matches(substring(v_line.content from E'^(?:[^\\\\=]|\\\\.)+=(.*)$'), E'((?:[^\\\\,]|\\\\.)+)',
+                  from regexp_matches(substring(v_line.content from E'^(?:[^\\\\=]|\\\\.)+=(.*)$'),
+                      E'((?:[^\\\\,]|\\\\.)+)',
                       'g') t(part)) p
             where p.name[1] <> '');
         if resource is null or name is null or principals = '{}' then
@@ -22467,7 +22469,7 @@ CREATE FUNCTION howdah.list_objects(pattern text DEFAULT NULL::text) RETURNS TAB
     select o.name, o.kind, o.attributes, o.read_only, o.created_at, o.created_by, o.changed_at
     from howdah.objects o
     where list_objects.pattern is null
-       or o.name like replace(replace(replace(list_objects.pattern, '\', '\\'), '_', '\_'), '*', '%')
+       or o.name like replace(replace(replace(list_objects.pattern, E'\\', E'\\\\'), '_', E'\\_'), '*', '%')
     order by o.name
 $$;
 
