@@ -185,7 +185,8 @@ def test_what_was_committed_asynchronously_just_before_a_stop_survives_a_kill_ju
         killed(private_server, db)
         for sender in senders:
             sender.join()
-        assert refusals == ["HD040", "HD040"]
+        assert set(refusals) <= {"HD040", None}  # None: its next call came only after the kill
+        assert len(refusals) == 2
     with opened(private_server) as db:
         found = set(column(db, "select message_id from howdah.receive('q', 10000)"))
         while more := column(db, "select message_id from howdah.receive('q', 10000)"):

@@ -114,6 +114,7 @@ def test_a_quiesced_instance_finishes_what_it_has_in_hand_and_receives_nothing_n
         jobs.wait_in_handler(message)
         one(jobs.db, "select howdah.quiesce_instance('only')")
         wait_until(lambda: states(jobs.db) == {"only": "QUIESCED"})
+        wait_until(lambda: workers.events("worker stopping"))
         later = jobs.send("plain")
     wait_until(lambda: jobs.effects() == [message])
     wait_until(lambda: workers.pids == [])
@@ -281,4 +282,4 @@ def test_a_client_whose_home_was_killed_goes_on_at_another_and_nothing_is_lost(
     finally:
         for process in homes:
             process.kill()
-            process.wait()
+            process.communicate()  # which closes its pipe too
