@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -32,8 +31,6 @@ SETS = tables.Columns(
     {"created_at": "created", "created_by": "by"},
 )
 
-_OPERATIONS = "produce|consume|browse|create|admin|pass_all|set_all"
-
 
 @app.command()
 def show(rule_set: RuleSet = None, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
@@ -58,9 +55,9 @@ def set_(
     as_json: Json = False,
 ) -> None:
     """Store a rule, in the place of one with the same key. It holds at once."""
-    key = _key(rule)
     with connected(dsn, role) as connection:
         chosen = _set_of(connection, rule_set)
+        key = connection.access.parse_rule(rule)
         changed = connection.access.set_rule(**key, principals=principals, rule_set=chosen)
     text = f"{rule} set" if changed else f"{rule} was so already"
     output.said(text, as_json=as_json, rule=rule, rule_set=chosen, changed=changed)
@@ -71,8 +68,8 @@ def drop(
     rule: Key, rule_set: RuleSet = None, yes: Yes = False, dsn: Dsn = None, role: Role = None, as_json: Json = False
 ) -> None:
     """Drop a rule."""
-    key = _key(rule)
     with connected(dsn, role) as connection:
+        key = connection.access.parse_rule(rule)
         chosen = _set_of(connection, rule_set)
         confirm(f"Drop rule {output.printable(rule)}?", yes=yes)
         was = connection.access.drop_rule(**key, rule_set=chosen)
@@ -108,7 +105,12 @@ def export_(rule_set: RuleSet = None, dsn: Dsn = None, role: Role = None) -> Non
 def explain(
     who: Annotated[str, typer.Argument(metavar="ROLE", help="User or group.", show_default=False)],
     operation: Annotated[
-        str, typer.Argument(metavar="OPERATION", help=f"connect, {_OPERATIONS.replace('|', ', ')}.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="OPERATION",
+            help="connect, produce, consume, browse, create, admin, pass_all or set_all.",
+            show_default=False,
+        ),
     ],
     name: Annotated[
         str,
@@ -202,25 +204,3 @@ def _set_of(connection: Any, given: str | None) -> str:
 def _who(row: dict[str, Any]) -> str:
     """The principals of a rule in words."""
     return f"{row['kind']} " + ", ".join(row["principals"])
-
-
-def _key(rule: str) -> dict[str, Any]:
-    """The parts of a rule's key."""
-    found = re.fullmatch(r"(connection)\.(NORMAL|ADMIN)\.(allow|deny)\.(user|group)", rule)
-    if found:
-        resource, name, access, kind = found.groups()
-        operation = "connect"
-    else:
-        found = re.fullmatch(rf"(queue|topic)\.(?:(.+)\.)?({_OPERATIONS})\.(allow|deny)\.(user|group)", rule)
-        if not found or (found[2] is None and found[3] != "create"):
-            raise typer.BadParameter(
-                f"{rule!r} is no rule: try queue.q1.produce.deny.user or connection.ADMIN.allow.group"
-            )
-        resource, name, operation, access, kind = found.groups()
-    return {
-        "resource": resource,
-        "name": name or "*",
-        "operation": operation,
-        "allow": access == "allow",
-        "kind": kind,
-    }

@@ -3360,7 +3360,7 @@ begin
     if howdah._may_change_all_rules() then
         return;
     elsif p_resource in ('queue', 'topic') and (p_name !~ '[*>]' or strpos(p_name, ':') > 0) and coalesce(
-            (select howdah._has_right(d.id, 'admin') and (p_resource = 'queue') = (d.kind = 'queue')
+            (select howdah._has_right(d.id, 'admin') and p_resource = howdah._resource_of(d.kind)
              from howdah.destinations d where d.name = p_name and d.dropped_at is null),
             howdah._may(p_resource, p_name, 'admin')) then
         return;
@@ -3542,6 +3542,27 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._check_system(p_messages bigint, p_bytes bigint, p_level smallint) IS 'refuse messages for which the engine has no room, and do what its resource state asks.';
+
+CREATE FUNCTION howdah._check_targets(p_options jsonb) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    v_name text := (
+        select d.name
+        from (values (p_options ->> 'exception_queue'), (p_options ->> 'log_queue')) o(name)
+        join howdah.destinations d on d.name = o.name and d.dropped_at is null
+        where not howdah._has_right(d.id, 'send') and not howdah._has_right(d.id, 'admin') limit 1);
+begin
+    if v_name is not null then
+        raise exception using errcode = 'HD010',
+            message = format('role %s may not have messages go to queue %s', quote_ident(howdah._caller()),
+                quote_literal(v_name)),
+            hint = 'Ask who has the right send or admin there (howdah.explain_access).';
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._check_targets(p_options jsonb) IS 'refuse options that would have messages go to a queue at which the caller has no right to send or administer.';
 
 CREATE FUNCTION howdah._check_temporary(p_destination howdah.destinations, p_verb text) RETURNS void
     LANGUAGE plpgsql
@@ -4411,7 +4432,7 @@ CREATE FUNCTION howdah._compile_matching(p_resource text, p_name text) RETURNS v
     select howdah._compile_rights(array(
         select d.id from howdah.destinations d left join howdah.subscriptions s on s.destination_id = d.id
         where (d.dropped_at is null or exists (select from howdah.temporary_queues t where t.destination_id = d.id))
-          and (p_name is null or (p_resource = 'queue') = (d.kind = 'queue')
+          and (p_name is null or p_resource = howdah._resource_of(d.kind)
               and (howdah._rule_matches(p_name, d.name) or howdah._rule_matches(p_name, s.topic)))))
 $$;
 
@@ -7283,9 +7304,8 @@ COMMENT ON FUNCTION howdah._generation() IS 'how often the ring of topic tables 
 CREATE FUNCTION howdah._grant_rule(p_destination howdah.destinations, p_verb text, p_allow boolean, p_kind text, p_principals text[]) RETURNS boolean
     LANGUAGE sql
     AS $$
-    select howdah._change_rule(e.rule_set, case p_destination.kind when 'queue' then 'queue' else 'topic' end,
-        p_destination.name, case p_verb when 'send' then 'produce' when 'receive' then 'consume' else p_verb end,
-        p_allow, p_kind, p_principals)
+    select howdah._change_rule(e.rule_set, howdah._resource_of(p_destination.kind), p_destination.name,
+        howdah._operation_of(p_verb), p_allow, p_kind, p_principals)
     from howdah.engine e
 $$;
 
@@ -7295,9 +7315,8 @@ CREATE FUNCTION howdah._granted(p_destination howdah.destinations, p_verb text, 
     LANGUAGE sql STABLE
     AS $$
     select coalesce(max(r.principals), '{}') from howdah.access_rules r join howdah.engine e on e.rule_set = r.rule_set
-    where r.resource = case p_destination.kind when 'queue' then 'queue' else 'topic' end
-      and r.name = p_destination.name and r.allow = p_allow and r.kind = p_kind
-      and r.operation = case p_verb when 'send' then 'produce' when 'receive' then 'consume' else p_verb end
+    where r.resource = howdah._resource_of(p_destination.kind) and r.name = p_destination.name
+      and r.operation = howdah._operation_of(p_verb) and r.allow = p_allow and r.kind = p_kind
 $$;
 
 COMMENT ON FUNCTION howdah._granted(p_destination howdah.destinations, p_verb text, p_allow boolean, p_kind text) IS 'the principals of the access rule of the engine''s set for one destination and verb.';
@@ -9611,7 +9630,6 @@ CREATE FUNCTION howdah._log_limit(p_destination howdah.destinations) RETURNS voi
 begin
     if not exists (select from howdah.log_events e
                    where e.destination = p_destination.name
-                     and e.event in ('LIMIT_REACHED', 'LIMIT_LEFT', 'RESOURCE_STATE')
                      and e.event = 'LIMIT_REACHED' and e.at > howdah.now() - interval '1 minute') then
         perform howdah._log_event('LIMIT_REACHED', p_destination.name, jsonb_build_object(
             'limit_behaviour', p_destination.limit_behaviour, 'message_limit', p_destination.message_limit,
@@ -9668,12 +9686,6 @@ CREATE FUNCTION howdah._log_shown(p_event text, p_destination text, p_actor text
 $$;
 
 COMMENT ON FUNCTION howdah._log_shown(p_event text, p_destination text, p_actor text) IS 'whether a caller who does not see the whole log sees an event.';
-
-CREATE FUNCTION howdah._log_viewer() RETURNS boolean
-    LANGUAGE sql
-    AS $$ select howdah._has_role(e.admin_role) or howdah._has_role(e.auditor_role) from howdah.engine e $$;
-
-COMMENT ON FUNCTION howdah._log_viewer() IS 'whether the caller sees the whole log: an administrator or an auditor does.';
 
 CREATE FUNCTION howdah._look_ahead(p_lane howdah.lanes, p_walk howdah.walk, p_after bigint, p_want integer, p_tail bigint, p_note boolean, OUT seqs bigint[], OUT message_ids bigint[], OUT upto bigint) RETURNS record
     LANGUAGE plpgsql
@@ -11222,7 +11234,7 @@ CREATE FUNCTION howdah._note_rights() RETURNS trigger
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
-    if tg_table_name = 'engine' then
+    if tg_table_name in ('engine', 'services') then
         perform howdah._touch_rules(null);
         perform howdah._copy_rights_of(array(select d.id from howdah.destinations d));
     elsif tg_op = 'UPDATE' then
@@ -11263,26 +11275,6 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._note_sender(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_level smallint) IS 'record whose messages these are, where they go with their sender.';
-
-CREATE FUNCTION howdah._note_service() RETURNS trigger
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
-    AS $$
-begin
-    if exists (select from howdah.services s where s.access_enabled is not null or s.rule_set is not null)
-       or tg_op <> 'INSERT' and (old.access_enabled is not null or old.rule_set is not null) then
-        perform howdah._check_rule_right(null, '*');
-    end if;
-    if tg_op <> 'DELETE' and new.rule_set is not null then
-        perform howdah._rule_set(new.rule_set);
-    end if;
-    perform howdah._touch_rules(null);
-    perform howdah._copy_rights_of(array(select d.id from howdah.destinations d));
-    return null;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._note_service() IS 'see that who changes a service''s own access rules may, and call howdah._copy_rights_of.';
 
 CREATE FUNCTION howdah._note_special(p_destination howdah.destinations) RETURNS void
     LANGUAGE plpgsql
@@ -11561,6 +11553,12 @@ CREATE FUNCTION howdah._open_transactions() RETURNS TABLE(transaction text, pid 
 $$;
 
 COMMENT ON FUNCTION howdah._open_transactions() IS 'the open transactions of this database that may still send or receive.';
+
+CREATE FUNCTION howdah._operation_of(p_verb text) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    AS $$ select case p_verb when 'send' then 'produce' when 'receive' then 'consume' else p_verb end $$;
+
+COMMENT ON FUNCTION howdah._operation_of(p_verb text) IS 'the operation of access rules that a verb of a right is.';
 
 CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind text, lowest numeric, highest numeric, choices text[], nullable boolean)
     LANGUAGE sql IMMUTABLE
@@ -14626,6 +14624,12 @@ $$;
 
 COMMENT ON FUNCTION howdah._reserve_after_count(p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint, p_look_anew boolean, OUT verdict text, OUT over_messages bigint, OUT over_bytes bigint, OUT level integer) IS 'draw tickets for messages about to be sent, after counting if needed.';
 
+CREATE FUNCTION howdah._resource_of(p_kind text) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    AS $$ select case p_kind when 'queue' then 'queue' else 'topic' end $$;
+
+COMMENT ON FUNCTION howdah._resource_of(p_kind text) IS 'the resource of access rules that a kind of destination is: queue or topic.';
+
 CREATE FUNCTION howdah._resources() RETURNS TABLE(messages bigint, bytes bigint, level integer)
     LANGUAGE sql
     AS $$
@@ -14886,7 +14890,7 @@ CREATE FUNCTION howdah._rules_at(p_destination howdah.destinations) RETURNS TABL
                 over (partition by m.rule_set, m.operation) as closed
         from (select (select s.topic from howdah.subscriptions s where s.destination_id = p_destination.id) as topic) s
         cross join lateral (select s.topic, s.topic ~ '[*>]' as wild) t
-        cross join lateral howdah._matching_rules(case p_destination.kind when 'queue' then 'queue' else 'topic' end,
+        cross join lateral howdah._matching_rules(howdah._resource_of(p_destination.kind),
             array[p_destination.name] || case when t.wild is false then array[t.topic] else array[]::text[] end) m
     ) r
     where not (p_destination.kind = 'subscription'
@@ -19265,6 +19269,7 @@ begin
     v_before := howdah._properties(v_new.kind, queue);
     v_new.persistent := v_new.own_persistent;
     v_new := howdah._with_options(v_new, options);
+    perform howdah._check_targets(options);
     perform howdah._ensure_targets(v_new);
     perform howdah._adopt(v_new.id);
     v_new.own_persistent := v_new.persistent;
@@ -20380,6 +20385,7 @@ declare
 begin
     perform howdah._check_name(queue);
     perform howdah._check_may_create('queue', queue);
+    perform howdah._check_targets(options);
     perform howdah._check_creation();
     v_destination := howdah._with_options(howdah._with_options(howdah._new_destination(queue),
         howdah._policy_for(queue)), options);
@@ -20934,7 +20940,7 @@ begin
     end if;
     select d.* into v_destination from howdah.destinations d
     where d.name = explain_access.name and d.dropped_at is null
-      and (resource = 'queue') = (d.kind = 'queue') and operation <> 'create';
+      and resource = howdah._resource_of(d.kind) and operation <> 'create';
     select r.name, r.allow, r.kind, r.principal, r.tier into v_found from (
         select m.* from howdah._matching_rules(resource, array[explain_access.name]) m where v_destination.id is null
         union all
@@ -20943,8 +20949,7 @@ begin
         select '', explain_access.name, explain_access.operation, g.allow, g.kind, g.role_name, g.tier
         from howdah.destination_grants g
         where g.destination_id = v_destination.id and g.rule_set = ''
-          and g.verb = case explain_access.operation when 'produce' then 'send' when 'consume' then 'receive'
-              else explain_access.operation end
+          and howdah._operation_of(g.verb) = explain_access.operation
     ) r
     where r.rule_set in (explain_access.rule_set, '') and r.operation = explain_access.operation
       and howdah._is_principal(explain_access.role, r.kind, r.principal)
@@ -21227,7 +21232,7 @@ begin
     from (values ('user'), ('group')) k(kind);
     perform howdah._grant_rule(v_queue, verb, true, 'group',
         array_append(array_remove(howdah._granted(v_queue, verb, true, 'group'), role), role));
-    perform howdah._compile_matching(case v_queue.kind when 'queue' then 'queue' else 'topic' end, v_queue.name);
+    perform howdah._compile_matching(howdah._resource_of(v_queue.kind), v_queue.name);
     return v_new;
 end
 $$;
@@ -22203,7 +22208,7 @@ $$;
 
 COMMENT ON FUNCTION howdah.list_bridges(topic text) IS 'list the queues that get a topic''s messages.';
 
-CREATE FUNCTION howdah.list_changes(of_kind text DEFAULT NULL::text, of_name text DEFAULT NULL::text, max_changes integer DEFAULT 100, before_at timestamp with time zone DEFAULT NULL::timestamp with time zone, only_change bigint DEFAULT NULL::bigint) RETURNS TABLE(change_id bigint, act_id bigint, at timestamp with time zone, actor text, kind text, name text, act text, before jsonb, after jsonb, reason text, undoes bigint)
+CREATE FUNCTION howdah.list_changes(of_kind text DEFAULT NULL::text, of_name text DEFAULT NULL::text, max_changes integer DEFAULT 100, before_at timestamp with time zone DEFAULT NULL::timestamp with time zone, only_change bigint DEFAULT NULL::bigint, before_change bigint DEFAULT NULL::bigint, before_act bigint DEFAULT NULL::bigint) RETURNS TABLE(change_id bigint, act_id bigint, at timestamp with time zone, actor text, kind text, name text, act text, before jsonb, after jsonb, reason text, undoes bigint)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
@@ -22229,15 +22234,16 @@ begin
         where only_change is null
     ) r
     where (of_kind is null or r.kind = of_kind) and (of_name is null or r.name = of_name)
-      and (before_at is null or r.at < before_at)
+      and (before_at is null or (r.at, coalesce(r.change_id, 0), coalesce(r.act_id, 0))
+          < (before_at, coalesce(before_change, 0), coalesce(before_act, 0)))
       and howdah._may_see_change(case r.kind when 'messages' then 'queue' else r.kind end, r.name,
           coalesce(r.after, r.before))
-    order by r.at desc, r.change_id desc nulls last, r.act_id desc
+    order by r.at desc, coalesce(r.change_id, 0) desc, coalesce(r.act_id, 0) desc
     limit max_changes;
 end
 $$;
 
-COMMENT ON FUNCTION howdah.list_changes(of_kind text, of_name text, max_changes integer, before_at timestamp with time zone, only_change bigint) IS 'list what administrators changed, and what operators did with messages and the engine, newest first.';
+COMMENT ON FUNCTION howdah.list_changes(of_kind text, of_name text, max_changes integer, before_at timestamp with time zone, only_change bigint, before_change bigint, before_act bigint) IS 'list what administrators changed, and what operators did with messages and the engine, newest first.';
 
 CREATE FUNCTION howdah.list_consumers(queue text) RETURNS TABLE(consumer bigint, active boolean, exclusive boolean, priority integer, own_session boolean, groups bigint, opened_at timestamp with time zone, opened_by text, seen_at timestamp with time zone, instance text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -22405,7 +22411,7 @@ CREATE FUNCTION howdah.list_log(level text DEFAULT 'INFO'::text, queue text DEFA
     SET plan_cache_mode TO 'force_custom_plan'
     AS $$
 declare
-    v_whole constant boolean := howdah._log_viewer();
+    v_whole constant boolean := howdah._sees_all();
     v_severity constant integer := howdah._log_severity(upper(list_log.level));
 begin
     if v_severity is null then
@@ -22717,16 +22723,22 @@ CREATE FUNCTION howdah.list_workers() RETURNS TABLE(worker_id uuid, name text, h
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
-    select w.worker_id, w.name, w.host, w.pid, w.sessions,
-        case when (select howdah._sees_all()) then w.queues else array(
-        select q.name from unnest(w.queues) with ordinality q(name, n)
-        where howdah._sees((select d.id from howdah.destinations d where d.name = q.name and d.dropped_at is null))
-        order by q.n) end, w.started_at, howdah.now() - w.heartbeat_at,
-        case when (select howdah._sees_all()) then w.in_hand else coalesce((
-        select jsonb_object_agg(h.key, h.value) from jsonb_each(w.in_hand) h
-        where howdah._sees((select d.id from howdah.destinations d where d.name = h.key and d.dropped_at is null))),
-        '{}') end, i.name
-    from howdah.workers w left join howdah.instances i on i.instance_id = w.instance_id order by w.name, w.started_at
+    select w.worker_id, w.name, w.host, w.pid, w.sessions, shown.queues, w.started_at, howdah.now() - w.heartbeat_at,
+        shown.in_hand, i.name
+    from howdah.workers w
+    left join howdah.instances i on i.instance_id = w.instance_id
+    cross join (select howdah._sees_all() as all_of_it) caller
+    cross join lateral (
+        select case when caller.all_of_it then w.queues else array(
+                select q.name from unnest(w.queues) with ordinality q(name, n)
+                join howdah.destinations d on d.name = q.name and d.dropped_at is null
+                where howdah._sees(d.id) order by q.n) end as queues,
+            case when caller.all_of_it then w.in_hand else coalesce((
+                select jsonb_object_agg(h.key, h.value) from jsonb_each(w.in_hand) h
+                join howdah.destinations d on d.name = h.key and d.dropped_at is null
+                where howdah._sees(d.id)), '{}') end as in_hand
+    ) shown
+    order by w.name, w.started_at
 $$;
 
 COMMENT ON FUNCTION howdah.list_workers() IS 'list the registered worker processes.';
@@ -22777,7 +22789,7 @@ CREATE FUNCTION howdah.log_since("position" jsonb DEFAULT NULL::jsonb, max_rows 
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
-    v_whole constant boolean := howdah._log_viewer();
+    v_whole constant boolean := howdah._sees_all();
     v_from record;
     v_last record;
 begin
@@ -23286,8 +23298,7 @@ begin
                 case when howdah._system_limited()
                      then coalesce(pg_sequence_last_value('howdah.system_state'), 0) & 3 else 0 end + 1] as now,
             coalesce((select e.details ->> 'state' from howdah.log_events e
-                      where e.destination is null and e.event in ('LIMIT_REACHED', 'LIMIT_LEFT', 'RESOURCE_STATE')
-                        and e.event = 'RESOURCE_STATE'
+                      where e.destination is null and e.event = 'RESOURCE_STATE'
                       order by e.event_id desc limit 1), 'green') as before
     ) s
     where s.now <> s.before;
@@ -23874,6 +23885,27 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.park_messages(queue text, message_ids bigint[], until timestamp with time zone, delay interval, reason text) IS 'park messages in their queue until a time, or until an operator retries them.';
+
+CREATE FUNCTION howdah.parse_rule(key text) RETURNS TABLE(resource text, name text, operation text, allow boolean, kind text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_found record;
+begin
+    if key ~ E'[\r\n]' then
+        raise exception using errcode = 'HD005', message = 'the key of a rule is one line';
+    end if;
+    select r.* into v_found from howdah._parse_rules(key || '=*') r;
+    if not found then
+        raise exception using errcode = 'HD005', message = 'the key of a rule is empty, or a comment',
+            hint = 'For example queue.q1.produce.deny.user or connection.ADMIN.allow.group.';
+    end if;
+    return query select v_found.resource, v_found.name, v_found.operation, v_found.allow, v_found.kind;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.parse_rule(key text) IS 'the parts of an access rule''s key, such as queue.q1.produce.deny.user.';
 
 CREATE FUNCTION howdah.pause(queue text, sending boolean DEFAULT true, receiving boolean DEFAULT true) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -25386,7 +25418,7 @@ COMMENT ON FUNCTION howdah.respond(reply_to text, body text, correlation_id text
 CREATE FUNCTION howdah.restore_changes(backup jsonb[], prune boolean DEFAULT false) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
-    AS $$
+    AS $_$
 declare
     v_checked constant boolean := howdah._check_admin_service();
     v_old constant uuid := (select e.record_id from howdah.engine e);
@@ -25399,6 +25431,7 @@ begin
     if (backup[1] ->> 'howdah' = 'changes' and backup[1] ->> 'version' = '1') is not true
        or exists (select from unnest(backup[2:]) l(line)
                   where (jsonb_typeof(l.line -> 'change') = 'object'
+                          and (l.line #>> '{change,change_id}') ~ '^[1-9][0-9]{0,14}$'
                       or jsonb_typeof(l.line -> 'properties') = 'object' and l.line ->> 'name' is not null
                       and l.line ->> 'kind' in ('engine', 'policy', 'queue', 'topic', 'subscription', 'alias', 'bridge',
                           'listener', 'link', 'rule_set', 'rule', 'service', 'object')) is not true) then
@@ -25434,7 +25467,7 @@ begin
         jsonb_build_object('record_id', v_new, 'restored', backup[1] -> 'record_id', 'of', backup[1] -> 'at'));
     return v_count;
 end
-$$;
+$_$;
 
 COMMENT ON FUNCTION howdah.restore_changes(backup jsonb[], prune boolean) IS 'make the configuration what a backup says.';
 
@@ -25703,7 +25736,7 @@ declare
     v_checked constant boolean := howdah._check_admin_service();
     v_queue howdah.destinations := howdah._destination(queue, 'admin');
     v_before jsonb;
-    v_resource text := case v_queue.kind when 'queue' then 'queue' else 'topic' end;
+    v_resource text := howdah._resource_of(v_queue.kind);
 begin
     perform howdah._check_verb(verb);
     perform howdah._adopt(v_queue.id);
@@ -26292,6 +26325,7 @@ begin
             message = 'option poison_procedure is for single queues, not for patterns',
             hint = 'Set it with howdah.alter_queue(queue, options).';
     end if;
+    perform howdah._check_targets(options);
     v_before := howdah._properties('policy', pattern);
     insert into howdah.destination_policies as p (pattern, options, set_at, set_by)
     values (set_policy.pattern, set_policy.options, howdah.now(), howdah._caller())
@@ -29983,15 +30017,11 @@ CREATE TRIGGER note_changed AFTER UPDATE ON howdah.destination_grants REFERENCIN
 
 CREATE TRIGGER note_gone AFTER DELETE ON howdah.destination_grants REFERENCING OLD TABLE AS so_before FOR EACH STATEMENT EXECUTE FUNCTION howdah._note_rights();
 
-CREATE TRIGGER note_gone_service AFTER DELETE ON howdah.services FOR EACH ROW WHEN (((old.rule_set IS NOT NULL) OR (old.access_enabled IS NOT NULL))) EXECUTE FUNCTION howdah._note_service();
-
 CREATE TRIGGER note_new AFTER INSERT ON howdah.destination_grants REFERENCING NEW TABLE AS now_so FOR EACH STATEMENT EXECUTE FUNCTION howdah._note_rights();
-
-CREATE TRIGGER note_new_service AFTER INSERT ON howdah.services FOR EACH ROW WHEN (((new.rule_set IS NOT NULL) OR (new.access_enabled IS NOT NULL))) EXECUTE FUNCTION howdah._note_service();
 
 CREATE TRIGGER note_rule_set AFTER UPDATE ON howdah.engine FOR EACH ROW WHEN ((old.rule_set IS DISTINCT FROM new.rule_set)) EXECUTE FUNCTION howdah._note_rights();
 
-CREATE TRIGGER note_service AFTER UPDATE ON howdah.services FOR EACH ROW WHEN ((((old.rule_set IS DISTINCT FROM new.rule_set) OR (old.access_enabled IS DISTINCT FROM new.access_enabled)) OR (old.roles IS DISTINCT FROM new.roles))) EXECUTE FUNCTION howdah._note_service();
+CREATE TRIGGER note_service AFTER UPDATE ON howdah.services FOR EACH ROW WHEN ((((old.rule_set IS DISTINCT FROM new.rule_set) OR (old.access_enabled IS DISTINCT FROM new.access_enabled)) OR (old.roles IS DISTINCT FROM new.roles))) EXECUTE FUNCTION howdah._note_rights();
 
 ALTER TABLE ONLY howdah.access_rules
     ADD CONSTRAINT fk_access_rules_rule_set FOREIGN KEY (rule_set) REFERENCES howdah.access_rule_sets(name) ON DELETE CASCADE;
@@ -30229,6 +30259,8 @@ REVOKE ALL ON FUNCTION howdah._check_subscription_options(p_options jsonb) FROM 
 REVOKE ALL ON FUNCTION howdah._check_subscription_rights(p_options jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_system(p_messages bigint, p_bytes bigint, p_level smallint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._check_targets(p_options jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_temporary(p_destination howdah.destinations, p_verb text) FROM PUBLIC;
 
@@ -30722,8 +30754,6 @@ REVOKE ALL ON FUNCTION howdah._log_severity(p_level text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._log_shown(p_event text, p_destination text, p_actor text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._log_viewer() FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._look_ahead(p_lane howdah.lanes, p_walk howdah.walk, p_after bigint, p_want integer, p_tail bigint, p_note boolean, OUT seqs bigint[], OUT message_ids bigint[], OUT upto bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._look_at_use(p_limit integer) FROM PUBLIC;
@@ -30828,8 +30858,6 @@ REVOKE ALL ON FUNCTION howdah._note_rights() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._note_sender(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_level smallint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._note_service() FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._note_special(p_destination howdah.destinations) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._note_streak(p_destination_id integer, p_message_id bigint) FROM PUBLIC;
@@ -30847,6 +30875,8 @@ REVOKE ALL ON FUNCTION howdah._open_lane(p_destination_id integer, p_rank intege
 REVOKE ALL ON FUNCTION howdah._open_room(p_destination_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._open_transactions() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._operation_of(p_verb text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._option_kinds() FROM PUBLIC;
 
@@ -31003,6 +31033,8 @@ REVOKE ALL ON FUNCTION howdah._report_disposal(p_destination howdah.destinations
 REVOKE ALL ON FUNCTION howdah._reserve(p_id integer, p_room regclass, p_tickets regclass, p_messages bigint, p_bytes bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._reserve_after_count(p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint, p_look_anew boolean, OUT verdict text, OUT over_messages bigint, OUT over_bytes bigint, OUT level integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._resource_of(p_kind text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._resources() FROM PUBLIC;
 
@@ -31754,10 +31786,10 @@ GRANT ALL ON FUNCTION howdah.list_bridges(topic text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.list_bridges(topic text) TO howdah_auditor;
 GRANT ALL ON FUNCTION howdah.list_bridges(topic text) TO howdah_browser;
 
-REVOKE ALL ON FUNCTION howdah.list_changes(of_kind text, of_name text, max_changes integer, before_at timestamp with time zone, only_change bigint) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.list_changes(of_kind text, of_name text, max_changes integer, before_at timestamp with time zone, only_change bigint) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.list_changes(of_kind text, of_name text, max_changes integer, before_at timestamp with time zone, only_change bigint) TO howdah_auditor;
-GRANT ALL ON FUNCTION howdah.list_changes(of_kind text, of_name text, max_changes integer, before_at timestamp with time zone, only_change bigint) TO howdah_consumer;
+REVOKE ALL ON FUNCTION howdah.list_changes(of_kind text, of_name text, max_changes integer, before_at timestamp with time zone, only_change bigint, before_change bigint, before_act bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_changes(of_kind text, of_name text, max_changes integer, before_at timestamp with time zone, only_change bigint, before_change bigint, before_act bigint) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_changes(of_kind text, of_name text, max_changes integer, before_at timestamp with time zone, only_change bigint, before_change bigint, before_act bigint) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.list_changes(of_kind text, of_name text, max_changes integer, before_at timestamp with time zone, only_change bigint, before_change bigint, before_act bigint) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.list_consumers(queue text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_consumers(queue text) TO howdah_admin;
@@ -32009,6 +32041,10 @@ GRANT ALL ON FUNCTION howdah.open_consumer(queue text, exclusive boolean, priori
 
 REVOKE ALL ON FUNCTION howdah.park_messages(queue text, message_ids bigint[], until timestamp with time zone, delay interval, reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.park_messages(queue text, message_ids bigint[], until timestamp with time zone, delay interval, reason text) TO howdah_admin;
+
+REVOKE ALL ON FUNCTION howdah.parse_rule(key text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.parse_rule(key text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.parse_rule(key text) TO howdah_auditor;
 
 REVOKE ALL ON FUNCTION howdah.pause(queue text, sending boolean, receiving boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.pause(queue text, sending boolean, receiving boolean) TO howdah_admin;

@@ -39,6 +39,11 @@ class Access(Verbs):
         """Drop a rule. Returns whether there was one."""
         return self._run(scalar("drop_rule", **_key(rule_set, resource, name, operation, allow, kind)).then(bool))
 
+    def parse_rule(self, key: str) -> dict[str, Any]:
+        """Return the parts of a rule's key, such as queue.q1.produce.deny.user, by their names. Raises BadArgument."""
+        rows = self._run(table("parse_rule", "resource, name, operation, allow, kind", key=("text", key)))
+        return dict(rows[0])
+
     def rules(self, rule_set: str = "default") -> Rows:
         """Return the rules of a set. Raises BadArgument if there is none of that name."""
         return self._run(table("list_rules", RULE_COLUMNS, rule_set=("text", rule_set)))

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from psycopg.types.json import Jsonb
@@ -23,9 +22,10 @@ class Changes(Verbs):
         name: str | None = None,
         *,
         max_changes: int = 100,
-        before: datetime | None = None,
+        before: Mapping[str, Any] | None = None,
     ) -> Rows:
-        """Return what administrators changed and what operators did, newest first. ``before`` turns the page."""
+        """Return what administrators changed and what operators did, newest first. ``before``: the last row of a page."""
+        last = before or {}
         return self._run(
             table(
                 "list_changes",
@@ -33,7 +33,9 @@ class Changes(Verbs):
                 of_kind=("text", kind),
                 of_name=("text", name),
                 max_changes=("integer", max_changes),
-                before_at=("timestamptz", before),
+                before_at=("timestamptz", last.get("at")),
+                before_change=("bigint", last.get("change_id")),
+                before_act=("bigint", last.get("act_id")),
             )
         )
 

@@ -7,7 +7,7 @@ from typing import Any, Literal, Self, TypeVar, cast
 
 from ..errors import IllegalState
 from .levels import Called, Destination, LevelMapping, Mode
-from .stamps import NO_STAMPS, Every, StampedBatch, StampedHeaders, Stamps
+from .stamps import Every, StampedBatch, StampedHeaders
 
 Options = TypeVar("Options")
 TEMPORARY = "_TEMP."
@@ -51,11 +51,6 @@ class Administered(LevelMapping):
     """The mapping of an administered factory."""
 
     overrides: Overrides = Overrides()
-    stamps: Stamps = NO_STAMPS  # type: ignore[misc]
-    page: int = 100  # type: ignore[misc]
-    page_timeout: float | None = None  # type: ignore[misc]
-    window_bytes: int | None = None  # type: ignore[misc]
-    asynchronous: bool | None = None  # type: ignore[misc]
     predefined_only: bool = False
     client_id: str | None = None
     notify: bool = True

@@ -7,7 +7,7 @@ factory maps a mode to a level. A level that is given decides over a mode.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self, TypeVar, cast
+from typing import Any, Literal, Self, TypeVar, cast
 
 from ..errors import BadArgument
 from .stamps import NO_STAMPS, Every, Stamps
@@ -59,12 +59,12 @@ class LevelMapping:
     home: str | None = None
 
     #: What an administered factory adds; docs/objects.md. A page of a browser, and seconds that one may take.
-    page: ClassVar[int] = 100
-    page_timeout: ClassVar[float | None] = None
+    page: int = 100
+    page_timeout: float | None = None
     #: Bytes that a producer may leave unconfirmed, and whether it waits for no message (True), all (False) or some.
-    window_bytes: ClassVar[int | None] = None
-    asynchronous: ClassVar[bool | None] = None
-    stamps: ClassVar[Stamps] = NO_STAMPS
+    window_bytes: int | None = None
+    asynchronous: bool | None = None
+    stamps: Stamps = NO_STAMPS
 
     def __post_init__(self) -> None:
         for level, wanted in ((self.persistent, LEVELS[3:]), (self.nonpersistent, LEVELS[:3])):

@@ -12,7 +12,7 @@ begin
     if howdah._may_change_all_rules() then
         return;
     elsif p_resource in ('queue', 'topic') and (p_name !~ '[*>]' or strpos(p_name, ':') > 0) and coalesce(
-            (select howdah._has_right(d.id, 'admin') and (p_resource = 'queue') = (d.kind = 'queue')
+            (select howdah._has_right(d.id, 'admin') and p_resource = howdah._resource_of(d.kind)
              from howdah.destinations d where d.name = p_name and d.dropped_at is null),
             howdah._may(p_resource, p_name, 'admin')) then
         return;

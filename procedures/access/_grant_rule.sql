@@ -8,8 +8,7 @@ create or replace function howdah._grant_rule(
 ) returns boolean
 language sql volatile
 as $$
-    select howdah._change_rule(e.rule_set, case p_destination.kind when 'queue' then 'queue' else 'topic' end,
-        p_destination.name, case p_verb when 'send' then 'produce' when 'receive' then 'consume' else p_verb end,
-        p_allow, p_kind, p_principals)
+    select howdah._change_rule(e.rule_set, howdah._resource_of(p_destination.kind), p_destination.name,
+        howdah._operation_of(p_verb), p_allow, p_kind, p_principals)
     from howdah.engine e
 $$;

@@ -9,7 +9,6 @@ create or replace function howdah._granted(
 language sql stable
 as $$
     select coalesce(max(r.principals), '{}') from howdah.access_rules r join howdah.engine e on e.rule_set = r.rule_set
-    where r.resource = case p_destination.kind when 'queue' then 'queue' else 'topic' end
-      and r.name = p_destination.name and r.allow = p_allow and r.kind = p_kind
-      and r.operation = case p_verb when 'send' then 'produce' when 'receive' then 'consume' else p_verb end
+    where r.resource = howdah._resource_of(p_destination.kind) and r.name = p_destination.name
+      and r.operation = howdah._operation_of(p_verb) and r.allow = p_allow and r.kind = p_kind
 $$;

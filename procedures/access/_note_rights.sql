@@ -6,7 +6,7 @@ create or replace function howdah._note_rights() returns trigger
 language plpgsql volatile set search_path = pg_catalog, howdah, pg_temp
 as $$
 begin
-    if tg_table_name = 'engine' then
+    if tg_table_name in ('engine', 'services') then
         perform howdah._touch_rules(null);
         perform howdah._copy_rights_of(array(select d.id from howdah.destinations d));
     elsif tg_op = 'UPDATE' then
@@ -37,12 +37,4 @@ for each row when (old.rule_set is distinct from new.rule_set) execute function 
 
 create or replace trigger note_service after update on howdah.services
 for each row when ((old.rule_set, old.access_enabled, old.roles) is distinct from
-    (new.rule_set, new.access_enabled, new.roles)) execute function howdah._note_service();
-
-create or replace trigger note_new_service after insert on howdah.services
-for each row when (new.rule_set is not null or new.access_enabled is not null)
-execute function howdah._note_service();
-
-create or replace trigger note_gone_service after delete on howdah.services
-for each row when (old.rule_set is not null or old.access_enabled is not null)
-execute function howdah._note_service();
+    (new.rule_set, new.access_enabled, new.roles)) execute function howdah._note_rights();

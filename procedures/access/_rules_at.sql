@@ -20,7 +20,7 @@ as $$
                 over (partition by m.rule_set, m.operation) as closed
         from (select (select s.topic from howdah.subscriptions s where s.destination_id = p_destination.id) as topic) s
         cross join lateral (select s.topic, s.topic ~ '[*>]' as wild) t
-        cross join lateral howdah._matching_rules(case p_destination.kind when 'queue' then 'queue' else 'topic' end,
+        cross join lateral howdah._matching_rules(howdah._resource_of(p_destination.kind),
             array[p_destination.name] || case when t.wild is false then array[t.topic] else array[]::text[] end) m
     ) r
     where not (p_destination.kind = 'subscription'

@@ -30,7 +30,7 @@ begin
     end if;
     select d.* into v_destination from howdah.destinations d
     where d.name = explain_access.name and d.dropped_at is null
-      and (resource = 'queue') = (d.kind = 'queue') and operation <> 'create';
+      and resource = howdah._resource_of(d.kind) and operation <> 'create';
     select r.name, r.allow, r.kind, r.principal, r.tier into v_found from (
         select m.* from howdah._matching_rules(resource, array[explain_access.name]) m where v_destination.id is null
         union all
@@ -39,8 +39,7 @@ begin
         select '', explain_access.name, explain_access.operation, g.allow, g.kind, g.role_name, g.tier
         from howdah.destination_grants g
         where g.destination_id = v_destination.id and g.rule_set = ''
-          and g.verb = case explain_access.operation when 'produce' then 'send' when 'consume' then 'receive'
-              else explain_access.operation end
+          and howdah._operation_of(g.verb) = explain_access.operation
     ) r
     where r.rule_set in (explain_access.rule_set, '') and r.operation = explain_access.operation
       and howdah._is_principal(explain_access.role, r.kind, r.principal)

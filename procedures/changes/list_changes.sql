@@ -1,5 +1,5 @@
--- howdah.list_changes(of_kind, of_name, max_changes, before_at, only_change): list what administrators changed, and
--- what operators did with messages and the engine, newest first.
+-- howdah.list_changes(of_kind, of_name, max_changes, before_at, only_change, before_change, before_act): list what
+-- administrators changed, and what operators did with messages and the engine, newest first.
 --
 -- Returns  rows of the record of changes (change_id) and of operators' acts (act_id). For an act, kind is messages or
 --          engine, and after has the number of messages and where they went.
@@ -7,11 +7,12 @@
 -- Role     howdah_admin howdah_auditor howdah_consumer
 --
 -- This, howdah.config_changes and howdah.list_acts are three readings of one record. For the next page, pass the last
--- at as before_at. Who does not administer reads only what concerns destinations that the caller may browse or receive
--- from.
+-- row's at, change_id and act_id as before_at, before_change and before_act: rows of one transaction have one time. Who
+-- does not administer reads only what concerns destinations that the caller may browse or receive from.
 create or replace function howdah.list_changes(
     of_kind text default null, of_name text default null, max_changes integer default 100,
-    before_at timestamptz default null, only_change bigint default null
+    before_at timestamptz default null, only_change bigint default null, before_change bigint default null,
+    before_act bigint default null
 ) returns table (
     change_id bigint, act_id bigint, at timestamptz, actor text, kind text, name text, act text, before jsonb,
     after jsonb, reason text, undoes bigint
@@ -40,10 +41,11 @@ begin
         where only_change is null
     ) r
     where (of_kind is null or r.kind = of_kind) and (of_name is null or r.name = of_name)
-      and (before_at is null or r.at < before_at)
+      and (before_at is null or (r.at, coalesce(r.change_id, 0), coalesce(r.act_id, 0))
+          < (before_at, coalesce(before_change, 0), coalesce(before_act, 0)))
       and howdah._may_see_change(case r.kind when 'messages' then 'queue' else r.kind end, r.name,
           coalesce(r.after, r.before))
-    order by r.at desc, r.change_id desc nulls last, r.act_id desc
+    order by r.at desc, coalesce(r.change_id, 0) desc, coalesce(r.act_id, 0) desc
     limit max_changes;
 end
 $$;

@@ -25,6 +25,7 @@ begin
     if (backup[1] ->> 'howdah' = 'changes' and backup[1] ->> 'version' = '1') is not true
        or exists (select from unnest(backup[2:]) l(line)
                   where (jsonb_typeof(l.line -> 'change') = 'object'
+                          and (l.line #>> '{change,change_id}') ~ '^[1-9][0-9]{0,14}$'
                       or jsonb_typeof(l.line -> 'properties') = 'object' and l.line ->> 'name' is not null
                       and l.line ->> 'kind' in ('engine', 'policy', 'queue', 'topic', 'subscription', 'alias', 'bridge',
                           'listener', 'link', 'rule_set', 'rule', 'service', 'object')) is not true) then

@@ -1,5 +1,4 @@
--- howdah._add_destination(p_destination): store a new destination with the rights that the access rules
--- give there.
+-- howdah._add_destination(p_destination): store a new destination with the rights that the access rules give there.
 --
 -- Returns  its number (integer).
 -- Raises   HD002 a destination of that name exists, or all numbers are taken.

@@ -24,6 +24,7 @@ begin
     v_before := howdah._properties(v_new.kind, queue);
     v_new.persistent := v_new.own_persistent;
     v_new := howdah._with_options(v_new, options);
+    perform howdah._check_targets(options);
     perform howdah._ensure_targets(v_new);
     perform howdah._adopt(v_new.id);
     v_new.own_persistent := v_new.persistent;

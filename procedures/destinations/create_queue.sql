@@ -16,6 +16,7 @@ declare
 begin
     perform howdah._check_name(queue);
     perform howdah._check_may_create('queue', queue);
+    perform howdah._check_targets(options);
     perform howdah._check_creation();
     v_destination := howdah._with_options(howdah._with_options(howdah._new_destination(queue),
         howdah._policy_for(queue)), options);

@@ -26,7 +26,7 @@ begin
     from (values ('user'), ('group')) k(kind);
     perform howdah._grant_rule(v_queue, verb, true, 'group',
         array_append(array_remove(howdah._granted(v_queue, verb, true, 'group'), role), role));
-    perform howdah._compile_matching(case v_queue.kind when 'queue' then 'queue' else 'topic' end, v_queue.name);
+    perform howdah._compile_matching(howdah._resource_of(v_queue.kind), v_queue.name);
     return v_new;
 end
 $$;

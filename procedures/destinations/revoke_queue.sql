@@ -14,7 +14,7 @@ as $$
 declare
     v_queue howdah.destinations := howdah._destination(queue, 'admin');
     v_before jsonb;
-    v_resource text := case v_queue.kind when 'queue' then 'queue' else 'topic' end;
+    v_resource text := howdah._resource_of(v_queue.kind);
 begin
     perform howdah._check_verb(verb);
     perform howdah._adopt(v_queue.id);

@@ -33,6 +33,7 @@ begin
             message = 'option poison_procedure is for single queues, not for patterns',
             hint = 'Set it with howdah.alter_queue(queue, options).';
     end if;
+    perform howdah._check_targets(options);
     v_before := howdah._properties('policy', pattern);
     insert into howdah.destination_policies as p (pattern, options, set_at, set_by)
     values (set_policy.pattern, set_policy.options, howdah.now(), howdah._caller())

@@ -7,7 +7,6 @@ as $$
 begin
     if not exists (select from howdah.log_events e
                    where e.destination = p_destination.name
-                     and e.event in ('LIMIT_REACHED', 'LIMIT_LEFT', 'RESOURCE_STATE')
                      and e.event = 'LIMIT_REACHED' and e.at > howdah.now() - interval '1 minute') then
         perform howdah._log_event('LIMIT_REACHED', p_destination.name, jsonb_build_object(
             'limit_behaviour', p_destination.limit_behaviour, 'message_limit', p_destination.message_limit,

@@ -19,7 +19,7 @@ language plpgsql stable security definer set search_path = pg_catalog, howdah,
     pg_temp set plan_cache_mode = force_custom_plan
 as $$
 declare
-    v_whole constant boolean := howdah._log_viewer();
+    v_whole constant boolean := howdah._sees_all();
     v_severity constant integer := howdah._log_severity(upper(list_log.level));
 begin
     if v_severity is null then

@@ -19,7 +19,7 @@ returns record
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare
-    v_whole constant boolean := howdah._log_viewer();
+    v_whole constant boolean := howdah._sees_all();
     v_from record;
     v_last record;
 begin

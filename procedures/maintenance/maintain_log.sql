@@ -28,8 +28,7 @@ begin
                 case when howdah._system_limited()
                      then coalesce(pg_sequence_last_value('howdah.system_state'), 0) & 3 else 0 end + 1] as now,
             coalesce((select e.details ->> 'state' from howdah.log_events e
-                      where e.destination is null and e.event in ('LIMIT_REACHED', 'LIMIT_LEFT', 'RESOURCE_STATE')
-                        and e.event = 'RESOURCE_STATE'
+                      where e.destination is null and e.event = 'RESOURCE_STATE'
                       order by e.event_id desc limit 1), 'green') as before
     ) s
     where s.now <> s.before;

@@ -1,7 +1,7 @@
 -- howdah.list_workers(): list the registered worker processes.
 --
--- Returns  one row per process; silent_for is the time since its last heartbeat. queues and in_hand: those the
---          caller may use.
+-- Returns  one row per process; silent_for is the time since its last heartbeat. queues and in_hand: those
+--          that the caller may use.
 -- Raises   HD010 called from a maintenance command.
 -- Role     howdah_admin howdah_consumer howdah_browser howdah_auditor
 create or replace function howdah.list_workers() returns table (
@@ -10,14 +10,20 @@ create or replace function howdah.list_workers() returns table (
 )
 language sql stable security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
-    select w.worker_id, w.name, w.host, w.pid, w.sessions,
-        case when (select howdah._sees_all()) then w.queues else array(
-        select q.name from unnest(w.queues) with ordinality q(name, n)
-        where howdah._sees((select d.id from howdah.destinations d where d.name = q.name and d.dropped_at is null))
-        order by q.n) end, w.started_at, howdah.now() - w.heartbeat_at,
-        case when (select howdah._sees_all()) then w.in_hand else coalesce((
-        select jsonb_object_agg(h.key, h.value) from jsonb_each(w.in_hand) h
-        where howdah._sees((select d.id from howdah.destinations d where d.name = h.key and d.dropped_at is null))),
-        '{}') end, i.name
-    from howdah.workers w left join howdah.instances i on i.instance_id = w.instance_id order by w.name, w.started_at
+    select w.worker_id, w.name, w.host, w.pid, w.sessions, shown.queues, w.started_at, howdah.now() - w.heartbeat_at,
+        shown.in_hand, i.name
+    from howdah.workers w
+    left join howdah.instances i on i.instance_id = w.instance_id
+    cross join (select howdah._sees_all() as all_of_it) caller
+    cross join lateral (
+        select case when caller.all_of_it then w.queues else array(
+                select q.name from unnest(w.queues) with ordinality q(name, n)
+                join howdah.destinations d on d.name = q.name and d.dropped_at is null
+                where howdah._sees(d.id) order by q.n) end as queues,
+            case when caller.all_of_it then w.in_hand else coalesce((
+                select jsonb_object_agg(h.key, h.value) from jsonb_each(w.in_hand) h
+                join howdah.destinations d on d.name = h.key and d.dropped_at is null
+                where howdah._sees(d.id)), '{}') end as in_hand
+    ) shown
+    order by w.name, w.started_at
 $$;

@@ -30,6 +30,7 @@ NO_EFFECT = {
     *("lookup", "maintain_log", "quiesce_instance", "read_changes", "read_log", "register_instance"),
     *("restore_changes", "resume_instance", "set_cluster", "set_rule", "stamp_all_headers", "stamp_headers"),
     *("undo_change", "unregister_instance", "wait_many", "xa_begin", "xa_decide", "xa_forget"),
+    "parse_rule",
     "new_engine_id",  # after a copy of a whole cluster only
     "rebase_topics",  # after a restore into another cluster only
 }

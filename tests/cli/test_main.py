@@ -213,7 +213,6 @@ MALFORMED = [
 ]
 # What a command needs besides: an argument that is not "1", or options.
 WORDS = {"target": "howdah.cli.demo.flights:app", "link_id": "6f1b52c1-3c3b-4a0e-9d3c-0f5a1f6a2b11"}
-WORDS["rule"] = "queue.q.produce.deny.user"
 MORE = {
     "link create": ("--from", "q", "--to", "q"),
     "link alter": ("--to", "q"),

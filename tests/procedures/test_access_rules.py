@@ -8,6 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg import sql
+from psycopg.types.json import Jsonb
 from support import Connect, Db, column, identifier, one, refused, wait_until_blocked
 from topics_support import bodies, publish, subscribe, topic
 
@@ -36,6 +37,10 @@ def rule(db: Db, key: str, *principals: str, rule_set: str = "default") -> bool:
         db, RULE, (rule_set, resource, name, operation, access == "allow", kind, list(principals) or ["*"])
     )
     return changed
+
+
+def service(db: Db, name: str, **options: Any) -> None:
+    db.execute("select howdah.alter_service(%s, %s)", (name, Jsonb(options)))
 
 
 @pytest.fixture
@@ -188,21 +193,19 @@ def test_two_sets_of_rules_exchange_who_may_send(db: Db, connect: Connect, team:
 def test_a_service_has_a_switch_and_a_set_of_its_own(db: Db, connect: Connect, team: dict[str, str], q: str) -> None:
     """Tom belongs to no service, and so to jms; the administrators' role to admin."""
     one(db, "select howdah.import_rules('nobody', 'queue.q.admin.allow.user=*')")
-    db.execute(
-        "insert into howdah.services (name, kind, active, roles, require_tls) values"
-        " ('jms', 'NORMAL', true, null, false), ('admin', 'ADMIN', true, '{howdah_admin}', false)"
-        " on conflict (name) do update set roles = excluded.roles"
-    )
-    db.execute("update howdah.services set rule_set = 'nobody'")
+    service(db, "admin", roles=["howdah_admin"])
+    for name in ("jms", "admin"):
+        service(db, name, rule_set="nobody")
     tom, admin = connect(team["tom"]), connect("howdah_admin")
     assert not may(tom)
     assert not may(admin)
-    db.execute("update howdah.services set access_enabled = name <> 'jms'")
+    service(db, "jms", access_enabled=False)
+    service(db, "admin", access_enabled=True)
     assert may(tom)
     assert not may(admin)
-    db.execute("update howdah.services set access_enabled = null, rule_set = null where name = 'admin'")
+    service(db, "admin", access_enabled=None, rule_set=None)
     assert may(admin)
-    refused(db, "HD005", "update howdah.services set rule_set = 'none'")
+    refused(db, "HD004", """select howdah.alter_service('jms', '{"rule_set": "none"}')""")
     refused(tom, "42501", "update howdah.services set rule_set = null")
 
 
@@ -210,13 +213,9 @@ def test_what_a_session_says_of_its_service_changes_no_right(
     db: Db, connect: Connect, team: dict[str, str], q: str
 ) -> None:
     one(db, "select howdah.create_rule_set('nobody')")
-    db.execute(
-        "insert into howdah.services (name, kind, active, roles, require_tls) values"
-        " ('jms', 'NORMAL', true, null, false), ('admin', 'ADMIN', true, '{howdah_admin}', false)"
-        " on conflict (name) do update set roles = excluded.roles"
-    )
-    db.execute("update howdah.services set rule_set = 'nobody' where name = 'jms'")
-    db.execute("update howdah.services set access_enabled = false where name = 'admin'")
+    service(db, "admin", roles=["howdah_admin"])
+    service(db, "jms", rule_set="nobody")
+    service(db, "admin", access_enabled=False)
     tom = connect(team["tom"])
     tom.execute("set howdah.service = 'admin'")
     assert not may(tom)

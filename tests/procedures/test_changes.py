@@ -323,3 +323,22 @@ def test_no_secret_and_no_body_is_on_record(db: Db) -> None:
     rows = db.execute("select row_to_json(c) from howdah.config_changes() c").fetchall()
     assert "the body" not in json.dumps(rows)
     assert "746865" not in json.dumps(rows)
+
+
+def test_the_pages_of_the_list_leave_nothing_out_though_a_transaction_has_one_time(db: Db) -> None:
+    with db.transaction():
+        for number in range(5):
+            one(db, "select howdah.create_queue(%s)", (f"q{number}",))
+            one(db, "select howdah.send(%s, 'x')", (f"q{number}",))
+            one(db, "select howdah.purge_queue(%s)", (f"q{number}",))
+    page = (
+        "select at, change_id, act_id from howdah.list_changes(max_changes => 3, before_at => %s, before_change => %s"
+    )
+    page += ", before_act => %s)"
+    whole = db.execute("select at, change_id, act_id from howdah.list_changes()").fetchall()
+    found, last = [], (None, None, None)
+    while rows := db.execute(page.encode(), last).fetchall():
+        found += rows
+        last = rows[-1]
+    assert len(whole) >= 10
+    assert found == whole

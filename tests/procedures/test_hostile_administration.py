@@ -74,6 +74,10 @@ def test_a_forged_backup_does_nothing_that_the_verbs_refuse(db: Db, confined: Db
     assert column(db, "select body from howdah.browse('B.q')") == [SECRET]
 
 
+def test_a_forged_history_does_not_use_up_the_numbers_of_changes(db: Db) -> None:
+    refused(db, "HD005", RESTORE, (backup({"change": {"change_id": 9223372036854775807}}),))
+
+
 def test_who_is_no_administrator_restores_and_undoes_nothing(connect: Connect, confined: Db) -> None:
     for role in ("howdah_consumer", "howdah_producer", "howdah_browser", "howdah_auditor"):
         session = connect(role)
@@ -113,6 +117,10 @@ def test_nobody_undoes_what_he_may_not_do(db: Db, confined: Db) -> None:
         "select howdah.bridge('B.t', 'A.q')",
         "select howdah.create_link('mine', 'B.q', 'x', 'elsewhere')",
         "select howdah.pause('B.q')",
+        "select howdah.alter_queue('A.q', '{\"exception_queue\": \"B.q\"}')",
+        "select howdah.alter_queue('A.q', '{\"log_queue\": \"B.q\"}')",
+        "select howdah.create_queue('A.other', '{\"exception_queue\": \"B.q\"}')",
+        "select howdah.set_policy('A.>', '{\"exception_queue\": \"B.q\"}')",
     ],
 )
 def test_an_administrator_of_one_teams_names_reaches_no_others(confined: Db, call: str) -> None:
