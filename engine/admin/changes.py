@@ -24,7 +24,7 @@ class Changes(Verbs):
         max_changes: int = 100,
         before: Mapping[str, Any] | None = None,
     ) -> Rows:
-        """Return what administrators changed and what operators did, newest first. ``before``: the last row of a page."""
+        """Return what administrators changed and what operators did, newest first. ``before``: last row of a page."""
         last = before or {}
         return self._run(
             table(

@@ -14,9 +14,14 @@ begin
     if key ~ E'[\r\n]' then
         raise exception using errcode = 'HD005', message = 'the key of a rule is one line';
     end if;
-    select r.* into v_found from howdah._parse_rules(key || '=*') r;
-    if not found then
-        raise exception using errcode = 'HD005', message = 'the key of a rule is empty, or a comment',
+    begin
+        select r.* into v_found from howdah._parse_rules(key || '=*') r;
+    exception when sqlstate 'HD005' then
+        v_found := null;
+    end;
+    if v_found is null then
+        raise exception using errcode = 'HD005',
+            message = format('%s is no key of a rule', coalesce(quote_literal(left(key, 100)), 'NULL')),
             hint = 'For example queue.q1.produce.deny.user or connection.ADMIN.allow.group.';
     end if;
     return query select v_found.resource, v_found.name, v_found.operation, v_found.allow, v_found.kind;
