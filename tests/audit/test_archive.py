@@ -56,6 +56,7 @@ def kill(dsn: str, folder: Path, spark: "SparkSession") -> Iterator[Callable[[st
         stdin.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [JOURNAL, INCIDENTS], ids=["journal", "incidents"])
 def test_what_is_new_is_read_in_even_shares_though_it_lies_in_the_last_blocks(dsn: str, db: Db, part: Part) -> None:
     for queue, count in (("old", 3000), ("young", 300)):

@@ -1,9 +1,15 @@
 """A healthy database that uses every feature there is has no finding."""
 
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 
+import databases
+import psycopg
+import pytest
 from every_feature import use_every_feature
-from support import Connect, Db, column
+from psycopg.conninfo import make_conninfo
+from support import Connect, Db, Server, column, identifier
 
 from howdah.audit.headline import Headline, headline
 
@@ -37,29 +43,53 @@ NO_EFFECT = {
 """Verbs that look, set up rights, or record what is no message's fate."""
 
 
-def test_the_database_of_every_feature_calls_every_verb_that_has_an_effect_on_messages(
-    db: Db, connect: Connect
-) -> None:
-    called = use_every_feature(db, connect)
+@dataclass
+class Used:
+    """A database in which every feature was used, and the verbs that were called."""
+
+    db: Db
+    called: set[str]
+
+
+@pytest.fixture(scope="module")
+def used(server: Server, template: str) -> Iterator[Used]:
+    """One for all tests that only look."""
+    name = databases.new_name()
+    with ExitStack() as opened:
+        admin = opened.enter_context(psycopg.connect(server.dsn, autocommit=True))
+        databases.create(admin, name, template)
+        opened.callback(databases.drop, admin, name)
+
+        def connect(role: str | None = None) -> Db:
+            dsn = make_conninfo(server.dsn, dbname=name)
+            session: Db = opened.enter_context(psycopg.connect(dsn, autocommit=True))
+            if role is not None:
+                session.execute(psycopg.sql.SQL("set role {}").format(identifier(role)))
+            return session
+
+        db = connect()
+        yield Used(db, use_every_feature(db, connect))
+
+
+def test_the_database_of_every_feature_calls_every_verb_that_has_an_effect_on_messages(used: Used) -> None:
     verbs = set(
         column(
-            db,
+            used.db,
             "select distinct p.proname::text from pg_proc p, lateral aclexplode(p.proacl) a"
             " where p.pronamespace = 'howdah'::regnamespace and p.proname !~ '^_' and a.grantee <> p.proowner",
         )
     )
-    assert verbs - called == NO_EFFECT & verbs
+    assert verbs - used.called == NO_EFFECT & verbs
 
 
 def test_each_message_of_a_queue_with_a_full_journal_or_of_the_engine_has_its_send_on_record_whoever_put_it_there(
-    db: Db, connect: Connect
+    used: Used,
 ) -> None:
     """The engine's own reports, replies and copies too."""
-    use_every_feature(db, connect)
-    assert column(db, "select queue from howdah.audit_messages where queue = '_SYSTEM.Advisory'")
+    assert column(used.db, "select queue from howdah.audit_messages where queue = '_SYSTEM.Advisory'")
     assert (
         column(
-            db,
+            used.db,
             "select distinct d.name from (select message_id from howdah.audit_messages union select message_id"
             " from howdah.audit_journal) m"
             " join howdah.destinations d on d.id = m.message_id % 1000000"

@@ -209,6 +209,7 @@ def idle(connection: aio.AsyncConnection) -> bool:
     return stats["pool_available"] == stats["pool_size"]
 
 
+@pytest.mark.slow
 @pytest.mark.own_database
 @pytest.mark.behaviour("IMQ-14")
 def test_fifty_consumers_over_four_connections_all_receive_and_hold_none_while_idle(

@@ -317,6 +317,7 @@ def test_alembics_own_command_does_the_same(empty_dsn: str, tmp_path: Any) -> No
     assert state(empty_dsn).current
 
 
+@pytest.mark.slow
 def test_sends_and_receives_go_on_while_the_procedures_are_installed_anew(db: Db, dsn: str) -> None:
     one(db, "select howdah.create_queue('q')")
     stop, failures, counts = threading.Event(), [], {"sent": 0, "received": 0}

@@ -122,6 +122,7 @@ def test_a_last_step_needs_the_procedures_of_the_newest_revision(
     assert column(db, PLACES)[1] is None
 
 
+@pytest.mark.slow
 def test_back_and_forth_keeps_the_data_and_brings_the_procedures_of_each_version(
     db: Db, dsn: str, filled: list[int], add: Add, example: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -40,9 +40,10 @@ def test_each_function_of_consumption_has_an_example_on_a_page_that_its_section_
 
 
 def test_the_functions_that_pages_name_exist() -> None:
+    there = public()
     for written in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
         named = set(re.findall(r"(?:`|select |from |perform |, )howdah\.([a-z]\w*)\(", written.read_text()))
-        assert named <= public(), written.name
+        assert named <= there, written.name
 
 
 def test_every_error_stands_on_the_errors_page_with_its_python_class() -> None:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import chance
+import pytest
 
 PROGRAM = """
 import chance
@@ -35,6 +36,7 @@ def thrown(output: str) -> str:
     return line.rsplit(" ", 1)[1]
 
 
+@pytest.mark.slow
 def test_a_random_test_that_fails_prints_the_command_that_repeats_it(tmp_path: Path) -> None:
     first = run(tmp_path, "")
     assert f"HOWDAH_TEST_SEED={chance.FIRST} .venv/bin/pytest test_dice.py::test_thrown" in first

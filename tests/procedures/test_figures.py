@@ -187,6 +187,7 @@ SHAPES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__.strip("_"))
 def test_an_estimate_is_near_whatever_was_taken_in_between(db: Db, shape: Callable[[Db], None]) -> None:
     shape(db)

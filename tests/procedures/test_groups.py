@@ -90,6 +90,7 @@ def test_what_is_sent_to_a_group_in_one_transaction_comes_in_its_order_though_ot
     assert take(db, 1) == ["a2"]
 
 
+@pytest.mark.slow
 def test_a_queue_of_groups_is_received_from_the_short_way_again_after_delayed_messages(db: Db, grouped: None) -> None:
     one(db, "select cardinality(howdah.send_batch('q', array_fill('x'::text, array[20000]), delay => '1 us'))")
     while take(db, 5000):

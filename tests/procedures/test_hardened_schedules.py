@@ -136,6 +136,7 @@ class Schedule:
         self.dead = set(dead)
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("WAS-47")
 @pytest.mark.parametrize("order", [{}, {"strict_order": True}, {"message_groups": "transaction"}])
 @pytest.mark.parametrize("limit", [1, 3])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+import pytest
 from policy_support import Create
 from psycopg.types.json import Jsonb
 from selected import SELECTOR, fill, take
@@ -73,6 +74,7 @@ def test_a_batch_of_groups_keeps_its_order_though_one_chosen_message_is_moved_aw
     assert "m2" not in got or "m1" in got
 
 
+@pytest.mark.slow
 def test_a_late_selected_message_is_found_behind_many_that_are_in_hand(
     db: Db, create: Create, connect: Connect
 ) -> None:
@@ -120,6 +122,7 @@ def received_at_once(sessions: list[Db]) -> list[int]:
     return got
 
 
+@pytest.mark.slow
 def test_what_came_back_is_not_locked_by_a_receive_that_does_not_take_it(
     db: Db, create: Create, connect: Connect
 ) -> None:

@@ -26,7 +26,6 @@ from howdah.workers.links.audit import audit_link
 SENDER = Path(__file__).parents[1] / "helpers" / "link_sender.py"
 #: `make chaos` sends more.
 MESSAGES = int(os.environ.get("HOWDAH_TEST_LINKED") or 11_500)
-SOME = 600
 
 
 @dataclass
@@ -96,14 +95,11 @@ class World:
             process.wait(30)
 
 
-@pytest.mark.parametrize(
-    "messages", [pytest.param(SOME, id="some"), pytest.param(MESSAGES, id="many", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
 def test_kills_of_forwarders_and_servers_lose_and_double_nothing(
     private_server: EmbeddedServer,
     migrated_copy: Callable[[], EmbeddedServer],
     tmp_path: Path,
-    messages: int,
 ) -> None:
     """Acknowledged sends arrive once; those of unknown outcome at most once; rolled-back ones never."""
     dice = chance.dice()
@@ -117,11 +113,11 @@ def test_kills_of_forwarders_and_servers_lose_and_double_nothing(
     notes = tmp_path / "sent"
     with notes.open("w") as out:
         sender = subprocess.Popen(
-            [sys.executable, SENDER, world.a.start().dsn, str(messages), "60", str(dice.randrange(2**32))], stdout=out
+            [sys.executable, SENDER, world.a.start().dsn, str(MESSAGES), "60", str(dice.randrange(2**32))], stdout=out
         )
     try:
         world.forward()
-        for _ in range(5 if messages == SOME else 40):
+        for _ in range(40):
             world.see_progress(sender)
             time.sleep(dice.random() * 0.3)
             world.kill_something()

@@ -158,6 +158,7 @@ def test_a_message_held_up_by_a_lock_holds_up_no_other(jobs: Work, start: StartW
     assert jobs.blamed() == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", ["disk-full", "no-room-to-sort"])
 def test_what_the_server_lacks_is_no_messages_fault(jobs: Work, start: StartWorkers, body: str) -> None:
     """More often than the limit, with a pause each time, and a warning."""
@@ -211,6 +212,7 @@ def test_only_the_guilty_of_a_batch_of_100_are_blamed(jobs: Work, start: StartWo
     assert one(jobs.db, "select count(distinct tx) from work.effects") <= 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("queue", "body"), grid(["work", "single"], ["fail", "fail-in-sql"], every=3))
 def test_many_sessions_deliver_no_message_more_often_than_its_limit(
     jobs: Work, start: StartWorkers, queue: str, body: str

@@ -53,6 +53,7 @@ def test_a_hardened_queue_is_handled_like_any_other(hardened: Work, start: Start
     assert one(hardened.db, "select count(*) from howdah.poison_details") == LIMIT
 
 
+@pytest.mark.slow
 def test_a_handler_whose_supervisor_dies_with_it_starts_no_more_often_than_the_limit(hardened: Work, dsn: str) -> None:
     (sent,) = hardened.send("gate-python")
     with hardened.gate():

@@ -224,6 +224,7 @@ def test_a_restarted_set_of_workers_writes_what_happened_meanwhile(jobs: Work, s
     assert len(second.events("while nobody worked")) == len(second.events("now")) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("IMQ-71")
 def test_an_interval_of_one_second_yields_lines_of_metrics_and_off_yields_none(jobs: Work, start: StartWorkers) -> None:
     workers = start(metrics_seconds=1)
