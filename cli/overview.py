@@ -96,11 +96,11 @@ def _head(now: Figures) -> list[str]:
     silent = sum(row["silent_for"] > SILENT for row in now.workers)
     resources = now.resources
     filled = "" if resources["percent"] is None else f", {resources['percent']} % full"
+    state = f"engine {now.engine['state']}  resources {resources['state']}{filled}"
+    busy = f"leases {now.engine['leases']}  open transactions {now.engine['transactions']}"
     return [
-        f"{now.at:%Y-%m-%d %H:%M:%S}  engine {now.engine['state']}  resources {resources['state']}{filled}"
-        f"  database {_megabytes(resources['database_bytes'])}",
-        f"workers {len(now.workers) - silent} live, {silent} silent  leases {now.engine['leases']}"
-        f"  open transactions {now.engine['transactions']}",
+        f"{now.at:%Y-%m-%d %H:%M:%S}  {state}  database {_megabytes(resources['database_bytes'])}",
+        f"workers {len(now.workers) - silent} live, {silent} silent  {busy}",
     ]
 
 
