@@ -21317,8 +21317,8 @@ CREATE FUNCTION howdah.health(instance text DEFAULT NULL::text) RETURNS TABLE(na
         format('PostgreSQL %s, %s, up since %s', current_setting('server_version'),
             case when m.standby then 'a standby' else 'primary' end, pg_postmaster_start_time()),
         case when m.standby then 'Connect to the primary: a standby takes no message and gives none.' end,
-        jsonb_build_object('version', current_setting('server_version_num')::integer, 'standby', m.standby, 'started_at',
-            pg_postmaster_start_time())
+        jsonb_build_object('version', current_setting('server_version_num')::integer, 'standby', m.standby,
+            'started_at', pg_postmaster_start_time())
     from moment m
     union all
     select 'schema', case when v.version_num is null then 'failed' else 'ok' end,
