@@ -12,6 +12,7 @@ import threading
 import time
 from bisect import bisect
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -54,7 +55,8 @@ def _fields(pid: int) -> list[str]:
 
 def _children(pid: int) -> Iterator[int]:
     for path in Path(f"/proc/{pid}/task").glob("*/children"):
-        yield from map(int, path.read_text().split())
+        with suppress(FileNotFoundError, ProcessLookupError):  # a thread that has ended since has none
+            yield from map(int, path.read_text().split())
 
 
 def _own(pid: int) -> float:
