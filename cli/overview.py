@@ -73,7 +73,8 @@ def _rate(row: Mapping[str, Any], before: Mapping[str, Any] | None, figure: str,
     if before is None or elapsed <= 0:
         return None
     # An estimate may be below the one before it.
-    return max(round((row[figure] - before[figure]) / elapsed, 1), 0.0)
+    rate: float = round((row[figure] - before[figure]) / elapsed, 1)
+    return max(rate, 0.0)
 
 
 def _busy(row: Mapping[str, Any]) -> float:
