@@ -227,6 +227,7 @@ MORE = {
     "park": ("--id", "1"),
     "retry": ("--id", "1"),
     "discard": ("--id", "1"),
+    "top": ("--once",),
     "changes restore": (),
     "restore": ("--message", "1", "--to", "q"),
 }

@@ -45,6 +45,7 @@ LISTS: dict[tuple[str, ...], list[str]] = {
     ("link", "arrivals"): [],
     ("archive", "list"): [],
     ("check",): [],
+    ("health",): ["server", "schema"],
     ("access", "sets"): ["default"],
     ("service", "list"): ["httpsjms"],
     ("instance", "list"): [],
