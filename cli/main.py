@@ -25,6 +25,7 @@ from . import (
     link,
     listener,
     log,
+    metrics,
     migrate,
     objects,
     output,
@@ -83,6 +84,7 @@ app.add_typer(engine.app, name="engine")
 app.add_typer(log.app, name="log")
 app.add_typer(service.app, name="service")
 app.command("check")(check.check)
+app.command("metrics")(metrics.metrics)
 app.command("audit")(audit.audit)
 app.add_typer(archive.app, name="archive")
 app.command("bench")(bench.bench)

@@ -2228,6 +2228,38 @@ $_$;
 
 COMMENT ON FUNCTION howdah._browse_selected(p_destination howdah.destinations, p_selector_sql text, p_rank smallint, p_seq bigint, p_now timestamp with time zone, p_max integer) IS 'a page of ready messages that a compiled selector selects.';
 
+CREATE FUNCTION howdah._bucket_rows(p_metric text, p_counts bigint[]) RETURNS TABLE(le text, messages bigint)
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select case when b.n = cardinality(p_counts) then '+Inf'
+            when p_metric = 'wait' then (howdah._wait_bounds())[b.n]::text
+            else (power(2, b.n - 1)::numeric / 1000000)::text end,
+        b.messages
+    from (select u.n::integer as n, (sum(u.messages) over (order by u.n))::bigint as messages
+        from unnest(p_counts) with ordinality u(messages, n)) b
+    where p_metric = 'wait' or b.n = cardinality(p_counts) or b.n >= 7 and b.n % 2 = 1
+$$;
+
+COMMENT ON FUNCTION howdah._bucket_rows(p_metric text, p_counts bigint[]) IS 'the buckets of a histogram, each with all that is not longer than its bound.';
+
+CREATE FUNCTION howdah._busiest_queues(p_most integer) RETURNS integer[]
+    LANGUAGE sql STABLE
+    AS $$
+    select array(
+        select d.id
+        from howdah.destinations d
+        left join howdah.metric_totals t on t.destination_id = d.id and t.metric = 'enqueued' and t.label = ''
+        left join howdah.backlog_figures f on f.destination_id = d.id
+        cross join (select howdah._sees_all() as all_of_it) caller
+        where d.kind = 'queue' and d.dropped_at is null and not d.name ^@ '_TEMP.'
+          and (caller.all_of_it or howdah._sees(d.id))
+        order by case when t.changed_at > howdah.now() - interval '10 minutes' then t.gained else 0 end desc,
+            coalesce(f.live + f.parked, 0) desc, coalesce(t.total, 0) desc, d.name
+        limit p_most)
+$$;
+
+COMMENT ON FUNCTION howdah._busiest_queues(p_most integer) IS 'the queues that the caller may browse and that gained most at the last counts.';
+
 CREATE FUNCTION howdah._by_alias(p_destination howdah.destinations, p_alias text) RETURNS howdah.destinations
     LANGUAGE plpgsql STABLE
     AS $$
@@ -5303,6 +5335,26 @@ $$;
 
 COMMENT ON FUNCTION howdah._deny_others(p_destination howdah.destinations, p_verb text, p_role text) IS 'give a destination rules of its own for a verb, by which everybody keeps the right who has it now, but for one role.';
 
+CREATE FUNCTION howdah._dequeued() RETURNS TABLE(destination_id integer, messages bigint)
+    LANGUAGE sql STABLE
+    AS $$
+    select g.destination_id, sum(g.messages)::bigint
+    from (
+        select t.destination_id, t.total as messages from howdah.metric_totals t where t.metric = 'dequeued'
+        union all
+        select j.destination_id, case when j.last_id is null then cardinality(j.message_ids)
+            else (j.last_id - j.message_ids[1]) / 1000000 + 1 end
+        from howdah.metric_epoch e
+        join howdah.journal j on j.at >= e.since and j.at < howdah.now() + interval '24 hours' and j.event <> 'sent'
+            and j.xid >= coalesce(pg_snapshot_xmin(e.snapshot)::text::bigint, 0)
+            and pg_visible_in_snapshot(j.xid::text::xid8, pg_current_snapshot())
+            and (e.snapshot is null or not pg_visible_in_snapshot(j.xid::text::xid8, e.snapshot))
+    ) g
+    group by g.destination_id
+$$;
+
+COMMENT ON FUNCTION howdah._dequeued() IS 'what has left each destination since the totals for monitoring began, up to this moment.';
+
 CREATE FUNCTION howdah._destination(p_name text, p_verb text) RETURNS howdah.destinations
     LANGUAGE plpgsql STABLE
     AS $$
@@ -6129,6 +6181,72 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._engine_id() IS 'the identity of this engine, by which the engines that links join know each other.';
+
+CREATE FUNCTION howdah._engine_metrics(p_most integer) RETURNS TABLE(name text, labels jsonb, value double precision, created timestamp with time zone)
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_now timestamptz := howdah.now();
+begin
+    if howdah._figures_at() is not null then
+        return query
+        select f.* from (
+            select coalesce(sum(b.live), 0) as ready, coalesce(sum(b.parked - b.leased), 0) as waiting,
+                coalesce(sum(b.leased), 0) as leased, min(b.oldest_sent_at) as oldest_sent_at
+            from howdah.backlog_figures b
+        ) s
+        cross join lateral (values
+            ('howdah_messages', '{"state": "ready"}'::jsonb, s.ready::double precision, null::timestamptz),
+            ('howdah_messages', '{"state": "waiting"}', s.waiting, null),
+            ('howdah_messages', '{"state": "leased"}', s.leased, null),
+            ('howdah_messages', '{"state": "dead"}', (select coalesce(sum(d.dead), 0) from howdah.dead_figures d), null),
+            ('howdah_oldest_message_age_seconds', '{}',
+                coalesce(extract(epoch from v_now - s.oldest_sent_at), 0), null)
+        ) f;
+    end if;
+    return query
+    select f.* from (
+        select count(*) as processes, coalesce(sum(w.sessions), 0) as sessions,
+            coalesce(sum((select sum(h.value::numeric) from jsonb_each_text(w.in_hand) h)), 0) as in_hand
+        from howdah.workers w where w.heartbeat_at > v_now - interval '1 minute'
+    ) s
+    cross join lateral (values
+        ('howdah_workers', '{}'::jsonb, s.processes::double precision, null::timestamptz),
+        ('howdah_worker_sessions', '{}', s.sessions, null),
+        ('howdah_messages_in_hand', '{}', s.in_hand, null),
+        ('howdah_consumers', '{}', (select count(*) from howdah.consumers), null),
+        ('howdah_leases', '{}', (select count(*) from (select from howdah.leases l where l.until > v_now
+            limit 100000) c), null),
+        ('howdah_queues', '{}', (select count(*) from howdah.destinations d
+            where d.kind = 'queue' and d.dropped_at is null), null)
+    ) f;
+    return query
+    select f.suffix, jsonb_build_object('subscription', l.name), f.value, null::timestamptz
+    from (
+        select d.name, sum(g.behind) as behind, min(g.oldest) as oldest
+        from howdah._lags(null) g join howdah.destinations d on d.id = g.subscription_id
+        where d.dropped_at is null and ((select howdah._sees_all()) or howdah._sees(d.id))
+        group by d.name order by 2 desc nulls last, 1 limit p_most
+    ) l
+    cross join lateral (values
+        ('howdah_subscription_behind', coalesce(l.behind, 0)::double precision),
+        ('howdah_subscription_lag_seconds', coalesce(extract(epoch from v_now - l.oldest), 0))
+    ) f(suffix, value);
+    return query
+    select f.* from howdah.links k
+    left join howdah.lock o on o.name = 'link:' || k.name and o.expires_at > v_now
+    cross join lateral (select jsonb_build_object('link', k.name) as labels) n
+    cross join lateral (values
+        ('howdah_link_up', n.labels, (k.away_since is null and not k.paused and o.holder is not null)
+            ::integer::double precision, null::timestamptz),
+        ('howdah_link_away_seconds', n.labels, coalesce(extract(epoch from v_now - k.away_since), 0), null),
+        ('howdah_link_forwarded_total', n.labels, k.forwarded, k.created_at)
+    ) f
+    where howdah._has_right(k.source_id, 'browse') or howdah._has_right(k.source_id, 'admin');
+end
+$$;
+
+COMMENT ON FUNCTION howdah._engine_metrics(p_most integer) IS 'what the whole engine holds, who works on it, and how far subscriptions and links are.';
 
 CREATE FUNCTION howdah._engine_option(p_key text) RETURNS text
     LANGUAGE sql IMMUTABLE
@@ -7076,6 +7194,123 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._first_of_each(p_topics integer[], p_after xid8[], p_after_seqs bigint[], p_slots integer[], p_upto pg_snapshot) IS 'the first message of topics after each of several places.';
+
+CREATE FUNCTION howdah._flow_metrics(p_ids integer[], p_created timestamp with time zone) RETURNS TABLE(name text, labels jsonb, value double precision, created timestamp with time zone)
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    v_prefix text := case when p_ids is null then 'howdah_' else 'howdah_queue_' end;
+begin
+    return query
+    select v_prefix || case t.metric when 'failures' then 'failures_total' else 'messages_' || t.metric || '_total' end,
+        jsonb_strip_nulls(jsonb_build_object('queue', d.name)) || case t.metric when 'enqueued' then '{}'
+            when 'dequeued' then jsonb_build_object('outcome', t.label)
+            else jsonb_build_object('error_class', t.label) end,
+        sum(t.total)::double precision, p_created
+    from howdah.metric_totals t left join howdah.destinations d on d.id = t.destination_id and p_ids is not null
+    where p_ids is null or t.destination_id = any (p_ids)
+    group by t.metric, t.label, d.name;
+    return query
+    with kept as (
+        select h.metric, d.name as queue, h.counts, h.seconds
+        from howdah.metric_histograms h join howdah.destinations d on d.id = h.destination_id
+        where h.destination_id = any (p_ids)
+        union all
+        select s.metric, null, array_agg(s.calls order by s.n), sum(s.seconds)
+        from (
+            select h.metric, u.n, sum(u.calls)::bigint as calls, sum(h.seconds) filter (where u.n = 1) as seconds
+            from howdah.metric_histograms h cross join lateral unnest(h.counts) with ordinality u(calls, n)
+            where p_ids is null group by h.metric, u.n
+        ) s group by s.metric
+    )
+    select v_prefix || k.metric || '_seconds' || f.suffix,
+        jsonb_strip_nulls(jsonb_build_object('queue', k.queue, 'le', f.le)), f.value, p_created
+    from kept k
+    cross join lateral (
+        select '_bucket' as suffix, b.le, b.messages::double precision as value
+        from howdah._bucket_rows(k.metric, k.counts) b
+        union all select '_count', null, (select sum(c.c) from unnest(k.counts) c(c))::double precision
+        union all select '_sum', null, k.seconds
+    ) f;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._flow_metrics(p_ids integer[], p_created timestamp with time zone) IS 'totals and histograms of queues, or of the whole engine.';
+
+CREATE FUNCTION howdah._fold_metrics() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_epoch howdah.metric_epoch := howdah._metric_epoch();
+    v_until pg_snapshot;
+    v_first bigint;
+    v_bounds constant double precision[] := howdah._wait_bounds();
+begin
+    select e.* into v_epoch from howdah.metric_epoch e for no key update;
+    v_first := coalesce(pg_snapshot_xmin(v_epoch.snapshot)::text::bigint, 0);
+    v_until := howdah._snapshot();
+    with fresh as materialized (
+        select j.destination_id, j.event, width_bucket(w.seconds - 0.0000005, v_bounds) as bucket,
+            sum(n.messages)::bigint as messages, sum(w.seconds * n.messages) as seconds
+        from howdah.journal j
+        cross join lateral (select case when j.last_id is null then cardinality(j.message_ids)
+            else (j.last_id - j.message_ids[1]) / 1000000 + 1 end as messages) n
+        cross join lateral (select case when j.event = 'consumed' then greatest(extract(epoch
+            from j.at - j.oldest_sent_at), 0)::double precision end as seconds) w
+        where j.at >= v_epoch.since and j.at < howdah.now() + interval '24 hours' and j.event <> 'sent'
+          and j.xid >= v_first and pg_visible_in_snapshot(j.xid::text::xid8, v_until)
+          and (v_epoch.snapshot is null or not pg_visible_in_snapshot(j.xid::text::xid8, v_epoch.snapshot))
+        group by 1, 2, 3
+    ), named as materialized (
+        select coalesce(d.id, 0) as id, f.event, f.bucket, sum(f.messages)::bigint as messages,
+            sum(f.seconds) as seconds
+        from fresh f left join howdah.destinations d on d.id = f.destination_id and not d.name ^@ '_TEMP.'
+        group by 1, 2, 3
+    ), waits as (
+        select g.id, 'wait' as metric, array_agg(coalesce(n.messages, 0) order by g.bucket) as counts,
+            coalesce(sum(n.seconds), 0) as seconds
+        from (select i.id, b.bucket
+              from (select distinct o.id from named o where o.bucket is not null) i
+              cross join generate_series(0, cardinality(v_bounds)) b(bucket)) g
+        left join named n on n.id = g.id and n.bucket = g.bucket group by g.id
+    ), handled as (
+        select coalesce(d.id, 0) as id, u.n, sum(u.calls)::bigint as calls,
+            sum(f.busy_seconds) filter (where u.n = 1) as seconds
+        from howdah.worker_figures f
+        cross join lateral unnest(f.handling_counts) with ordinality u(calls, n)
+        left join howdah.destinations d on d.name = f.queue and d.dropped_at is null and not d.name ^@ '_TEMP.'
+        where f.until_at >= v_epoch.since and f.xid >= v_first
+          and pg_visible_in_snapshot(f.xid::text::xid8, v_until)
+          and (v_epoch.snapshot is null or not pg_visible_in_snapshot(f.xid::text::xid8, v_epoch.snapshot))
+        group by 1, 2
+    ), failed as (
+        select coalesce(d.id, 0) as id, left(coalesce(p.error_class, p.sqlstate, ''), 100) as class,
+            count(*) as failures
+        from howdah.poison_details p
+        left join howdah.destinations d on d.id = p.destination_id and not d.name ^@ '_TEMP.'
+        where p.recorded_at >= v_epoch.since and p.xid >= v_first
+          and pg_visible_in_snapshot(p.xid::text::xid8, v_until)
+          and (v_epoch.snapshot is null or not pg_visible_in_snapshot(p.xid::text::xid8, v_epoch.snapshot))
+        group by 1, 2
+    ), timed as (
+        insert into howdah.metric_histograms as t (destination_id, metric, counts, seconds)
+        select w.id, w.metric, w.counts, w.seconds from waits w
+        union all
+        select h.id, 'handler', array_agg(h.calls order by h.n), sum(h.seconds) from handled h group by h.id
+        on conflict on constraint pk_metric_histograms do update set seconds = t.seconds + excluded.seconds,
+            counts = array(select u.kept + u.gained
+                from unnest(t.counts, excluded.counts) with ordinality u(kept, gained, n) order by u.n)
+    )
+    insert into howdah.metric_totals as t (destination_id, metric, label, total)
+    select n.id, 'dequeued', n.event, sum(n.messages)::bigint from named n group by n.id, n.event
+    union all
+    select f.id, 'failures', f.class, f.failures from failed f
+    on conflict on constraint pk_metric_totals do update set total = t.total + excluded.total;
+    update howdah.metric_epoch e set snapshot = v_until, folded_at = howdah.now();
+end
+$$;
+
+COMMENT ON FUNCTION howdah._fold_metrics() IS 'add what the journal, the incidents and the workers'' figures gained to the totals for monitoring.';
 
 CREATE FUNCTION howdah._forget_instances(p_but uuid) RETURNS bigint
     LANGUAGE plpgsql
@@ -10479,6 +10714,60 @@ $$;
 
 COMMENT ON FUNCTION howdah._messages_ahead(p_subscription howdah.subscriptions, p_ack howdah.acks, p_upto pg_snapshot, p_limit integer, p_seqs bigint[]) IS 'the messages that a cursor has for its subscription, up to a snapshot.';
 
+CREATE TABLE howdah.metric_epoch (
+    id smallint NOT NULL,
+    home text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    since timestamp with time zone NOT NULL,
+    snapshot pg_snapshot,
+    folded_at timestamp with time zone,
+    CONSTRAINT ck_metric_epoch_single_row CHECK ((id = 1))
+);
+
+COMMENT ON TABLE howdah.metric_epoch IS 'The beginning and the state of the totals for monitoring: one row, or none before the first count.';
+
+COMMENT ON COLUMN howdah.metric_epoch.id IS 'Always 1.';
+
+COMMENT ON COLUMN howdah.metric_epoch.home IS 'The cluster and database that the totals belong to.';
+
+COMMENT ON COLUMN howdah.metric_epoch.created_at IS 'When the totals began at zero.';
+
+COMMENT ON COLUMN howdah.metric_epoch.since IS 'Records of before are not counted: a restore brought them.';
+
+COMMENT ON COLUMN howdah.metric_epoch.snapshot IS 'The totals hold the records visible in it. NULL: none yet.';
+
+COMMENT ON COLUMN howdah.metric_epoch.folded_at IS 'When records were last added up. NULL: not yet.';
+
+CREATE FUNCTION howdah._metric_epoch() RETURNS howdah.metric_epoch
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_home text := (select c.system_identifier || '/' || d.oid from pg_control_system() c, pg_database d
+        where d.datname = current_database());
+    v_epoch howdah.metric_epoch;
+begin
+    select e.* into v_epoch from howdah.metric_epoch e where e.home = v_home;
+    if found or current_setting('transaction_read_only') = 'on' then
+        return v_epoch;
+    end if;
+    insert into howdah.metric_epoch as e (id, home, created_at, since)
+    values (1, v_home, howdah.now(), '-infinity')
+    on conflict (id) do update set home = excluded.home, created_at = excluded.created_at,
+        since = excluded.created_at, snapshot = howdah._snapshot(), folded_at = null
+    where e.home <> excluded.home
+    returning e.* into v_epoch;
+    if found then
+        delete from howdah.metric_totals;
+        delete from howdah.metric_histograms;
+    else
+        select e.* into v_epoch from howdah.metric_epoch e;
+    end if;
+    return v_epoch;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._metric_epoch() IS 'the state of the totals for monitoring. In another database than before they begin anew.';
+
 CREATE FUNCTION howdah._microseconds(p_at timestamp with time zone) RETURNS bigint
     LANGUAGE sql STABLE
     AS $$ select (extract(epoch from p_at) * 1000000)::bigint $$;
@@ -13080,6 +13369,57 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._queue_for_look_up(p_queue text) IS 'a queue whose messages the caller may take out of order.';
+
+CREATE FUNCTION howdah._queue_metrics(p_ids integer[]) RETURNS TABLE(name text, labels jsonb, value double precision, created timestamp with time zone)
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    v_now timestamptz := howdah.now();
+    v_counted_at timestamptz := howdah._figures_at();
+begin
+    return query
+    with shown as materialized (
+        select d.id, d.name as queue, b.live, b.parked, b.leased, b.oldest_sent_at
+        from howdah.destinations d
+        left join howdah.backlog_figures f on f.destination_id = d.id and v_counted_at is not null
+        cross join lateral (
+            select coalesce(f.live, 0) as live, coalesce(f.parked, 0) as parked, coalesce(f.leased, 0) as leased,
+                f.oldest_sent_at
+            where v_counted_at is not null
+            union all
+            select l.live, l.parked, least(l.parked, (select count(*) from (select from howdah.leased o
+                where o.destination_id = d.id limit 10001) c)), l.oldest_sent_at
+            from howdah._backlog(d.id) l where v_counted_at is null
+        ) b
+        where d.id = any (p_ids)
+    ), dead as (
+        select x.origin_id, x.dead from howdah._dead_by_destination() x where x.origin_id = any (p_ids)
+    ), registered as (
+        select q.name as queue, count(*) as workers
+        from howdah.workers w cross join lateral unnest(w.queues) q(name)
+        where w.heartbeat_at > v_now - interval '1 minute' group by q.name
+    ), opened as (
+        select c.destination_id, count(*) as consumers from howdah.consumers c
+        where c.destination_id = any (p_ids) group by c.destination_id
+    )
+    select 'howdah_queue_' || f.suffix, jsonb_build_object('queue', s.queue) || f.labels, f.value, null::timestamptz
+    from shown s
+    left join dead x on x.origin_id = s.id
+    left join registered r on r.queue = s.queue
+    left join opened o on o.destination_id = s.id
+    cross join lateral (values
+        ('messages', '{"state": "ready"}'::jsonb, s.live::double precision),
+        ('messages', '{"state": "waiting"}', s.parked - s.leased),
+        ('messages', '{"state": "leased"}', s.leased),
+        ('messages', '{"state": "dead"}', coalesce(x.dead, 0)),
+        ('oldest_message_age_seconds', '{}', coalesce(extract(epoch from v_now - s.oldest_sent_at), 0)),
+        ('workers', '{}', coalesce(r.workers, 0)),
+        ('consumers', '{}', coalesce(o.consumers, 0))
+    ) f(suffix, labels, value);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._queue_metrics(p_ids integer[]) IS 'what lies in each of some queues, and who receives from it.';
 
 CREATE FUNCTION howdah._read_claimed(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_topic text, p_name text, p_xids xid8[], p_seqs bigint[], p_upto pg_snapshot, p_now timestamp with time zone) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -16811,6 +17151,58 @@ $$;
 
 COMMENT ON FUNCTION howdah._sender(OUT sender bigint, OUT own_session boolean) IS 'who sends: the connection named by howdah.set_connection, or else the database session.';
 
+CREATE FUNCTION howdah._server_metrics(p_epoch howdah.metric_epoch) RETURNS TABLE(name text, labels jsonb, value double precision, created timestamp with time zone)
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_now timestamptz := howdah.now();
+begin
+    return query
+    select f.*, null::timestamptz
+    from (select r.* from howdah.audit_runs r where r.taken_at is not null order by r.run_id desc limit 1) a
+    cross join lateral (values
+        ('howdah_audit_age_seconds', '{}'::jsonb, extract(epoch from v_now - a.taken_at)::double precision),
+        ('howdah_audit_findings', '{"severity": "error"}', a.errors),
+        ('howdah_audit_findings', '{"severity": "warning"}', a.warnings),
+        ('howdah_audit_passed', '{}', (a.severity in ('none', 'warning'))::integer)
+    ) f;
+    return query
+    select 'howdah_audit_queues', jsonb_build_object('verdict', v.verdict), count(*)::double precision,
+        null::timestamptz
+    from howdah.audit_verdicts v group by v.verdict;
+    return query
+    select f.*, null::timestamptz from (values
+        ('howdah_totals_age_seconds', extract(epoch from v_now - p_epoch.folded_at)::double precision),
+        ('howdah_counts_age_seconds', extract(epoch from v_now - (select c.counted_at from howdah.backlog_counts c))),
+        ('howdah_vacuum_horizon_transactions', (select coalesce(max(greatest(x.age, 0)), 0) from (
+            select age(a.backend_xmin) as age from pg_stat_activity a
+            where a.datname = current_database() and a.pid <> pg_backend_pid()
+            union all select age(p.transaction) from pg_prepared_xacts p where p.database = current_database()
+            union all select age(s.xmin) from pg_replication_slots s
+            union all select (pg_snapshot_xmax(g.g)::text::bigint - pg_snapshot_xmin(g.g)::text::bigint)::integer
+            from pg_current_snapshot() g(g)) x)),
+        ('howdah_vacuum_horizon_age_seconds', (select coalesce(max(extract(epoch from v_now - x.at)), 0) from (
+            select a.xact_start as at from pg_stat_activity a
+            where a.datname = current_database() and a.pid <> pg_backend_pid() and a.backend_xmin is not null
+            union all select p.prepared from pg_prepared_xacts p where p.database = current_database()) x))
+    ) s(name, value)
+    cross join lateral (select s.name, '{}'::jsonb, greatest(s.value, 0)) f
+    where s.value is not null;
+    return query
+    select f.*, null::timestamptz from howdah.list_storage() s
+    cross join lateral (values
+        ('howdah_table_dead_rows', jsonb_build_object('table', s.table_name), s.dead_rows::double precision),
+        ('howdah_table_bytes', jsonb_build_object('table', s.table_name), s.bytes)
+    ) f;
+    return query
+    select 'howdah_engine_state', jsonb_build_object('state', s.state), (e.state = s.state)::integer::double precision,
+        null::timestamptz
+    from howdah.engine e cross join unnest(array['running', 'paused', 'quiesced', 'stopped']) s(state);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._server_metrics(p_epoch howdah.metric_epoch) IS 'what audits found, how old the counts are, and how well the server cleans up.';
+
 CREATE FUNCTION howdah._service_option(p_service text, p_key text) RETURNS text
     LANGUAGE sql IMMUTABLE
     AS $$
@@ -18377,6 +18769,12 @@ CREATE FUNCTION howdah._verdict(p_destination howdah.destinations, p_failures in
 $$;
 
 COMMENT ON FUNCTION howdah._verdict(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) IS 'what a queue''s policy does with a message after a number of failures.';
+
+CREATE FUNCTION howdah._wait_bounds() RETURNS double precision[]
+    LANGUAGE sql IMMUTABLE
+    AS $$ select '{0.001,0.005,0.01,0.05,0.1,0.5,1,5,10,60,300,3600,86400}'::double precision[] $$;
+
+COMMENT ON FUNCTION howdah._wait_bounds() IS 'the bounds of the buckets in which times from send to receive are counted.';
 
 CREATE FUNCTION howdah._waits_until(p_destination_id integer, p_message_id bigint, p_stage smallint) RETURNS timestamp with time zone
     LANGUAGE sql
@@ -22925,33 +23323,47 @@ begin
         perform howdah._fence('maintenance', lock_epoch);
     end if;
     perform howdah._latch('backlog');
+    perform howdah._metric_epoch();
     with counted as materialized (
         select c.destination_id as id, sum(c.live)::bigint as live, sum(c.parked)::bigint as parked,
-        min(c.oldest_sent_at) as oldest_sent_at
+            sum(c.leased)::bigint as leased, min(c.oldest_sent_at) as oldest_sent_at
         from (
-            select m.destination_id, count(*) as live, 0 as parked, min(m.sent_at) as oldest_sent_at
+            select m.destination_id, count(*) as live, 0 as parked, 0 as leased, min(m.sent_at) as oldest_sent_at
             from howdah.msgs m group by m.destination_id
             union all
-            select n.destination_id, count(*), 0, min(n.sent_at)
+            select n.destination_id, count(*), 0, 0, min(n.sent_at)
             from howdah.msgs_nonpersistent n where n.boot = pg_postmaster_start_time() group by n.destination_id
             union all
-            select p.destination_id, 0, count(*), null
+            select p.destination_id, 0, count(*), 0, null
             from howdah.parked p where p.boot is null or p.boot = pg_postmaster_start_time() group by p.destination_id
             union all
-            select l.destination_id, 0, count(*), null from howdah.leased l group by l.destination_id
+            select l.destination_id, 0, count(*), count(*), null from howdah.leased l group by l.destination_id
         ) c
         group by c.destination_id
     ), gone as (
         delete from howdah.backlog_figures f where not exists (select from counted c where c.id = f.destination_id)
         returning f.destination_id
     ), came as (
-        insert into howdah.backlog_figures as f (destination_id, live, parked, oldest_sent_at)
-        select c.id, c.live, c.parked, c.oldest_sent_at from counted c
+        insert into howdah.backlog_figures as f (destination_id, live, parked, leased, oldest_sent_at)
+        select c.id, c.live, c.parked, c.leased, c.oldest_sent_at from counted c
         on conflict on constraint pk_backlog_figures do update
-            set live = excluded.live, parked = excluded.parked, oldest_sent_at = excluded.oldest_sent_at
-            where (f.live, f.parked, f.oldest_sent_at) is distinct from (excluded.live, excluded.parked,
-                excluded.oldest_sent_at)
+            set live = excluded.live, parked = excluded.parked, leased = excluded.leased,
+                oldest_sent_at = excluded.oldest_sent_at
+            where (f.live, f.parked, f.leased, f.oldest_sent_at) is distinct from (excluded.live, excluded.parked,
+                excluded.leased, excluded.oldest_sent_at)
         returning f.destination_id
+    ), enqueued as (  -- of one snapshot with the count: what lies there and what has left
+        insert into howdah.metric_totals as t (destination_id, metric, label, total, level, gained, changed_at)
+        select d.id, 'enqueued', '', l.level, l.level, l.level, v_now
+        from howdah.destinations d
+        left join counted c on c.id = d.id
+        left join howdah._dequeued() x on x.destination_id = d.id
+        cross join lateral (select coalesce(c.live + c.parked, 0) + coalesce(x.messages, 0) as level) l
+        where d.kind = 'queue' and not d.name ^@ '_TEMP.' and (l.level > 0 or d.dropped_at is null)
+        on conflict on constraint pk_metric_totals do update
+            set total = t.total + greatest(excluded.level - t.level, 0), level = excluded.level,
+                gained = greatest(excluded.level - t.level, 0), changed_at = excluded.changed_at
+            where t.level <> excluded.level
     ) select (select count(*) from gone) + (select count(*) from came) into v_changed;
     with counted as materialized (
         select x.x as id, c.origin_id, c.messages
@@ -23133,6 +23545,7 @@ begin
     if lock_epoch is not null then
         perform howdah._fence('maintenance', lock_epoch);
     end if;
+    perform howdah._fold_metrics();  -- what is deleted stays counted
     delete from howdah.operator_acts a where a.act_id in (
         select o.act_id from howdah.operator_acts o where o.at < v_acts_before order by o.act_id limit 10000);
     get diagnostics v_acts = row_count;
@@ -23585,11 +23998,12 @@ begin
         returning t.event
     ) select count(*) into v_count from gained;
     update howdah.engine e set totals_snapshot = v_until, totals_at = howdah.now() where e.id = 1;
+    perform howdah._fold_metrics();
     return v_count;
 end
 $$;
 
-COMMENT ON FUNCTION howdah.maintain_totals(lock_epoch bigint) IS 'add what the journal gained to journal_totals.';
+COMMENT ON FUNCTION howdah.maintain_totals(lock_epoch bigint) IS 'add what the journal gained to journal_totals, and all records to the totals for monitoring.';
 
 CREATE FUNCTION howdah.maintain_workers(lock_epoch bigint DEFAULT NULL::bigint, seconds numeric DEFAULT 120) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -23623,6 +24037,35 @@ CREATE FUNCTION howdah.may_browse(destination_id integer) RETURNS boolean
 $$;
 
 COMMENT ON FUNCTION howdah.may_browse(destination_id integer) IS 'whether the caller may read the bodies of a destination''s messages.';
+
+CREATE FUNCTION howdah.metrics(queues integer DEFAULT 100) RETURNS TABLE(name text, labels jsonb, value double precision, created timestamp with time zone)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_ids integer[];
+    v_epoch howdah.metric_epoch;
+begin
+    perform howdah._check_all_here();
+    perform howdah._refuse_maintenance();
+    if queues is null or queues not between 0 and 100000 then
+        raise exception using errcode = 'HD005',
+            message = format('queues must be 0 to 100000, not %s', coalesce(queues::text, 'NULL'));
+    end if;
+    v_epoch := howdah._metric_epoch();
+    v_ids := howdah._busiest_queues(queues);
+    return query select m.* from howdah._engine_metrics(greatest(queues, 1)) m;
+    return query select m.* from howdah._server_metrics(v_epoch) m;
+    return query select m.* from howdah._flow_metrics(null, coalesce(v_epoch.created_at, howdah.now())) m;
+    return query select m.* from howdah._queue_metrics(v_ids) m;
+    return query select m.* from howdah._flow_metrics(v_ids, coalesce(v_epoch.created_at, howdah.now())) m;
+    return query select 'howdah_queues_shown', '{}'::jsonb, cardinality(v_ids)::double precision, null::timestamptz;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.metrics(queues integer) IS 'what monitoring asks for, in one call: totals, what lies where, and who works on it.';
 
 CREATE FUNCTION howdah.move_all(queue text, target text, max_messages bigint DEFAULT NULL::bigint, reason text DEFAULT NULL::text, dry_run boolean DEFAULT false) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -25364,6 +25807,20 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.report_slow_consumer(queue text, facts jsonb) IS 'tell administrators that a consumer holds as many messages as it may and acknowledges none.';
+
+CREATE FUNCTION howdah.reset_metrics() RETURNS timestamp with time zone
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+begin
+    perform howdah._check_admin_service();
+    perform howdah._refuse_maintenance();
+    update howdah.metric_epoch e set home = '';
+    return (howdah._metric_epoch()).created_at;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.reset_metrics() IS 'let the totals of howdah.metrics begin anew, after a backup was restored in place.';
 
 CREATE FUNCTION howdah.resource_state() RETURNS TABLE(state text, messages bigint, bytes bigint, max_count bigint, max_bytes bigint, percent numeric, database_bytes bigint)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -28448,6 +28905,7 @@ CREATE TABLE howdah.worker_figures (
     failed bigint NOT NULL,
     busy_seconds double precision NOT NULL,
     handling_counts bigint[] NOT NULL,
+    xid bigint DEFAULT ((pg_current_xact_id())::text)::bigint NOT NULL,
     CONSTRAINT ck_worker_figures_handling_counts CHECK ((cardinality(handling_counts) = 32))
 );
 
@@ -28472,6 +28930,8 @@ COMMENT ON COLUMN howdah.worker_figures.failed IS 'Failed deliveries.';
 COMMENT ON COLUMN howdah.worker_figures.busy_seconds IS 'Seconds spent in handlers, by all its sessions together.';
 
 COMMENT ON COLUMN howdah.worker_figures.handling_counts IS 'Handler calls by duration. Element n counts those under 2^(n-1) microseconds that no element before it counts; the 32nd counts all longer ones.';
+
+COMMENT ON COLUMN howdah.worker_figures.xid IS 'The transaction (xid8 as a number), so that a reader that goes by snapshots misses no late commit.';
 
 CREATE VIEW howdah.audit_workers AS
  SELECT figure_id,
@@ -28533,7 +28993,8 @@ CREATE TABLE howdah.backlog_figures (
     destination_id integer NOT NULL,
     live bigint NOT NULL,
     parked bigint NOT NULL,
-    oldest_sent_at timestamp with time zone
+    oldest_sent_at timestamp with time zone,
+    leased bigint DEFAULT 0 NOT NULL
 );
 
 COMMENT ON TABLE howdah.backlog_figures IS 'Counts of the queues that are not empty, refreshed in the background.';
@@ -28545,6 +29006,8 @@ COMMENT ON COLUMN howdah.backlog_figures.live IS 'Messages ready for delivery at
 COMMENT ON COLUMN howdah.backlog_figures.parked IS 'Messages waiting for a time at backlog_counts.counted_at.';
 
 COMMENT ON COLUMN howdah.backlog_figures.oldest_sent_at IS 'When the oldest ready message was sent.';
+
+COMMENT ON COLUMN howdah.backlog_figures.leased IS 'Those of parked that are leased.';
 
 CREATE SEQUENCE howdah.bodies_apart
     START WITH 1
@@ -29141,6 +29604,49 @@ COMMENT ON COLUMN howdah.maintenance_waits.object IS 'What it left undone, such 
 COMMENT ON COLUMN howdah.maintenance_waits.reason IS 'What it waits for.';
 
 COMMENT ON COLUMN howdah.maintenance_waits.since IS 'When it first left it undone.';
+
+CREATE TABLE howdah.metric_histograms (
+    destination_id integer NOT NULL,
+    metric text NOT NULL,
+    counts bigint[] NOT NULL,
+    seconds double precision NOT NULL
+);
+
+COMMENT ON TABLE howdah.metric_histograms IS 'Distributions of times for monitoring by destination. They only grow, until a restore.';
+
+COMMENT ON COLUMN howdah.metric_histograms.destination_id IS 'The destination. 0: all temporary queues and unknown.';
+
+COMMENT ON COLUMN howdah.metric_histograms.metric IS 'wait: from send to receive. handler: calls of handlers.';
+
+COMMENT ON COLUMN howdah.metric_histograms.counts IS 'How many in each bucket; the last has no bound.';
+
+COMMENT ON COLUMN howdah.metric_histograms.seconds IS 'The sum of all, in seconds.';
+
+CREATE TABLE howdah.metric_totals (
+    destination_id integer NOT NULL,
+    metric text NOT NULL,
+    label text NOT NULL,
+    total bigint NOT NULL,
+    level bigint,
+    gained bigint,
+    changed_at timestamp with time zone
+);
+
+COMMENT ON TABLE howdah.metric_totals IS 'Totals for monitoring by destination. They only grow, until a restore.';
+
+COMMENT ON COLUMN howdah.metric_totals.destination_id IS 'The destination. 0: all temporary queues and unknown.';
+
+COMMENT ON COLUMN howdah.metric_totals.metric IS 'enqueued, dequeued or failures.';
+
+COMMENT ON COLUMN howdah.metric_totals.label IS 'For dequeued: the event. For failures: the error''s class.';
+
+COMMENT ON COLUMN howdah.metric_totals.total IS 'How many since metric_epoch.created_at.';
+
+COMMENT ON COLUMN howdah.metric_totals.level IS 'For enqueued: what lay there and what had left at the last count.';
+
+COMMENT ON COLUMN howdah.metric_totals.gained IS 'For enqueued: by how much the total grew when it last changed.';
+
+COMMENT ON COLUMN howdah.metric_totals.changed_at IS 'For enqueued: when it last changed.';
 
 CREATE TABLE howdah.moved (
     message_id bigint NOT NULL,
@@ -29812,6 +30318,15 @@ ALTER TABLE ONLY howdah.log_readers
 ALTER TABLE ONLY howdah.maintenance_waits
     ADD CONSTRAINT pk_maintenance_waits PRIMARY KEY (service, object);
 
+ALTER TABLE ONLY howdah.metric_epoch
+    ADD CONSTRAINT pk_metric_epoch PRIMARY KEY (id);
+
+ALTER TABLE ONLY howdah.metric_histograms
+    ADD CONSTRAINT pk_metric_histograms PRIMARY KEY (destination_id, metric);
+
+ALTER TABLE ONLY howdah.metric_totals
+    ADD CONSTRAINT pk_metric_totals PRIMARY KEY (destination_id, metric, label);
+
 ALTER TABLE ONLY howdah.moved
     ADD CONSTRAINT pk_moved PRIMARY KEY (message_id, destination_id, seq);
 
@@ -29998,6 +30513,8 @@ CREATE INDEX ix_temporary_queues_connection ON howdah.temporary_queues USING btr
 
 CREATE INDEX ix_worker_figures_until_at ON howdah.worker_figures USING btree (until_at);
 
+CREATE INDEX ix_worker_figures_xid ON howdah.worker_figures USING brin (xid) WITH (pages_per_range='32');
+
 CREATE INDEX journal_default_xid_idx ON howdah.journal_default USING brin (xid) WITH (pages_per_range='32');
 
 CREATE UNIQUE INDEX uq_acks_id ON howdah.acks USING btree (id);
@@ -30166,6 +30683,10 @@ REVOKE ALL ON FUNCTION howdah._boot_ms() FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._bound_backlog(p_destination howdah.destinations, p_subscription howdah.subscriptions) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._browse_selected(p_destination howdah.destinations, p_selector_sql text, p_rank smallint, p_seq bigint, p_now timestamp with time zone, p_max integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._bucket_rows(p_metric text, p_counts bigint[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._busiest_queues(p_most integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._by_alias(p_destination howdah.destinations, p_alias text) FROM PUBLIC;
 
@@ -30373,6 +30894,8 @@ REVOKE ALL ON FUNCTION howdah._delta(p_from jsonb, p_to jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._deny_others(p_destination howdah.destinations, p_verb text, p_role text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._dequeued() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._destination(p_name text, p_verb text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._destination_name(p_id integer) FROM PUBLIC;
@@ -30430,6 +30953,8 @@ REVOKE ALL ON FUNCTION howdah._end_stream(p_stream record, p_total bigint) FROM 
 REVOKE ALL ON FUNCTION howdah._end_unused(p_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._engine_id() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._engine_metrics(p_most integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._engine_option(p_key text) FROM PUBLIC;
 
@@ -30496,6 +31021,10 @@ REVOKE ALL ON FUNCTION howdah._first_for_consumer(p_headers jsonb, p_first boole
 REVOKE ALL ON FUNCTION howdah._first_held(p_lane howdah.lanes, p_groups text[], p_now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._first_of_each(p_topics integer[], p_after xid8[], p_after_seqs bigint[], p_slots integer[], p_upto pg_snapshot) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._flow_metrics(p_ids integer[], p_created timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._fold_metrics() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._forget_instances(p_but uuid) FROM PUBLIC;
 
@@ -30805,6 +31334,8 @@ REVOKE ALL ON FUNCTION howdah._message(p_message howdah.msgs, p_queue text, p_no
 
 REVOKE ALL ON FUNCTION howdah._messages_ahead(p_subscription howdah.subscriptions, p_ack howdah.acks, p_upto pg_snapshot, p_limit integer, p_seqs bigint[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._metric_epoch() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._microseconds(p_at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._milliseconds(p_length interval) FROM PUBLIC;
@@ -30962,6 +31493,8 @@ REVOKE ALL ON FUNCTION howdah._put_back(p_message howdah.msgs, p_nonpersistent b
 REVOKE ALL ON FUNCTION howdah._queue(p_name text, p_verb text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._queue_for_look_up(p_queue text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._queue_metrics(p_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._read_claimed(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_topic text, p_name text, p_xids xid8[], p_seqs bigint[], p_upto pg_snapshot, p_now timestamp with time zone) FROM PUBLIC;
 
@@ -31189,6 +31722,8 @@ REVOKE ALL ON FUNCTION howdah._send_to(v_destination howdah.destinations, p_body
 
 REVOKE ALL ON FUNCTION howdah._sender(OUT sender bigint, OUT own_session boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._server_metrics(p_epoch howdah.metric_epoch) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._service_option(p_service text, p_key text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._session_settings() FROM PUBLIC;
@@ -31334,6 +31869,8 @@ REVOKE ALL ON FUNCTION howdah._unused_destinations(p_ids integer[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._utc(p_at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._verdict(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._wait_bounds() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._waits_until(p_destination_id integer, p_message_id bigint, p_stage smallint) FROM PUBLIC;
 
@@ -32016,6 +32553,11 @@ REVOKE ALL ON FUNCTION howdah.may_browse(destination_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.may_browse(destination_id integer) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.may_browse(destination_id integer) TO howdah_auditor;
 
+REVOKE ALL ON FUNCTION howdah.metrics(queues integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.metrics(queues integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.metrics(queues integer) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.metrics(queues integer) TO howdah_browser;
+
 REVOKE ALL ON FUNCTION howdah.move_all(queue text, target text, max_messages bigint, reason text, dry_run boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.move_all(queue text, target text, max_messages bigint, reason text, dry_run boolean) TO howdah_admin;
 
@@ -32212,6 +32754,9 @@ GRANT ALL ON FUNCTION howdah.replay_edited(queue text, message_id bigint, body t
 REVOKE ALL ON FUNCTION howdah.report_slow_consumer(queue text, facts jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.report_slow_consumer(queue text, facts jsonb) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.report_slow_consumer(queue text, facts jsonb) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.reset_metrics() FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.reset_metrics() TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.resource_state() FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.resource_state() TO howdah_admin;
