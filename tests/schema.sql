@@ -2250,9 +2250,8 @@ CREATE FUNCTION howdah._busiest_queues(p_most integer) RETURNS integer[]
         from howdah.destinations d
         left join howdah.metric_totals t on t.destination_id = d.id and t.metric = 'enqueued' and t.label = ''
         left join howdah.backlog_figures f on f.destination_id = d.id
-        cross join (select howdah._sees_all() as all_of_it) caller
         where d.kind = 'queue' and d.dropped_at is null and not d.name ^@ '_TEMP.'
-          and (caller.all_of_it or howdah._sees(d.id))
+          and ((select howdah._sees_all()) or howdah._sees(d.id))
         order by case when t.changed_at > howdah.now() - interval '10 minutes' then t.gained else 0 end desc,
             coalesce(f.live + f.parked, 0) desc, coalesce(t.total, 0) desc, d.name
         limit p_most)
@@ -7207,7 +7206,11 @@ begin
             when 'dequeued' then jsonb_build_object('outcome', t.label)
             else jsonb_build_object('error_class', t.label) end,
         sum(t.total)::double precision, p_created
-    from howdah.metric_totals t left join howdah.destinations d on d.id = t.destination_id and p_ids is not null
+    from (select m.destination_id, m.metric, m.label, m.total from howdah.metric_totals m
+          union all  -- those of the engine show when they began, before anything was counted
+          select 0, z.metric, z.label, 0 from (values ('enqueued', ''), ('dequeued', 'consumed')) z(metric, label)
+          where p_ids is null) t
+    left join howdah.destinations d on d.id = t.destination_id and p_ids is not null
     where p_ids is null or t.destination_id = any (p_ids)
     group by t.metric, t.label, d.name;
     return query
@@ -10750,6 +10753,13 @@ begin
     if found or current_setting('transaction_read_only') = 'on' then
         return v_epoch;
     end if;
+    update howdah.metric_epoch e set home = v_home
+    where split_part(e.home, '/', 1) = split_part(v_home, '/', 1)
+      and not exists (select from howdah.metric_totals t where t.total > 0)
+    returning e.* into v_epoch;
+    if found then
+        return v_epoch;  -- made from a template of this cluster, in which nothing was counted
+    end if;
     insert into howdah.metric_epoch as e (id, home, created_at, since)
     values (1, v_home, howdah.now(), '-infinity')
     on conflict (id) do update set home = excluded.home, created_at = excluded.created_at,
@@ -13387,8 +13397,11 @@ begin
                 f.oldest_sent_at
             where v_counted_at is not null
             union all
-            select l.live, l.parked, least(l.parked, (select count(*) from (select from howdah.leased o
-                where o.destination_id = d.id limit 10001) c)), l.oldest_sent_at
+            select l.live, l.parked, least(l.parked,
+                (select count(*) from (select from howdah.leased o where o.destination_id = d.id limit 10001) c)
+                + (select count(c.lease_id) from (select p.lease_id from howdah.parked p
+                    where p.destination_id = d.id and (p.boot is null or p.boot = pg_postmaster_start_time())
+                    limit 10001) c)), l.oldest_sent_at
             from howdah._backlog(d.id) l where v_counted_at is null
         ) b
         where d.id = any (p_ids)
@@ -23334,7 +23347,7 @@ begin
             select n.destination_id, count(*), 0, 0, min(n.sent_at)
             from howdah.msgs_nonpersistent n where n.boot = pg_postmaster_start_time() group by n.destination_id
             union all
-            select p.destination_id, 0, count(*), 0, null
+            select p.destination_id, 0, count(*), count(p.lease_id), null
             from howdah.parked p where p.boot is null or p.boot = pg_postmaster_start_time() group by p.destination_id
             union all
             select l.destination_id, 0, count(*), count(*), null from howdah.leased l group by l.destination_id
