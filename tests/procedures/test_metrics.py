@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from support import SYSTEM, Clock, Connect, Db, deliver_and_fail, fail, one, receive, refused
+from support import SYSTEM, Clock, Connect, Db, deliver_and_fail, one, receive, refused
 
 DAY = 86_400
 STATES = ("ready", "waiting", "leased", "dead")
