@@ -1,7 +1,7 @@
 -- howdah.metrics(queues): what monitoring asks for, in one call: totals, what lies where, and who works on it.
 --
--- Returns  one row per sample, as OpenMetrics names it: name, labels (a JSON object of texts) and value. created: when a
---          total or histogram began at zero; NULL for what goes up and down. queues: figures of so many queues, the
+-- Returns  one row per sample, as OpenMetrics names it: name, labels (a JSON object of texts) and value. created: when
+--          a total or histogram began at zero; NULL for what goes up and down. queues: figures of so many queues, the
 --          busiest first; those of the whole engine are always there.
 -- Raises   HD005 queues is not 0 to 100000; HD010 called from a maintenance command; HD037 on a standby.
 -- Role     howdah_admin howdah_browser howdah_auditor
