@@ -9,14 +9,15 @@ from collections.abc import Iterator
 
 import pytest
 from opentelemetry import baggage, context
-from opentelemetry.trace import SpanKind, StatusCode
+from opentelemetry.trace import NoOpTracerProvider, SpanKind, StatusCode
 from support import Db, column, one, wait_until
 from traced import Recording, header_of, linked, number_of, recording, trace_of
 
 from howdah.engine import AckMode, Connection, Message
 from howdah.engine.aio import connect_async
 from howdah.engine.errors import NoSuchQueue
-from howdah.engine.tracing import conventions
+from howdah.engine.tracing import conventions, switch
+from howdah.engine.tracing.traces import Traces
 
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 """The example of W3C's recommendation."""
@@ -222,6 +223,25 @@ def test_asynchronous_sessions_are_traced_alike(dsn: str, orders: str, traced: R
     assert traced.names() == ["send orders", "receive orders", "commit orders"]
     send, *others = (traced.span(name) for name in traced.names())
     assert [linked(span) for span in others] == [[number_of(send)]] * 2
+
+
+def test_a_send_that_nobody_waits_for_carries_the_context_of_now(
+    connection: Connection, orders: str, traced: Recording
+) -> None:
+    with traced.tracer.start_as_current_span("request"), connection.windowed_producer(orders) as producer:
+        connection.send_async(orders, "tea").result(30)
+        producer.send("tea").result(30)
+    carried = [message.headers["traceparent"] for message in received(connection, orders, 2)]
+    assert carried == [header_of(traced.span("request"))] * 2
+    assert "send orders" not in traced.names()
+
+
+def test_metrics_alone_leave_headers_as_they_are(connection: Connection, orders: str) -> None:
+    with recording() as traced:
+        switch.use(Traces(NoOpTracerProvider(), traced.meters))
+        connection.send(orders, "tea", headers={"colour": "green"})
+        assert received(connection, orders)[0].headers == {"colour": "green"}
+        assert traced.metric("messaging.client.sent.messages") == 1
 
 
 def test_temporary_queues_share_a_name(connection: Connection, traced: Recording) -> None:

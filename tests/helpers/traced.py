@@ -25,8 +25,8 @@ class Recording:
         self._reader = InMemoryMetricReader()
         self._spans = TracerProvider()
         self._spans.add_span_processor(SimpleSpanProcessor(self._exporter))
-        self._meters = MeterProvider([self._reader])
-        self.traces = Traces(self._spans, self._meters, create_spans=create_spans)
+        self.meters = MeterProvider([self._reader])
+        self.traces = Traces(self._spans, self.meters, create_spans=create_spans)
 
     @property
     def tracer(self) -> Tracer:
@@ -61,7 +61,7 @@ class Recording:
     def close(self) -> None:
         """End the providers."""
         self._spans.shutdown()
-        self._meters.shutdown()
+        self.meters.shutdown()
 
 
 def _dotted(attributes: Mapping[str, Any]) -> dict[str, Any]:
