@@ -68,14 +68,14 @@ best = application(BEST["batch"])
 default = application(None)
 
 
-def drained(dsn: str, messages: int, processes: int, at_best: bool) -> tuple[float, float]:
-    """When the first handler was called, and when the last."""
+def drained(dsn: str, messages: int, processes: int, at_best: bool, module: str = __name__) -> tuple[float, float]:
+    """When the first handler was called, and when the last. module: where the applications are."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="howdah-bench-")))
         os.environ[FOLDER] = str(folder)
         stack.callback(os.environ.pop, FOLDER)
         supervisor = Supervisor(
-            f"{__name__}:{'best' if at_best else 'default'}",
+            f"{module}:{'best' if at_best else 'default'}",
             dsn,
             processes=processes,
             sessions=BEST["sessions"] if at_best else DEFAULT_SESSIONS,

@@ -50,6 +50,7 @@ from .sending.windowed import WINDOW_DEFAULT, OnComplete, WindowedProducer
 from .sessions.leases import Leases
 from .sessions.pairs import Pairs
 from .sessions.session import Session
+from .tracing.points import carrying, sending
 
 T = TypeVar("T")
 S = TypeVar("S", Session, AckSession)
@@ -278,7 +279,8 @@ class Connection:
 
     def send(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> int:
         """Send one message in its own transaction. When this returns, the message is stored durably."""
-        return self.call(calls.send(queue, body, **self.levels.stamped(queue, options)))
+        with sending(queue, options) as carried:
+            return self.call(calls.send(queue, body, **self.levels.stamped(queue, carried)))
 
     def send_async(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> Future[int]:
         """Send one message without waiting for the database. The future gets its number or the error.
@@ -286,7 +288,7 @@ class Connection:
         Messages go in the order of these calls, each in a transaction of its own. ``close`` sends what is left. If
         the process dies, what it has not sent is lost. So look at the future where a message must not be lost.
         """
-        wanted = self.levels.applied(queue, options)
+        wanted = self.levels.applied(queue, carrying(options))
         return self._sender.submit(lambda: calls.send(queue, body, **wanted))
 
     def windowed_producer(

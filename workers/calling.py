@@ -9,6 +9,7 @@ from uuid import UUID
 
 from ..engine import Message
 from ..engine.handling.failure import failure_of, is_blamed
+from ..engine.tracing.points import processing
 from .app import Binding, Handler
 from .batch_mode import Blamed
 from .figures import Tally
@@ -42,11 +43,24 @@ class Calling:
         self.in_hand = InHand()
         #: Of a hardened queue: the attempt that is on record for the message in hand.
         self.attempt_id: UUID | None = None
+        #: Whether calls are traced, as it was when the burst of messages began.
+        self.traced = False
         #: None where no handler has a time limit: then they are called without more ado.
         self._limits = limits if limits is not None and (binding.time_limits or limits.default is not None) else None
 
     def call(self, message: Message, transaction: Transaction) -> None:
         """Call the handler. Raises Blamed if the message is to blame, else the innocent error itself."""
+        if not self.traced:
+            self._call(message, transaction)
+            return
+        with processing(message, self._binding.queue, pushed=True) as process:
+            try:
+                self._call(message, transaction)
+            except Blamed as blamed:
+                process.failed(blamed.__cause__ or blamed)
+                raise
+
+    def _call(self, message: Message, transaction: Transaction) -> None:
         started = time.time()
         self.take(message, started)
         called = time.perf_counter()

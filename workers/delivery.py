@@ -20,6 +20,7 @@ from ..engine.database.runner import run
 from ..engine.database.waiting import Idle
 from ..engine.errors import AttemptNeeded, ConsumerNotOpen, ConsumerRefused
 from ..engine.sessions.seat import Seat
+from ..engine.tracing.switch import current
 from . import events
 from .app import Binding
 from .batch_mode import APART_MAX, Blamed, Done, Way
@@ -93,6 +94,7 @@ class Delivery:
         connection.watch()
         self._connection = connection
         IN_HAND.set(self._calling.in_hand)
+        self._calling.traced = current() is not None
         ask = self._idle.ask(self._binding.queue) if self._idle is not None else None
         if self._idle is not None and ask is not None:
             with connection.transaction():

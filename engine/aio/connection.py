@@ -35,6 +35,7 @@ from ..handling.outcomes import Rule
 from ..jms.modes import AckMode
 from ..jms.prefetch import Prefetch
 from ..objects import AdministeredFactory
+from ..tracing.points import sending
 from .admin import AsyncAdmin
 from .admin.access import AsyncAccess
 from .admin.archives import AsyncArchives
@@ -190,7 +191,8 @@ class AsyncConnection:
 
     async def send(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> int:
         """Send one message in its own transaction. When this returns, the message is stored durably."""
-        return await self.call(calls.send(queue, body, **self.levels.stamped(queue, options)))
+        with sending(queue, options) as carried:
+            return await self.call(calls.send(queue, body, **self.levels.stamped(queue, carried)))
 
     async def record_failure(
         self, message: Message, error: BaseException, rules: Iterable[Rule] = ()

@@ -17,6 +17,7 @@ from ..errors import HowdahError
 from ..handling.failure import failure_of, is_blamed
 from ..handling.functions import check_ran
 from ..handling.outcomes import Rules
+from ..tracing.points import processing
 from .tasks import AsyncBackground, AsyncFlag, AsyncLock
 
 log = logging.getLogger("howdah.listener")
@@ -163,17 +164,19 @@ class AsyncTransactedListeners:
             return False
         if messages[0].reliability == BEST_EFFORT:
             await self._session.commit()  # consumed when it is handed over: a failure loses it
-        try:
-            check_ran(await listener(messages[0]))
-            await self._session.commit()
-        except (Exception, SystemExit) as error:
-            # Whatever a listener raises is a failed delivery, and so is a commit refused by a deferred constraint.
-            if not is_blamed(error):
-                raise
-            await self._session.rollback()
-            failure = failure_of(messages[0], error, rules, self._session.max_redeliveries)
-            await self._session.call(calls.record_failures(queue, [failure]))
-            await self._session.commit()
+        with processing(messages[0], queue) as process:
+            try:
+                check_ran(await listener(messages[0]))
+                await self._session.commit()
+            except (Exception, SystemExit) as error:
+                # Whatever a listener raises is a failed delivery, and so is a commit refused by a deferred constraint.
+                if not is_blamed(error):
+                    raise
+                process.failed(error)
+                await self._session.rollback()
+                failure = failure_of(messages[0], error, rules, self._session.max_redeliveries)
+                await self._session.call(calls.record_failures(queue, [failure]))
+                await self._session.commit()
         return True
 
     async def recover(self, place: object, error: Exception) -> None:

@@ -10,7 +10,12 @@ from ..calls import Call, Seconds, interval, scalar, table
 from ..calls.leases import Lease, acknowledge, lease, named
 from ..calls.levels import BY_SERVER, LevelMapping
 from ..calls.message import Message
+from ..tracing.points import receiving, settling
 from .verbs import AsyncVerbs
+
+
+def _of(lease: Lease, messages: Sequence[Message] | None) -> Sequence[Message]:
+    return lease.messages if messages is None else messages
 
 
 class AsyncLeases(AsyncVerbs):
@@ -39,11 +44,15 @@ class AsyncLeases(AsyncVerbs):
         """
         self._levels.check(queue)
         call = lease(queue, max_messages, duration, selector, consumer, acknowledge)
-        return await self._run(self._levels.received(call, consumed=False))
+        with receiving(queue) as found:
+            leased = await self._run(self._levels.received(call, consumed=False))
+            found([] if leased is None else leased.messages)
+        return leased
 
     async def ack(self, lease: Lease, messages: Sequence[Message] | None = None) -> int:
         """Consume the lease's messages, or some of them. Returns how many. Raises LeaseLost."""
-        return await self._run(acknowledge(lease, messages))
+        with settling("ack", lease.queue, _of(lease, messages)):
+            return await self._run(acknowledge(lease, messages))
 
     async def handed(self, lease: Lease, messages: Sequence[Message] | None = None) -> int:
         """Note that the application has them; for engines without redelivered_optimization. Raises LeaseLost.
@@ -54,7 +63,8 @@ class AsyncLeases(AsyncVerbs):
 
     async def release(self, lease: Lease, messages: Sequence[Message] | None = None) -> int:
         """Give messages back to their place without a failure. Returns how many. Raises LeaseLost."""
-        return await self._run(scalar("release", **named(lease, messages)).then(int))
+        with settling("release", lease.queue, _of(lease, messages)):
+            return await self._run(scalar("release", **named(lease, messages)).then(int))
 
     async def nack(
         self,
@@ -66,17 +76,17 @@ class AsyncLeases(AsyncVerbs):
         reject: bool = False,
     ) -> list[dict[str, Any]]:
         """Give messages back as failed. Returns message_id, attempt and outcome of each. Raises LeaseLost."""
-        return await self._run(
-            table(
-                "nack",
-                "message_id, attempt, outcome",
-                **named(lease, messages),
-                error_text=("text", None if error is None else str(error)),
-                error_class=("text", type(error).__name__ if isinstance(error, BaseException) else None),
-                delay=("interval", interval("delay", delay)),
-                reject=("boolean", reject),
-            )
+        call = table(
+            "nack",
+            "message_id, attempt, outcome",
+            **named(lease, messages),
+            error_text=("text", None if error is None else str(error)),
+            error_class=("text", type(error).__name__ if isinstance(error, BaseException) else None),
+            delay=("interval", interval("delay", delay)),
+            reject=("boolean", reject),
         )
+        with settling("nack", lease.queue, _of(lease, messages)):
+            return await self._run(call)
 
     async def extend(
         self, lease: Lease, messages: Sequence[Message] | None = None, *, duration: Seconds = 30

@@ -28,6 +28,7 @@ from ..database.waiting import Idle
 from ..errors import IllegalState
 from ..handling.functions import check_async_listener
 from ..handling.outcomes import Rule, Rules
+from ..tracing.points import loading, sending
 from .admin import AsyncAdmin
 from .copying import send_copy
 from .dispatch import AsyncDispatcher, AsyncListener, AsyncTransactedListeners
@@ -59,11 +60,14 @@ class AsyncSession(AsyncTransacting):
 
     async def send(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> int:
         """Send one message and return its number. Options as in ``calls.send``."""
-        return await self.call(calls.send(queue, body, **self._levels.stamped(queue, options)))
+        with sending(queue, options, connection=self._connection) as carried:
+            return await self.call(calls.send(queue, body, **self._levels.stamped(queue, carried)))
 
     async def send_many(self, queue: str, bodies: Sequence[Body], **options: Unpack[SendManyOptions]) -> list[int]:
         """Send many messages in one statement and return their numbers in order. Options as in ``calls.send_many``."""
-        return await self.call(calls.send_many(queue, bodies, **self._levels.stamped(queue, options, len(bodies))))
+        with sending(queue, options, len(bodies), connection=self._connection) as carried:
+            wanted = self._levels.stamped(queue, carried, len(bodies))
+            return await self.call(calls.send_many(queue, bodies, **wanted))
 
     async def send_stream(
         self, queue: str, bodies: Iterable[Body], *, batch: int = BATCH_DEFAULT, **options: Unpack[SharedOptions]
@@ -74,7 +78,10 @@ class AsyncSession(AsyncTransacting):
         sequences. After an error, the iterable's own too, nothing is sent. The iterable must not use this session.
         """
         wanted, every = self._levels.applied_to_load(queue, options), self._levels.every(queue)
-        return await self._load(lambda connection: send_stream(connection, queue, bodies, batch, wanted, every))
+        with loading(queue, connection=self._connection) as counted:
+            return counted(
+                await self._load(lambda connection: send_stream(connection, queue, bodies, batch, wanted, every))
+            )
 
     async def send_copy(
         self, queue: str, rows: Iterable[Any], *, columns: Sequence[str] = (), **options: Unpack[SharedOptions]
@@ -86,7 +93,10 @@ class AsyncSession(AsyncTransacting):
         ``send_stream``.
         """
         wanted, every = self._levels.applied_to_load(queue, options), self._levels.every(queue)
-        return await self._load(lambda connection: send_copy(connection, queue, rows, columns, wanted, every))
+        with loading(queue, connection=self._connection) as counted:
+            return counted(
+                await self._load(lambda connection: send_copy(connection, queue, rows, columns, wanted, every))
+            )
 
     async def receive(
         self,
@@ -175,7 +185,8 @@ class AsyncSession(AsyncTransacting):
             return []
         async with self._in_use:
             idle = self._is_idle()
-            messages = await self.call(self._levels.received(calls.receive(queue, max_messages, **which)))
+            call = self._levels.received(calls.receive(queue, max_messages, **which))
+            messages = await self._received(queue, call)
             if idle and not messages:
                 # Not a rollback: what was received may have been expired messages and poison, which are gone now.
                 await self.commit()
@@ -185,14 +196,14 @@ class AsyncSession(AsyncTransacting):
         """Receive the message of that number. None if it is not there, not due or in other hands."""
         self._check(queue)
         call = self._levels.received(calls.receive_message(queue, message_id))
-        messages = await self.call(call) if self._is_ready() else []
+        messages = await self._received(queue, call) if self._is_ready() else []
         return messages[0] if messages else None
 
     async def receive_correlated(self, queue: str, correlation_id: str, max_messages: int = 1) -> list[Message]:
         """Receive messages with a correlation id, wherever in the queue they are, in this session's transaction."""
         self._check(queue)
         call = self._levels.received(calls.receive_correlated(queue, correlation_id, max_messages))
-        return await self.call(call) if self._is_ready() else []
+        return await self._received(queue, call) if self._is_ready() else []
 
     async def browse(
         self,
@@ -228,8 +239,9 @@ class AsyncSession(AsyncTransacting):
 
     async def respond(self, request: Message, body: Body, **options: Unpack[RespondOptions]) -> int | None:
         """Answer a request in this session's transaction; None if nobody waits. Options as in ``temporary.respond``."""
-        wanted = self._levels.answered(request.reply_to or "", options)
-        return await self.call(temporary.respond(request, body, **wanted))
+        queue = request.reply_to or ""
+        with sending(queue, options, connection=self._connection) as carried:
+            return await self.call(temporary.respond(request, body, **self._levels.answered(queue, carried)))
 
     def producer(self, queue: str | None = None) -> AsyncProducer:
         """Return a producer for one queue, or for a queue named at each send."""

@@ -10,10 +10,12 @@ import psycopg
 
 from ..calls import Call, temporary, topics
 from ..calls.levels import BY_SERVER, LevelMapping
+from ..calls.message import Message
 from ..database.reconnection import is_gone
 from ..database.runner import AnyAsyncConnection, raw_async, run_async
 from ..errors import ConnectionLost, HowdahError, IllegalState, NoReply, lost_translated
 from ..sessions.owner import SessionOwner
+from ..tracing.points import Unsettled, receiving
 from .dispatch import AsyncDispatcher
 from .loans import AsyncLoans, AsyncPgConnection
 from .tasks import AsyncLock
@@ -38,6 +40,8 @@ class AsyncTransacting(AsyncWaiter):
         self._fleeting: list[str] = []
         #: Whether it has temporary queues, which end with it.
         self._temporary = False
+        #: What its transaction has received.
+        self._unsettled = Unsettled()
         #: Held while a statement runs, so that close gives no connection away in the middle of one.
         self._in_use = AsyncLock()
 
@@ -106,6 +110,14 @@ class AsyncTransacting(AsyncWaiter):
                     with suppress(ConnectionLost, psycopg.Error):
                         await self.rollback()
                 raise
+
+    async def _received(self, queue: str, call: Call[list[Message]]) -> list[Message]:
+        """Run a call that receives from a queue."""
+        with receiving(queue, connection=self._connection) as found:
+            messages = found(await self.call(call))
+        if self._transacted and self._loans is not None:
+            self._unsettled.note(queue, messages)
+        return messages
 
     async def _reached(self) -> bool:
         """Replace a connection that is gone and had no transaction, where the client reconnects.
@@ -188,11 +200,13 @@ class AsyncTransacting(AsyncWaiter):
 
     async def commit(self) -> None:
         """Make permanent what was sent, received and written since the last commit."""
-        await self._end(psycopg.AsyncConnection.commit)
+        with self._unsettled.settling("commit", connection=self._connection):
+            await self._end(psycopg.AsyncConnection.commit)
 
     async def rollback(self) -> None:
         """Undo what was sent, received and written since the last commit. Messages return to their place."""
-        await self._end(psycopg.AsyncConnection.rollback)
+        with self._unsettled.settling("rollback", connection=self._connection):
+            await self._end(psycopg.AsyncConnection.rollback)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Self]:

@@ -9,6 +9,7 @@ from .. import calls
 from ..calls import Call, Incident
 from ..calls.message import Message
 from ..errors import blamed, chain, is_innocent
+from ..tracing.points import identity_of
 from .outcomes import Outcome, Rule, Rules, cause_of, decide
 
 #: Characters kept of a text; more of a traceback that recursed ten thousand times helps nobody.
@@ -44,10 +45,13 @@ def failure_of(
         # Of the outcome too: it begins with the cause's and ends with the reason.
         "traceback": storable(_traceback_of(error)),
     }
+    details = identity_of(message)
     if outcome is not None:
         failure |= outcome.as_failure()
         if outcome.reason is not None:
-            failure["details"] = {"reason": storable(outcome.reason)}
+            details["reason"] = storable(outcome.reason)
+    if details:
+        failure["details"] = details
     if max_redeliveries is not None and message.delivery_count > max_redeliveries:
         failure["reject"] = True
     return failure

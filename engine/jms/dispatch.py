@@ -9,6 +9,7 @@ from .. import calls
 from ..database.waiting import Idle
 from ..handling.failure import failure_of
 from ..handling.functions import check_ran
+from ..tracing.points import processing
 from .base import SessionBase
 from .consumer import AckConsumer
 from .holding import Delivery
@@ -36,17 +37,19 @@ class AckListeners:
             given = place.gives(message)
             if given and not place.give(message):
                 return True
-        try:
-            check_ran(listener(message))
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - a listener may raise anything
-            if given:
-                self._session.run(calls.record_failures(place.queue, [failure_of(message, error)]))
+        with processing(message, place.queue, pushed=True) as process:
+            try:
+                check_ran(listener(message))
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - a listener may raise anything
+                process.failed(error)
+                if given:
+                    self._session.run(calls.record_failures(place.queue, [failure_of(message, error)]))
+                else:
+                    self._failed(place, message, error)
             else:
-                self._failed(place, message, error)
-        else:
-            with self._session.lock:
-                if not given:
-                    place.handled(message)
+                with self._session.lock:
+                    if not given:
+                        place.handled(message)
         return True
 
     def _failed(self, consumer: AckConsumer, message: Delivery, error: BaseException) -> None:

@@ -17,6 +17,7 @@ from ..sessions.dispatch import RENEW_TIMEOUT, Dispatcher
 from ..sessions.owner import Owner
 from ..sessions.seat import Seat, is_subscription
 from ..sessions.session import Session
+from ..tracing.points import sending
 from . import lease_calls
 from .acknowledger import by_consumer
 from .consumer import AckConsumer
@@ -128,14 +129,15 @@ class AckSession(KeptSession):
     def send(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> int:
         """Send one message and return its number. Options as in ``calls.send``. Transacted: sent with the commit."""
         self.check_open()
-        return self.run_in_transaction(calls.send(queue, body, **self._owner.levels.stamped(queue, options)))
+        with sending(queue, options) as carried:
+            return self.run_in_transaction(calls.send(queue, body, **self._owner.levels.stamped(queue, carried)))
 
     def send_many(self, queue: str, bodies: Sequence[Body], **options: Unpack[SendManyOptions]) -> list[int]:
         """Send many messages in one statement and return their numbers in order. Options as in ``calls.send_many``."""
         self.check_open()
-        return self.run_in_transaction(
-            calls.send_many(queue, bodies, **self._owner.levels.stamped(queue, options, len(bodies)))
-        )
+        with sending(queue, options, len(bodies)) as carried:
+            wanted = self._owner.levels.stamped(queue, carried, len(bodies))
+            return self.run_in_transaction(calls.send_many(queue, bodies, **wanted))
 
     def stamp(self, message: Delivery) -> None:
         """Give a message that is handed out the id of the session's transaction, if that is wanted."""

@@ -22,6 +22,7 @@ from ..database.loans import Loans, PgConnection
 from ..database.runner import run
 from ..database.threads import Background
 from ..errors import BadArgument, CannotConnect, ConnectionLost, IllegalState, translated
+from ..tracing.points import carrying
 
 log = logging.getLogger("howdah.producer")
 
@@ -106,7 +107,7 @@ class WindowedProducer:
         target = self.queue if queue is None else queue
         if target is None:
             raise BadArgument("this producer has no queue of its own", "Name one: send(body, queue=…).")
-        options = self._levels.applied(target, options)
+        options = self._levels.applied(target, carrying(options))
         call = calls.send(target, body, **options)
         level = options.get("reliability") or options.get("delivery_mode")
         persistent = level is None or not level.endswith(("non-persistent", "NONPERSISTENT"))

@@ -19,6 +19,7 @@ from ..errors import HowdahError
 from ..handling.failure import failure_of, is_blamed
 from ..handling.functions import check_ran
 from ..handling.outcomes import Rules
+from ..tracing.points import processing
 
 log = logging.getLogger("howdah.listener")
 
@@ -164,17 +165,19 @@ class TransactedListeners:
             return False
         if messages[0].reliability == BEST_EFFORT:
             self._session.commit()  # consumed when it is handed over: a failure loses it
-        try:
-            check_ran(listener(messages[0]))
-            self._session.commit()
-        except (Exception, SystemExit) as error:
-            # Whatever a listener raises is a failed delivery, and so is a commit refused by a deferred constraint.
-            if not is_blamed(error):
-                raise
-            self._session.rollback()
-            failure = failure_of(messages[0], error, rules, self._session.max_redeliveries)
-            self._session.call(calls.record_failures(queue, [failure]))
-            self._session.commit()
+        with processing(messages[0], queue) as process:
+            try:
+                check_ran(listener(messages[0]))
+                self._session.commit()
+            except (Exception, SystemExit) as error:
+                # Whatever a listener raises is a failed delivery, and so is a commit refused by a deferred constraint.
+                if not is_blamed(error):
+                    raise
+                process.failed(error)
+                self._session.rollback()
+                failure = failure_of(messages[0], error, rules, self._session.max_redeliveries)
+                self._session.call(calls.record_failures(queue, [failure]))
+                self._session.commit()
         return True
 
     def recover(self, place: object, error: Exception) -> None:

@@ -12,6 +12,11 @@ from ..calls.leases import Lease, acknowledge, lease, named
 from ..calls.levels import BY_SERVER, LevelMapping
 from ..calls.message import Message
 from ..calls.verbs import Verbs
+from ..tracing.points import receiving, settling
+
+
+def _of(lease: Lease, messages: Sequence[Message] | None) -> Sequence[Message]:
+    return lease.messages if messages is None else messages
 
 
 class Leases(Verbs):
@@ -40,11 +45,15 @@ class Leases(Verbs):
         """
         self._levels.check(queue)
         call = lease(queue, max_messages, duration, selector, consumer, acknowledge)
-        return self._run(self._levels.received(call, consumed=False))
+        with receiving(queue) as found:
+            leased = self._run(self._levels.received(call, consumed=False))
+            found([] if leased is None else leased.messages)
+        return leased
 
     def ack(self, lease: Lease, messages: Sequence[Message] | None = None) -> int:
         """Consume the lease's messages, or some of them. Returns how many. Raises LeaseLost."""
-        return self._run(acknowledge(lease, messages))
+        with settling("ack", lease.queue, _of(lease, messages)):
+            return self._run(acknowledge(lease, messages))
 
     def handed(self, lease: Lease, messages: Sequence[Message] | None = None) -> int:
         """Note that the application has them; for engines without redelivered_optimization. Raises LeaseLost.
@@ -55,7 +64,8 @@ class Leases(Verbs):
 
     def release(self, lease: Lease, messages: Sequence[Message] | None = None) -> int:
         """Give messages back to their place without a failure. Returns how many. Raises LeaseLost."""
-        return self._run(scalar("release", **named(lease, messages)).then(int))
+        with settling("release", lease.queue, _of(lease, messages)):
+            return self._run(scalar("release", **named(lease, messages)).then(int))
 
     def nack(
         self,
@@ -67,17 +77,17 @@ class Leases(Verbs):
         reject: bool = False,
     ) -> list[dict[str, Any]]:
         """Give messages back as failed. Returns message_id, attempt and outcome of each. Raises LeaseLost."""
-        return self._run(
-            table(
-                "nack",
-                "message_id, attempt, outcome",
-                **named(lease, messages),
-                error_text=("text", None if error is None else str(error)),
-                error_class=("text", type(error).__name__ if isinstance(error, BaseException) else None),
-                delay=("interval", interval("delay", delay)),
-                reject=("boolean", reject),
-            )
+        call = table(
+            "nack",
+            "message_id, attempt, outcome",
+            **named(lease, messages),
+            error_text=("text", None if error is None else str(error)),
+            error_class=("text", type(error).__name__ if isinstance(error, BaseException) else None),
+            delay=("interval", interval("delay", delay)),
+            reject=("boolean", reject),
         )
+        with settling("nack", lease.queue, _of(lease, messages)):
+            return self._run(call)
 
     def extend(self, lease: Lease, messages: Sequence[Message] | None = None, *, duration: Seconds = 30) -> datetime:
         """Let the lease end so long from now (seconds or a timedelta). Returns its end. Raises LeaseLost."""

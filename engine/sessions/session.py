@@ -32,6 +32,7 @@ from ..handling.functions import check_listener
 from ..handling.outcomes import Rule, Rules
 from ..sending.copying import send_copy
 from ..sending.stream import BATCH_DEFAULT, send_stream
+from ..tracing.points import loading, sending
 from .dispatch import Dispatcher, Listener, TransactedListeners
 from .producer import Browser, Consumer, Producer
 from .transacting import Transacting
@@ -60,11 +61,14 @@ class Session(Transacting):
 
     def send(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> int:
         """Send one message and return its number. Options as in ``calls.send``."""
-        return self.call(calls.send(queue, body, **self._levels.stamped(queue, options)))
+        with sending(queue, options, connection=self._connection) as carried:
+            return self.call(calls.send(queue, body, **self._levels.stamped(queue, carried)))
 
     def send_many(self, queue: str, bodies: Sequence[Body], **options: Unpack[SendManyOptions]) -> list[int]:
         """Send many messages in one statement and return their numbers in order. Options as in ``calls.send_many``."""
-        return self.call(calls.send_many(queue, bodies, **self._levels.stamped(queue, options, len(bodies))))
+        with sending(queue, options, len(bodies), connection=self._connection) as carried:
+            wanted = self._levels.stamped(queue, carried, len(bodies))
+            return self.call(calls.send_many(queue, bodies, **wanted))
 
     def send_stream(
         self, queue: str, bodies: Iterable[Body], *, batch: int = BATCH_DEFAULT, **options: Unpack[SharedOptions]
@@ -75,7 +79,8 @@ class Session(Transacting):
         sequences. After an error, the iterable's own too, nothing is sent. The iterable must not use this session.
         """
         wanted, every = self._levels.applied_to_load(queue, options), self._levels.every(queue)
-        return self._load(lambda connection: send_stream(connection, queue, bodies, batch, wanted, every))
+        with loading(queue, connection=self._connection) as counted:
+            return counted(self._load(lambda connection: send_stream(connection, queue, bodies, batch, wanted, every)))
 
     def send_copy(
         self, queue: str, rows: Iterable[Any], *, columns: Sequence[str] = (), **options: Unpack[SharedOptions]
@@ -87,7 +92,8 @@ class Session(Transacting):
         ``send_stream``.
         """
         wanted, every = self._levels.applied_to_load(queue, options), self._levels.every(queue)
-        return self._load(lambda connection: send_copy(connection, queue, rows, columns, wanted, every))
+        with loading(queue, connection=self._connection) as counted:
+            return counted(self._load(lambda connection: send_copy(connection, queue, rows, columns, wanted, every)))
 
     def receive(
         self,
@@ -176,7 +182,8 @@ class Session(Transacting):
             return []
         with self._in_use:
             idle = self._is_idle()
-            messages = self.call(self._levels.received(calls.receive(queue, max_messages, **which)))
+            call = self._levels.received(calls.receive(queue, max_messages, **which))
+            messages = self._received(queue, call)
             if idle and not messages:
                 # Not a rollback: what was received may have been expired messages and poison, which are gone now.
                 self.commit()
@@ -186,14 +193,14 @@ class Session(Transacting):
         """Receive the message of that number. None if it is not there, not due or in other hands."""
         self._check(queue)
         call = self._levels.received(calls.receive_message(queue, message_id))
-        messages = self.call(call) if self._is_ready() else []
+        messages = self._received(queue, call) if self._is_ready() else []
         return messages[0] if messages else None
 
     def receive_correlated(self, queue: str, correlation_id: str, max_messages: int = 1) -> list[Message]:
         """Receive messages with a correlation id, wherever in the queue they are, in this session's transaction."""
         self._check(queue)
         call = self._levels.received(calls.receive_correlated(queue, correlation_id, max_messages))
-        return self.call(call) if self._is_ready() else []
+        return self._received(queue, call) if self._is_ready() else []
 
     def browse(
         self,
@@ -229,8 +236,9 @@ class Session(Transacting):
 
     def respond(self, request: Message, body: Body, **options: Unpack[RespondOptions]) -> int | None:
         """Answer a request in this session's transaction; None if nobody waits. Options as in ``temporary.respond``."""
-        wanted = self._levels.answered(request.reply_to or "", options)
-        return self.call(temporary.respond(request, body, **wanted))
+        queue = request.reply_to or ""
+        with sending(queue, options, connection=self._connection) as carried:
+            return self.call(temporary.respond(request, body, **self._levels.answered(queue, carried)))
 
     def producer(self, queue: str | None = None) -> Producer:
         """Return a producer for one queue, or for a queue named at each send."""

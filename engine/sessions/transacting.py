@@ -11,12 +11,14 @@ import psycopg
 
 from ..calls import Call, temporary, topics
 from ..calls.levels import BY_SERVER, LevelMapping
+from ..calls.message import Message
 from ..database.loans import Loans, PgConnection
 from ..database.reconnection import is_gone
 from ..database.runner import AnyConnection, raw, run
 from ..database.threads import Lock
 from ..database.waiter import Waiter
 from ..errors import ConnectionLost, HowdahError, IllegalState, NoReply, lost_translated
+from ..tracing.points import Unsettled, receiving
 from .dispatch import Dispatcher
 from .owner import SessionOwner
 
@@ -39,6 +41,8 @@ class Transacting(Waiter):
         self._fleeting: list[str] = []
         #: Whether it has temporary queues, which end with it.
         self._temporary = False
+        #: What its transaction has received.
+        self._unsettled = Unsettled()
         #: Held while a statement runs, so that close gives no connection away in the middle of one.
         self._in_use = Lock()
 
@@ -106,6 +110,14 @@ class Transacting(Waiter):
                     with suppress(ConnectionLost, psycopg.Error):
                         self.rollback()
                 raise
+
+    def _received(self, queue: str, call: Call[list[Message]]) -> list[Message]:
+        """Run a call that receives from a queue."""
+        with receiving(queue, connection=self._connection) as found:
+            messages = found(self.call(call))
+        if self._transacted and self._loans is not None:
+            self._unsettled.note(queue, messages)
+        return messages
 
     def _reached(self) -> bool:
         """Replace a connection that is gone and had no transaction, where the client reconnects.
@@ -188,11 +200,13 @@ class Transacting(Waiter):
 
     def commit(self) -> None:
         """Make permanent what was sent, received and written since the last commit."""
-        self._end(psycopg.Connection.commit)
+        with self._unsettled.settling("commit", connection=self._connection):
+            self._end(psycopg.Connection.commit)
 
     def rollback(self) -> None:
         """Undo what was sent, received and written since the last commit. Messages return to their place."""
-        self._end(psycopg.Connection.rollback)
+        with self._unsettled.settling("rollback", connection=self._connection):
+            self._end(psycopg.Connection.rollback)
 
     @contextmanager
     def transaction(self) -> Iterator[Self]:

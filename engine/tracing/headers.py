@@ -1,0 +1,33 @@
+"""The headers that carry a trace's context. Read here without any library: a failure notes its trace in any case."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+TRACEPARENT, TRACESTATE, BAGGAGE = "traceparent", "tracestate", "baggage"
+CONTEXT = (TRACEPARENT, TRACESTATE, BAGGAGE)
+
+_TRACEPARENT = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(-.*)?")
+
+
+def carried_by(headers: Mapping[str, Any] | None) -> dict[str, str]:
+    """The headers of a message that carry context. What is no text is none."""
+    found = {name: headers.get(name) for name in CONTEXT} if headers else {}
+    return {name: value for name, value in found.items() if isinstance(value, str)}
+
+
+def joined(headers: Mapping[str, Any] | None, context: Mapping[str, str]) -> dict[str, Any]:
+    """Headers with a context. What the sender set stays, and a state is not put beside a parent of another trace."""
+    own = dict(headers or {})
+    if TRACEPARENT in own:
+        context = {name: value for name, value in context.items() if name == BAGGAGE}
+    return {**context, **own}
+
+
+def trace_id_of(headers: Mapping[str, Any] | None) -> str | None:
+    """The trace that a message's sender named; None: none, or what is none by W3C's rules."""
+    value = headers.get(TRACEPARENT) if headers else None
+    found = _TRACEPARENT.fullmatch(value) if isinstance(value, str) else None
+    return None if found is None else found[1]
