@@ -65,6 +65,7 @@ ROOMS = (
     "engine",
     "services",
     "inspect",
+    "search",
     # archived and audited
     "views",
     "archive",

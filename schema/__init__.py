@@ -28,7 +28,7 @@ from .listeners import listener_marks, listeners
 from .log import log_events, log_readers
 from .messages import ahead_leases, deduplications, handed, msgs, msgs_nonpersistent, parked
 from .objects import objects, xa_transactions
-from .policies import destination_policies
+from .policies import destination_policies, redactions
 from .runtime import engine, latches, lock, worker_figures, workers
 from .schedules import schedule_runs, schedules
 from .senders import sender_signs, sent_by
@@ -96,6 +96,7 @@ __all__ = [
     "poison_details",
     "poison_log",
     "quarantines",
+    "redactions",
     "schedule_runs",
     "schedules",
     "selections",

@@ -2446,6 +2446,41 @@ $$;
 
 COMMENT ON FUNCTION howdah._changes_unread(p_position howdah.instance_positions) IS 'how many changes an instance has not read.';
 
+CREATE FUNCTION howdah._check_act(p_act text, p_reason text, p_batch integer, p_options jsonb) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+declare
+    v_allowed text[] := case p_act when 'move' then '{target,after}' when 'replay' then '{target,after}'
+        when 'park' then '{until,delay,after}' when 'retry' then '{after}' when 'discard' then '{after}' end;
+    v_other text;
+begin
+    if v_allowed is null then
+        raise exception using errcode = 'HD005',
+            message = format('there is no act %s', coalesce(quote_literal(left(p_act, 100)), 'NULL')),
+            hint = 'Acts are retry, replay, move, park and discard.';
+    elsif coalesce(p_reason, '') !~ '\S' then
+        raise exception using errcode = 'HD005', message = 'an act on all that match needs a reason',
+            hint = 'howdah.list_acts() shows it to those who ask later.';
+    elsif p_batch is null or p_batch not between 1 and 10000 then
+        raise exception using errcode = 'HD005',
+            message = format('batch must be 1 to 10000, not %s', coalesce(p_batch::text, 'NULL'));
+    elsif p_options is null or jsonb_typeof(p_options) <> 'object' then
+        raise exception using errcode = 'HD005', message = 'options must be a JSON object';
+    elsif p_act = 'move' and p_options ->> 'target' is null then
+        raise exception using errcode = 'HD005', message = 'option target is missing',
+            hint = 'Name the queue that the messages go to.';
+    end if;
+    v_other := (select min(k.key) from jsonb_object_keys(p_options) k(key) where k.key <> all (v_allowed));
+    if v_other is not null then
+        raise exception using errcode = 'HD005',
+            message = format('act %s has no option %s', p_act, quote_literal(left(v_other, 100))),
+            hint = 'It has ' || array_to_string(v_allowed, ', ') || '.';
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._check_act(p_act text, p_reason text, p_batch integer, p_options jsonb) IS 'refuse an act on all that match that lacks something.';
+
 CREATE FUNCTION howdah._check_admin_service() RETURNS boolean
     LANGUAGE plpgsql STABLE
     AS $$
@@ -2683,6 +2718,43 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._check_engine(p_states text[]) IS 'refuse new work if the engine is in one of some states.';
+
+CREATE FUNCTION howdah._check_filter(p_filter jsonb) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE
+    AS $_$
+declare
+    v_states constant text[] := '{ready,delayed,leased,parked,dead,expired}';
+    v_texts constant text[] := '{selector,body,group,cause,error_class,origin}';
+    v_times constant text[] := '{sent_after,sent_before}';
+    v_key text;
+    v_value jsonb;
+begin
+    if p_filter is null or jsonb_typeof(p_filter) <> 'object' then
+        raise exception using errcode = 'HD005', message = 'filter must be a JSON object',
+            hint = 'For all messages: {}.';
+    end if;
+    for v_key, v_value in select e.key, e.value from jsonb_each(p_filter) e loop
+        if not (case
+            when v_key = 'header' then jsonb_typeof(v_value) = 'object'
+            when v_key = 'state' then jsonb_typeof(v_value) = 'string' and v_value #>> '{}' = any (v_states)
+            when v_key = 'min_priority' then
+                case when jsonb_typeof(v_value) = 'number' then (v_value #>> '{}') ~ '^[0-9]$' else false end
+            when v_key = any (v_texts) then jsonb_typeof(v_value) = 'string'
+            when v_key = any (v_times) then
+                case when jsonb_typeof(v_value) = 'string'
+                    then pg_input_is_valid(v_value #>> '{}', 'timestamptz') else false end
+            else false end) then
+            raise exception using errcode = 'HD005',
+                message = format('filter has a wrong %s: %s', quote_literal(left(v_key, 100)),
+                    left(v_value::text, 200)),
+                hint = 'Keys: selector, header (an object), body, state (' || array_to_string(v_states, ', ')
+                    || '), min_priority (0 to 9), group, sent_after, sent_before, cause, error_class, origin.';
+        end if;
+    end loop;
+end
+$_$;
+
+COMMENT ON FUNCTION howdah._check_filter(p_filter jsonb) IS 'refuse a filter for messages that has an unknown key or a wrong value.';
 
 CREATE FUNCTION howdah._check_grant(p_verb text, p_role text) RETURNS void
     LANGUAGE plpgsql STABLE
@@ -7244,6 +7316,137 @@ $_$;
 
 COMMENT ON FUNCTION howdah._forward_to_bridges(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_level smallint, p_notify boolean, p_user text, p_scheduled boolean) IS 'send published messages on to the queues that the topic is bridged to.';
 
+CREATE FUNCTION howdah._found(p_destination howdah.destinations, p_filter jsonb, p_after jsonb, p_max bigint, p_bound bigint, p_places integer[], p_paths text[]) RETURNS TABLE(message_id bigint, state text, rank smallint, key bigint, place integer, sent_at timestamp with time zone, message_group text, stage smallint, conversation_id uuid, headers jsonb, is_text boolean, content_type text, body text, origin_id integer, cursor jsonb, looked bigint, complete boolean)
+    LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET jit TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+    v_most_bytes constant bigint := 32 * 1024 * 1024;
+    v_selector text := howdah._selector_sql(p_filter ->> 'selector');
+    v_origin integer := howdah._origin_id(p_filter ->> 'origin');
+    v_state text := p_filter ->> 'state';
+    v_text text := p_filter ->> 'body';
+    v_rank smallint := coalesce((p_after ->> 'rank')::smallint, -1);
+    v_key bigint := coalesce((p_after ->> 'key')::bigint, -1);
+    v_first integer := coalesce((p_after ->> 'place')::integer, 1);
+    v_bytes bigint := 0;
+    v_hits bigint := 0;
+    v_row record;
+    v_body bytea;
+begin
+    looked := 0;
+    cursor := p_after;
+    for place in
+        select p.p from unnest(coalesce(p_places, case when v_state in ('delayed', 'parked') then '{3}'
+            when v_state = 'leased' then '{3,4}' else '{1,2,3,4}' end::integer[])) p(p)
+        where p.p >= v_first order by 1
+    loop
+        if place > v_first then
+            v_rank := -1;
+            v_key := -1;
+        end if;
+        for v_row in execute howdah._found_sql(place, v_selector)
+            using p_destination.id, v_rank, v_key, p_bound - looked, 9 - coalesce((p_filter ->> 'min_priority')::integer, 0),
+                v_state, p_filter ->> 'group', (p_filter ->> 'sent_after')::timestamptz,
+                (p_filter ->> 'sent_before')::timestamptz, v_origin, p_filter -> 'header', p_filter ->> 'cause',
+                p_filter ->> 'error_class', howdah.now()
+        loop
+            looked := looked + 1;
+            cursor := jsonb_build_object('place', place, 'rank', v_row.rank, 'key', v_row.key);
+            body := null;
+            if v_row.hit and (v_text is not null or p_places is null) then
+                v_body := coalesce(v_row.body, howdah._body(v_row.message_id));
+                v_bytes := v_bytes + octet_length(v_body);
+                body := howdah._redacted_text(v_body, v_row.is_text, p_paths);
+            end if;
+            if v_row.hit and (v_text is null or strpos(body, v_text) > 0) then
+                v_hits := v_hits + 1;
+                message_id := v_row.message_id;
+                state := v_row.state;
+                rank := v_row.rank;
+                key := v_row.key;
+                sent_at := v_row.sent_at;
+                message_group := v_row.message_group;
+                stage := v_row.stage;
+                conversation_id := v_row.conversation_id;
+                headers := v_row.headers;
+                is_text := v_row.is_text;
+                content_type := v_row.content_type;
+                body := left(body, 500);
+                origin_id := v_row.origin_id;
+                complete := false;
+                return next;
+            end if;
+            if v_hits = p_max or v_bytes >= v_most_bytes or looked = p_bound then
+                return query select null::bigint, null::text, null::smallint, null::bigint, null::integer,
+                    null::timestamptz, null::text, null::smallint, null::uuid, null::jsonb, null::boolean, null::text,
+                    null::text, null::integer, cursor, looked, false;
+                return;
+            end if;
+        end loop;
+    end loop;
+    return query select null::bigint, null::text, null::smallint, null::bigint, null::integer, null::timestamptz,
+        null::text, null::smallint, null::uuid, null::jsonb, null::boolean, null::text, null::text, null::integer,
+        null::jsonb, looked, true;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._found(p_destination howdah.destinations, p_filter jsonb, p_after jsonb, p_max bigint, p_bound bigint, p_places integer[], p_paths text[]) IS 'walk over messages and tell which match.';
+
+CREATE FUNCTION howdah._found_sql(p_place integer, p_selector_sql text) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    AS $_$
+    select format($walk$
+        select m.*, m.state = coalesce($6, m.state) and m.rank <= $5 and (%s) is true
+            and ($7 is null or m.message_group = $7) and ($8 is null or m.sent_at >= $8)
+            and ($9 is null or m.sent_at < $9) and ($10 is null or m.origin_id = $10)
+            and ($11 is null or not exists (select from jsonb_each_text($11) h
+                where (m.headers ->> h.key) is distinct from h.value))
+            and (coalesce($12, $13) is null or exists (
+                select from (
+                    select i.fingerprint, i.error_class from (
+                        select p.* from howdah.poison_details p where p.message_id = m.message_id offset 0) i
+                    order by i.incident_id desc limit 1) i
+                where ($12 is null or i.fingerprint = $12) and ($13 is null or i.error_class = $13))) as hit
+        from (
+            select r.*, howdah._group(r.headers, r.conversation_id) as message_group, case
+                when r.leased and r.due_at > $14 then 'leased' when r.dead_at is not null then 'dead'
+                when r.expires_at <= $14 then 'expired' when r.due_at is null or r.due_at <= $14 then 'ready'
+                when r.parked_reason = 'delay' then 'delayed' else 'parked' end as state
+            from (select c.rank, %s as key, c.message_id, c.stage, c.sent_at, c.expires_at, c.dead_at, c.origin_id,
+                c.is_text, c.content_type, c.body, c.headers, c.correlation_id, c.message_type, c.conversation_id,
+                c.reliability, %s
+                order by %s limit $4) r) m $walk$,
+        coalesce(p_selector_sql, 'true'), case p_place when 3 then 'c.message_id' else 'c.seq' end,
+        case p_place
+            when 1 then $arm$false as nonpersistent, null::timestamptz as due_at, null::text as parked_reason,
+                false as leased
+                from howdah.msgs c
+                where c.destination_id = $1 and (c.rank, c.seq) > ($2, $3) and c.rank <= $5 $arm$
+            when 2 then $arm$true as nonpersistent, null::timestamptz as due_at, null::text as parked_reason,
+                false as leased
+                from howdah.msgs_nonpersistent c
+                where c.destination_id = $1 and (c.rank, c.seq) > ($2, $3) and c.rank <= $5
+                  and c.boot = pg_postmaster_start_time() $arm$
+            when 3 then $arm$c.boot is not null as nonpersistent, c.due_at, c.parked_reason,
+                c.lease_id is not null as leased
+                from howdah.parked c
+                where c.destination_id = $1 and c.message_id > $3
+                  and (c.boot is null or c.boot = pg_postmaster_start_time()) $arm$
+            else $arm$false as nonpersistent,
+                (select l.until from howdah.leases l where l.lease_id = c.seq >> 20) as due_at,
+                'lease' as parked_reason, true as leased
+                from howdah.leased c
+                where c.destination_id = $1 and (c.rank, c.seq) > ($2, $3) and c.rank <= $5 $arm$
+            end,
+        case p_place when 3 then 'c.message_id' else 'c.rank, c.seq' end)
+$_$;
+
+COMMENT ON FUNCTION howdah._found_sql(p_place integer, p_selector_sql text) IS 'the statement that walks over one of the tables of messages.';
+
 CREATE FUNCTION howdah._free_between(p_lane howdah.lanes, p_after bigint, p_upto bigint, p_want integer) RETURNS bigint[]
     LANGUAGE plpgsql
     AS $$
@@ -7550,6 +7753,29 @@ CREATE FUNCTION howdah._history(p_topic_id integer, p_since timestamp with time 
 $$;
 
 COMMENT ON FUNCTION howdah._history(p_topic_id integer, p_since timestamp with time zone, p_upto pg_snapshot) IS 'the messages of a topic that are still stored and committed, oldest first.';
+
+CREATE FUNCTION howdah._history_of_journal(p_destination_id integer, p_message_id bigint, p_from timestamp with time zone) RETURNS TABLE(at timestamp with time zone, event text, destination_id integer, other_destination_id integer, reason text, looked bigint, complete boolean)
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    v_most constant bigint := 200000;
+begin
+    return query
+    with looked as materialized (
+        select j.at, j.event, j.destination_id, j.other_destination_id, j.reason,
+            j.message_ids @> array[p_message_id] or j.last_id is not null
+                and p_message_id between j.message_ids[1] and j.last_id
+                and p_message_id % 1000000 = j.message_ids[1] % 1000000 as hit
+        from howdah.journal j where j.at >= p_from limit v_most
+    )
+    select l.at, l.event, l.destination_id, l.other_destination_id, l.reason, null::bigint, null::boolean
+    from looked l where l.hit and p_destination_id in (l.destination_id, l.other_destination_id)
+    union all
+    select null, null, null, null, null, count(*), count(*) < v_most from looked;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._history_of_journal(p_destination_id integer, p_message_id bigint, p_from timestamp with time zone) IS 'what the journal has of one message.';
 
 CREATE FUNCTION howdah._hold_limits() RETURNS void
     LANGUAGE plpgsql
@@ -9348,6 +9574,39 @@ CREATE FUNCTION howdah._lock_drawn(p_lane howdah.lanes, p_positions bigint[]) RE
 $$;
 
 COMMENT ON FUNCTION howdah._lock_drawn(p_lane howdah.lanes, p_positions bigint[]) IS 'lock the messages at positions that the caller has drawn.';
+
+CREATE FUNCTION howdah._lock_found(p_destination_id integer, p_places integer[], p_ranks smallint[], p_keys bigint[], p_ids bigint[], p_origin_needed boolean) RETURNS bigint[]
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET jit TO 'off'
+    AS $$
+begin
+    return array(
+        with found as materialized (
+            select f.place, f.rank, f.key, f.id from unnest(p_places, p_ranks, p_keys, p_ids) f(place, rank, key, id)
+        ), ready as (
+            select m.message_id, m.origin_id from found f join howdah.msgs m
+                on m.destination_id = p_destination_id and m.rank = f.rank and m.seq = f.key and m.message_id = f.id
+            where f.place = 1 for update of m skip locked
+        ), nonpersistent as (
+            select n.message_id, n.origin_id from found f join howdah.msgs_nonpersistent n
+                on n.destination_id = p_destination_id and n.rank = f.rank and n.seq = f.key and n.message_id = f.id
+            where f.place = 2 and n.boot = pg_postmaster_start_time() for update of n skip locked
+        ), parked as (
+            select p.message_id, p.origin_id from found f join howdah.parked p
+                on p.destination_id = p_destination_id and p.message_id = f.id
+            where f.place = 3 and (p.lease_id is null or p.due_at <= howdah.now()) for update of p skip locked
+        )
+        select l.message_id
+        from (select * from ready union all select * from nonpersistent union all select * from parked) l
+        where not p_origin_needed or exists (
+            select from howdah.destinations d where d.id = l.origin_id and d.dropped_at is null)
+        order by l.message_id);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._lock_found(p_destination_id integer, p_places integer[], p_ranks smallint[], p_keys bigint[], p_ids bigint[], p_origin_needed boolean) IS 'lock found messages that nobody has in hand.';
 
 CREATE FUNCTION howdah._lock_group(p_destination_id integer, p_group text) RETURNS boolean
     LANGUAGE sql
@@ -12306,6 +12565,18 @@ $$;
 
 COMMENT ON FUNCTION howdah._pass_stream(p_stream record, p_rest boolean, p_from xid8, p_from_seq bigint, p_to xid8, p_last bigint, p_done pg_snapshot, p_taken integer, p_total bigint, p_filled boolean) IS 'journal what was read of a part of a stream, and move the cursor over it.';
 
+CREATE FUNCTION howdah._path_parts(p_path text) RETURNS text[]
+    LANGUAGE sql IMMUTABLE
+    AS $_$
+    select case
+        when p_path = '$' then '{}'::text[]
+        when p_path ~ '^[$]([.]([A-Za-z0-9_-]+|[*])|\[([0-9]+|[*])\]){1,20}$'
+            then regexp_split_to_array(regexp_replace(substr(p_path, 3), '\]', '', 'g'), '[.[]')
+        end
+$_$;
+
+COMMENT ON FUNCTION howdah._path_parts(p_path text) IS 'the parts of a JSON path that a redaction rule may have.';
+
 CREATE FUNCTION howdah._pause_destinations() RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -14310,6 +14581,68 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._recover_instance() IS 'make good what earlier lives left: lost messages are journaled, dead consumers closed.';
+
+CREATE FUNCTION howdah._redact(p_value jsonb, p_parts text[]) RETURNS jsonb
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+begin
+    if cardinality(p_parts) = 0 then
+        return '"[redacted]"';
+    elsif jsonb_typeof(p_value) = 'object' then
+        return (
+            select coalesce(jsonb_object_agg(e.key, case when p_parts[1] in ('*', e.key)
+                then howdah._redact(e.value, p_parts[2:]) else e.value end), '{}')
+            from jsonb_each(p_value) e);
+    elsif jsonb_typeof(p_value) = 'array' then
+        return (
+            select coalesce(jsonb_agg(case when p_parts[1] in ('*', (e.n - 1)::text)
+                then howdah._redact(e.value, p_parts[2:]) else e.value end order by e.n), '[]')
+            from jsonb_array_elements(p_value) with ordinality e(value, n));
+    end if;
+    return p_value;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._redact(p_value jsonb, p_parts text[]) IS 'a JSON value with what lies at a path replaced.';
+
+CREATE FUNCTION howdah._redacted_text(p_body bytea, p_is_text boolean, p_paths text[]) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE
+    AS $_$
+declare
+    v_text text := case when p_is_text then convert_from(p_body, 'UTF8') end;
+    v_json jsonb;
+    v_path text;
+begin
+    if p_paths is null then
+        return coalesce(v_text, encode(p_body, 'hex'));
+    elsif v_text is null or not v_text is json or '$' = any (p_paths) then
+        return case when p_body is not null then '[redacted]' end;
+    end if;
+    begin
+        v_json := v_text::jsonb;
+    exception when data_exception or program_limit_exceeded or statement_too_complex then
+        return '[redacted]';  -- JSON that jsonb cannot hold
+    end;
+    if jsonb_typeof(v_json) not in ('object', 'array') then
+        return '[redacted]';
+    end if;
+    foreach v_path in array p_paths loop
+        v_json := howdah._redact(v_json, howdah._path_parts(v_path));
+    end loop;
+    return v_json::text;
+end
+$_$;
+
+COMMENT ON FUNCTION howdah._redacted_text(p_body bytea, p_is_text boolean, p_paths text[]) IS 'a body as text for people, without what is private.';
+
+CREATE FUNCTION howdah._redaction_paths(p_name text) RETURNS text[]
+    LANGUAGE sql STABLE
+    AS $$
+    select array_agg(distinct r.path order by r.path) from howdah.redactions r
+    where howdah._matches_wildcard(p_name, r.pattern)
+$$;
+
+COMMENT ON FUNCTION howdah._redaction_paths(p_name text) IS 'what is private in the bodies of a destination''s messages.';
 
 CREATE FUNCTION howdah._redelivery_delay(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) RETURNS interval
     LANGUAGE sql
@@ -19075,6 +19408,50 @@ $$;
 
 COMMENT ON FUNCTION howdah.acquire_lock(name text, holder text, seconds numeric) IS 'take a named lease, or keep it if the holder has it already.';
 
+CREATE FUNCTION howdah.act_on_matching(queue text, act text, filter jsonb, reason text, batch integer DEFAULT 1000, options jsonb DEFAULT '{}'::jsonb) RETURNS TABLE(done bigint, passed bigint, looked bigint, complete boolean, cursor jsonb)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_destination howdah.destinations := howdah._queue(queue, 'admin');
+    v_found record;
+    v_ids bigint[];
+    v_target text := options ->> 'target';
+begin
+    perform howdah._check_filter(filter);
+    perform howdah._check_act(act, reason, batch, options);
+    select array_agg(f.place order by f.message_id) as places, array_agg(f.rank order by f.message_id) as ranks,
+        array_agg(f.key order by f.message_id) as keys, array_agg(f.message_id order by f.message_id) as ids,
+        count(f.message_id) as found, max(f.looked) as looked, bool_or(f.complete) as complete,
+        (array_agg(f.cursor) filter (where f.message_id is null))[1] as cursor
+    into v_found
+    from howdah._found(v_destination,
+        case act when 'replay' then '{"state": "dead"}' when 'retry' then '{"state": "parked"}' else '{}' end::jsonb
+            || filter,
+        options -> 'after', batch, 100000,
+        case act when 'retry' then '{3}' when 'park' then '{1,2}' else '{1,2,3}' end::integer[],
+        howdah._redaction_paths(v_destination.name)) f;
+    v_ids := howdah._lock_found(v_destination.id, v_found.places, v_found.ranks, v_found.keys, v_found.ids,
+        act = 'replay' and v_target is null);
+    done := case
+        when cardinality(v_ids) = 0 then 0
+        when act = 'retry' then howdah.retry(queue, v_ids, reason)
+        when act = 'replay' then howdah.replay(queue, v_ids, v_target, reason => act_on_matching.reason)
+        when act = 'move' then howdah.move_messages(queue, v_ids, v_target, reason)
+        when act = 'park' then howdah.park_messages(queue, v_ids, (options ->> 'until')::timestamptz,
+            (options ->> 'delay')::interval, reason)
+        else howdah.discard(queue, v_ids, reason) end;
+    passed := v_found.found - done;
+    looked := v_found.looked;
+    complete := v_found.complete;
+    cursor := v_found.cursor;
+    return next;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.act_on_matching(queue text, act text, filter jsonb, reason text, batch integer, options jsonb) IS 'deal with one batch of the messages that match a filter of howdah.find_messages.';
+
 CREATE FUNCTION howdah.alter_alias(alias text, options jsonb DEFAULT '{}'::jsonb, target text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -20275,6 +20652,25 @@ $$;
 
 COMMENT ON FUNCTION howdah.consume_locked(queue text, message_ids bigint[], priorities integer[], positions bigint[]) IS 'consume messages held by howdah.receive_locked.';
 
+CREATE FUNCTION howdah.count_matching(queue text, filter jsonb DEFAULT '{}'::jsonb, after jsonb DEFAULT NULL::jsonb) RETURNS TABLE(matching bigint, looked bigint, complete boolean, cursor jsonb)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_destination howdah.destinations := howdah._queue(queue, 'browse');
+begin
+    perform howdah._check_all_here();
+    perform howdah._check_filter(filter);
+    return query
+    select count(f.message_id), max(f.looked), bool_or(f.complete),
+        (array_agg(f.cursor) filter (where f.message_id is null))[1]
+    from howdah._found(v_destination, filter, after, 100000, 100000, '{1,2,3,4}',
+        howdah._redaction_paths(v_destination.name)) f;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.count_matching(queue text, filter jsonb, after jsonb) IS 'count the messages that match a filter of howdah.find_messages, for a preview.';
+
 CREATE FUNCTION howdah.create_alias(alias text, target text, options jsonb DEFAULT '{}'::jsonb) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -20664,6 +21060,24 @@ $$;
 
 COMMENT ON FUNCTION howdah.drop_queue(queue text, force boolean) IS 'drop a queue; force also drops one that holds messages.';
 
+CREATE FUNCTION howdah.drop_redaction(pattern text, path text, reason text DEFAULT NULL::text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+begin
+    perform howdah._check_admin_service();
+    perform howdah._refuse_maintenance();
+    delete from howdah.redactions r where r.pattern = drop_redaction.pattern and r.path = drop_redaction.path;
+    if not found then
+        return false;
+    end if;
+    perform howdah._record_act('unredacted', null, '{}', null, concat_ws(': ', pattern || ' ' || path, reason));
+    return true;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.drop_redaction(pattern text, path text, reason text) IS 'show again what a redaction rule hid.';
+
 CREATE FUNCTION howdah.drop_rule(rule_set text, resource text, name text, operation text, allow boolean, kind text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -21038,6 +21452,34 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.extend(queue text, lease bigint, duration interval, message_ids bigint[]) IS 'extend a lease to a duration from now.';
+
+CREATE FUNCTION howdah.find_messages(queue text, filter jsonb DEFAULT '{}'::jsonb, after jsonb DEFAULT NULL::jsonb, max_rows integer DEFAULT 50) RETURNS TABLE(message_id bigint, state text, priority smallint, sent_at timestamp with time zone, message_group text, attempts integer, headers jsonb, body text, body_type text, cursor jsonb, looked bigint, complete boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_destination howdah.destinations := howdah._queue(queue, 'browse');
+begin
+    perform howdah._check_all_here();
+    perform howdah._check_filter(filter);
+    if max_rows is null or max_rows not between 1 and 1000 then
+        raise exception using errcode = 'HD005',
+            message = format('max_rows must be 1 to 1000, not %s', coalesce(max_rows::text, 'NULL'));
+    end if;
+    return query
+    select f.message_id, f.state, 9::smallint - f.rank, f.sent_at, f.message_group,
+        case when f.message_id is not null then howdah._failures(v_destination.id, f.message_id, f.stage,
+            f.conversation_id, f.message_group) end,
+        f.headers, f.body,
+        case when not f.is_text then 'bytes' when f.content_type ~ '[/+]json\M' then 'json'
+            when f.is_text then 'text' end,
+        f.cursor, f.looked, f.complete
+    from howdah._found(v_destination, filter, after, max_rows, 20000, null,
+        howdah._redaction_paths(v_destination.name)) f;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.find_messages(queue text, filter jsonb, after jsonb, max_rows integer) IS 'find messages of a queue without disturbing anyone.';
 
 CREATE FUNCTION howdah.finish_archive_run(lock_epoch bigint, archive uuid, run integer, snapshot text, facts jsonb, message_ids bigint[] DEFAULT '{}'::bigint[], destination_ids integer[] DEFAULT '{}'::integer[], origin_ids integer[] DEFAULT '{}'::integer[], stages integer[] DEFAULT '{}'::integer[]) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -22534,6 +22976,15 @@ $$;
 
 COMMENT ON FUNCTION howdah.list_queues(temporary boolean) IS 'list the queues that the caller may use, with their main options, by name.';
 
+CREATE FUNCTION howdah.list_redactions() RETURNS TABLE(pattern text, path text, reason text, set_at timestamp with time zone, set_by text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+    select r.pattern, r.path, r.reason, r.set_at, r.set_by from howdah.redactions r order by r.pattern, r.path
+$$;
+
+COMMENT ON FUNCTION howdah.list_redactions() IS 'list the redaction rules.';
+
 CREATE FUNCTION howdah.list_rule_sets() RETURNS TABLE(name text, rules bigint, in_force boolean, changed_at timestamp with time zone, created_at timestamp with time zone, created_by text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -23623,6 +24074,47 @@ CREATE FUNCTION howdah.may_browse(destination_id integer) RETURNS boolean
 $$;
 
 COMMENT ON FUNCTION howdah.may_browse(destination_id integer) IS 'whether the caller may read the bodies of a destination''s messages.';
+
+CREATE FUNCTION howdah.message_history(queue text, message_id bigint) RETURNS TABLE(at timestamp with time zone, source text, event text, queue_name text, other_queue text, actor text, reason text, details jsonb, looked bigint, complete boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_id integer := (howdah._destination(queue, 'browse')).id;
+    v_number bigint := message_id;
+    v_from timestamptz;
+begin
+    v_from := (select min(p.sent_at) from howdah.poison_message(v_number, queue) q
+        cross join lateral (select (q.message).sent_at offset 0) p);
+    v_from := coalesce(v_from, (select min(p.recorded_at) from howdah.poison_details p where p.message_id = v_number
+        offset 0) - interval '1 day', howdah.now() - interval '1 day');
+    return query
+    select h.at, h.source, h.event, d.name, o.name, h.actor, h.reason, h.details, h.looked, h.complete
+    from (
+        select j.at, case when j.at is not null then 'journal' end as source, j.event, j.destination_id,
+            j.other_destination_id, null::text as actor, j.reason, null::jsonb as details, j.looked, j.complete
+        from howdah._history_of_journal(v_id, v_number, v_from) j
+        union all
+        select p.recorded_at, 'incident', p.outcome, p.destination_id, null, p.recorded_by, p.error_class,
+            jsonb_build_object('incident_id', p.incident_id, 'attempt', p.attempt, 'stage', p.stage, 'error_text',
+                p.error_text, 'sqlstate', p.sqlstate, 'traceback', p.traceback, 'worker', p.worker, 'duration_ms',
+                p.duration_ms, 'cause', p.fingerprint, 'details', p.details), null, null
+        from howdah.poison_details p where p.message_id = v_number
+        union all
+        select a.at, 'act', a.act, a.destination_id, a.other_destination_id, a.actor, a.reason, null, null, null
+        from (select c.* from howdah.operator_acts c order by c.act_id desc limit 10000) a
+        where v_number = any (a.message_ids)
+    ) h
+    left join howdah.destinations d on d.id = h.destination_id and howdah._has_right(d.id, 'browse')
+    left join howdah.destinations o on o.id = h.other_destination_id and howdah._has_right(o.id, 'browse')
+    where h.at is null or d.id is not null
+    order by h.at nulls last, h.source desc;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.message_history(queue text, message_id bigint) IS 'all that is on record of one message in one queue, in one list by time.';
 
 CREATE FUNCTION howdah.move_all(queue text, target text, max_messages bigint DEFAULT NULL::bigint, reason text DEFAULT NULL::text, dry_run boolean DEFAULT false) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -26354,6 +26846,39 @@ $_$;
 
 COMMENT ON FUNCTION howdah.set_policy(pattern text, options jsonb, apply boolean) IS 'set options for all queues whose names match a wildcard.';
 
+CREATE FUNCTION howdah.set_redaction(pattern text, path text, reason text DEFAULT NULL::text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $_$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_new boolean;
+begin
+    perform howdah._refuse_maintenance();
+    if pattern is null or length(pattern) > 242
+       or pattern !~ '^([A-Za-z0-9_/-]+|[*])([.]([A-Za-z0-9_/-]+|[*]))*([.]>)?$|^>$' then
+        raise exception using errcode = 'HD003', message = format('%s is no pattern of queue names',
+            coalesce(quote_literal(left(pattern, 250)), 'NULL')),
+            hint =
+                '242 characters at most: parts between dots; * stands for one part, > at the end for the rest: '
+                'orders.*.eu, orders.>, >.';
+    elsif howdah._path_parts(path) is null then
+        raise exception using errcode = 'HD005', message = format('%s is no path of a redaction rule',
+            coalesce(quote_literal(left(path, 250)), 'NULL')),
+            hint = 'Up to 20 names and elements: $.card.number, $.people[*].name; $ is the whole body.';
+    end if;
+    insert into howdah.redactions as r (pattern, path, reason, set_at, set_by)
+    values (set_redaction.pattern, set_redaction.path, set_redaction.reason, howdah.now(), howdah._caller())
+    on conflict on constraint pk_redactions do update set reason = excluded.reason, set_at = excluded.set_at,
+        set_by = excluded.set_by
+    returning xmax = 0 into v_new;
+    perform howdah._record_act('redacted', null, '{}', null, concat_ws(': ', pattern || ' ' || path, reason));
+    return v_new;
+end
+$_$;
+
+COMMENT ON FUNCTION howdah.set_redaction(pattern text, path text, reason text) IS 'hide a part of the bodies of all queues whose names match a wildcard.';
+
 CREATE FUNCTION howdah.set_rule(rule_set text, resource text, name text, operation text, allow boolean, kind text, principals text[]) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -26459,6 +26984,37 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.settle_failures(queue text, message_ids bigint[], priorities integer[], positions bigint[]) IS 'apply the queue''s policy to messages whose failures were recorded in hand.';
+
+CREATE FUNCTION howdah.show_message(queue text, message_id bigint) RETURNS TABLE(id bigint, state text, priority integer, sent_at timestamp with time zone, expires_at timestamp with time zone, message_group text, attempts integer, headers jsonb, body text, body_type text, body_bytes integer, content_type text, correlation_id text, reply_to text, message_type text, delivery_mode text, origin_queue text, dead_reason text, dead_at timestamp with time zone, due_at timestamp with time zone, parked_reason text, redacted boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_destination howdah.destinations := howdah._queue(queue, 'browse');
+    v_paths text[] := howdah._redaction_paths(v_destination.name);
+begin
+    perform howdah._check_all_here();
+    return query
+    select (p.message).message_id,
+        case when p.parked_reason = 'lease' and p.due_at > howdah.now() then 'leased'
+            when (p.message).dead_at is not null then 'dead' when (p.message).expires_at <= howdah.now() then 'expired'
+            when p.due_at is null or p.due_at <= howdah.now() then 'ready'
+            when p.parked_reason = 'delay' then 'delayed' else 'parked' end,
+        (p.message).priority, (p.message).sent_at, (p.message).expires_at,
+        howdah._group((p.message).headers, (p.message).conversation_id), (p.message).delivery_count - 1,
+        (p.message).headers, howdah._redacted_text(b.body, (p.message).body is not null, v_paths),
+        case when (p.message).body is null then 'bytes' when (p.message).content_type ~ '[/+]json\M' then 'json'
+            else 'text' end,
+        octet_length(b.body), (p.message).content_type, (p.message).correlation_id, (p.message).reply_to,
+        (p.message).message_type, (p.message).delivery_mode, (p.message).origin_queue, (p.message).dead_reason,
+        (p.message).dead_at, p.due_at, p.parked_reason, v_paths is not null
+    from howdah.poison_message(show_message.message_id, v_destination.name) p
+    cross join lateral (select coalesce(convert_to((p.message).body, 'UTF8'), (p.message).bytes) as body offset 0) b
+    limit 1;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.show_message(queue text, message_id bigint) IS 'show one message of a queue to a person, without what is private.';
 
 CREATE FUNCTION howdah.stamp_all_headers(headers jsonb[], user_id boolean DEFAULT false, app_id boolean DEFAULT false, producer_txid boolean DEFAULT false) RETURNS jsonb[]
     LANGUAGE sql SECURITY DEFINER
@@ -27871,7 +28427,7 @@ CREATE TABLE howdah.operator_acts (
     incident_id bigint,
     CONSTRAINT ck_operator_acts_act CHECK (
 CASE
-    WHEN (destination_id IS NULL) THEN (act = ANY (ARRAY['paused'::text, 'quiesced'::text, 'stopped'::text, 'resumed'::text]))
+    WHEN (destination_id IS NULL) THEN (act = ANY (ARRAY['paused'::text, 'quiesced'::text, 'stopped'::text, 'resumed'::text, 'redacted'::text, 'unredacted'::text]))
     ELSE (act = ANY (ARRAY['replayed'::text, 'edited'::text, 'moved'::text, 'parked'::text, 'retried'::text, 'discarded'::text, 'purged'::text]))
 END)
 );
@@ -27888,7 +28444,7 @@ COMMENT ON COLUMN howdah.operator_acts.other_destination_id IS 'Where replayed, 
 
 COMMENT ON COLUMN howdah.operator_acts.actor IS 'The role that did it.';
 
-COMMENT ON COLUMN howdah.operator_acts.act IS 'replayed, edited, moved, parked, retried, discarded or purged; of the engine paused, quiesced, stopped or resumed.';
+COMMENT ON COLUMN howdah.operator_acts.act IS 'replayed, edited, moved, parked, retried, discarded or purged; of the engine paused, quiesced, stopped, resumed, redacted or unredacted (a rule that hides parts of bodies).';
 
 COMMENT ON COLUMN howdah.operator_acts.reason IS 'Why, in the operator''s words.';
 
@@ -29224,6 +29780,26 @@ COMMENT ON COLUMN howdah.quarantines.stage IS 'The message''s stage before.';
 
 COMMENT ON COLUMN howdah.quarantines.at IS 'When it was put there.';
 
+CREATE TABLE howdah.redactions (
+    pattern text NOT NULL COLLATE pg_catalog."C",
+    path text NOT NULL COLLATE pg_catalog."C",
+    reason text,
+    set_at timestamp with time zone NOT NULL,
+    set_by text NOT NULL
+);
+
+COMMENT ON TABLE howdah.redactions IS 'What is hidden in bodies that people look at. All rules whose patterns match apply.';
+
+COMMENT ON COLUMN howdah.redactions.pattern IS 'The names of the queues and topics that it applies to, as in destination_policies.';
+
+COMMENT ON COLUMN howdah.redactions.path IS 'What it hides in their bodies: a JSON path; * stands for any name or element, $ for the whole body.';
+
+COMMENT ON COLUMN howdah.redactions.reason IS 'Why, in the administrator''s words.';
+
+COMMENT ON COLUMN howdah.redactions.set_at IS 'When it was set.';
+
+COMMENT ON COLUMN howdah.redactions.set_by IS 'The role that set it.';
+
 CREATE TABLE howdah.schedule_runs (
     schedule_id bigint NOT NULL,
     planned_at timestamp with time zone NOT NULL,
@@ -29839,6 +30415,9 @@ ALTER TABLE ONLY howdah.poison_log
 ALTER TABLE ONLY howdah.quarantines
     ADD CONSTRAINT pk_quarantines PRIMARY KEY (message_id, destination_id, stage);
 
+ALTER TABLE ONLY howdah.redactions
+    ADD CONSTRAINT pk_redactions PRIMARY KEY (pattern, path);
+
 ALTER TABLE ONLY howdah.schedule_runs
     ADD CONSTRAINT pk_schedule_runs PRIMARY KEY (schedule_id, planned_at);
 
@@ -30185,6 +30764,8 @@ REVOKE ALL ON FUNCTION howdah._changes_since(p_read pg_snapshot, p_upto pg_snaps
 
 REVOKE ALL ON FUNCTION howdah._changes_unread(p_position howdah.instance_positions) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._check_act(p_act text, p_reason text, p_batch integer, p_options jsonb) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._check_admin_service() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_all_here() FROM PUBLIC;
@@ -30210,6 +30791,8 @@ REVOKE ALL ON FUNCTION howdah._check_cron(p_cron text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._check_disabled(p_destination_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_engine(p_states text[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._check_filter(p_filter jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_grant(p_verb text, p_role text) FROM PUBLIC;
 
@@ -30507,6 +31090,10 @@ REVOKE ALL ON FUNCTION howdah._forget_selections() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._forward_to_bridges(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_level smallint, p_notify boolean, p_user text, p_scheduled boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._found(p_destination howdah.destinations, p_filter jsonb, p_after jsonb, p_max bigint, p_bound bigint, p_places integer[], p_paths text[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._found_sql(p_place integer, p_selector_sql text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._free_between(p_lane howdah.lanes, p_after bigint, p_upto bigint, p_want integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._free_temporary() FROM PUBLIC;
@@ -30552,6 +31139,8 @@ REVOKE ALL ON FUNCTION howdah._hides_nothing() FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._hint(p_sequence regclass) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._history(p_topic_id integer, p_since timestamp with time zone, p_upto pg_snapshot) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._history_of_journal(p_destination_id integer, p_message_id bigint, p_from timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._hold_limits() FROM PUBLIC;
 
@@ -30726,6 +31315,8 @@ REVOKE ALL ON FUNCTION howdah._locate(p_subscription howdah.subscriptions, p_ack
 REVOKE ALL ON FUNCTION howdah._lock_and_count(p_id integer, p_rank smallint, p_positions bigint[], p_locked boolean, p_limit integer, OUT positions bigint[], OUT failed bigint[], OUT failures integer[], OUT ended bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lock_drawn(p_lane howdah.lanes, p_positions bigint[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._lock_found(p_destination_id integer, p_places integer[], p_ranks smallint[], p_keys bigint[], p_ids bigint[], p_origin_needed boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lock_group(p_destination_id integer, p_group text) FROM PUBLIC;
 
@@ -30921,6 +31512,8 @@ REVOKE ALL ON FUNCTION howdah._pass_done(p_place record, p_last bigint, p_ring b
 
 REVOKE ALL ON FUNCTION howdah._pass_stream(p_stream record, p_rest boolean, p_from xid8, p_from_seq bigint, p_to xid8, p_last bigint, p_done pg_snapshot, p_taken integer, p_total bigint, p_filled boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._path_parts(p_path text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._pause_destinations() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._persistent_0(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) FROM PUBLIC;
@@ -31010,6 +31603,12 @@ REVOKE ALL ON FUNCTION howdah._recount(p_id integer, p_room regclass, p_tickets 
 REVOKE ALL ON FUNCTION howdah._recover(p_subscription howdah.subscriptions, p_topic_id integer, p_upto pg_snapshot) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._recover_instance() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._redact(p_value jsonb, p_parts text[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._redacted_text(p_body bytea, p_is_text boolean, p_paths text[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._redaction_paths(p_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._redelivery_delay(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) FROM PUBLIC;
 
@@ -31383,6 +31982,9 @@ REVOKE ALL ON FUNCTION howdah.acquire_lock(name text, holder text, seconds numer
 GRANT ALL ON FUNCTION howdah.acquire_lock(name text, holder text, seconds numeric) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.acquire_lock(name text, holder text, seconds numeric) TO howdah_consumer;
 
+REVOKE ALL ON FUNCTION howdah.act_on_matching(queue text, act text, filter jsonb, reason text, batch integer, options jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.act_on_matching(queue text, act text, filter jsonb, reason text, batch integer, options jsonb) TO howdah_admin;
+
 REVOKE ALL ON FUNCTION howdah.alter_alias(alias text, options jsonb, target text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.alter_alias(alias text, options jsonb, target text) TO howdah_admin;
 
@@ -31523,6 +32125,11 @@ REVOKE ALL ON FUNCTION howdah.consume_locked(queue text, message_ids bigint[], p
 GRANT ALL ON FUNCTION howdah.consume_locked(queue text, message_ids bigint[], priorities integer[], positions bigint[]) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.consume_locked(queue text, message_ids bigint[], priorities integer[], positions bigint[]) TO howdah_consumer;
 
+REVOKE ALL ON FUNCTION howdah.count_matching(queue text, filter jsonb, after jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.count_matching(queue text, filter jsonb, after jsonb) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.count_matching(queue text, filter jsonb, after jsonb) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.count_matching(queue text, filter jsonb, after jsonb) TO howdah_consumer;
+
 REVOKE ALL ON FUNCTION howdah.create_alias(alias text, target text, options jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.create_alias(alias text, target text, options jsonb) TO howdah_admin;
 
@@ -31579,6 +32186,9 @@ GRANT ALL ON FUNCTION howdah.drop_policy(pattern text) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.drop_queue(queue text, force boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.drop_queue(queue text, force boolean) TO howdah_admin;
+
+REVOKE ALL ON FUNCTION howdah.drop_redaction(pattern text, path text, reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.drop_redaction(pattern text, path text, reason text) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.drop_rule(rule_set text, resource text, name text, operation text, allow boolean, kind text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.drop_rule(rule_set text, resource text, name text, operation text, allow boolean, kind text) TO howdah_admin;
@@ -31642,6 +32252,11 @@ GRANT ALL ON FUNCTION howdah.export_rules(rule_set text) TO howdah_auditor;
 REVOKE ALL ON FUNCTION howdah.extend(queue text, lease bigint, duration interval, message_ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.extend(queue text, lease bigint, duration interval, message_ids bigint[]) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.extend(queue text, lease bigint, duration interval, message_ids bigint[]) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.find_messages(queue text, filter jsonb, after jsonb, max_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.find_messages(queue text, filter jsonb, after jsonb, max_rows integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.find_messages(queue text, filter jsonb, after jsonb, max_rows integer) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.find_messages(queue text, filter jsonb, after jsonb, max_rows integer) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.finish_archive_run(lock_epoch bigint, archive uuid, run integer, snapshot text, facts jsonb, message_ids bigint[], destination_ids integer[], origin_ids integer[], stages integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.finish_archive_run(lock_epoch bigint, archive uuid, run integer, snapshot text, facts jsonb, message_ids bigint[], destination_ids integer[], origin_ids integer[], stages integer[]) TO howdah_admin;
@@ -31871,6 +32486,11 @@ GRANT ALL ON FUNCTION howdah.list_queues(temporary boolean) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.list_queues(temporary boolean) TO howdah_consumer;
 GRANT ALL ON FUNCTION howdah.list_queues(temporary boolean) TO howdah_producer;
 
+REVOKE ALL ON FUNCTION howdah.list_redactions() FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_redactions() TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_redactions() TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.list_redactions() TO howdah_browser;
+
 REVOKE ALL ON FUNCTION howdah.list_rule_sets() FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_rule_sets() TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.list_rule_sets() TO howdah_auditor;
@@ -32015,6 +32635,11 @@ GRANT ALL ON FUNCTION howdah.maintain_workers(lock_epoch bigint, seconds numeric
 REVOKE ALL ON FUNCTION howdah.may_browse(destination_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.may_browse(destination_id integer) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.may_browse(destination_id integer) TO howdah_auditor;
+
+REVOKE ALL ON FUNCTION howdah.message_history(queue text, message_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.message_history(queue text, message_id bigint) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.message_history(queue text, message_id bigint) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.message_history(queue text, message_id bigint) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.move_all(queue text, target text, max_messages bigint, reason text, dry_run boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.move_all(queue text, target text, max_messages bigint, reason text, dry_run boolean) TO howdah_admin;
@@ -32330,6 +32955,9 @@ GRANT ALL ON FUNCTION howdah.set_connection(connection text, local boolean) TO h
 REVOKE ALL ON FUNCTION howdah.set_policy(pattern text, options jsonb, apply boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.set_policy(pattern text, options jsonb, apply boolean) TO howdah_admin;
 
+REVOKE ALL ON FUNCTION howdah.set_redaction(pattern text, path text, reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.set_redaction(pattern text, path text, reason text) TO howdah_admin;
+
 REVOKE ALL ON FUNCTION howdah.set_rule(rule_set text, resource text, name text, operation text, allow boolean, kind text, principals text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.set_rule(rule_set text, resource text, name text, operation text, allow boolean, kind text, principals text[]) TO howdah_admin;
 
@@ -32339,6 +32967,11 @@ GRANT ALL ON FUNCTION howdah.set_storage(options jsonb, tables text[]) TO howdah
 REVOKE ALL ON FUNCTION howdah.settle_failures(queue text, message_ids bigint[], priorities integer[], positions bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.settle_failures(queue text, message_ids bigint[], priorities integer[], positions bigint[]) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.settle_failures(queue text, message_ids bigint[], priorities integer[], positions bigint[]) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.show_message(queue text, message_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.show_message(queue text, message_id bigint) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.show_message(queue text, message_id bigint) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.show_message(queue text, message_id bigint) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.stamp_all_headers(headers jsonb[], user_id boolean, app_id boolean, producer_txid boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.stamp_all_headers(headers jsonb[], user_id boolean, app_id boolean, producer_txid boolean) TO howdah_admin;
