@@ -2195,6 +2195,95 @@ $$;
 
 COMMENT ON FUNCTION howdah._bound_backlog(p_destination howdah.destinations, p_subscription howdah.subscriptions) IS 'warn of a subscription that falls behind, and at last do what its topic says.';
 
+CREATE FUNCTION howdah._browse(queue text, max_messages integer, after_priority integer, after_position bigint, only_id bigint, selector text, correlation_id text) RETURNS SETOF howdah.message
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_destination howdah.destinations := howdah._queue(queue, 'browse');
+    v_selector text := howdah._selector_sql(selector);
+    v_now timestamptz := howdah.now();
+    v_rank smallint;
+    v_seq bigint := coalesce(after_position, -1);
+    v_shown integer;
+begin
+    perform howdah._check_all_here();
+    if max_messages is null or max_messages not between 1 and 10000 then
+        raise exception using errcode = 'HD005',
+            message = format('max_messages must be 1 to 10000, not %s', coalesce(max_messages::text, 'NULL'));
+    elsif after_priority not between 0 and 9 or (after_priority is null) <> (after_position is null) then
+        raise exception using errcode = 'HD005',
+            message = 'after_priority is 0 to 9 and comes together with after_position';
+    elsif num_nonnulls(only_id, v_selector, _browse.correlation_id) > 1 then
+        raise exception using errcode = 'HD005', message = 'only_id, selector and correlation_id do not go together',
+            hint = 'A selector knows JMSMessageID and JMSCorrelationID.';
+    elsif v_destination.kind = 'subscription' and (after_position is not null
+        or num_nonnulls(v_selector, _browse.correlation_id) > 0) then
+        raise exception using errcode = 'HD005', message = 'a subscription is browsed from its cursor on',
+            hint = 'Ask for more messages, or see howdah.topic_history.';
+    end if;
+    v_rank := 9 - coalesce(after_priority, 9);
+    if v_selector is not null then
+        return query select * from howdah._browse_selected(v_destination, v_selector, v_rank, v_seq, v_now,
+            max_messages);
+        return;
+    elsif num_nonnulls(only_id, _browse.correlation_id) > 0 then
+        return query
+        select shown.* from howdah._look_up(v_destination.id, only_id, _browse.correlation_id) b
+        cross join lateral howdah._message(b.message, queue, b.nonpersistent,
+            howdah._failures(v_destination.id, (b.message).message_id, (b.message).stage, (b.message).conversation_id,
+                howdah._group((b.message).headers, (b.message).conversation_id))) shown
+        where b.due_at is null and ((b.message).rank, (b.message).seq) > (v_rank, v_seq)
+          and ((b.message).expires_at is null or (b.message).expires_at > v_now)
+        order by (b.message).rank, (b.message).seq
+        limit max_messages;
+    else
+        return query
+        select shown.* from (
+            (select m as message, false as nonpersistent from howdah.msgs m
+             where m.destination_id = v_destination.id and (m.rank, m.seq) > (v_rank, v_seq)
+               and (m.expires_at is null or m.expires_at > v_now)
+             order by m.rank, m.seq limit max_messages)
+            union all
+            (select howdah._as_ready(n), true from howdah.msgs_nonpersistent n
+             where n.destination_id = v_destination.id and (n.rank, n.seq) > (v_rank, v_seq)
+               and n.boot = pg_postmaster_start_time() and (n.expires_at is null or n.expires_at > v_now)
+             order by n.rank, n.seq limit max_messages)
+        ) b
+        cross join lateral howdah._message(b.message, queue, b.nonpersistent,
+            howdah._failures(v_destination.id, (b.message).message_id, (b.message).stage, (b.message).conversation_id,
+                howdah._group((b.message).headers, (b.message).conversation_id))) shown
+        order by (b.message).rank, (b.message).seq
+        limit max_messages;
+    end if;
+    if v_destination.kind = 'subscription' then
+        get diagnostics v_shown = row_count;
+        return query
+        select h.message_id, queue, case when h.is_text then convert_from(h.body, 'UTF8') end,
+            case when not h.is_text then h.body end, h.content_type, h.headers, 9 - h.rank, h.correlation_id,
+            h.reply_to, h.message_type, h.conversation_id,
+            case when h.nonpersistent then 'non-persistent' else 'persistent' end, h.sent_at, h.expires_at,
+            f.failures + 1, f.failures > 0, h.seq, 0, howdah._destination_name(h.destination_id), null::text,
+            null::timestamptz, howdah._level_name(h.reliability, h.nonpersistent)
+        from howdah.subscriptions s
+        join howdah.acks a on a.subscription_id = s.destination_id
+        cross join lateral howdah._messages_ahead(s, a, pg_current_snapshot(),
+            case when only_id is null then max_messages - v_shown end, null) with ordinality h
+        cross join lateral (select howdah._failures(v_destination.id, h.message_id, 0::smallint, h.conversation_id,
+            howdah._group(h.headers, h.conversation_id)) as failures) f
+        where s.destination_id = v_destination.id and (not howdah._is_wildcard(s.topic)
+            or howdah._has_right(a.destination_id, 'browse'))
+          and (only_id is null or h.message_id = only_id)
+        order by a.priority desc, a.destination_id, h.ordinality
+        limit max_messages - v_shown;
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._browse(queue text, max_messages integer, after_priority integer, after_position bigint, only_id bigint, selector text, correlation_id text) IS 'look at ready messages with their whole bodies.';
+
 CREATE FUNCTION howdah._browse_selected(p_destination howdah.destinations, p_selector_sql text, p_rank smallint, p_seq bigint, p_now timestamp with time zone, p_max integer) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -2719,7 +2808,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._check_engine(p_states text[]) IS 'refuse new work if the engine is in one of some states.';
 
-CREATE FUNCTION howdah._check_filter(p_filter jsonb) RETURNS void
+CREATE FUNCTION howdah._check_filter(p_filter jsonb, p_after jsonb) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
     AS $_$
 declare
@@ -2732,6 +2821,12 @@ begin
     if p_filter is null or jsonb_typeof(p_filter) <> 'object' then
         raise exception using errcode = 'HD005', message = 'filter must be a JSON object',
             hint = 'For all messages: {}.';
+    end if;
+    if p_after is not null and jsonb_typeof(p_after) <> 'null' and not coalesce(
+        p_after ->> 'place' ~ '^[1-4]$' and p_after ->> 'rank' ~ '^[0-9]$' and p_after ->> 'key' ~ '^[0-9]{1,18}$',
+        false) then
+        raise exception using errcode = 'HD005', message = 'after is no cursor of a search',
+            hint = 'Pass the cursor of the row before, as it is.';
     end if;
     for v_key, v_value in select e.key, e.value from jsonb_each(p_filter) e loop
         if not (case
@@ -2754,7 +2849,7 @@ begin
 end
 $_$;
 
-COMMENT ON FUNCTION howdah._check_filter(p_filter jsonb) IS 'refuse a filter for messages that has an unknown key or a wrong value.';
+COMMENT ON FUNCTION howdah._check_filter(p_filter jsonb, p_after jsonb) IS 'refuse a filter for messages that has an unknown key or a wrong value, and a cursor that no search gave.';
 
 CREATE FUNCTION howdah._check_grant(p_verb text, p_role text) RETURNS void
     LANGUAGE plpgsql STABLE
@@ -7349,8 +7444,8 @@ begin
             v_key := -1;
         end if;
         for v_row in execute howdah._found_sql(place, v_selector)
-            using p_destination.id, v_rank, v_key, p_bound - looked, 9 - coalesce((p_filter ->> 'min_priority')::integer, 0),
-                v_state, p_filter ->> 'group', (p_filter ->> 'sent_after')::timestamptz,
+            using p_destination.id, v_rank, v_key, p_bound - looked,
+                9 - coalesce((p_filter ->> 'min_priority')::integer, 0), v_state, p_filter ->> 'group', (p_filter ->> 'sent_after')::timestamptz,
                 (p_filter ->> 'sent_before')::timestamptz, v_origin, p_filter -> 'header', p_filter ->> 'cause',
                 p_filter ->> 'error_class', howdah.now()
         loop
@@ -7722,6 +7817,26 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._held_messages(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[]) IS 'the messages that a lease still has, locked: some of them, or (NULL) all.';
+
+CREATE FUNCTION howdah._hidden_paths(p_name text) RETURNS text[]
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    v_paths text[] := howdah._redaction_paths(p_name);
+begin
+    if v_paths is null or exists (
+        select from howdah.destinations d cross join pg_proc f
+        where d.name = p_name and d.dropped_at is null and f.pronamespace = 'howdah'::regnamespace
+          and f.proname = 'ack' and has_function_privilege(howdah._caller()::name, f.oid, 'EXECUTE')
+          and (howdah._has_right(d.id, 'receive') or howdah._has_right(d.id, 'admin'))
+    ) then
+        return null;
+    end if;
+    return v_paths;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._hidden_paths(p_name text) IS 'what the caller may not see in the bodies of a destination''s messages.';
 
 CREATE FUNCTION howdah._hides_nothing() RETURNS boolean
     LANGUAGE plpgsql
@@ -14605,6 +14720,21 @@ $$;
 
 COMMENT ON FUNCTION howdah._redact(p_value jsonb, p_parts text[]) IS 'a JSON value with what lies at a path replaced.';
 
+CREATE FUNCTION howdah._redacted(p_message howdah.message, p_paths text[]) RETURNS howdah.message
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    if p_message.bytes is not null then
+        p_message.bytes := convert_to('[redacted]', 'UTF8');
+    elsif p_message.body is not null then
+        p_message.body := howdah._redacted_text(convert_to(p_message.body, 'UTF8'), true, p_paths);
+    end if;
+    return p_message;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._redacted(p_message howdah.message, p_paths text[]) IS 'a message as a caller may see it who may browse it only.';
+
 CREATE FUNCTION howdah._redacted_text(p_body bytea, p_is_text boolean, p_paths text[]) RETURNS text
     LANGUAGE plpgsql IMMUTABLE
     AS $_$
@@ -19062,6 +19192,75 @@ $$;
 
 COMMENT ON FUNCTION howdah._walked_lane(p_lane howdah.lanes, p_walk howdah.walk) IS 'a lane with the hints that a walk uses: its own, or the selector''s.';
 
+CREATE FUNCTION howdah._whole_message(message_id bigint, queue text) RETURNS TABLE(message howdah.message, state text, due_at timestamp with time zone, parked_reason text)
+    LANGUAGE plpgsql STABLE
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_number bigint := message_id;
+    v_id integer := case when queue is not null then (howdah._destination(queue, 'browse')).id end;
+    v_places integer[];
+    v_seqs bigint[] := array(select v_number / 1000000 union select o.seq from howdah.moved o
+        where o.message_id = v_number);
+begin
+    perform howdah._check_all_here();
+    v_places := array(
+        select d.id from howdah.destinations d
+        where d.dropped_at is null and d.kind <> 'topic'
+          and case when v_id is not null then d.id = v_id
+                   else d.id = v_number % 1000000 or d.id in (select x.x from howdah._exception_destinations() x(x))
+                       or d.id in (select p.destination_id from howdah.poison_details p where p.message_id = v_number)
+                       or d.id in (select o.destination_id from howdah.moved o where o.message_id = v_number)
+                       or exists (select from howdah.parked w
+                           where w.destination_id = d.id and w.message_id = v_number) end
+          and howdah._has_right(d.id, 'browse'));
+    -- Look first where it was sent to, by key: a message that never moved is found without a search.
+    return query
+    select howdah._message(m, howdah._destination_name(m.destination_id), false,
+        howdah._failures(m.destination_id, m.message_id, m.stage, m.conversation_id,
+        howdah._group(m.headers, m.conversation_id))),
+        case when m.dead_at is null then 'live' else 'dead' end, null::timestamptz, null::text
+    from howdah.msgs m
+    where m.destination_id = any (v_places) and m.destination_id = v_number % 1000000
+      and m.rank = any (array[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]) and m.seq = v_number / 1000000 and m.message_id = v_number;
+    if found then
+        return;
+    end if;
+    return query
+    select howdah._message(f.message, howdah._destination_name((f.message).destination_id), f.nonpersistent,
+            howdah._failures((f.message).destination_id, v_number, (f.message).stage, (f.message).conversation_id,
+                howdah._group((f.message).headers, (f.message).conversation_id))),
+        case when f.parked_reason is not null then 'parked' when (f.message).dead_at is null then 'live'
+            else 'dead' end,
+        f.due_at, f.parked_reason
+    from (
+        select howdah._as_ready(p) as message, p.boot is not null as nonpersistent, p.due_at, p.parked_reason
+        from howdah.parked p
+        where p.destination_id = any (v_places) and p.message_id = v_number
+          and (p.boot is null or p.boot = pg_postmaster_start_time())
+        union all
+        select howdah._unleased(m), false, l.until, 'lease'
+        from howdah.leased m left join howdah.leases l on l.lease_id = m.seq >> 20
+        where m.destination_id = any (v_places) and m.message_id = v_number
+        union all
+        select k.* from unnest(v_places) d(id) cross join generate_series(0, 9) r(rank) cross join unnest(v_seqs) s(seq)
+        cross join lateral (
+            select m, false, null::timestamptz, null::text from howdah.msgs m
+            where m.destination_id = d.id and m.rank = r.rank and m.seq = s.seq and m.message_id = v_number
+            union all
+            select howdah._as_ready(n), true, null, null from howdah.msgs_nonpersistent n
+            where n.destination_id = d.id and n.rank = r.rank and n.seq = s.seq and n.message_id = v_number
+              and n.boot = pg_postmaster_start_time()
+            offset 0  -- one look for each, as in howdah._find
+        ) k
+    ) f;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._whole_message(message_id bigint, queue text) IS 'find one message anywhere, with its whole body.';
+
 CREATE FUNCTION howdah._whole_snapshot(p_cursor howdah.ack_cursors) RETURNS pg_snapshot
     LANGUAGE plpgsql IMMUTABLE
     AS $$
@@ -19419,8 +19618,8 @@ declare
     v_ids bigint[];
     v_target text := options ->> 'target';
 begin
-    perform howdah._check_filter(filter);
     perform howdah._check_act(act, reason, batch, options);
+    perform howdah._check_filter(filter, options -> 'after');
     select array_agg(f.place order by f.message_id) as places, array_agg(f.rank order by f.message_id) as ranks,
         array_agg(f.key order by f.message_id) as keys, array_agg(f.message_id order by f.message_id) as ids,
         count(f.message_id) as found, max(f.looked) as looked, bool_or(f.complete) as complete,
@@ -20112,87 +20311,18 @@ COMMENT ON FUNCTION howdah.bridge(topic text, queue text, selector text) IS 'sen
 CREATE FUNCTION howdah.browse(queue text, max_messages integer DEFAULT 100, after_priority integer DEFAULT NULL::integer, after_position bigint DEFAULT NULL::bigint, only_id bigint DEFAULT NULL::bigint, selector text DEFAULT NULL::text, correlation_id text DEFAULT NULL::text) RETURNS SETOF howdah.message
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
-    SET enable_seqscan TO 'off'
-    SET enable_sort TO 'off'
-    SET jit TO 'off'
     AS $$
 declare
-    v_destination howdah.destinations := howdah._queue(queue, 'browse');
-    v_selector text := howdah._selector_sql(selector);
-    v_now timestamptz := howdah.now();
-    v_rank smallint;
-    v_seq bigint := coalesce(after_position, -1);
-    v_shown integer;
+    v_paths text[] := howdah._hidden_paths(queue);
 begin
-    perform howdah._check_all_here();
-    if max_messages is null or max_messages not between 1 and 10000 then
-        raise exception using errcode = 'HD005',
-            message = format('max_messages must be 1 to 10000, not %s', coalesce(max_messages::text, 'NULL'));
-    elsif after_priority not between 0 and 9 or (after_priority is null) <> (after_position is null) then
-        raise exception using errcode = 'HD005',
-            message = 'after_priority is 0 to 9 and comes together with after_position';
-    elsif num_nonnulls(only_id, v_selector, browse.correlation_id) > 1 then
-        raise exception using errcode = 'HD005', message = 'only_id, selector and correlation_id do not go together',
-            hint = 'A selector knows JMSMessageID and JMSCorrelationID.';
-    elsif v_destination.kind = 'subscription' and (after_position is not null
-        or num_nonnulls(v_selector, browse.correlation_id) > 0) then
-        raise exception using errcode = 'HD005', message = 'a subscription is browsed from its cursor on',
-            hint = 'Ask for more messages, or see howdah.topic_history.';
-    end if;
-    v_rank := 9 - coalesce(after_priority, 9);
-    if v_selector is not null then
-        return query select * from howdah._browse_selected(v_destination, v_selector, v_rank, v_seq, v_now,
-            max_messages);
-        return;
-    elsif num_nonnulls(only_id, browse.correlation_id) > 0 then
-        return query
-        select shown.* from howdah._look_up(v_destination.id, only_id, browse.correlation_id) b
-        cross join lateral howdah._message(b.message, queue, b.nonpersistent,
-            howdah._failures(v_destination.id, (b.message).message_id, (b.message).stage, (b.message).conversation_id,
-                howdah._group((b.message).headers, (b.message).conversation_id))) shown
-        where b.due_at is null and ((b.message).rank, (b.message).seq) > (v_rank, v_seq)
-          and ((b.message).expires_at is null or (b.message).expires_at > v_now)
-        order by (b.message).rank, (b.message).seq
-        limit max_messages;
+    if v_paths is null then
+        return query select * from howdah._browse(queue, max_messages, after_priority, after_position, only_id,
+            selector, correlation_id);
     else
         return query
-        select shown.* from (
-            (select m as message, false as nonpersistent from howdah.msgs m
-             where m.destination_id = v_destination.id and (m.rank, m.seq) > (v_rank, v_seq)
-               and (m.expires_at is null or m.expires_at > v_now)
-             order by m.rank, m.seq limit max_messages)
-            union all
-            (select howdah._as_ready(n), true from howdah.msgs_nonpersistent n
-             where n.destination_id = v_destination.id and (n.rank, n.seq) > (v_rank, v_seq)
-               and n.boot = pg_postmaster_start_time() and (n.expires_at is null or n.expires_at > v_now)
-             order by n.rank, n.seq limit max_messages)
-        ) b
-        cross join lateral howdah._message(b.message, queue, b.nonpersistent,
-            howdah._failures(v_destination.id, (b.message).message_id, (b.message).stage, (b.message).conversation_id,
-                howdah._group((b.message).headers, (b.message).conversation_id))) shown
-        order by (b.message).rank, (b.message).seq
-        limit max_messages;
-    end if;
-    if v_destination.kind = 'subscription' then
-        get diagnostics v_shown = row_count;
-        return query
-        select h.message_id, queue, case when h.is_text then convert_from(h.body, 'UTF8') end,
-            case when not h.is_text then h.body end, h.content_type, h.headers, 9 - h.rank, h.correlation_id,
-            h.reply_to, h.message_type, h.conversation_id,
-            case when h.nonpersistent then 'non-persistent' else 'persistent' end, h.sent_at, h.expires_at,
-            f.failures + 1, f.failures > 0, h.seq, 0, howdah._destination_name(h.destination_id), null::text,
-            null::timestamptz, howdah._level_name(h.reliability, h.nonpersistent)
-        from howdah.subscriptions s
-        join howdah.acks a on a.subscription_id = s.destination_id
-        cross join lateral howdah._messages_ahead(s, a, pg_current_snapshot(),
-            case when only_id is null then max_messages - v_shown end, null) with ordinality h
-        cross join lateral (select howdah._failures(v_destination.id, h.message_id, 0::smallint, h.conversation_id,
-            howdah._group(h.headers, h.conversation_id)) as failures) f
-        where s.destination_id = v_destination.id and (not howdah._is_wildcard(s.topic)
-            or howdah._has_right(a.destination_id, 'browse'))
-          and (only_id is null or h.message_id = only_id)
-        order by a.priority desc, a.destination_id, h.ordinality
-        limit max_messages - v_shown;
+        select r.* from howdah._browse(queue, max_messages, after_priority, after_position, only_id, selector,
+            correlation_id) b
+        cross join lateral howdah._redacted(b, v_paths) r;
     end if;
 end
 $$;
@@ -20660,7 +20790,7 @@ declare
     v_destination howdah.destinations := howdah._queue(queue, 'browse');
 begin
     perform howdah._check_all_here();
-    perform howdah._check_filter(filter);
+    perform howdah._check_filter(filter, after);
     return query
     select count(f.message_id), max(f.looked), bool_or(f.complete),
         (array_agg(f.cursor) filter (where f.message_id is null))[1]
@@ -21461,7 +21591,7 @@ declare
     v_destination howdah.destinations := howdah._queue(queue, 'browse');
 begin
     perform howdah._check_all_here();
-    perform howdah._check_filter(filter);
+    perform howdah._check_filter(filter, after);
     if max_rows is null or max_rows not between 1 and 1000 then
         raise exception using errcode = 'HD005',
             message = format('max_rows must be 1 to 1000, not %s', coalesce(max_rows::text, 'NULL'));
@@ -24071,6 +24201,8 @@ CREATE FUNCTION howdah.may_browse(destination_id integer) RETURNS boolean
     AS $$
     select howdah._has_right(may_browse.destination_id, 'browse')
         and not exists (select from howdah.temporary_queues t where t.destination_id = may_browse.destination_id)
+        and howdah._hidden_paths((select d.name from howdah.destinations d where d.id = may_browse.destination_id))
+            is null
 $$;
 
 COMMENT ON FUNCTION howdah.may_browse(destination_id integer) IS 'whether the caller may read the bodies of a destination''s messages.';
@@ -24086,8 +24218,7 @@ declare
     v_number bigint := message_id;
     v_from timestamptz;
 begin
-    v_from := (select min(p.sent_at) from howdah.poison_message(v_number, queue) q
-        cross join lateral (select (q.message).sent_at offset 0) p);
+    v_from := (select min((q.message).sent_at) from howdah._whole_message(v_number, queue) q);
     v_from := coalesce(v_from, (select min(p.recorded_at) from howdah.poison_details p where p.message_id = v_number
         offset 0) - interval '1 day', howdah.now() - interval '1 day');
     return query
@@ -24533,68 +24664,14 @@ COMMENT ON FUNCTION howdah.poison_causes(queue text, since timestamp with time z
 CREATE FUNCTION howdah.poison_message(message_id bigint, queue text DEFAULT NULL::text) RETURNS TABLE(message howdah.message, state text, due_at timestamp with time zone, parked_reason text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
-    SET plan_cache_mode TO 'force_custom_plan'
-    SET enable_seqscan TO 'off'
-    SET jit TO 'off'
     AS $$
-declare
-    v_number bigint := message_id;
-    v_id integer := case when queue is not null then (howdah._destination(queue, 'browse')).id end;
-    v_places integer[];
-    v_seqs bigint[] := array(select v_number / 1000000 union select o.seq from howdah.moved o
-        where o.message_id = v_number);
+#variable_conflict use_column
 begin
-    perform howdah._check_all_here();
-    v_places := array(
-        select d.id from howdah.destinations d
-        where d.dropped_at is null and d.kind <> 'topic'
-          and case when v_id is not null then d.id = v_id
-                   else d.id = v_number % 1000000 or d.id in (select x.x from howdah._exception_destinations() x(x))
-                       or d.id in (select p.destination_id from howdah.poison_details p where p.message_id = v_number)
-                       or d.id in (select o.destination_id from howdah.moved o where o.message_id = v_number)
-                       or exists (select from howdah.parked w
-                           where w.destination_id = d.id and w.message_id = v_number) end
-          and howdah._has_right(d.id, 'browse'));
-    -- Look first where it was sent to, by key: a message that never moved is found without a search.
     return query
-    select howdah._message(m, howdah._destination_name(m.destination_id), false,
-        howdah._failures(m.destination_id, m.message_id, m.stage, m.conversation_id,
-        howdah._group(m.headers, m.conversation_id))),
-        case when m.dead_at is null then 'live' else 'dead' end, null::timestamptz, null::text
-    from howdah.msgs m
-    where m.destination_id = any (v_places) and m.destination_id = v_number % 1000000
-      and m.rank = any (array[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]) and m.seq = v_number / 1000000 and m.message_id = v_number;
-    if found then
-        return;
-    end if;
-    return query
-    select howdah._message(f.message, howdah._destination_name((f.message).destination_id), f.nonpersistent,
-            howdah._failures((f.message).destination_id, v_number, (f.message).stage, (f.message).conversation_id,
-                howdah._group((f.message).headers, (f.message).conversation_id))),
-        case when f.parked_reason is not null then 'parked' when (f.message).dead_at is null then 'live'
-            else 'dead' end,
-        f.due_at, f.parked_reason
-    from (
-        select howdah._as_ready(p) as message, p.boot is not null as nonpersistent, p.due_at, p.parked_reason
-        from howdah.parked p
-        where p.destination_id = any (v_places) and p.message_id = v_number
-          and (p.boot is null or p.boot = pg_postmaster_start_time())
-        union all
-        select howdah._unleased(m), false, l.until, 'lease'
-        from howdah.leased m left join howdah.leases l on l.lease_id = m.seq >> 20
-        where m.destination_id = any (v_places) and m.message_id = v_number
-        union all
-        select k.* from unnest(v_places) d(id) cross join generate_series(0, 9) r(rank) cross join unnest(v_seqs) s(seq)
-        cross join lateral (
-            select m, false, null::timestamptz, null::text from howdah.msgs m
-            where m.destination_id = d.id and m.rank = r.rank and m.seq = s.seq and m.message_id = v_number
-            union all
-            select howdah._as_ready(n), true, null, null from howdah.msgs_nonpersistent n
-            where n.destination_id = d.id and n.rank = r.rank and n.seq = s.seq and n.message_id = v_number
-              and n.boot = pg_postmaster_start_time()
-            offset 0  -- one look for each, as in howdah._find
-        ) k
-    ) f;
+    select case when h.paths is null then p.message else howdah._redacted(p.message, h.paths) end, p.state, p.due_at,
+        p.parked_reason
+    from howdah._whole_message(poison_message.message_id, poison_message.queue) p
+    cross join lateral (select howdah._hidden_paths((p.message).queue) as paths offset 0) h;
 end
 $$;
 
@@ -27008,7 +27085,7 @@ begin
         octet_length(b.body), (p.message).content_type, (p.message).correlation_id, (p.message).reply_to,
         (p.message).message_type, (p.message).delivery_mode, (p.message).origin_queue, (p.message).dead_reason,
         (p.message).dead_at, p.due_at, p.parked_reason, v_paths is not null
-    from howdah.poison_message(show_message.message_id, v_destination.name) p
+    from howdah._whole_message(show_message.message_id, v_destination.name) p
     cross join lateral (select coalesce(convert_to((p.message).body, 'UTF8'), (p.message).bytes) as body offset 0) b
     limit 1;
 end
@@ -27242,14 +27319,15 @@ CREATE FUNCTION howdah.topic_history(topic text, since timestamp with time zone 
     AS $$
 declare
     v_id integer := (howdah._topic(topic, 'browse')).id;
+    v_paths text[] := howdah._hidden_paths(topic);
 begin
     perform howdah._check_all_here();
     if (max_messages > 0) is not true then
         raise exception using errcode = 'HD005', message = 'max_messages must be positive';
     end if;
     return query
-    select h.seq * 1000000 + h.destination_id, topic, case when h.is_text then convert_from(h.body, 'UTF8') end,
-        case when not h.is_text then h.body end, h.content_type, h.headers, 9 - h.rank, h.correlation_id, h.reply_to,
+    select h.seq * 1000000 + h.destination_id, topic, case when h.is_text then howdah._redacted_text(h.body, true, v_paths) end,
+        case when not h.is_text and v_paths is null then h.body when not h.is_text then '[redacted]' end, h.content_type, h.headers, 9 - h.rank, h.correlation_id, h.reply_to,
         h.message_type, h.conversation_id, case when h.nonpersistent then 'non-persistent' else 'persistent' end,
         h.sent_at, h.expires_at, 1, false, h.seq, 0, null::text, null::text, null::timestamptz,
         howdah._level_name(h.reliability, h.nonpersistent)
@@ -30744,6 +30822,8 @@ REVOKE ALL ON FUNCTION howdah._boot_ms() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._bound_backlog(p_destination howdah.destinations, p_subscription howdah.subscriptions) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._browse(queue text, max_messages integer, after_priority integer, after_position bigint, only_id bigint, selector text, correlation_id text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._browse_selected(p_destination howdah.destinations, p_selector_sql text, p_rank smallint, p_seq bigint, p_now timestamp with time zone, p_max integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._by_alias(p_destination howdah.destinations, p_alias text) FROM PUBLIC;
@@ -30792,7 +30872,7 @@ REVOKE ALL ON FUNCTION howdah._check_disabled(p_destination_id integer) FROM PUB
 
 REVOKE ALL ON FUNCTION howdah._check_engine(p_states text[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._check_filter(p_filter jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._check_filter(p_filter jsonb, p_after jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_grant(p_verb text, p_role text) FROM PUBLIC;
 
@@ -31133,6 +31213,8 @@ REVOKE ALL ON FUNCTION howdah._has_role(p_role text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._has_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._held_messages(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._hidden_paths(p_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._hides_nothing() FROM PUBLIC;
 
@@ -31606,6 +31688,8 @@ REVOKE ALL ON FUNCTION howdah._recover_instance() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._redact(p_value jsonb, p_parts text[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._redacted(p_message howdah.message, p_paths text[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._redacted_text(p_body bytea, p_is_text boolean, p_paths text[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._redaction_paths(p_name text) FROM PUBLIC;
@@ -31951,6 +32035,8 @@ REVOKE ALL ON FUNCTION howdah._walk_note(p_lane howdah.lanes, p_walk howdah.walk
 REVOKE ALL ON FUNCTION howdah._walk_rows(p_lane howdah.lanes, p_walk howdah.walk, p_after bigint, p_upto bigint, p_due timestamp with time zone, p_limit integer, p_now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._walked_lane(p_lane howdah.lanes, p_walk howdah.walk) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._whole_message(message_id bigint, queue text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._whole_snapshot(p_cursor howdah.ack_cursors) FROM PUBLIC;
 

@@ -1,8 +1,9 @@
--- howdah._check_filter(p_filter): refuse a filter for messages that has an unknown key or a wrong value.
+-- howdah._check_filter(p_filter, p_after): refuse a filter for messages that has an unknown key or a wrong value, and a
+-- cursor that no search gave.
 --
 -- Raises   HD005 it has.
 -- Role     internal
-create or replace function howdah._check_filter(p_filter jsonb) returns void
+create or replace function howdah._check_filter(p_filter jsonb, p_after jsonb) returns void
 language plpgsql immutable
 as $$
 declare
@@ -15,6 +16,12 @@ begin
     if p_filter is null or jsonb_typeof(p_filter) <> 'object' then
         raise exception using errcode = 'HD005', message = 'filter must be a JSON object',
             hint = 'For all messages: {}.';
+    end if;
+    if p_after is not null and jsonb_typeof(p_after) <> 'null' and not coalesce(
+        p_after ->> 'place' ~ '^[1-4]$' and p_after ->> 'rank' ~ '^[0-9]$' and p_after ->> 'key' ~ '^[0-9]{1,18}$',
+        false) then
+        raise exception using errcode = 'HD005', message = 'after is no cursor of a search',
+            hint = 'Pass the cursor of the row before, as it is.';
     end if;
     for v_key, v_value in select e.key, e.value from jsonb_each(p_filter) e loop
         if not (case

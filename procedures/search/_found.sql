@@ -3,7 +3,7 @@
 --
 -- Returns  the matching messages, at most p_max; then one row without message_id that tells how far it looked. cursor:
 --          where to go on; looked: rows looked at so far; complete: it came to the end.
--- Raises   HD005 the filter or the cursor is wrong; HD023 the selector is invalid.
+-- Raises   HD001 there never was a queue origin; HD023 the selector is invalid.
 -- Role     internal
 --
 -- It looks at p_bound rows at most. It also ends after 32 MB of bodies, which it reads only for a filter by body (as
@@ -13,8 +13,8 @@ create or replace function howdah._found(
     p_places integer[], p_paths text[]
 ) returns table (
     message_id bigint, state text, rank smallint, key bigint, place integer, sent_at timestamptz, message_group text,
-    stage smallint, conversation_id uuid, headers jsonb, is_text boolean, content_type text, body text, origin_id integer,
-    cursor jsonb, looked bigint, complete boolean
+    stage smallint, conversation_id uuid, headers jsonb, is_text boolean, content_type text, body text,
+    origin_id integer, cursor jsonb, looked bigint, complete boolean
 )
 language plpgsql stable set enable_seqscan = off set enable_sort = off set jit = off
 as $$
@@ -45,8 +45,8 @@ begin
             v_key := -1;
         end if;
         for v_row in execute howdah._found_sql(place, v_selector)
-            using p_destination.id, v_rank, v_key, p_bound - looked, 9 - coalesce((p_filter ->> 'min_priority')::integer, 0),
-                v_state, p_filter ->> 'group', (p_filter ->> 'sent_after')::timestamptz,
+            using p_destination.id, v_rank, v_key, p_bound - looked,
+                9 - coalesce((p_filter ->> 'min_priority')::integer, 0), v_state, p_filter ->> 'group', (p_filter ->> 'sent_after')::timestamptz,
                 (p_filter ->> 'sent_before')::timestamptz, v_origin, p_filter -> 'header', p_filter ->> 'cause',
                 p_filter ->> 'error_class', howdah.now()
         loop

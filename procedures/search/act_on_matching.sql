@@ -4,8 +4,8 @@
 -- Returns  one row: done, the messages dealt with; passed, those that match but are in somebody's hands or, for replay,
 --          have no queue to go back to; looked; complete (nothing is left to look at); and the cursor from which the
 --          next call goes on (NULL at the end).
--- Raises   HD001 no such queue; HD005 wrong argument, or no reason; HD010 not allowed; HD023 the selector is invalid;
---          HD045 the master of changes is away.
+-- Raises   HD001 no such queue; HD005 wrong argument, or no reason; HD010 not allowed; HD013 never, because
+--          messages in somebody's hands are left; HD023 the selector is invalid; HD045 the master of changes is away.
 -- Role     howdah_admin
 --
 -- act is retry (parked messages; delayed ones only with state delayed), replay (dead ones, to where they came from),
@@ -24,8 +24,8 @@ declare
     v_ids bigint[];
     v_target text := options ->> 'target';
 begin
-    perform howdah._check_filter(filter);
     perform howdah._check_act(act, reason, batch, options);
+    perform howdah._check_filter(filter, options -> 'after');
     select array_agg(f.place order by f.message_id) as places, array_agg(f.rank order by f.message_id) as ranks,
         array_agg(f.key order by f.message_id) as keys, array_agg(f.message_id order by f.message_id) as ids,
         count(f.message_id) as found, max(f.looked) as looked, bool_or(f.complete) as complete,

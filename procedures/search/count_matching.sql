@@ -15,7 +15,7 @@ declare
     v_destination howdah.destinations := howdah._queue(queue, 'browse');
 begin
     perform howdah._check_all_here();
-    perform howdah._check_filter(filter);
+    perform howdah._check_filter(filter, after);
     return query
     select count(f.message_id), max(f.looked), bool_or(f.complete),
         (array_agg(f.cursor) filter (where f.message_id is null))[1]

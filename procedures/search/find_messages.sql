@@ -1,9 +1,9 @@
 -- howdah.find_messages(queue, filter, after, max_rows): find messages of a queue without disturbing anyone.
 --
--- Returns  up to max_rows messages in the order of their keys, then always one row without message_id: how many rows it
---          looked at, whether it came to the end (complete), and the cursor for the next call (NULL at the end). body has
---          the first 500 characters, redacted; body_type is text, json or bytes (as hexadecimal digits); attempts
---          counts the failures.
+-- Returns  up to max_rows messages in the order of their keys, then always one row without message_id: how many rows
+--          it looked at, whether it came to the end (complete), and the cursor for the next call (NULL at the end).
+--          body has the first 500 characters, redacted; body_type is text, json or bytes (as hexadecimal digits);
+--          attempts counts the failures.
 -- Raises   HD001 no such queue; HD005 wrong argument; HD010 not allowed; HD023 the selector is invalid; HD037 on a
 --          standby.
 -- Role     howdah_browser howdah_consumer howdah_admin
@@ -26,7 +26,7 @@ declare
     v_destination howdah.destinations := howdah._queue(queue, 'browse');
 begin
     perform howdah._check_all_here();
-    perform howdah._check_filter(filter);
+    perform howdah._check_filter(filter, after);
     if max_rows is null or max_rows not between 1 and 1000 then
         raise exception using errcode = 'HD005',
             message = format('max_rows must be 1 to 1000, not %s', coalesce(max_rows::text, 'NULL'));

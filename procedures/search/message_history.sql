@@ -2,7 +2,7 @@
 --
 -- Returns  events of the journal, failed deliveries (incident) and acts of operators (act), the oldest first; then
 --          always one row without a time: how many rows of the journal it looked at, and whether those were all.
--- Raises   HD001 no such queue; HD010 not allowed.
+-- Raises   HD001 no such queue; HD010 not allowed; HD037 on a standby.
 -- Role     howdah_browser howdah_consumer howdah_admin
 --
 -- details has what is known of an incident: error_text, traceback, worker and so on. Other queues are named only where
@@ -19,8 +19,7 @@ declare
     v_number bigint := message_id;
     v_from timestamptz;
 begin
-    v_from := (select min(p.sent_at) from howdah.poison_message(v_number, queue) q
-        cross join lateral (select (q.message).sent_at offset 0) p);
+    v_from := (select min((q.message).sent_at) from howdah._whole_message(v_number, queue) q);
     v_from := coalesce(v_from, (select min(p.recorded_at) from howdah.poison_details p where p.message_id = v_number
         offset 0) - interval '1 day', howdah.now() - interval '1 day');
     return query

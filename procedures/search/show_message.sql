@@ -32,7 +32,7 @@ begin
         octet_length(b.body), (p.message).content_type, (p.message).correlation_id, (p.message).reply_to,
         (p.message).message_type, (p.message).delivery_mode, (p.message).origin_queue, (p.message).dead_reason,
         (p.message).dead_at, p.due_at, p.parked_reason, v_paths is not null
-    from howdah.poison_message(show_message.message_id, v_destination.name) p
+    from howdah._whole_message(show_message.message_id, v_destination.name) p
     cross join lateral (select coalesce(convert_to((p.message).body, 'UTF8'), (p.message).bytes) as body offset 0) b
     limit 1;
 end

@@ -84,7 +84,7 @@ def test_a_messages_history_has_its_journal_its_incidents_and_its_acts(db: Db) -
     assert [row[1:3] for row in rows] == [
         ("journal", "sent"), ("incident", "returned"), ("journal", "discarded"), ("act", "discarded"), (None, None)
     ]
-    assert rows[1][7]["error_class"] if False else rows[1][6]
+    assert rows[1][7]['attempt'] == 1
     assert rows[3][5:7] == (one(db, "select current_user"), "enough")
     assert rows[-1][9] is True
 
