@@ -7445,7 +7445,8 @@ begin
         end if;
         for v_row in execute howdah._found_sql(place, v_selector)
             using p_destination.id, v_rank, v_key, p_bound - looked,
-                9 - coalesce((p_filter ->> 'min_priority')::integer, 0), v_state, p_filter ->> 'group', (p_filter ->> 'sent_after')::timestamptz,
+                9 - coalesce((p_filter ->> 'min_priority')::integer, 0), v_state, p_filter ->> 'group',
+                (p_filter ->> 'sent_after')::timestamptz,
                 (p_filter ->> 'sent_before')::timestamptz, v_origin, p_filter -> 'header', p_filter ->> 'cause',
                 p_filter ->> 'error_class', howdah.now()
         loop
@@ -19629,7 +19630,7 @@ begin
         case act when 'replay' then '{"state": "dead"}' when 'retry' then '{"state": "parked"}' else '{}' end::jsonb
             || filter,
         options -> 'after', batch, 100000,
-        case act when 'retry' then '{3}' when 'park' then '{1,2}' else '{1,2,3}' end::integer[],
+        case act when 'retry' then '{3}' when 'park' then '{1,2}' else '{1,2,3,4}' end::integer[],
         howdah._redaction_paths(v_destination.name)) f;
     v_ids := howdah._lock_found(v_destination.id, v_found.places, v_found.ranks, v_found.keys, v_found.ids,
         act = 'replay' and v_target is null);
@@ -27326,9 +27327,10 @@ begin
         raise exception using errcode = 'HD005', message = 'max_messages must be positive';
     end if;
     return query
-    select h.seq * 1000000 + h.destination_id, topic, case when h.is_text then howdah._redacted_text(h.body, true, v_paths) end,
-        case when not h.is_text and v_paths is null then h.body when not h.is_text then '[redacted]' end, h.content_type, h.headers, 9 - h.rank, h.correlation_id, h.reply_to,
-        h.message_type, h.conversation_id, case when h.nonpersistent then 'non-persistent' else 'persistent' end,
+    select h.seq * 1000000 + h.destination_id, topic,
+        case when h.is_text then howdah._redacted_text(h.body, true, v_paths) end,
+        case when not h.is_text and v_paths is null then h.body when not h.is_text then '[redacted]' end,
+        h.content_type, h.headers, 9 - h.rank, h.correlation_id, h.reply_to, h.message_type, h.conversation_id, case when h.nonpersistent then 'non-persistent' else 'persistent' end,
         h.sent_at, h.expires_at, 1, false, h.seq, 0, null::text, null::text, null::timestamptz,
         howdah._level_name(h.reliability, h.nonpersistent)
     from howdah._history(v_id, since) h order by h.seq limit max_messages;

@@ -143,15 +143,13 @@ def test_a_look_ends_after_the_bytes_of_bodies_that_it_may_read(db: Db) -> None:
     for _ in range(5):
         send(db, "x" * 9_000_000)
     rows = db.execute(FIND, ('{"body": "y"}', None, 50)).fetchall()
-    assert len(rows) == 1 and rows[0][10] == 4 and not rows[0][11]
+    assert [(row[0], row[10], row[11]) for row in rows] == [(None, 4, False)]
 
 
 def test_a_look_locks_nothing_and_waits_for_nobody(db: Db, connect: Connect) -> None:
     sent = send(db)
-    with connect().transaction():
-        assert ids(db) == {sent}
     holder = connect()
-    with holder.transaction():
+    with holder.transaction(force_rollback=True):
         assert column(holder, "select message_id from howdah.receive('q')") == [sent]
         assert ids(db) == {sent}
     looker = connect()
@@ -207,7 +205,7 @@ def test_a_browser_looks_and_a_producer_does_not_and_neither_acts(db: Db, connec
 
 
 def test_another_teams_queue_is_refused(db: Db, connect: Connect) -> None:
-    for verb, holder in db.execute("select verb, role from howdah.list_grants('q')").fetchall():
+    for verb, holder in db.execute("select verb, role from howdah.list_grants('q') order by verb = 'admin'").fetchall():
         one(db, "select howdah.revoke_queue('q', %s, %s)", (verb, holder))
     for look in LOOKS:
         refused(connect("howdah_browser"), "HD010", look)
@@ -238,14 +236,14 @@ def test_the_older_looks_show_redacted_bodies_to_those_who_only_browse(db: Db, c
     sent = send(db, SECRET)
     looks = (
         "select body from howdah.browse('q')",
-        "select (message).body from howdah.poison_message(%d)" % sent,
+        f"select (message).body from howdah.poison_message({sent})",
     )
     for look in looks:
         assert "4111" not in one(connect("howdah_browser"), look)
         assert "4111" in one(connect("howdah_consumer"), look)
         assert "4111" in one(db, look)
     assert one(connect("howdah_auditor"), "select msg from howdah.activemq_msgs where container = 'queue://q'") is None
-    one(db, "select howdah.create_topic('t'); ".replace("; ", ""))
+    one(db, "select howdah.create_topic('t')")
     one(db, "select howdah.set_redaction('t', '$.card')")
     one(db, "select howdah.send('t', %s::jsonb)", (json.dumps(SECRET),))
     assert not any(
@@ -294,7 +292,7 @@ def test_messages_in_other_hands_are_left_and_counted(db: Db, connect: Connect) 
     with holder.transaction():
         assert column(holder, "select message_id from howdah.receive('q')") == [held]
         done = db.execute("select done, passed, complete from howdah.act_on_matching('q', 'discard', '{}', 'why')")
-        assert done.fetchall() == [(1, 1, True)]
+        assert done.fetchall() == [(1, 2, True)]
         assert one(db, "select message_ids from howdah.list_acts('q')") == [free]
     assert one(db, "select count(*) from howdah.list_leases('q')") == 1
 
