@@ -7456,7 +7456,9 @@ begin
             if v_row.hit and (v_text is not null or p_places is null) then
                 v_body := coalesce(v_row.body, howdah._body(v_row.message_id));
                 v_bytes := v_bytes + octet_length(v_body);
-                body := howdah._redacted_text(v_body, v_row.is_text, p_paths);
+                body := howdah._redacted_text(v_body, v_row.is_text, case when v_row.origin_id is null
+                    then p_paths else howdah._redaction_paths(p_destination.name,
+                        howdah._destination_name(v_row.origin_id)) end);
             end if;
             if v_row.hit and (v_text is null or strpos(body, v_text) > 0) then
                 v_hits := v_hits + 1;
@@ -7818,26 +7820,6 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._held_messages(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[]) IS 'the messages that a lease still has, locked: some of them, or (NULL) all.';
-
-CREATE FUNCTION howdah._hidden_paths(p_name text) RETURNS text[]
-    LANGUAGE plpgsql STABLE
-    AS $$
-declare
-    v_paths text[] := howdah._redaction_paths(p_name);
-begin
-    if v_paths is null or exists (
-        select from howdah.destinations d cross join pg_proc f
-        where d.name = p_name and d.dropped_at is null and f.pronamespace = 'howdah'::regnamespace
-          and f.proname = 'ack' and has_function_privilege(howdah._caller()::name, f.oid, 'EXECUTE')
-          and (howdah._has_right(d.id, 'receive') or howdah._has_right(d.id, 'admin'))
-    ) then
-        return null;
-    end if;
-    return v_paths;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._hidden_paths(p_name text) IS 'what the caller may not see in the bodies of a destination''s messages.';
 
 CREATE FUNCTION howdah._hides_nothing() RETURNS boolean
     LANGUAGE plpgsql
@@ -14721,20 +14703,24 @@ $$;
 
 COMMENT ON FUNCTION howdah._redact(p_value jsonb, p_parts text[]) IS 'a JSON value with what lies at a path replaced.';
 
-CREATE FUNCTION howdah._redacted(p_message howdah.message, p_paths text[]) RETURNS howdah.message
+CREATE FUNCTION howdah._redacted(p_message howdah.message) RETURNS howdah.message
     LANGUAGE plpgsql STABLE
     AS $$
+declare
+    v_paths text[] := howdah._redaction_paths(p_message.queue, p_message.origin_queue);
 begin
-    if p_message.bytes is not null then
+    if v_paths is null then
+        return p_message;
+    elsif p_message.bytes is not null then
         p_message.bytes := convert_to('[redacted]', 'UTF8');
     elsif p_message.body is not null then
-        p_message.body := howdah._redacted_text(convert_to(p_message.body, 'UTF8'), true, p_paths);
+        p_message.body := howdah._redacted_text(convert_to(p_message.body, 'UTF8'), true, v_paths);
     end if;
     return p_message;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._redacted(p_message howdah.message, p_paths text[]) IS 'a message as a caller may see it who may browse it only.';
+COMMENT ON FUNCTION howdah._redacted(p_message howdah.message) IS 'a message as a caller may see it who may browse it only.';
 
 CREATE FUNCTION howdah._redacted_text(p_body bytea, p_is_text boolean, p_paths text[]) RETURNS text
     LANGUAGE plpgsql IMMUTABLE
@@ -14766,14 +14752,14 @@ $_$;
 
 COMMENT ON FUNCTION howdah._redacted_text(p_body bytea, p_is_text boolean, p_paths text[]) IS 'a body as text for people, without what is private.';
 
-CREATE FUNCTION howdah._redaction_paths(p_name text) RETURNS text[]
+CREATE FUNCTION howdah._redaction_paths(p_name text, p_origin text) RETURNS text[]
     LANGUAGE sql STABLE
     AS $$
     select array_agg(distinct r.path order by r.path) from howdah.redactions r
-    where howdah._matches_wildcard(p_name, r.pattern)
+    where howdah._matches_wildcard(p_name, r.pattern) or howdah._matches_wildcard(p_origin, r.pattern)
 $$;
 
-COMMENT ON FUNCTION howdah._redaction_paths(p_name text) IS 'what is private in the bodies of a destination''s messages.';
+COMMENT ON FUNCTION howdah._redaction_paths(p_name text, p_origin text) IS 'what is private in the bodies of messages that lie in one destination and came from another (NULL: from none).';
 
 CREATE FUNCTION howdah._redelivery_delay(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) RETURNS interval
     LANGUAGE sql
@@ -15947,6 +15933,20 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._sees_all() IS 'whether lists show the caller every destination, as they do to administrators and auditors.';
+
+CREATE FUNCTION howdah._sees_bodies(p_name text) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return not exists (select from howdah.redactions) or exists (
+        select from howdah.destinations d cross join pg_proc f
+        where d.name = p_name and d.dropped_at is null and f.pronamespace = 'howdah'::regnamespace
+          and f.proname = 'ack' and has_function_privilege(howdah._caller()::name, f.oid, 'EXECUTE')
+          and (howdah._has_right(d.id, 'receive') or howdah._has_right(d.id, 'admin')));
+end
+$$;
+
+COMMENT ON FUNCTION howdah._sees_bodies(p_name text) IS 'whether the caller sees the whole bodies of a destination''s messages.';
 
 CREATE FUNCTION howdah._segments(p_cursor howdah.ack_cursors, p_topic integer, p_upto pg_snapshot) RETURNS TABLE(from_xid xid8, from_seq bigint, to_xid xid8, slots integer[])
     LANGUAGE plpgsql
@@ -19631,7 +19631,7 @@ begin
             || filter,
         options -> 'after', batch, 100000,
         case act when 'retry' then '{3}' when 'park' then '{1,2}' else '{1,2,3,4}' end::integer[],
-        howdah._redaction_paths(v_destination.name)) f;
+        howdah._redaction_paths(v_destination.name, null)) f;
     v_ids := howdah._lock_found(v_destination.id, v_found.places, v_found.ranks, v_found.keys, v_found.ids,
         act = 'replay' and v_target is null);
     done := case
@@ -20313,17 +20313,15 @@ CREATE FUNCTION howdah.browse(queue text, max_messages integer DEFAULT 100, afte
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
-declare
-    v_paths text[] := howdah._hidden_paths(queue);
 begin
-    if v_paths is null then
+    if howdah._sees_bodies(queue) then
         return query select * from howdah._browse(queue, max_messages, after_priority, after_position, only_id,
             selector, correlation_id);
     else
         return query
         select r.* from howdah._browse(queue, max_messages, after_priority, after_position, only_id, selector,
             correlation_id) b
-        cross join lateral howdah._redacted(b, v_paths) r;
+        cross join lateral howdah._redacted(b) r;
     end if;
 end
 $$;
@@ -20796,7 +20794,7 @@ begin
     select count(f.message_id), max(f.looked), bool_or(f.complete),
         (array_agg(f.cursor) filter (where f.message_id is null))[1]
     from howdah._found(v_destination, filter, after, 100000, 100000, '{1,2,3,4}',
-        howdah._redaction_paths(v_destination.name)) f;
+        howdah._redaction_paths(v_destination.name, null)) f;
 end
 $$;
 
@@ -21606,7 +21604,7 @@ begin
             when f.is_text then 'text' end,
         f.cursor, f.looked, f.complete
     from howdah._found(v_destination, filter, after, max_rows, 20000, null,
-        howdah._redaction_paths(v_destination.name)) f;
+        howdah._redaction_paths(v_destination.name, null)) f;
 end
 $$;
 
@@ -24202,8 +24200,7 @@ CREATE FUNCTION howdah.may_browse(destination_id integer) RETURNS boolean
     AS $$
     select howdah._has_right(may_browse.destination_id, 'browse')
         and not exists (select from howdah.temporary_queues t where t.destination_id = may_browse.destination_id)
-        and howdah._hidden_paths((select d.name from howdah.destinations d where d.id = may_browse.destination_id))
-            is null
+        and howdah._sees_bodies((select d.name from howdah.destinations d where d.id = may_browse.destination_id))
 $$;
 
 COMMENT ON FUNCTION howdah.may_browse(destination_id integer) IS 'whether the caller may read the bodies of a destination''s messages.';
@@ -24669,10 +24666,9 @@ CREATE FUNCTION howdah.poison_message(message_id bigint, queue text DEFAULT NULL
 #variable_conflict use_column
 begin
     return query
-    select case when h.paths is null then p.message else howdah._redacted(p.message, h.paths) end, p.state, p.due_at,
-        p.parked_reason
-    from howdah._whole_message(poison_message.message_id, poison_message.queue) p
-    cross join lateral (select howdah._hidden_paths((p.message).queue) as paths offset 0) h;
+    select case when howdah._sees_bodies((p.message).queue) then p.message else howdah._redacted(p.message) end,
+        p.state, p.due_at, p.parked_reason
+    from howdah._whole_message(poison_message.message_id, poison_message.queue) p;
 end
 $$;
 
@@ -27069,7 +27065,6 @@ CREATE FUNCTION howdah.show_message(queue text, message_id bigint) RETURNS TABLE
     AS $$
 declare
     v_destination howdah.destinations := howdah._queue(queue, 'browse');
-    v_paths text[] := howdah._redaction_paths(v_destination.name);
 begin
     perform howdah._check_all_here();
     return query
@@ -27080,14 +27075,15 @@ begin
             when p.parked_reason = 'delay' then 'delayed' else 'parked' end,
         (p.message).priority, (p.message).sent_at, (p.message).expires_at,
         howdah._group((p.message).headers, (p.message).conversation_id), (p.message).delivery_count - 1,
-        (p.message).headers, howdah._redacted_text(b.body, (p.message).body is not null, v_paths),
+        (p.message).headers, howdah._redacted_text(b.body, (p.message).body is not null, b.paths),
         case when (p.message).body is null then 'bytes' when (p.message).content_type ~ '[/+]json\M' then 'json'
             else 'text' end,
         octet_length(b.body), (p.message).content_type, (p.message).correlation_id, (p.message).reply_to,
         (p.message).message_type, (p.message).delivery_mode, (p.message).origin_queue, (p.message).dead_reason,
-        (p.message).dead_at, p.due_at, p.parked_reason, v_paths is not null
+        (p.message).dead_at, p.due_at, p.parked_reason, b.paths is not null
     from howdah._whole_message(show_message.message_id, v_destination.name) p
-    cross join lateral (select coalesce(convert_to((p.message).body, 'UTF8'), (p.message).bytes) as body offset 0) b
+    cross join lateral (select coalesce(convert_to((p.message).body, 'UTF8'), (p.message).bytes) as body,
+        howdah._redaction_paths(v_destination.name, (p.message).origin_queue) as paths offset 0) b
     limit 1;
 end
 $$;
@@ -27320,7 +27316,7 @@ CREATE FUNCTION howdah.topic_history(topic text, since timestamp with time zone 
     AS $$
 declare
     v_id integer := (howdah._topic(topic, 'browse')).id;
-    v_paths text[] := howdah._hidden_paths(topic);
+    v_paths text[] := case when not howdah._sees_bodies(topic) then howdah._redaction_paths(topic, null) end;
 begin
     perform howdah._check_all_here();
     if (max_messages > 0) is not true then
@@ -27330,7 +27326,8 @@ begin
     select h.seq * 1000000 + h.destination_id, topic,
         case when h.is_text then howdah._redacted_text(h.body, true, v_paths) end,
         case when not h.is_text and v_paths is null then h.body when not h.is_text then '[redacted]' end,
-        h.content_type, h.headers, 9 - h.rank, h.correlation_id, h.reply_to, h.message_type, h.conversation_id, case when h.nonpersistent then 'non-persistent' else 'persistent' end,
+        h.content_type, h.headers, 9 - h.rank, h.correlation_id, h.reply_to, h.message_type,
+        h.conversation_id, case when h.nonpersistent then 'non-persistent' else 'persistent' end,
         h.sent_at, h.expires_at, 1, false, h.seq, 0, null::text, null::text, null::timestamptz,
         howdah._level_name(h.reliability, h.nonpersistent)
     from howdah._history(v_id, since) h order by h.seq limit max_messages;
@@ -31216,8 +31213,6 @@ REVOKE ALL ON FUNCTION howdah._has_room(p_destination howdah.destinations, p_mes
 
 REVOKE ALL ON FUNCTION howdah._held_messages(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._hidden_paths(p_name text) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._hides_nothing() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._hint(p_sequence regclass) FROM PUBLIC;
@@ -31690,11 +31685,11 @@ REVOKE ALL ON FUNCTION howdah._recover_instance() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._redact(p_value jsonb, p_parts text[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._redacted(p_message howdah.message, p_paths text[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._redacted(p_message howdah.message) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._redacted_text(p_body bytea, p_is_text boolean, p_paths text[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._redaction_paths(p_name text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._redaction_paths(p_name text, p_origin text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._redelivery_delay(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) FROM PUBLIC;
 
@@ -31799,6 +31794,8 @@ REVOKE ALL ON FUNCTION howdah._seen_up_to(p_destination_id integer, p_ask boolea
 REVOKE ALL ON FUNCTION howdah._sees(p_destination_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._sees_all() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._sees_bodies(p_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._segments(p_cursor howdah.ack_cursors, p_topic integer, p_upto pg_snapshot) FROM PUBLIC;
 

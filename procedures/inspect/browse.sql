@@ -23,17 +23,15 @@ create or replace function howdah.browse(
 ) returns setof howdah.message
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
-declare
-    v_paths text[] := howdah._hidden_paths(queue);
 begin
-    if v_paths is null then
+    if howdah._sees_bodies(queue) then
         return query select * from howdah._browse(queue, max_messages, after_priority, after_position, only_id,
             selector, correlation_id);
     else
         return query
         select r.* from howdah._browse(queue, max_messages, after_priority, after_position, only_id, selector,
             correlation_id) b
-        cross join lateral howdah._redacted(b, v_paths) r;
+        cross join lateral howdah._redacted(b) r;
     end if;
 end
 $$;

@@ -17,9 +17,8 @@ as $$
 #variable_conflict use_column
 begin
     return query
-    select case when h.paths is null then p.message else howdah._redacted(p.message, h.paths) end, p.state, p.due_at,
-        p.parked_reason
-    from howdah._whole_message(poison_message.message_id, poison_message.queue) p
-    cross join lateral (select howdah._hidden_paths((p.message).queue) as paths offset 0) h;
+    select case when howdah._sees_bodies((p.message).queue) then p.message else howdah._redacted(p.message) end,
+        p.state, p.due_at, p.parked_reason
+    from howdah._whole_message(poison_message.message_id, poison_message.queue) p;
 end
 $$;

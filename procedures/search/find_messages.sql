@@ -40,6 +40,6 @@ begin
             when f.is_text then 'text' end,
         f.cursor, f.looked, f.complete
     from howdah._found(v_destination, filter, after, max_rows, 20000, null,
-        howdah._redaction_paths(v_destination.name)) f;
+        howdah._redaction_paths(v_destination.name, null)) f;
 end
 $$;

@@ -15,7 +15,6 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
 as $$
 declare
     v_destination howdah.destinations := howdah._queue(queue, 'browse');
-    v_paths text[] := howdah._redaction_paths(v_destination.name);
 begin
     perform howdah._check_all_here();
     return query
@@ -26,14 +25,15 @@ begin
             when p.parked_reason = 'delay' then 'delayed' else 'parked' end,
         (p.message).priority, (p.message).sent_at, (p.message).expires_at,
         howdah._group((p.message).headers, (p.message).conversation_id), (p.message).delivery_count - 1,
-        (p.message).headers, howdah._redacted_text(b.body, (p.message).body is not null, v_paths),
+        (p.message).headers, howdah._redacted_text(b.body, (p.message).body is not null, b.paths),
         case when (p.message).body is null then 'bytes' when (p.message).content_type ~ '[/+]json\M' then 'json'
             else 'text' end,
         octet_length(b.body), (p.message).content_type, (p.message).correlation_id, (p.message).reply_to,
         (p.message).message_type, (p.message).delivery_mode, (p.message).origin_queue, (p.message).dead_reason,
-        (p.message).dead_at, p.due_at, p.parked_reason, v_paths is not null
+        (p.message).dead_at, p.due_at, p.parked_reason, b.paths is not null
     from howdah._whole_message(show_message.message_id, v_destination.name) p
-    cross join lateral (select coalesce(convert_to((p.message).body, 'UTF8'), (p.message).bytes) as body offset 0) b
+    cross join lateral (select coalesce(convert_to((p.message).body, 'UTF8'), (p.message).bytes) as body,
+        howdah._redaction_paths(v_destination.name, (p.message).origin_queue) as paths offset 0) b
     limit 1;
 end
 $$;

@@ -14,7 +14,7 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
 as $$
 declare
     v_id integer := (howdah._topic(topic, 'browse')).id;
-    v_paths text[] := howdah._hidden_paths(topic);
+    v_paths text[] := case when not howdah._sees_bodies(topic) then howdah._redaction_paths(topic, null) end;
 begin
     perform howdah._check_all_here();
     if (max_messages > 0) is not true then
@@ -24,7 +24,8 @@ begin
     select h.seq * 1000000 + h.destination_id, topic,
         case when h.is_text then howdah._redacted_text(h.body, true, v_paths) end,
         case when not h.is_text and v_paths is null then h.body when not h.is_text then '[redacted]' end,
-        h.content_type, h.headers, 9 - h.rank, h.correlation_id, h.reply_to, h.message_type, h.conversation_id, case when h.nonpersistent then 'non-persistent' else 'persistent' end,
+        h.content_type, h.headers, 9 - h.rank, h.correlation_id, h.reply_to, h.message_type,
+        h.conversation_id, case when h.nonpersistent then 'non-persistent' else 'persistent' end,
         h.sent_at, h.expires_at, 1, false, h.seq, 0, null::text, null::text, null::timestamptz,
         howdah._level_name(h.reliability, h.nonpersistent)
     from howdah._history(v_id, since) h order by h.seq limit max_messages;

@@ -26,10 +26,13 @@ def send(db: Db, body: Any = "x", **options: Any) -> int:
 
 def pages(db: Db, filter: dict[str, Any], rows: int = 1000) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
     """All messages that match, and the last row of each page."""
-    found, ends, after = [], [], None
+    found: list[tuple[Any, ...]] = []
+    ends: list[tuple[Any, ...]] = []
+    after = None
     while not ends or not ends[-1][11]:
         *page, end = db.execute(FIND, (json.dumps(filter), json.dumps(after) if after else None, rows)).fetchall()
-        assert end[0] is None and len(page) <= rows
+        assert end[0] is None
+        assert len(page) <= rows
         found += page
         ends.append(end)
         after = end[9]
@@ -104,7 +107,7 @@ def test_each_act_deals_with_all_that_match_in_batches_under_the_callers_name(db
     if act == "retry":
         one(db, "select howdah.park_messages('q', %s::bigint[])", (sent,))
     options: dict[str, Any] = {"target": "aside"} if act == "move" else {}
-    results = []
+    results: list[tuple[Any, ...]] = []
     while not results or not results[-1][3]:
         results.append(
             db.execute(
@@ -126,7 +129,7 @@ def test_a_page_ends_at_its_rows_and_the_next_begins_behind_it(db: Db) -> None:
     sent = [send(db, priority=priority) for priority in (1, 8, 4, 8)] + [send(db, delay="1 hour")]
     found, ends = pages(db, {}, rows=2)
     assert [row[0] for row in found] == [sent[1], sent[3], sent[2], sent[0], sent[4]]
-    assert [end[10] for end in ends] == [2, 2, 1] and [end[11] for end in ends] == [False, False, True]
+    assert [(end[10], end[11]) for end in ends] == [(2, False), (2, False), (1, True)]
 
 
 def test_a_look_is_bounded_and_says_how_far_it_looked(db: Db) -> None:
@@ -325,3 +328,24 @@ def test_an_act_without_a_reason_or_with_a_wrong_option_is_refused(db: Db, wrong
     send(db)
     refused(db, "HD005", f"select howdah.act_on_matching('q', {wrong})")
     assert len(ids(db)) == 1
+
+
+def test_a_dead_message_and_one_of_a_subscription_stay_redacted(db: Db, connect: Connect) -> None:
+    one(db, "select howdah.set_redaction('q', '$.card')")
+    one(db, "select howdah.set_redaction('t', '$.card')")
+    one(db, "select howdah.create_topic('t')")
+    subscription = one(db, "select howdah.subscribe('t', 'c', 's')")
+    one(db, "select howdah.send('t', %s::jsonb)", (json.dumps(SECRET),))
+    dead = send(db, SECRET)
+    assert fail(db, dead)[2] == "moved"
+    browser = connect("howdah_browser")
+    bodies = [
+        one(browser, "select body from howdah.browse(%s)", (SYSTEM,)),
+        one(browser, "select body from howdah.browse(%s)", (subscription,)),
+        one(browser, "select (message).body from howdah.poison_message(%s)", (dead,)),
+        one(browser, "select body from howdah.show_message(%s, %s)", (SYSTEM, dead)),
+        column(browser, "select body from howdah.find_messages(%s)", (SYSTEM,))[0],
+    ]
+    assert [json.loads(body)["card"] for body in bodies] == ["[redacted]"] * 5
+    guess = json.dumps({"body": "4111"})
+    assert one(browser, "select matching from howdah.count_matching(%s, %s)", (SYSTEM, guess)) == 0
