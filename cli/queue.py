@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import live, output, queue_messages, queue_options, receive, tables
+from . import live, output, queue_messages, queue_options, queue_search, receive, tables
 from .common import Dsn, Json, Queue, Role, Wide, Yes, confirm, connected, pairs
 
 if TYPE_CHECKING:
@@ -217,6 +217,8 @@ def resume(
 
 
 app.command("browse")(receive.browse)
+app.command("find")(queue_search.find)
+app.command("act")(queue_search.act)
 
 
 def _switch(verb: str, queue: str, sides: dict[str, bool], dsn: str | None, role: str | None, as_json: bool) -> None:

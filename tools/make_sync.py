@@ -37,6 +37,7 @@ PAIRS = {
     "aio/admin/objects.py": "admin/objects.py",
     "aio/admin/poison_admin.py": "admin/poison_admin.py",
     "aio/admin/schedules.py": "admin/schedules.py",
+    "aio/admin/search.py": "admin/search.py",
     "aio/admin/services.py": "admin/services.py",
     "aio/admin/topics.py": "admin/topics.py",
 }

@@ -11,10 +11,10 @@ from ..calls import Call, Rows, Seconds, interval, scalar, table
 from ..calls.bodies import Body, encode, json_text, to_json
 from ..calls.columns import ACT_COLUMNS, CAUSE_COLUMNS, INCIDENT_COLUMNS, POISON_COLUMNS
 from ..calls.poison import Found, Which, chosen, filters, find, numbers
-from ..calls.verbs import Verbs
+from .search import Search
 
 
-class PoisonAdmin(Verbs):
+class PoisonAdmin(Search):
     """An operator's verbs over anything that runs a call."""
 
     def now(self) -> datetime:

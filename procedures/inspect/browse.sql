@@ -13,91 +13,25 @@
 --
 -- A page costs the rows that are looked at. By id and correlation id these are a few; by selector, all rows up to the
 -- last one shown.
+--
+-- Where a redaction rule matches, bodies come redacted to callers who may neither receive nor administer the messages
+-- (docs/search.md).
 create or replace function howdah.browse(
     queue text, max_messages integer default 100, after_priority integer default null,
     after_position bigint default null, only_id bigint default null, selector text default null,
     correlation_id text default null
 ) returns setof howdah.message
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
-    set enable_seqscan = off set enable_sort = off set jit = off
 as $$
-declare
-    v_destination howdah.destinations := howdah._queue(queue, 'browse');
-    v_selector text := howdah._selector_sql(selector);
-    v_now timestamptz := howdah.now();
-    v_rank smallint;
-    v_seq bigint := coalesce(after_position, -1);
-    v_shown integer;
 begin
-    perform howdah._check_all_here();
-    if max_messages is null or max_messages not between 1 and 10000 then
-        raise exception using errcode = 'HD005',
-            message = format('max_messages must be 1 to 10000, not %s', coalesce(max_messages::text, 'NULL'));
-    elsif after_priority not between 0 and 9 or (after_priority is null) <> (after_position is null) then
-        raise exception using errcode = 'HD005',
-            message = 'after_priority is 0 to 9 and comes together with after_position';
-    elsif num_nonnulls(only_id, v_selector, browse.correlation_id) > 1 then
-        raise exception using errcode = 'HD005', message = 'only_id, selector and correlation_id do not go together',
-            hint = 'A selector knows JMSMessageID and JMSCorrelationID.';
-    elsif v_destination.kind = 'subscription' and (after_position is not null
-        or num_nonnulls(v_selector, browse.correlation_id) > 0) then
-        raise exception using errcode = 'HD005', message = 'a subscription is browsed from its cursor on',
-            hint = 'Ask for more messages, or see howdah.topic_history.';
-    end if;
-    v_rank := 9 - coalesce(after_priority, 9);
-    if v_selector is not null then
-        return query select * from howdah._browse_selected(v_destination, v_selector, v_rank, v_seq, v_now,
-            max_messages);
-        return;
-    elsif num_nonnulls(only_id, browse.correlation_id) > 0 then
-        return query
-        select shown.* from howdah._look_up(v_destination.id, only_id, browse.correlation_id) b
-        cross join lateral howdah._message(b.message, queue, b.nonpersistent,
-            howdah._failures(v_destination.id, (b.message).message_id, (b.message).stage, (b.message).conversation_id,
-                howdah._group((b.message).headers, (b.message).conversation_id))) shown
-        where b.due_at is null and ((b.message).rank, (b.message).seq) > (v_rank, v_seq)
-          and ((b.message).expires_at is null or (b.message).expires_at > v_now)
-        order by (b.message).rank, (b.message).seq
-        limit max_messages;
+    if howdah._sees_bodies(queue) then
+        return query select * from howdah._browse(queue, max_messages, after_priority, after_position, only_id,
+            selector, correlation_id);
     else
         return query
-        select shown.* from (
-            (select m as message, false as nonpersistent from howdah.msgs m
-             where m.destination_id = v_destination.id and (m.rank, m.seq) > (v_rank, v_seq)
-               and (m.expires_at is null or m.expires_at > v_now)
-             order by m.rank, m.seq limit max_messages)
-            union all
-            (select howdah._as_ready(n), true from howdah.msgs_nonpersistent n
-             where n.destination_id = v_destination.id and (n.rank, n.seq) > (v_rank, v_seq)
-               and n.boot = pg_postmaster_start_time() and (n.expires_at is null or n.expires_at > v_now)
-             order by n.rank, n.seq limit max_messages)
-        ) b
-        cross join lateral howdah._message(b.message, queue, b.nonpersistent,
-            howdah._failures(v_destination.id, (b.message).message_id, (b.message).stage, (b.message).conversation_id,
-                howdah._group((b.message).headers, (b.message).conversation_id))) shown
-        order by (b.message).rank, (b.message).seq
-        limit max_messages;
-    end if;
-    if v_destination.kind = 'subscription' then
-        get diagnostics v_shown = row_count;
-        return query
-        select h.message_id, queue, case when h.is_text then convert_from(h.body, 'UTF8') end,
-            case when not h.is_text then h.body end, h.content_type, h.headers, 9 - h.rank, h.correlation_id,
-            h.reply_to, h.message_type, h.conversation_id,
-            case when h.nonpersistent then 'non-persistent' else 'persistent' end, h.sent_at, h.expires_at,
-            f.failures + 1, f.failures > 0, h.seq, 0, howdah._destination_name(h.destination_id), null::text,
-            null::timestamptz, howdah._level_name(h.reliability, h.nonpersistent)
-        from howdah.subscriptions s
-        join howdah.acks a on a.subscription_id = s.destination_id
-        cross join lateral howdah._messages_ahead(s, a, pg_current_snapshot(),
-            case when only_id is null then max_messages - v_shown end, null) with ordinality h
-        cross join lateral (select howdah._failures(v_destination.id, h.message_id, 0::smallint, h.conversation_id,
-            howdah._group(h.headers, h.conversation_id)) as failures) f
-        where s.destination_id = v_destination.id and (not howdah._is_wildcard(s.topic)
-            or howdah._has_right(a.destination_id, 'browse'))
-          and (only_id is null or h.message_id = only_id)
-        order by a.priority desc, a.destination_id, h.ordinality
-        limit max_messages - v_shown;
+        select r.* from howdah._browse(queue, max_messages, after_priority, after_position, only_id, selector,
+            correlation_id) b
+        cross join lateral howdah._redacted(b) r;
     end if;
 end
 $$;

@@ -10,10 +10,10 @@ from ...calls import Call, Rows, Seconds, interval, scalar, table
 from ...calls.bodies import Body, encode, json_text, to_json
 from ...calls.columns import ACT_COLUMNS, CAUSE_COLUMNS, INCIDENT_COLUMNS, POISON_COLUMNS
 from ...calls.poison import Found, Which, chosen, filters, find, numbers
-from ..verbs import AsyncVerbs
+from .search import AsyncSearch
 
 
-class AsyncPoisonAdmin(AsyncVerbs):
+class AsyncPoisonAdmin(AsyncSearch):
     """An operator's verbs over anything that runs a call."""
 
     async def now(self) -> datetime:
