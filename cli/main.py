@@ -20,6 +20,7 @@ from . import (
     check,
     cluster,
     engine,
+    health,
     hooks,
     instance,
     link,
@@ -36,6 +37,7 @@ from . import (
     service,
     subscription,
     target,
+    top,
     topic,
     transactions,
     user,
@@ -83,6 +85,8 @@ app.add_typer(engine.app, name="engine")
 app.add_typer(log.app, name="log")
 app.add_typer(service.app, name="service")
 app.command("check")(check.check)
+app.command("health")(health.health)
+app.command("top")(top.top)
 app.command("audit")(audit.audit)
 app.add_typer(archive.app, name="archive")
 app.command("bench")(bench.bench)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import output, queue_messages, queue_options, receive, tables
+from . import live, output, queue_messages, queue_options, receive, tables
 from .common import Dsn, Json, Queue, Role, Wide, Yes, confirm, connected, pairs
+
+if TYPE_CHECKING:
+    from ..engine import Connection
 
 app = typer.Typer(no_args_is_help=True, help="Manage queues and their options.")
 
@@ -127,17 +130,34 @@ def stats(
     queue: Annotated[
         str | None, typer.Argument(metavar="QUEUE", help="Show only this queue.", show_default=False)
     ] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Show them anew again and again: q quits, p pauses.")] = False,
+    every: live.Every = 2,
     wide: Wide = False,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
 ) -> None:
     """Show how many messages the queues hold and what became of the others."""
+    if watch and (as_json or not live.is_possible()):
+        raise typer.BadParameter("it needs a terminal, and no --json", param_hint="--watch")
     with connected(dsn, role) as connection:
-        rows = connection.admin.queue_stats(queue)
-    if not as_json:
-        rows = [{**row, "counted": _counted(row)} for row in rows]
+        if watch:
+            live.watch(lambda: _stats(connection, queue), lambda rows, *place: _watched(rows, *place, wide=wide), every)
+            return
+        rows = connection.admin.queue_stats(queue) if as_json else _stats(connection, queue)
     tables.show(rows, STATS_COLUMNS, as_json=as_json, empty="no queues", wide=wide)
+
+
+def _stats(connection: Connection, queue: str | None) -> list[dict[str, Any]]:
+    return [{**row, "counted": _counted(row)} for row in connection.admin.queue_stats(queue)]
+
+
+def _watched(rows: list[dict[str, Any]], width: int, height: int, paused: bool, *, wide: bool) -> str:
+    """Return the table in the terminal's lines: titles, what is left out and the keys take five of them."""
+    room = max(height - 5, 1)
+    table = tables.picture(rows[:room], STATS_COLUMNS, None if wide else width, wide=wide)[0] if rows else "no queues"
+    left_out = f"and {output.counted(len(rows) - room, 'more queue')}\n" if len(rows) > room else ""
+    return f"{table}\n{left_out}\n{live.keys(paused)}"
 
 
 def _counted(row: dict[str, Any]) -> str:

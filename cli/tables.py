@@ -44,17 +44,24 @@ def show(rows: Sequence[Row], columns: Columns, *, as_json: bool, empty: str, wi
     if not rows:
         output.write(empty)
         return
+    # With --wide, or where no terminal says how wide it is, nothing is cut.
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() and not wide else None
+    text, left_out = picture(rows, columns, width, wide=wide)
+    if left_out:
+        output.complain(f"note: the terminal is too narrow for: {', '.join(left_out)}; --wide shows all")
+    output.write(text)
+
+
+def picture(rows: Sequence[Row], columns: Columns, width: int | None, *, wide: bool = False) -> tuple[str, list[str]]:
+    """Return a table, and the titles of the columns that are not in it because it was to fit in ``width``.
+
+    ``width`` None: nothing is cut or folded.
+    """
     titles = {**columns.short, **(columns.more if wide else {})}
-    if wide or not sys.stdout.isatty():
-        width = None
-        cells = {key: [output.cell(row[key]) for row in rows] for key in titles}
-    else:
-        width = shutil.get_terminal_size().columns
-        cells = {key: [_short(row[key]) for row in rows] for key in titles}
-        left_out = _fit(titles, cells, columns, width)
-        if left_out:
-            output.complain(f"note: the terminal is too narrow for: {', '.join(left_out)}; --wide shows all")
-    output.write("\n".join(_lines(titles, cells, _right(rows, titles), columns, width)))
+    form = output.cell if width is None else _short
+    cells = {key: [form(row[key]) for row in rows] for key in titles}
+    left_out = [] if width is None else _fit(titles, cells, columns, width)
+    return "\n".join(_lines(titles, cells, _right(rows, titles), columns, width)), left_out
 
 
 def _short(value: Any) -> str:

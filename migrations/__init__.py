@@ -21,7 +21,7 @@ from ..procedures import Roles, checksum
 from ..text.dsn import BadDsnError, canonical
 from .roles import MigrationError, installed_roles
 
-__all__ = ["BadDsnError", "MigrationError", "State", "downgrade", "migrate", "state"]
+__all__ = ["BadDsnError", "MigrationError", "State", "downgrade", "migrate", "newest", "state"]
 
 
 @dataclass(frozen=True)
@@ -72,9 +72,14 @@ def downgrade(dsn: str, revision: str) -> State:
     return state(dsn)
 
 
+def newest() -> str:
+    """Return the newest revision that this code knows."""
+    return ScriptDirectory.from_config(config()).get_current_head() or ""
+
+
 def state(dsn: str) -> State:
     """Return what is installed in the database at ``dsn``."""
-    head = ScriptDirectory.from_config(config()).get_current_head() or ""
+    head = newest()
     with _begin(dsn) as connection:
         if connection.scalar(text("select to_regclass('howdah.alembic_version')")) is None:
             return State(None, head, False)

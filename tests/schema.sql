@@ -21292,6 +21292,86 @@ $$;
 
 COMMENT ON FUNCTION howdah.handled_as(listener text) IS 'record that a message received by the listener was handled, and count its failures from 0 again.';
 
+CREATE FUNCTION howdah.health(instance text DEFAULT NULL::text) RETURNS TABLE(name text, state text, detail text, advice text, facts jsonb)
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+    with moment as materialized (
+        select t.at, pg_is_in_recovery() as standby, howdah._engine_state() as engine_state
+        from howdah.now() t(at)
+    ), lately as materialized (
+        select e.totals_at, greatest(m.at - e.totals_at, interval '0') as age from howdah.engine e cross join moment m
+    ), worker as materialized (
+        select count(*) filter (where w.heartbeat_at > m.at - interval '1 minute') as live, count(w.worker_id) as known
+        from moment m left join howdah.workers w on true
+    ), instance_state as materialized (
+        select i.name, i.state, i.waits_for, i.heartbeat_at <= m.at - e.instance_timeout_seconds * interval '1 second'
+            as silent
+        from howdah.instances i cross join howdah.engine e cross join moment m
+    ), counted as materialized (
+        select count(*) as all_of_them, count(*) filter (where i.state = 'RUNNING' and not i.silent) as running
+        from instance_state i
+    )
+    select 'server', case when m.standby then 'failed' else 'ok' end,
+        format('PostgreSQL %s, %s, up since %s', current_setting('server_version'),
+            case when m.standby then 'a standby' else 'primary' end, pg_postmaster_start_time()),
+        case when m.standby then 'Connect to the primary: a standby takes no message and gives none.' end,
+        jsonb_build_object('version', current_setting('server_version_num')::integer, 'standby', m.standby, 'started_at',
+            pg_postmaster_start_time())
+    from moment m
+    union all
+    select 'schema', case when v.version_num is null then 'failed' else 'ok' end,
+        coalesce('revision ' || v.version_num, 'no revision'),
+        case when v.version_num is null then 'Run howdah migrate.' end,
+        jsonb_build_object('revision', v.version_num, 'procedures', e.procedures_checksum, 'roles', jsonb_build_array(
+            pg_get_userbyid(n.nspowner), e.admin_role, e.producer_role, e.consumer_role, e.browser_role,
+            e.auditor_role))
+    from howdah.engine e
+    join pg_namespace n on n.nspname = 'howdah'
+    left join howdah.alembic_version v on true
+    union all
+    select 'engine', case m.engine_state when 'running' then 'ok' else 'failed' end, m.engine_state,
+        case when m.engine_state <> 'running' then 'Nobody sends or receives: howdah engine resume.' end,
+        jsonb_build_object('state', m.engine_state)
+    from moment m
+    union all
+    select 'maintenance', case when l.age <= interval '2 minutes' then 'ok' else 'warning' end,
+        coalesce(format('last pass %s s ago', round(extract(epoch from l.age))), 'no pass so far'),
+        case when l.age <= interval '2 minutes' then null
+            else 'Start a worker: it does the maintenance. If one runs, its log says why there was no pass.' end,
+        jsonb_build_object('last_at', l.totals_at, 'age_seconds', round(extract(epoch from l.age)))
+    from lately l
+    union all
+    select 'workers', case when w.live > 0 and w.live = w.known then 'ok' else 'warning' end,
+        format('%s live, %s silent', w.live, w.known - w.live),
+        case when w.live = 0 then 'No worker runs here: start one with howdah worker.'
+            when w.live < w.known then 'howdah workers shows which process is silent.' end,
+        jsonb_build_object('live', w.live, 'silent', w.known - w.live)
+    from worker w
+    union all
+    select 'instances', case when c.running > 0 or c.all_of_them = 0 then 'ok' else 'warning' end,
+        format('%s running, %s not', c.running, c.all_of_them - c.running),
+        case when c.running = 0 and c.all_of_them > 0 then 'howdah instance list shows what each of them waits for.'
+            end,
+        jsonb_build_object('running', c.running, 'not_running', c.all_of_them - c.running)
+    from counted c
+    where health.instance is null
+    union all
+    select 'instance', case when i.state = 'RUNNING' and not i.silent then 'ok' else 'failed' end,
+        case when i.name is null then format('%s is not registered', health.instance)
+            else format('%s is %s', i.name, concat_ws(', ', i.state, 'waits for ' || i.waits_for,
+                case when i.silent then 'silent' end)) end,
+        case when i.name is null or i.silent then 'It has ended, or does not reach the database: look at its log.'
+            when i.state = 'QUIESCED' then 'howdah instance resume lets it receive again.'
+            when i.state <> 'RUNNING' then 'It serves once its turn comes: howdah instance show.' end,
+        jsonb_build_object('name', health.instance, 'state', i.state, 'waits_for', i.waits_for, 'silent', i.silent)
+    from (values (health.instance)) asked(name)
+    left join instance_state i on i.name = asked.name
+    where asked.name is not null
+$$;
+
+COMMENT ON FUNCTION howdah.health(instance text) IS 'whether this database serves messages now, by a few checks that count no messages.';
+
 CREATE FUNCTION howdah.heartbeat(worker_id uuid, in_hand jsonb DEFAULT '{}'::jsonb) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -31670,6 +31750,13 @@ GRANT ALL ON FUNCTION howdah.handed(queue text, lease bigint, message_ids bigint
 REVOKE ALL ON FUNCTION howdah.handled_as(listener text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.handled_as(listener text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.handled_as(listener text) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.health(instance text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.health(instance text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.health(instance text) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.health(instance text) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.health(instance text) TO howdah_consumer;
+GRANT ALL ON FUNCTION howdah.health(instance text) TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.heartbeat(worker_id uuid, in_hand jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.heartbeat(worker_id uuid, in_hand jsonb) TO howdah_admin;

@@ -10,6 +10,7 @@ STATS_COLUMNS = (
     " lost, consumers, oldest_age, exact, figures_age, audited_at, audit_verdict"
 )
 STATE_COLUMNS = "state, messages, bytes, max_count, max_bytes, percent, database_bytes"
+HEALTH_COLUMNS = "name, state, detail, advice, facts"
 ENGINE_COLUMNS = "state, since, changed_by, transactions, leases, pids"
 WORKER_COLUMNS = "worker_id, name, host, pid, sessions, queues, started_at, silent_for, in_hand, instance"
 LISTENER_COLUMNS = (

@@ -10,6 +10,7 @@ from ...calls.admin_options import EngineOptions, ListenerOptions, QueueOptions,
 from ...calls.bodies import to_json
 from ...calls.columns import (
     ENGINE_COLUMNS,
+    HEALTH_COLUMNS,
     LISTENER_COLUMNS,
     QUEUE_COLUMNS,
     SERVICES,
@@ -148,6 +149,13 @@ class AsyncAdmin(AsyncTopics):
     async def check_server(self) -> Rows:
         """Return settings of server and engine that suit only learning: setting, value, danger, advice."""
         return await self._run(table("check_server", "setting, value, danger, advice"))
+
+    async def health(self, instance: str | None = None) -> Rows:
+        """Return whether the database serves messages now, by checks: name, state, detail, advice, facts.
+
+        ``instance``: look at this one's state in place of how many run.
+        """
+        return await self._run(table("health", HEALTH_COLUMNS, instance=("text", instance)))
 
     async def list_storage(self) -> Rows:
         """Return sizes and storage parameters of the message tables."""

@@ -1,0 +1,1 @@
+"""What Howdah tells monitoring: metrics and health."""
