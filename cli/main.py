@@ -26,6 +26,7 @@ from . import (
     link,
     listener,
     log,
+    metrics,
     migrate,
     objects,
     output,
@@ -87,6 +88,7 @@ app.add_typer(service.app, name="service")
 app.command("check")(check.check)
 app.command("health")(health.health)
 app.command("top")(top.top)
+app.command("metrics")(metrics.metrics)
 app.command("audit")(audit.audit)
 app.add_typer(archive.app, name="archive")
 app.command("bench")(bench.bench)

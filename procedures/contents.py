@@ -65,6 +65,7 @@ ROOMS = (
     "engine",
     "services",
     "inspect",
+    "metrics",
     # archived and audited
     "views",
     "archive",

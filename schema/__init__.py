@@ -27,6 +27,7 @@ from .links import link_arrivals, link_receipts, links
 from .listeners import listener_marks, listeners
 from .log import log_events, log_readers
 from .messages import ahead_leases, deduplications, handed, msgs, msgs_nonpersistent, parked
+from .metrics import metric_epoch, metric_histograms, metric_totals
 from .objects import objects, xa_transactions
 from .policies import destination_policies
 from .runtime import engine, latches, lock, worker_figures, workers
@@ -88,6 +89,9 @@ __all__ = [
     "log_readers",
     "maintenance_waits",
     "metadata",
+    "metric_epoch",
+    "metric_histograms",
+    "metric_totals",
     "msgs",
     "msgs_nonpersistent",
     "objects",

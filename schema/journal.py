@@ -169,6 +169,7 @@ backlog_figures = Table(
     Column("live", BigInteger, nullable=False, comment="Messages ready for delivery at backlog_counts.counted_at."),
     Column("parked", BigInteger, nullable=False, comment="Messages waiting for a time at backlog_counts.counted_at."),
     Column("oldest_sent_at", TIMESTAMPTZ, comment="When the oldest ready message was sent."),
+    Column("leased", BigInteger, nullable=False, server_default=text("0"), comment="Those of parked that are leased."),
     comment="Counts of the queues that are not empty, refreshed in the background.",
 )
 

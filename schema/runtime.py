@@ -450,7 +450,15 @@ worker_figures = Table(
             "counts; the 32nd counts all longer ones."
         ),
     ),
+    Column(
+        "xid",
+        BigInteger,
+        nullable=False,
+        server_default=text("pg_current_xact_id()::text::bigint"),
+        comment="The transaction (xid8 as a number), so that a reader that goes by snapshots misses no late commit.",
+    ),
     Index("ix_worker_figures_until_at", "until_at"),
+    Index("ix_worker_figures_xid", "xid", postgresql_using="brin", postgresql_with={"pages_per_range": 32}),
     CheckConstraint("cardinality(handling_counts) = 32", name="handling_counts"),
     comment=(
         "What each worker process did with each queue, at most one row per minute. INSERT-only; kept as long as "

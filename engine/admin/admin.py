@@ -58,6 +58,10 @@ class Admin(Topics):
         """Return figures of one queue or of all."""
         return self._run(table("queue_stats", STATS_COLUMNS, queue=("text", queue)))
 
+    def metrics(self, queues: int = 100) -> Rows:
+        """Return what monitoring asks for, sample by sample: the engine, and so many queues, the busiest first."""
+        return self._run(table("metrics", "name, labels, value, created", queues=("integer", queues)))
+
     def list_consumers(self, queue: str) -> Rows:
         """Return a queue's open consumers in the order of their opening, and which of them get messages."""
         return self._run(consumers.list_consumers(queue))

@@ -129,6 +129,7 @@ CREATE TABLE howdah.backlog_figures (
     live BIGINT NOT NULL,
     parked BIGINT NOT NULL,
     oldest_sent_at TIMESTAMP WITH TIME ZONE,
+    leased BIGINT DEFAULT 0 NOT NULL,
     CONSTRAINT pk_backlog_figures PRIMARY KEY (destination_id)
 );
 COMMENT ON TABLE howdah.backlog_figures IS 'Counts of the queues that are not empty, refreshed in the background.';
@@ -136,6 +137,7 @@ COMMENT ON COLUMN howdah.backlog_figures.destination_id IS 'The destination.';
 COMMENT ON COLUMN howdah.backlog_figures.live IS 'Messages ready for delivery at backlog_counts.counted_at.';
 COMMENT ON COLUMN howdah.backlog_figures.parked IS 'Messages waiting for a time at backlog_counts.counted_at.';
 COMMENT ON COLUMN howdah.backlog_figures.oldest_sent_at IS 'When the oldest ready message was sent.';
+COMMENT ON COLUMN howdah.backlog_figures.leased IS 'Those of parked that are leased.';
 
 CREATE TABLE howdah.dead_figures (
     destination_id INTEGER NOT NULL,
@@ -1338,6 +1340,56 @@ COMMENT ON COLUMN howdah.handed.lease_id IS 'The lease.';
 COMMENT ON COLUMN howdah.handed.message_id IS 'The message.';
 COMMENT ON COLUMN howdah.handed.handed_at IS 'When it was recorded.';
 
+CREATE TABLE howdah.metric_epoch (
+    id SMALLINT NOT NULL,
+    home TEXT NOT NULL,
+    created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    since TIMESTAMP WITH TIME ZONE NOT NULL,
+    snapshot PG_SNAPSHOT,
+    folded_at TIMESTAMP WITH TIME ZONE,
+    CONSTRAINT pk_metric_epoch PRIMARY KEY (id),
+    CONSTRAINT ck_metric_epoch_single_row CHECK (id = 1)
+);
+COMMENT ON TABLE howdah.metric_epoch IS 'The beginning and the state of the totals for monitoring: one row, or none before the first count.';
+COMMENT ON COLUMN howdah.metric_epoch.id IS 'Always 1.';
+COMMENT ON COLUMN howdah.metric_epoch.home IS 'The cluster and database that the totals belong to.';
+COMMENT ON COLUMN howdah.metric_epoch.created_at IS 'When the totals began at zero.';
+COMMENT ON COLUMN howdah.metric_epoch.since IS 'Records of before are not counted: a restore brought them.';
+COMMENT ON COLUMN howdah.metric_epoch.snapshot IS 'The totals hold the records visible in it. NULL: none yet.';
+COMMENT ON COLUMN howdah.metric_epoch.folded_at IS 'When records were last added up. NULL: not yet.';
+
+CREATE TABLE howdah.metric_totals (
+    destination_id INTEGER NOT NULL,
+    metric TEXT NOT NULL,
+    label TEXT NOT NULL,
+    total BIGINT NOT NULL,
+    level BIGINT,
+    gained BIGINT,
+    changed_at TIMESTAMP WITH TIME ZONE,
+    CONSTRAINT pk_metric_totals PRIMARY KEY (destination_id, metric, label)
+);
+COMMENT ON TABLE howdah.metric_totals IS 'Totals for monitoring by destination. They only grow, until a restore.';
+COMMENT ON COLUMN howdah.metric_totals.destination_id IS 'The destination. 0: all temporary queues and unknown.';
+COMMENT ON COLUMN howdah.metric_totals.metric IS 'enqueued, dequeued or failures.';
+COMMENT ON COLUMN howdah.metric_totals.label IS 'For dequeued: the event. For failures: the error''s class.';
+COMMENT ON COLUMN howdah.metric_totals.total IS 'How many since metric_epoch.created_at.';
+COMMENT ON COLUMN howdah.metric_totals.level IS 'For enqueued: what lay there and what had left at the last count.';
+COMMENT ON COLUMN howdah.metric_totals.gained IS 'For enqueued: by how much the total grew when it last changed.';
+COMMENT ON COLUMN howdah.metric_totals.changed_at IS 'For enqueued: when it last changed.';
+
+CREATE TABLE howdah.metric_histograms (
+    destination_id INTEGER NOT NULL,
+    metric TEXT NOT NULL,
+    counts BIGINT[] NOT NULL,
+    seconds DOUBLE PRECISION NOT NULL,
+    CONSTRAINT pk_metric_histograms PRIMARY KEY (destination_id, metric)
+);
+COMMENT ON TABLE howdah.metric_histograms IS 'Distributions of times for monitoring by destination. They only grow, until a restore.';
+COMMENT ON COLUMN howdah.metric_histograms.destination_id IS 'The destination. 0: all temporary queues and unknown.';
+COMMENT ON COLUMN howdah.metric_histograms.metric IS 'wait: from send to receive. handler: calls of handlers.';
+COMMENT ON COLUMN howdah.metric_histograms.counts IS 'How many in each bucket; the last has no bound.';
+COMMENT ON COLUMN howdah.metric_histograms.seconds IS 'The sum of all, in seconds.';
+
 CREATE TABLE howdah.objects (
     name TEXT NOT NULL,
     kind TEXT NOT NULL,
@@ -1581,10 +1633,12 @@ CREATE TABLE howdah.worker_figures (
     failed BIGINT NOT NULL,
     busy_seconds DOUBLE PRECISION NOT NULL,
     handling_counts BIGINT[] NOT NULL,
+    xid BIGINT DEFAULT pg_current_xact_id()::text::bigint NOT NULL,
     CONSTRAINT pk_worker_figures PRIMARY KEY (figure_id),
     CONSTRAINT ck_worker_figures_handling_counts CHECK (cardinality(handling_counts) = 32)
 );
 CREATE INDEX ix_worker_figures_until_at ON howdah.worker_figures (until_at);
+CREATE INDEX ix_worker_figures_xid ON howdah.worker_figures USING brin (xid) WITH (pages_per_range = 32);
 COMMENT ON TABLE howdah.worker_figures IS 'What each worker process did with each queue, at most one row per minute. INSERT-only; kept as long as incidents.';
 COMMENT ON COLUMN howdah.worker_figures.figure_id IS 'Number of the row.';
 COMMENT ON COLUMN howdah.worker_figures.worker IS 'Name of the worker process, as in workers.';
@@ -1596,6 +1650,7 @@ COMMENT ON COLUMN howdah.worker_figures.handled IS 'Messages handled and consume
 COMMENT ON COLUMN howdah.worker_figures.failed IS 'Failed deliveries.';
 COMMENT ON COLUMN howdah.worker_figures.busy_seconds IS 'Seconds spent in handlers, by all its sessions together.';
 COMMENT ON COLUMN howdah.worker_figures.handling_counts IS 'Handler calls by duration. Element n counts those under 2^(n-1) microseconds that no element before it counts; the 32nd counts all longer ones.';
+COMMENT ON COLUMN howdah.worker_figures.xid IS 'The transaction (xid8 as a number), so that a reader that goes by snapshots misses no late commit.';
 
 CREATE TABLE howdah.schedules (
     id BIGINT NOT NULL,

@@ -17,33 +17,47 @@ begin
         perform howdah._fence('maintenance', lock_epoch);
     end if;
     perform howdah._latch('backlog');
+    perform howdah._metric_epoch();
     with counted as materialized (
         select c.destination_id as id, sum(c.live)::bigint as live, sum(c.parked)::bigint as parked,
-        min(c.oldest_sent_at) as oldest_sent_at
+            sum(c.leased)::bigint as leased, min(c.oldest_sent_at) as oldest_sent_at
         from (
-            select m.destination_id, count(*) as live, 0 as parked, min(m.sent_at) as oldest_sent_at
+            select m.destination_id, count(*) as live, 0 as parked, 0 as leased, min(m.sent_at) as oldest_sent_at
             from howdah.msgs m group by m.destination_id
             union all
-            select n.destination_id, count(*), 0, min(n.sent_at)
+            select n.destination_id, count(*), 0, 0, min(n.sent_at)
             from howdah.msgs_nonpersistent n where n.boot = pg_postmaster_start_time() group by n.destination_id
             union all
-            select p.destination_id, 0, count(*), null
+            select p.destination_id, 0, count(*), count(p.lease_id), null
             from howdah.parked p where p.boot is null or p.boot = pg_postmaster_start_time() group by p.destination_id
             union all
-            select l.destination_id, 0, count(*), null from howdah.leased l group by l.destination_id
+            select l.destination_id, 0, count(*), count(*), null from howdah.leased l group by l.destination_id
         ) c
         group by c.destination_id
     ), gone as (
         delete from howdah.backlog_figures f where not exists (select from counted c where c.id = f.destination_id)
         returning f.destination_id
     ), came as (
-        insert into howdah.backlog_figures as f (destination_id, live, parked, oldest_sent_at)
-        select c.id, c.live, c.parked, c.oldest_sent_at from counted c
+        insert into howdah.backlog_figures as f (destination_id, live, parked, leased, oldest_sent_at)
+        select c.id, c.live, c.parked, c.leased, c.oldest_sent_at from counted c
         on conflict on constraint pk_backlog_figures do update
-            set live = excluded.live, parked = excluded.parked, oldest_sent_at = excluded.oldest_sent_at
-            where (f.live, f.parked, f.oldest_sent_at) is distinct from (excluded.live, excluded.parked,
-                excluded.oldest_sent_at)
+            set live = excluded.live, parked = excluded.parked, leased = excluded.leased,
+                oldest_sent_at = excluded.oldest_sent_at
+            where (f.live, f.parked, f.leased, f.oldest_sent_at) is distinct from (excluded.live, excluded.parked,
+                excluded.leased, excluded.oldest_sent_at)
         returning f.destination_id
+    ), enqueued as (  -- of one snapshot with the count: what lies there and what has left
+        insert into howdah.metric_totals as t (destination_id, metric, label, total, level, gained, changed_at)
+        select d.id, 'enqueued', '', l.level, l.level, l.level, v_now
+        from howdah.destinations d
+        left join counted c on c.id = d.id
+        left join howdah._dequeued() x on x.destination_id = d.id
+        cross join lateral (select coalesce(c.live + c.parked, 0) + coalesce(x.messages, 0) as level) l
+        where d.kind = 'queue' and not d.name ^@ '_TEMP.' and (l.level > 0 or d.dropped_at is null)
+        on conflict on constraint pk_metric_totals do update
+            set total = t.total + greatest(excluded.level - t.level, 0), level = excluded.level,
+                gained = greatest(excluded.level - t.level, 0), changed_at = excluded.changed_at
+            where t.level <> excluded.level
     ) select (select count(*) from gone) + (select count(*) from came) into v_changed;
     with counted as materialized (
         select x.x as id, c.origin_id, c.messages

@@ -30,6 +30,7 @@ begin
     if lock_epoch is not null then
         perform howdah._fence('maintenance', lock_epoch);
     end if;
+    perform howdah._fold_metrics();  -- what is deleted stays counted
     delete from howdah.operator_acts a where a.act_id in (
         select o.act_id from howdah.operator_acts o where o.at < v_acts_before order by o.act_id limit 10000);
     get diagnostics v_acts = row_count;

@@ -1,4 +1,5 @@
--- howdah.maintain_totals(lock_epoch): add what the journal gained to journal_totals.
+-- howdah.maintain_totals(lock_epoch): add what the journal gained to journal_totals, and all records to the totals for
+-- monitoring.
 --
 -- Returns  the number of totals that changed (bigint).
 -- Raises   HD014 the maintenance lock is not held with this epoch.
@@ -26,6 +27,7 @@ begin
         returning t.event
     ) select count(*) into v_count from gained;
     update howdah.engine e set totals_snapshot = v_until, totals_at = howdah.now() where e.id = 1;
+    perform howdah._fold_metrics();
     return v_count;
 end
 $$;

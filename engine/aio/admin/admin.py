@@ -59,6 +59,10 @@ class AsyncAdmin(AsyncTopics):
         """Return figures of one queue or of all."""
         return await self._run(table("queue_stats", STATS_COLUMNS, queue=("text", queue)))
 
+    async def metrics(self, queues: int = 100) -> Rows:
+        """Return what monitoring asks for, sample by sample: the engine, and so many queues, the busiest first."""
+        return await self._run(table("metrics", "name, labels, value, created", queues=("integer", queues)))
+
     async def list_consumers(self, queue: str) -> Rows:
         """Return a queue's open consumers in the order of their opening, and which of them get messages."""
         return await self._run(consumers.list_consumers(queue))

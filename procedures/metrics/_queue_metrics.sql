@@ -1,0 +1,58 @@
+-- howdah._queue_metrics(p_ids): what lies in each of some queues, and who receives from it.
+--
+-- Returns  name, labels, value and created (NULL).
+-- Role     internal
+--
+-- It shows background counts of the last two minutes. Otherwise each queue is counted or estimated now.
+create or replace function howdah._queue_metrics(p_ids integer[])
+returns table (name text, labels jsonb, value double precision, created timestamptz)
+language plpgsql stable
+as $$
+declare
+    v_now timestamptz := howdah.now();
+    v_counted_at timestamptz := howdah._figures_at();
+begin
+    return query
+    with shown as materialized (
+        select d.id, d.name as queue, b.live, b.parked, b.leased, b.oldest_sent_at
+        from howdah.destinations d
+        left join howdah.backlog_figures f on f.destination_id = d.id and v_counted_at is not null
+        cross join lateral (
+            select coalesce(f.live, 0) as live, coalesce(f.parked, 0) as parked, coalesce(f.leased, 0) as leased,
+                f.oldest_sent_at
+            where v_counted_at is not null
+            union all
+            select l.live, l.parked, least(l.parked,
+                (select count(*) from (select from howdah.leased o where o.destination_id = d.id limit 10001) c)
+                + (select count(c.lease_id) from (select p.lease_id from howdah.parked p
+                    where p.destination_id = d.id and (p.boot is null or p.boot = pg_postmaster_start_time())
+                    limit 10001) c)), l.oldest_sent_at
+            from howdah._backlog(d.id) l where v_counted_at is null
+        ) b
+        where d.id = any (p_ids)
+    ), dead as (
+        select x.origin_id, x.dead from howdah._dead_by_destination() x where x.origin_id = any (p_ids)
+    ), registered as (
+        select q.name as queue, count(*) as workers
+        from howdah.workers w cross join lateral unnest(w.queues) q(name)
+        where w.heartbeat_at > v_now - interval '1 minute' group by q.name
+    ), opened as (
+        select c.destination_id, count(*) as consumers from howdah.consumers c
+        where c.destination_id = any (p_ids) group by c.destination_id
+    )
+    select 'howdah_queue_' || f.suffix, jsonb_build_object('queue', s.queue) || f.labels, f.value, null::timestamptz
+    from shown s
+    left join dead x on x.origin_id = s.id
+    left join registered r on r.queue = s.queue
+    left join opened o on o.destination_id = s.id
+    cross join lateral (values
+        ('messages', '{"state": "ready"}'::jsonb, s.live::double precision),
+        ('messages', '{"state": "waiting"}', s.parked - s.leased),
+        ('messages', '{"state": "leased"}', s.leased),
+        ('messages', '{"state": "dead"}', coalesce(x.dead, 0)),
+        ('oldest_message_age_seconds', '{}', coalesce(extract(epoch from v_now - s.oldest_sent_at), 0)),
+        ('workers', '{}', coalesce(r.workers, 0)),
+        ('consumers', '{}', coalesce(o.consumers, 0))
+    ) f(suffix, labels, value);
+end
+$$;
