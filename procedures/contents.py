@@ -66,6 +66,7 @@ ROOMS = (
     "services",
     "inspect",
     "metrics",
+    "search",
     # archived and audited
     "views",
     "archive",

@@ -29,7 +29,7 @@ from .log import log_events, log_readers
 from .messages import ahead_leases, deduplications, handed, msgs, msgs_nonpersistent, parked
 from .metrics import metric_epoch, metric_histograms, metric_totals
 from .objects import objects, xa_transactions
-from .policies import destination_policies
+from .policies import destination_policies, redactions
 from .runtime import engine, latches, lock, worker_figures, workers
 from .schedules import schedule_runs, schedules
 from .senders import sender_signs, sent_by
@@ -100,6 +100,7 @@ __all__ = [
     "poison_details",
     "poison_log",
     "quarantines",
+    "redactions",
     "schedule_runs",
     "schedules",
     "selections",

@@ -227,8 +227,8 @@ operator_acts = Table(
         Text,
         nullable=False,
         comment=(
-            "replayed, edited, moved, parked, retried, discarded or purged; of the engine paused, quiesced, stopped or "
-            "resumed."
+            "replayed, edited, moved, parked, retried, discarded or purged; of the engine paused, quiesced, stopped, "
+            "resumed, redacted or unredacted (a rule that hides parts of bodies)."
         ),
     ),
     Column("reason", Text, comment="Why, in the operator's words."),
@@ -240,7 +240,8 @@ operator_acts = Table(
     ),
     Column("incident_id", BigInteger, comment="The last incident of any message before the act. NULL: there was none."),
     CheckConstraint(
-        "CASE WHEN destination_id IS NULL THEN act IN ('paused', 'quiesced', 'stopped', 'resumed')"
+        "CASE WHEN destination_id IS NULL THEN act IN ('paused', 'quiesced', 'stopped', 'resumed',"
+        " 'redacted', 'unredacted')"
         " ELSE act IN ('replayed', 'edited', 'moved', 'parked', 'retried', 'discarded', 'purged') END",
         name="act",
     ),

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Boolean, CheckConstraint, Column, Integer, Table, Text, text
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    Integer,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    text,
+)
 from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION, JSONB, REGCLASS
 
 from .base import TIMESTAMPTZ, metadata
@@ -322,4 +332,26 @@ destination_policies = Table(
     Column("set_at", TIMESTAMPTZ, nullable=False, comment="When it was set."),
     Column("set_by", Text, nullable=False, comment="The role that set it."),
     comment="Options of queues by wildcard. The most specific pattern applies.",
+)
+
+redactions = Table(
+    "redactions",
+    metadata,
+    Column(
+        "pattern",
+        Text(collation="C"),
+        nullable=False,
+        comment="The names of the queues and topics that it applies to, as in destination_policies.",
+    ),
+    Column(
+        "path",
+        Text(collation="C"),
+        nullable=False,
+        comment="What it hides in their bodies: a JSON path; * stands for any name or element, $ for the whole body.",
+    ),
+    Column("reason", Text, comment="Why, in the administrator's words."),
+    Column("set_at", TIMESTAMPTZ, nullable=False, comment="When it was set."),
+    Column("set_by", Text, nullable=False, comment="The role that set it."),
+    PrimaryKeyConstraint("pattern", "path"),
+    comment="What is hidden in bodies that people look at. All rules whose patterns match apply.",
 )

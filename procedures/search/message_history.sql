@@ -1,0 +1,48 @@
+-- howdah.message_history(queue, message_id): all that is on record of one message in one queue, in one list by time.
+--
+-- Returns  events of the journal, failed deliveries (incident) and acts of operators (act), the oldest first; then
+--          always one row without a time: how many rows of the journal it looked at, and whether those were all.
+-- Raises   HD001 no such queue; HD010 not allowed.
+-- Role     howdah_browser howdah_consumer howdah_admin
+--
+-- details has what is known of an incident: error_text, traceback, worker and so on. Other queues are named only where
+-- the caller may browse them.
+create or replace function howdah.message_history(queue text, message_id bigint) returns table (
+    at timestamptz, source text, event text, queue_name text, other_queue text, actor text, reason text,
+    details jsonb, looked bigint, complete boolean
+)
+language plpgsql stable security definer set search_path = pg_catalog, howdah, pg_temp
+    set plan_cache_mode = force_custom_plan set jit = off
+as $$
+declare
+    v_id integer := (howdah._destination(queue, 'browse')).id;
+    v_number bigint := message_id;
+    v_from timestamptz;
+begin
+    v_from := (select min(p.sent_at) from howdah.poison_message(v_number, queue) q
+        cross join lateral (select (q.message).sent_at offset 0) p);
+    v_from := coalesce(v_from, (select min(p.recorded_at) from howdah.poison_details p where p.message_id = v_number
+        offset 0) - interval '1 day', howdah.now() - interval '1 day');
+    return query
+    select h.at, h.source, h.event, d.name, o.name, h.actor, h.reason, h.details, h.looked, h.complete
+    from (
+        select j.at, case when j.at is not null then 'journal' end as source, j.event, j.destination_id,
+            j.other_destination_id, null::text as actor, j.reason, null::jsonb as details, j.looked, j.complete
+        from howdah._history_of_journal(v_id, v_number, v_from) j
+        union all
+        select p.recorded_at, 'incident', p.outcome, p.destination_id, null, p.recorded_by, p.error_class,
+            jsonb_build_object('incident_id', p.incident_id, 'attempt', p.attempt, 'stage', p.stage, 'error_text',
+                p.error_text, 'sqlstate', p.sqlstate, 'traceback', p.traceback, 'worker', p.worker, 'duration_ms',
+                p.duration_ms, 'cause', p.fingerprint, 'details', p.details), null, null
+        from howdah.poison_details p where p.message_id = v_number
+        union all
+        select a.at, 'act', a.act, a.destination_id, a.other_destination_id, a.actor, a.reason, null, null, null
+        from (select c.* from howdah.operator_acts c order by c.act_id desc limit 10000) a
+        where v_number = any (a.message_ids)
+    ) h
+    left join howdah.destinations d on d.id = h.destination_id and howdah._has_right(d.id, 'browse')
+    left join howdah.destinations o on o.id = h.other_destination_id and howdah._has_right(o.id, 'browse')
+    where h.at is null or d.id is not null
+    order by h.at nulls last, h.source desc;
+end
+$$;

@@ -1,0 +1,37 @@
+-- howdah.set_redaction(pattern, path, reason): hide a part of the bodies of all queues whose names match a wildcard.
+--
+-- Returns  true if the rule is new (boolean).
+-- Raises   HD003 the pattern is no wildcard; HD005 the path is none; HD010 called from a maintenance command.
+-- Role     howdah_admin
+--
+-- The path is a JSON path of names and elements, with * for any: $.card.number, $.people[*].name. $ is the whole body.
+-- Where any rule matches, a body that is no JSON object or array is hidden as a whole. docs/search.md says where bodies
+-- are redacted. Headers are not.
+create or replace function howdah.set_redaction(pattern text, path text, reason text default null) returns boolean
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+declare
+    v_new boolean;
+begin
+    perform howdah._refuse_maintenance();
+    if pattern is null or length(pattern) > 242
+       or pattern !~ '^([A-Za-z0-9_/-]+|[*])([.]([A-Za-z0-9_/-]+|[*]))*([.]>)?$|^>$' then
+        raise exception using errcode = 'HD003', message = format('%s is no pattern of queue names',
+            coalesce(quote_literal(left(pattern, 250)), 'NULL')),
+            hint =
+                '242 characters at most: parts between dots; * stands for one part, > at the end for the rest: '
+                'orders.*.eu, orders.>, >.';
+    elsif howdah._path_parts(path) is null then
+        raise exception using errcode = 'HD005', message = format('%s is no path of a redaction rule',
+            coalesce(quote_literal(left(path, 250)), 'NULL')),
+            hint = 'Up to 20 names and elements: $.card.number, $.people[*].name; $ is the whole body.';
+    end if;
+    insert into howdah.redactions as r (pattern, path, reason, set_at, set_by)
+    values (set_redaction.pattern, set_redaction.path, set_redaction.reason, howdah.now(), howdah._caller())
+    on conflict on constraint pk_redactions do update set reason = excluded.reason, set_at = excluded.set_at,
+        set_by = excluded.set_by
+    returning xmax = 0 into v_new;
+    perform howdah._record_act('redacted', null, '{}', null, concat_ws(': ', pattern || ' ' || path, reason));
+    return v_new;
+end
+$$;

@@ -1,0 +1,39 @@
+-- howdah.show_message(queue, message_id): show one message of a queue to a person, without what is private.
+--
+-- Returns  one row with the whole body as text (bytes as hexadecimal digits), redacted; no row if it is not there.
+-- Raises   HD001 no such queue; HD010 not allowed; HD037 on a standby.
+-- Role     howdah_browser howdah_consumer howdah_admin
+--
+-- It looks by key and locks nothing. due_at and parked_reason tell until when and why a message waits.
+create or replace function howdah.show_message(queue text, message_id bigint) returns table (
+    id bigint, state text, priority integer, sent_at timestamptz, expires_at timestamptz, message_group text,
+    attempts integer, headers jsonb, body text, body_type text, body_bytes integer, content_type text,
+    correlation_id text, reply_to text, message_type text, delivery_mode text, origin_queue text, dead_reason text,
+    dead_at timestamptz, due_at timestamptz, parked_reason text, redacted boolean
+)
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+declare
+    v_destination howdah.destinations := howdah._queue(queue, 'browse');
+    v_paths text[] := howdah._redaction_paths(v_destination.name);
+begin
+    perform howdah._check_all_here();
+    return query
+    select (p.message).message_id,
+        case when p.parked_reason = 'lease' and p.due_at > howdah.now() then 'leased'
+            when (p.message).dead_at is not null then 'dead' when (p.message).expires_at <= howdah.now() then 'expired'
+            when p.due_at is null or p.due_at <= howdah.now() then 'ready'
+            when p.parked_reason = 'delay' then 'delayed' else 'parked' end,
+        (p.message).priority, (p.message).sent_at, (p.message).expires_at,
+        howdah._group((p.message).headers, (p.message).conversation_id), (p.message).delivery_count - 1,
+        (p.message).headers, howdah._redacted_text(b.body, (p.message).body is not null, v_paths),
+        case when (p.message).body is null then 'bytes' when (p.message).content_type ~ '[/+]json\M' then 'json'
+            else 'text' end,
+        octet_length(b.body), (p.message).content_type, (p.message).correlation_id, (p.message).reply_to,
+        (p.message).message_type, (p.message).delivery_mode, (p.message).origin_queue, (p.message).dead_reason,
+        (p.message).dead_at, p.due_at, p.parked_reason, v_paths is not null
+    from howdah.poison_message(show_message.message_id, v_destination.name) p
+    cross join lateral (select coalesce(convert_to((p.message).body, 'UTF8'), (p.message).bytes) as body offset 0) b
+    limit 1;
+end
+$$;
