@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -15,6 +15,7 @@ from psycopg.pq import PGconn, Ping
 from ..engine import Admin
 from ..engine.calls import Call, Rows, scalar, table
 from ..engine.database.runner import run
+from ..engine.errors import HowdahError, NotAllowed
 from .people import Person, RefusedError
 
 T = TypeVar("T")
@@ -48,6 +49,22 @@ class Work:
     def scalar(self, function: str, **arguments: tuple[str, Any]) -> Any:
         """The value of a function."""
         return self.run(scalar(function, **arguments))
+
+    def part(self, read: Callable[[], list[T]]) -> list[T]:
+        """A part of a page: nothing where the person may not see it. The rest of the page stays in order."""
+        try:
+            with self._connection.transaction():
+                return read()
+        except HowdahError as error:
+            if error.sqlstate != NotAllowed.sqlstate:
+                raise
+        except psycopg.errors.InsufficientPrivilege:
+            pass
+        return []
+
+    def because(self, reason: str) -> None:
+        """Have this transaction's changes recorded with a reason."""
+        self._connection.execute("select set_config('howdah.reason', %s, true)", (self.reason(reason),))
 
     def reason(self, given: str) -> str:
         """The reason of an act, with the person where the database knows only a role."""

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+#: Stands for what is not there.
+NONE = "\u2013"
 #: Characters of a body that a page shows.
 MOST_SHOWN = 65_536
 
@@ -26,34 +28,13 @@ def _written(character: str) -> str:
     return f"\\u{ord(character):04x}"
 
 
-def body(text: str | None, data: bytes | None) -> tuple[str, str]:
-    """What kind of body it is, and how it reads."""
-    if text is not None:
-        try:
-            return "JSON", visible(json.dumps(json.loads(text), indent=2, ensure_ascii=False))
-        except (ValueError, RecursionError):
-            return "text", visible(text)
-    if data is None:
-        return "empty", ""
-    try:
-        return "bytes that read as text", visible(data.decode())
-    except UnicodeDecodeError:
-        return "bytes", dump(data[: MOST_SHOWN // 4], len(data))
-
-
-def dump(data: bytes, total: int) -> str:
-    """Bytes in hexadecimal, sixteen a line."""
-    lines = [f"{at:06x}  {data[at : at + 16].hex(' ')}" for at in range(0, len(data), 16)]
-    return "\n".join(lines) + (f"\n… (of {total:,} bytes)" if total > len(data) else "")
-
-
 def span(value: timedelta | float | None) -> str:
     """A duration in its two greatest units."""
     if value is None:
-        return "–"
+        return NONE
     seconds = int(value.total_seconds() if isinstance(value, timedelta) else value)
     if seconds < 0:
-        return "–" + span(-seconds)
+        return "-" + span(-seconds)
     for size, name, lower, small in ((86400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
         if seconds >= size:
             return f"{seconds // size} {name} {seconds % size // lower} {small}"
@@ -63,7 +44,7 @@ def span(value: timedelta | float | None) -> str:
 def plain(value: Any) -> str:
     """A cell's value as text. Times are the template's work."""
     if value is None:
-        return "–"
+        return NONE
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
