@@ -84,8 +84,8 @@ def page(now: Figures, before: Figures | None, width: int | None, height: int | 
     """Return the overview in so many columns and lines. None: all of it."""
     rows = with_rates(now, before)
     lines = [*_head(now), _sums(rows), ""]
-    if not rows:
-        return "\n".join([*lines, "no queues: howdah queue create NAME makes one"])
+    if all(row["queue_name"].startswith("_SYSTEM.") for row in rows):
+        lines.insert(-1, "no queues of yours: howdah queue create NAME makes one")
     room = len(rows) if height is None else max(height - len(lines) - 3, 1)  # titles, a line, what is left out
     table, _ = tables.picture(rows[:room], COLUMNS, width)
     left_out = [f"and {output.counted(len(rows) - room, 'more queue')}"] if len(rows) > room else []

@@ -21305,8 +21305,9 @@ CREATE FUNCTION howdah.health(instance text DEFAULT NULL::text) RETURNS TABLE(na
         select count(*) filter (where w.heartbeat_at > m.at - interval '1 minute') as live, count(w.worker_id) as known
         from moment m left join howdah.workers w on true
     ), instance_state as materialized (
-        select i.name, i.state, i.waits_for, i.heartbeat_at <= m.at - e.instance_timeout_seconds * interval '1 second'
-            as silent
+        select i.name, i.waits_for,
+            case when i.ending then 'ENDING' when i.quiesced_by is not null then 'QUIESCED' else i.state end as state,
+            i.heartbeat_at <= m.at - e.instance_timeout_seconds * interval '1 second' as silent
         from howdah.instances i cross join howdah.engine e cross join moment m
     ), counted as materialized (
         select count(*) as all_of_them, count(*) filter (where i.state = 'RUNNING' and not i.silent) as running
@@ -21316,8 +21317,8 @@ CREATE FUNCTION howdah.health(instance text DEFAULT NULL::text) RETURNS TABLE(na
         format('PostgreSQL %s, %s, up since %s', current_setting('server_version'),
             case when m.standby then 'a standby' else 'primary' end, pg_postmaster_start_time()),
         case when m.standby then 'Connect to the primary: a standby takes no message and gives none.' end,
-        jsonb_build_object('version', current_setting('server_version_num')::integer, 'standby', m.standby, 'started_at',
-            pg_postmaster_start_time())
+        jsonb_build_object('version', current_setting('server_version_num')::integer, 'standby', m.standby,
+            'started_at', pg_postmaster_start_time())
     from moment m
     union all
     select 'schema', case when v.version_num is null then 'failed' else 'ok' end,
@@ -21363,6 +21364,7 @@ CREATE FUNCTION howdah.health(instance text DEFAULT NULL::text) RETURNS TABLE(na
                 case when i.silent then 'silent' end)) end,
         case when i.name is null or i.silent then 'It has ended, or does not reach the database: look at its log.'
             when i.state = 'QUIESCED' then 'howdah instance resume lets it receive again.'
+            when i.state = 'ENDING' then 'It was told to end, and finishes what it has in hand.'
             when i.state <> 'RUNNING' then 'It serves once its turn comes: howdah instance show.' end,
         jsonb_build_object('name', health.instance, 'state', i.state, 'waits_for', i.waits_for, 'silent', i.silent)
     from (values (health.instance)) asked(name)

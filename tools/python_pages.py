@@ -81,6 +81,12 @@ PAGES = (
         _of("howdah.workers", "App", "Transaction", "HandlerTimeout", "Supervisor", "load"),
     ),
     Page(
+        "monitoring",
+        "Monitoring",
+        "telemetry/health.py",
+        _of("howdah.telemetry.health", "health", "Health", "Check"),
+    ),
+    Page(
         "testing",
         "Tests of applications",
         "testing/__init__.py",

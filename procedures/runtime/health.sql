@@ -8,7 +8,8 @@
 -- howdah.check_server asks whether the server is set up well; this asks whether it is fit to serve. A program compares
 -- the facts of schema with what it was built for: revision, procedures (a checksum) and roles (owner, administrators,
 -- producers, consumers, browsers, auditors). Maintenance counts as late after two minutes, and a worker as silent after
--- one. An instance serves if it is RUNNING and was heard of within engine.instance_timeout_seconds.
+-- one. An instance serves if it is RUNNING, was heard of within engine.instance_timeout_seconds, and was not told to
+-- quiesce or to end.
 create or replace function howdah.health(instance text default null) returns table (
     name text, state text, detail text, advice text, facts jsonb
 )
@@ -23,8 +24,9 @@ as $$
         select count(*) filter (where w.heartbeat_at > m.at - interval '1 minute') as live, count(w.worker_id) as known
         from moment m left join howdah.workers w on true
     ), instance_state as materialized (
-        select i.name, i.state, i.waits_for, i.heartbeat_at <= m.at - e.instance_timeout_seconds * interval '1 second'
-            as silent
+        select i.name, i.waits_for,
+            case when i.ending then 'ENDING' when i.quiesced_by is not null then 'QUIESCED' else i.state end as state,
+            i.heartbeat_at <= m.at - e.instance_timeout_seconds * interval '1 second' as silent
         from howdah.instances i cross join howdah.engine e cross join moment m
     ), counted as materialized (
         select count(*) as all_of_them, count(*) filter (where i.state = 'RUNNING' and not i.silent) as running
@@ -34,8 +36,8 @@ as $$
         format('PostgreSQL %s, %s, up since %s', current_setting('server_version'),
             case when m.standby then 'a standby' else 'primary' end, pg_postmaster_start_time()),
         case when m.standby then 'Connect to the primary: a standby takes no message and gives none.' end,
-        jsonb_build_object('version', current_setting('server_version_num')::integer, 'standby', m.standby, 'started_at',
-            pg_postmaster_start_time())
+        jsonb_build_object('version', current_setting('server_version_num')::integer, 'standby', m.standby,
+            'started_at', pg_postmaster_start_time())
     from moment m
     union all
     select 'schema', case when v.version_num is null then 'failed' else 'ok' end,
@@ -81,6 +83,7 @@ as $$
                 case when i.silent then 'silent' end)) end,
         case when i.name is null or i.silent then 'It has ended, or does not reach the database: look at its log.'
             when i.state = 'QUIESCED' then 'howdah instance resume lets it receive again.'
+            when i.state = 'ENDING' then 'It was told to end, and finishes what it has in hand.'
             when i.state <> 'RUNNING' then 'It serves once its turn comes: howdah instance show.' end,
         jsonb_build_object('name', health.instance, 'state', i.state, 'waits_for', i.waits_for, 'silent', i.silent)
     from (values (health.instance)) asked(name)

@@ -202,7 +202,7 @@ def unreadable(db: Db) -> list[str]:
         "select p.proname || '()' from pg_proc p where p.pronamespace = 'howdah'::regnamespace"
         " and p.pronargs = p.pronargdefaults"
         " and (p.proname ~ '^list_' or p.proname in ('queue_stats', 'resource_state', 'incidents',"
-        " 'poison_causes', 'check_server'))"
+        " 'poison_causes', 'check_server', 'health'))"
         " union all select relname from pg_class where relnamespace = 'howdah'::regnamespace"
         " and relkind = 'v' order by 1",
     )

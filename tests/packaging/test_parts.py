@@ -19,6 +19,7 @@ PARTS = {
     "client": ["howdah.engine", "howdah.engine.aio"],
     "objects": ["howdah.engine.objects"],
     "workers": ["howdah.workers"],
+    "monitoring": ["howdah.telemetry.health"],
     "administration": ["howdah.cli.main"],
 }
 

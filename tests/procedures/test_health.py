@@ -93,10 +93,13 @@ def test_an_instance_serves_while_it_runs_and_is_heard_of(db: Db, clock: Clock) 
     db.execute("select howdah.quiesce_instance('first')")
     assert checks(db, "first")["instance"][:2] == ("failed", "first is QUIESCED")
     db.execute("select howdah.resume_instance('first')")
-    one(db, "select howdah.instance_heartbeat(%s)", (instance,))
-    assert states(db, "first")["instance"] == "ok"
+    while states(db, "first")["instance"] != "ok":
+        one(db, "select howdah.instance_heartbeat(%s)", (instance,))
     clock.set(clock.now + timedelta(seconds=one(db, "select instance_timeout_seconds from howdah.engine")))
     assert checks(db, "first")["instance"][:2] == ("failed", "first is RUNNING, silent")
+    one(db, "select howdah.instance_heartbeat(%s)", (instance,))
+    one(db, "select howdah.end_instance('first')")
+    assert checks(db, "first")["instance"][:2] == ("failed", "first is ENDING")
     assert checks(db, "nobody")["instance"][:2] == ("failed", "nobody is not registered")
 
 

@@ -30,6 +30,7 @@ WHOLE = [
     "list_transactions()",
     "incidents()",
     "check_server()",
+    "health()",
     "audit_digests()",
     "audit_journal",
     "audit_incidents",
