@@ -21,6 +21,8 @@ from .people import Person, RefusedError
 from .showing import span
 
 LOG = logging.getLogger(__name__)
+#: Seconds after which a stream says that nothing is new.
+SILENCE = 15.0
 #: Queues that one event tells of: the busiest that the viewer may browse.
 MOST_QUEUES = 200
 
@@ -97,7 +99,7 @@ class Stream:
                     yield "event: ended\ndata: {}\n\n"
                     return
                 try:
-                    rows = await asyncio.wait_for(self._poller.next(), self._recheck)
+                    rows = await asyncio.wait_for(self._poller.next(), SILENCE)
                 except TimeoutError:
                     yield ": nothing new\n\n"
                 else:

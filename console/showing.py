@@ -41,14 +41,18 @@ def span(value: timedelta | float | None) -> str:
     return f"{seconds} s"
 
 
-def plain(value: Any) -> str:
+#: Columns whose numbers are names: no commas between their digits.
+NAMES = ("id", "message", "pid", "consumer", "lease", "transaction")
+
+
+def plain(value: Any, column: str = "") -> str:
     """A cell's value as text. Times are the template's work."""
     if value is None:
         return NONE
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
-        return f"{value:,}"
+        return str(value) if column.rpartition("_")[2] in NAMES else f"{value:,}"
     if isinstance(value, timedelta):
         return span(value)
     if isinstance(value, Mapping | list):

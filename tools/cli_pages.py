@@ -35,7 +35,12 @@ PAGES = (
     Page("workers", "Workers", "cli/worker.py", ("worker", "workers")),
     Page("instances", "Instances and changes", "cli/instance.py", ("instance", "cluster", "changes")),
     Page("poison", "Failed messages", "cli/poison/command.py", ("poison",)),
-    Page("server", "Server and installation", "cli/server.py", ("server", "migrate", "check", "health", "top")),
+    Page(
+        "server",
+        "Server and installation",
+        "cli/server.py",
+        ("server", "migrate", "check", "health", "top", "metrics", "console"),
+    ),
     Page(
         "engine",
         "The engine and its surroundings",

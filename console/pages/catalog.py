@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from .listings import Listing, to_act, to_queue
 from .page import Link
 
 QUEUE = (("queue", "text"),)
+
+
+def _of_cause(act: str) -> Callable[[Mapping[str, Any], Link], str]:
+    """The form of an act on all dead messages there with the row's cause."""
+
+    def place(row: Mapping[str, Any], link: Link) -> str:
+        filter_ = json.dumps({"state": "dead", "cause": row["last_fingerprint"]})
+        return link("/act", act=act, queue=row["exception_queue"], filter=filter_)
+
+    return lambda row, link: place(row, link) if row["last_fingerprint"] else _message(row, link)
 
 
 def _message(row: Mapping[str, Any], link: Link) -> str:
@@ -272,6 +283,7 @@ LISTINGS = {
         ),
         limit="max_rows",
         after=("after", "message_id"),
+        acts={"Replay this cause": _of_cause("replay"), "Discard this cause": _of_cause("discard")},
         links={
             "message_id": _message,
             "last_fingerprint": lambda row, link: link("/dead", fingerprint=row["last_fingerprint"]),

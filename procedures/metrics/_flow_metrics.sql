@@ -15,7 +15,11 @@ begin
             when 'dequeued' then jsonb_build_object('outcome', t.label)
             else jsonb_build_object('error_class', t.label) end,
         sum(t.total)::double precision, p_created
-    from howdah.metric_totals t left join howdah.destinations d on d.id = t.destination_id and p_ids is not null
+    from (select m.destination_id, m.metric, m.label, m.total from howdah.metric_totals m
+          union all  -- those of the engine show when they began, before anything was counted
+          select 0, z.metric, z.label, 0 from (values ('enqueued', ''), ('dequeued', 'consumed')) z(metric, label)
+          where p_ids is null) t
+    left join howdah.destinations d on d.id = t.destination_id and p_ids is not null
     where p_ids is null or t.destination_id = any (p_ids)
     group by t.metric, t.label, d.name;
     return query

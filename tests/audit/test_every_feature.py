@@ -22,7 +22,7 @@ NO_EFFECT = {
     *("list_acts", "list_archive_runs", "list_audits", "list_bridges", "list_consumers", "list_delayed", "list_grants"),
     *("list_leases", "list_listeners", "list_poison", "list_policies", "list_queues", "list_schedules", "list_storage"),
     *("list_subscriptions", "list_topics", "list_transactions", "list_workers", "incidents", "last_acked_id"),
-    *("poison_causes", "poison_message", "queue_stats", "resource_state", "topic_history"),
+    *("poison_causes", "poison_message", "queue_stats", "resource_state", "topic_history", "metrics"),
     *("check_journal_offset", "journal_offset", "journal_ranges", "next_journal_offset"),
     *("record_audit", "record_worker_figures"),
     *("list_aliases", "to_mq_persistence", "from_mq_persistence", "engine_state"),
@@ -37,6 +37,7 @@ NO_EFFECT = {
     *("restore_changes", "resume_instance", "set_cluster", "set_rule", "stamp_all_headers", "stamp_headers"),
     *("undo_change", "unregister_instance", "wait_many", "xa_begin", "xa_decide", "xa_forget"),
     "parse_rule",
+    "reset_metrics",
     "new_engine_id",  # after a copy of a whole cluster only
     "rebase_topics",  # after a restore into another cluster only
 }

@@ -86,7 +86,7 @@ def test_one_message_is_parked_retried_moved_and_discarded(client: TestClient, d
     assert "1 done" in submit(client, act="discard", queue="other", id=id_, typed="other", reason="4")
     assert one(db, "select count(*)::int from howdah.browse('other')") == 0
     done = column(db, "select act from howdah.list_acts() order by act_id")
-    assert [act.split("_")[0] for act in done] == ["park", "retry", "move", "discard"]
+    assert done == ["parked", "retried", "moved", "discarded"]
 
 
 @pytest.mark.parametrize("person", ["auditor", "browser", "nobody"])
@@ -109,8 +109,6 @@ def test_a_form_of_another_site_or_person_is_refused(client: TestClient, db: Db,
     assert elsewhere.status_code == 403
     assert client.get("/act", params={**fields, "token": own}).status_code == 200
     assert not one(db, "select sending_paused from howdah.list_queues() where queue = 'orders'")
-    cookie = client.get("/", cookies={}).headers.get("set-cookie", "") or str(client.cookies)
-    assert "howdah_form" in cookie
 
 
 def test_the_cookie_is_for_this_site_alone_and_secure_over_https(login_dsn: str, client: TestClient) -> None:

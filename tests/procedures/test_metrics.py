@@ -101,3 +101,158 @@ def test_each_counter_of_a_queue_has_a_metric_that_follows_what_happens(db: Db, 
     assert figure(found, "howdah_queue_messages_enqueued_total", queue="q") == 7
     assert figure(found, "howdah_queue_failures_total", queue="q", error_class="ValueError") == 1
     assert figure(found, "howdah_queue_messages_enqueued_total", queue=SYSTEM) == 1
+
+
+def test_totals_do_not_go_back_when_retention_deletes_what_they_counted(db: Db, clock: Clock) -> None:
+    work(db)
+    receive(db, n=2)
+    fold(db)
+    before = totals(db)
+    assert figure(before, "howdah_failures_total", error_class="ValueError") == 1
+    clock.advance(4000 * DAY)
+    one(db, "select howdah.maintain_journal()")
+    one(db, "select howdah.maintain_incidents()")
+    for table in ("journal", "poison_details", "worker_figures"):
+        assert one(db, f"select count(*) from howdah.{table}") == 0
+    fold(db)
+    assert totals(db) == before
+
+
+def test_retention_counts_what_nobody_has_added_up_before_it_deletes_it(db: Db, clock: Clock) -> None:
+    one(db, "select howdah.maintain_totals()")
+    work(db)
+    receive(db, n=2)
+    clock.advance(4000 * DAY)
+    one(db, "select howdah.maintain_incidents()")
+    one(db, "select howdah.maintain_journal()")
+    found = totals(db)
+    assert figure(found, "howdah_failures_total", error_class="ValueError") == 1
+    assert figure(found, "howdah_messages_dequeued_total", outcome="consumed") == 3
+    assert figure(found, "howdah_handler_seconds_count") == 2
+
+
+def test_what_commits_after_a_later_transaction_was_counted_is_counted_once(db: Db, connect: Connect) -> None:
+    one(db, "select howdah.send_batch('q', array['a', 'b', 'c'])")
+    late = connect()
+    late.execute("begin; select from howdah.receive('q')")
+    assert len(receive(db)) == 1
+    for done in (1, 1):
+        fold(db)
+        assert figure(totals(db), "howdah_messages_dequeued_total", outcome="consumed") == done
+    late.execute("commit")
+    for done in (2, 2):
+        fold(db)
+        found = totals(db)
+        assert figure(found, "howdah_messages_dequeued_total", outcome="consumed") == done
+        assert figure(found, "howdah_messages_enqueued_total") == 3
+
+
+def test_without_a_journal_totals_miss_what_left_but_do_not_go_back(db: Db) -> None:
+    one(db, """select howdah.alter_queue('q', '{"journal_level": "off"}')""")
+    one(db, "select howdah.send_batch('q', array['a', 'b', 'c'])")
+    fold(db)
+    receive(db, n=2)
+    fold(db)
+    assert figure(totals(db), "howdah_queue_messages_enqueued_total", queue="q") == 3
+    one(db, "select howdah.send('q', 'd'::text)")
+    fold(db)
+    assert figure(totals(db), "howdah_queue_messages_enqueued_total", queue="q") == 4
+
+
+def test_a_dropped_queue_stays_in_the_totals_of_the_engine(db: Db) -> None:
+    work(db)
+    receive(db, n=2)
+    fold(db)
+    before = {key: value for key, value in totals(db).items() if "queue" not in key[1]}
+    one(db, "select howdah.drop_queue('q')")
+    fold(db)
+    after = totals(db)
+    assert {key: after.get(key) for key in before} == before
+
+
+def test_histograms_count_waits_and_handlers_by_their_bounds(db: Db, clock: Clock) -> None:
+    one(db, "select howdah.send_batch('q', array['a', 'b', 'c', 'd'])")
+    clock.advance(10)
+    receive(db, n=3)
+    clock.advance(100_000)
+    receive(db)
+    worker = one(db, "select howdah.register_worker('w', 'h', 1, 2, array['q'])")
+    counts = [0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 3, *([0] * 20), 2]
+    figures = [{"queue": "q", "handled": 6, "failed": 0, "busy_seconds": 7.5, "handling_counts": counts}]
+    one(db, "select howdah.record_worker_figures(%s, 60, %s)", (worker, json.dumps(figures)))
+    for times in (1, 1):
+        fold(db)
+        found = totals(db)
+        for prefix, labels in (("howdah_", {}), ("howdah_queue_", {"queue": "q"})):
+            wait = {le: figure(found, f"{prefix}wait_seconds_bucket", **labels, le=le) for le in ("5", "10", "86400")}
+            assert wait == {"5": 0, "10": 3, "86400": 3}
+            assert figure(found, f"{prefix}wait_seconds_bucket", **labels, le="+Inf") == 4
+            assert figure(found, f"{prefix}wait_seconds_count", **labels) == 4
+            assert figure(found, f"{prefix}wait_seconds_sum", **labels) == 100_040
+            under = {float(json.loads(text)["le"]): value for (name, text), value in found.items()
+                     if name == f"{prefix}handler_seconds_bucket"}  # fmt: skip
+            assert [under[0.000064], under[0.001024], under[1073.741824], under[float("inf")]] == [1, 4, 4, 6]
+            assert figure(found, f"{prefix}handler_seconds_sum", **labels) == 7.5 * times
+
+
+def test_the_busiest_queues_are_shown_and_the_engine_counts_them_all(db: Db) -> None:
+    for name, number in (("busy", 3), ("busier", 5)):
+        one(db, "select howdah.create_queue(%s)", (name,))
+        one(db, "select howdah.send_batch(%s, array(select 'x' from generate_series(1, %s)))", (name, number))
+    fold(db)
+
+    def shown(most: int) -> list[str]:
+        query = "select labels ->> 'queue' from howdah.metrics(%s::integer) where name = 'howdah_queue_workers'"
+        return [name for (name,) in db.execute(query, (most,)).fetchall()]
+
+    assert shown(0) == []
+    assert shown(1) == ["busier"]
+    assert sorted(shown(2)) == ["busier", "busy"]
+    assert figure(samples(db, 1), "howdah_messages", state="ready") == 8
+    assert figure(samples(db, 1), "howdah_messages_enqueued_total") == 8
+
+
+def test_lag_links_and_audits_are_among_the_metrics(db: Db) -> None:
+    one(db, "select howdah.create_topic('t')")
+    one(db, "select howdah.subscribe('t', 's')")
+    one(db, "select howdah.send_batch('t', array['a', 'b'])")
+    found = samples(db)
+    assert figure(found, "howdah_subscription_behind", subscription="t::s") == 2
+    assert figure(found, "howdah_subscription_lag_seconds", subscription="t::s") is not None
+    assert figure(found, "howdah_audit_passed") is None, "there was no audit"
+    assert figure(found, "howdah_engine_state", state="running") == 1
+    one(db, "select howdah.pause_engine()")
+    assert figure(samples(db), "howdah_engine_state", state="paused") == 1
+
+
+def test_an_open_transaction_of_another_session_shows_in_the_horizon_of_vacuum(db: Db, connect: Connect) -> None:
+    other = connect()
+    other.execute("begin isolation level repeatable read; select from howdah.destinations")
+    for n in range(3):
+        one(db, "select howdah.send('q', %s::text)", (str(n),))
+    assert (figure(samples(db), "howdah_vacuum_horizon_transactions") or 0) >= 3
+    other.execute("rollback")
+
+
+def test_totals_begin_anew_when_an_administrator_says_so(db: Db) -> None:
+    work(db)
+    fold(db)
+    query = "select distinct created from howdah.metrics() where created is not null"
+    before = one(db, query)
+    began = one(db, "select howdah.reset_metrics()")
+    assert began > before
+    fold(db)
+    assert one(db, query) == began
+    found = totals(db)
+    assert figure(found, "howdah_messages_dequeued_total", outcome="consumed") == 0
+    assert figure(found, "howdah_messages_enqueued_total") == 2, "what lies there"
+
+
+def test_metrics_are_for_those_who_may_browse(db: Db, connect: Connect) -> None:
+    for role in ("howdah_browser", "howdah_auditor", "howdah_admin"):
+        assert figure(samples(connect(role)), "howdah_queues") == 2
+    for role in ("howdah_producer", "howdah_consumer"):
+        refused(connect(role), "42501", "select howdah.metrics()")
+    refused(connect("howdah_browser"), "42501", "select howdah.reset_metrics()")
+    refused(db, "HD005", "select howdah.metrics(-1)")
+    refused(db, "HD005", "select howdah.metrics(null)")

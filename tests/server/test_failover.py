@@ -117,3 +117,35 @@ def test_a_promoted_standby_has_what_was_answered_and_lost_what_was_not_persiste
         wait_until(lambda: one(db, "select howdah.acquire_lock('mine', 'after')") is not None)
         assert one(db, "select howdah.acquire_lock('mine', 'after')") == epoch + 1
         refused(db, "HD014", "select howdah.release_lock('mine', %s, 'before')", (epoch,))
+
+
+def totals(db: psycopg.Connection[tuple[object, ...]]) -> dict[str, float]:
+    rows = db.execute("select name || labels, value from howdah.metrics() where name ~ '_(total|bucket|count|sum)$'")
+    return {str(key): float(str(value)) for key, value in rows}
+
+
+@pytest.mark.slow
+def test_totals_of_metrics_do_not_go_back_when_a_synchronous_standby_takes_over(
+    private_server: EmbeddedServer, standby: EmbeddedServer
+) -> None:
+    created = "select distinct created from howdah.metrics() where created is not null"
+    with psycopg.connect(private_server.start().dsn, autocommit=True) as db:
+        one(db, "select howdah.create_queue('q')")
+        one(db, "select howdah.send_batch('q', array['a', 'b', 'c'])")
+        assert column(db, "select body from howdah.receive('q')") == ["a"]
+        one(db, "select howdah.maintain_totals()")
+        one(db, "select howdah.maintain_backlog()")
+        before, began = totals(db), one(db, created)
+        assert before["howdah_messages_enqueued_total{}"] == 3
+    checkpoint(private_server, standby)
+    private_server.stop("immediate")
+    promote(standby)
+    with psycopg.connect(standby.start().dsn, autocommit=True) as db:
+        assert totals(db) == before
+        assert column(db, "select body from howdah.receive('q')") == ["b"]
+        one(db, "select howdah.maintain_totals()")
+        one(db, "select howdah.maintain_backlog()")
+        after = totals(db)
+        assert {key: value for key, value in before.items() if after.get(key, -1) < value} == {}
+        assert after['howdah_messages_dequeued_total{"outcome": "consumed"}'] == 2
+        assert one(db, created) == began

@@ -1,0 +1,146 @@
+"""The boards and alert rules name only metrics that there are, and their queries run."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import Db
+
+from howdah.telemetry.families import SAMPLES
+
+BOARDS = Path(str(files("howdah.telemetry") / "boards"))
+RULES = BOARDS / "alerts.yml"
+PANELS = {"timeseries", "stat", "table", "bargauge"}
+
+
+def board(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((BOARDS / f"{name}.json").read_text())
+    return found
+
+
+def targets(name: str) -> list[dict[str, Any]]:
+    return [target for panel in board(name)["panels"] for target in panel["targets"]]
+
+
+def alerts() -> dict[str, str]:
+    """The expression of each alert."""
+    return dict(re.findall(r"- alert: (\w+)\n +expr: (.+)", RULES.read_text()))
+
+
+def named(expression: str) -> set[str]:
+    return set(re.findall(r"\bhowdah_\w+", expression))
+
+
+@pytest.mark.parametrize("name", ["prometheus", "sql"])
+def test_a_board_has_what_grafana_asks_of_one(name: str) -> None:
+    found = board(name)
+    assert {"uid", "title", "schemaVersion", "panels", "templating", "time"} <= found.keys()
+    assert [variable["name"] for variable in found["templating"]["list"]][0] == "datasource"
+    panels = found["panels"]
+    assert len({panel["id"] for panel in panels}) == len({panel["title"] for panel in panels}) == len(panels)
+    taken: set[tuple[int, int]] = set()
+    for panel in panels:
+        assert panel["type"] in PANELS
+        assert panel["title"]
+        assert panel["description"].endswith(".")
+        assert panel["fieldConfig"]["defaults"]["unit"] in {"short", "s", "ops"}
+        assert panel["datasource"]["uid"] == "${datasource}"
+        at = panel["gridPos"]
+        assert at["x"] + at["w"] <= 24
+        cells = {(at["x"] + x, at["y"] + y) for x in range(at["w"]) for y in range(at["h"])}
+        assert not cells & taken, f"{panel['title']} lies on another panel"
+        taken |= cells
+        references = [target["refId"] for target in panel["targets"]]
+        assert len(set(references)) == len(references) > 0
+
+
+def test_the_board_of_prometheus_asks_for_metrics_that_there_are() -> None:
+    for target in targets("prometheus"):
+        assert named(target["expr"]), target
+        assert named(target["expr"]) <= SAMPLES.keys()
+
+
+def test_each_query_of_the_sql_board_runs_as_who_may_only_browse(db: Db) -> None:
+    db.execute("set role howdah_browser")
+    for target in targets("sql"):
+        query = target["rawSql"]
+        assert set(re.findall(r"'(howdah_\w+)'", query)) <= SAMPLES.keys()
+        db.execute(query.encode())
+    db.execute("reset role")
+
+
+def test_alerts_ask_for_metrics_that_there_are_and_say_what_to_do() -> None:
+    text = RULES.read_text()
+    assert len(alerts()) == text.count("- alert:") == text.count("description: ") == text.count("severity: ")
+    for name, expression in alerts().items():
+        assert named(expression), name
+        assert named(expression) <= SAMPLES.keys(), name
+
+
+def promtool(*words: str | Path) -> None:
+    program = shutil.which("promtool")
+    if program is None:
+        pytest.skip("promtool (Debian: prometheus) is not installed")
+    done = subprocess.run([program, *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_prometheus_takes_the_alert_rules() -> None:
+    promtool("check", "rules", RULES)
+
+
+def test_prometheus_parses_each_query_of_its_board(tmp_path: Path) -> None:
+    rules = [
+        f"      - record: board:panel{n}\n        expr: {json.dumps(of_an_hour(target['expr']))}\n"
+        for n, target in enumerate(targets("prometheus"))
+    ]
+    written = tmp_path / "board.yml"
+    written.write_text("groups:\n  - name: board\n    rules:\n" + "".join(rules))
+    promtool("check", "rules", written)
+
+
+def of_an_hour(expression: str) -> str:
+    """A query as Grafana would send it."""
+    return expression.replace("$__rate_interval", "1h").replace("$job", ".+")
+
+
+FIRES = {
+    "HowdahMessagesWait": ["howdah_oldest_message_age_seconds 601+0x30"],
+    "HowdahDeadMessages": ['howdah_messages{state="dead"} 0x14 11x20'],
+    "HowdahFailures": ['howdah_failures_total{error_class="E"} 0+20x30', 'howdah_messages_dequeued_total{outcome="consumed"} 0+60x30'],
+    "HowdahNoWorkers": ["howdah_workers 0x30", 'howdah_messages{state="ready"} 1x30'],
+    "HowdahSubscriptionLags": ['howdah_subscription_lag_seconds{subscription="t::s"} 3601+0x30'],
+    "HowdahLinkAway": ['howdah_link_away_seconds{link="l"} 301+0x30'],
+    "HowdahAuditFailed": ["howdah_audit_passed 0x30"],
+    "HowdahVacuumHeldBack": ["howdah_vacuum_horizon_age_seconds 3601+0x30"],
+    "HowdahNoMaintenance": ["howdah_totals_age_seconds 301+0x30"],
+}  # fmt: skip
+"""What makes each alert fire within 25 minutes, in promtool's notation of series by the minute."""
+
+
+def test_each_alert_fires_for_what_it_warns_of_and_not_for_less(tmp_path: Path) -> None:
+    assert FIRES.keys() == alerts().keys()
+    tests = []
+    for name, series in FIRES.items():
+        firing, calm = [], []
+        for one in series:
+            key, values = one.split(" ", 1)
+            firing.append({"series": key, "values": values})
+            calm.append({"series": key, "values": "1x30"})
+        tests.append({"interval": "1m", "input_series": calm, "promql_expr_test": [],
+                      "alert_rule_test": [{"eval_time": "25m", "alertname": name, "exp_alerts": []}]})  # fmt: skip
+        labels = dict(re.findall(r'(subscription|link)="([^"]+)"', series[0]))
+        tests.append({"interval": "1m", "input_series": firing,
+                      "promql_expr_test": [{"eval_time": "25m", "expr": f'count(ALERTS{{alertname="{name}",alertstate="firing"}})',
+                                            "exp_samples": [{"labels": "{}", "value": 1}]}]})  # fmt: skip
+        assert labels or not series[0].startswith(("howdah_subscription", "howdah_link"))
+    written = tmp_path / "tests.yml"
+    written.write_text(json.dumps({"rule_files": [str(RULES)], "evaluation_interval": "1m", "tests": tests}))
+    promtool("test", "rules", written)
