@@ -18,7 +18,7 @@ COMMON = ("act", "queue", "target", "filter", "after", "sofar", "total")
 
 
 def asked_by(given: QueryParams | FormData) -> Asked:
-    """What a URL or a form asks for. Raises BadArgument."""
+    """What a URL or a form asks for: one thing, chosen messages, or all that match. Raises BadArgument."""
     values = {name: str(value).replace("\0", "") for name, value in given.multi_items()}
     try:
         ids = tuple(int(str(value)) for value in given.getlist("id"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
@@ -89,7 +89,7 @@ class Stream:
         self._person = person
         self._recheck = recheck
 
-    async def events(self, gone: Callable[[], Any]) -> AsyncIterator[str]:
+    async def events(self, gone: Callable[[], Awaitable[bool]]) -> AsyncGenerator[str, None]:
         """Server-sent events until the viewer has gone or may see nothing more."""
         clock = asyncio.get_running_loop().time
         visible, checked = await run_in_threadpool(self._visible), clock()

@@ -19,7 +19,8 @@ def submit(client: TestClient, person: str = "operator", **fields: str) -> str:
     given = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', first.text))
     given = {name: value.replace("&#34;", '"') for name, value in given.items()}
     answer = client.post("/act", data={**given, **fields}, headers=headers)
-    return answer.text
+    said: str = answer.text
+    return said
 
 
 def test_a_message_is_sent_and_a_queue_paused_and_resumed_with_the_reason_on_record(
