@@ -19,6 +19,7 @@ from . import (
     changes,
     check,
     cluster,
+    console,
     engine,
     health,
     hooks,
@@ -89,6 +90,7 @@ app.command("check")(check.check)
 app.command("health")(health.health)
 app.command("top")(top.top)
 app.command("metrics")(metrics.metrics)
+app.command("console")(console.console)
 app.command("audit")(audit.audit)
 app.add_typer(archive.app, name="archive")
 app.command("bench")(bench.bench)

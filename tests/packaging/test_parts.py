@@ -20,6 +20,7 @@ PARTS = {
     "objects": ["howdah.engine.objects"],
     "workers": ["howdah.workers"],
     "monitoring": ["howdah.telemetry.health"],
+    "console": ["howdah.console"],
     "administration": ["howdah.cli.main"],
 }
 

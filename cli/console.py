@@ -1,0 +1,75 @@
+"""howdah console: the engine's pages for people, in a browser."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from . import output
+from .common import NOT_READY, Dsn, resolve_dsn
+
+if TYPE_CHECKING:
+    from ..console import Basic, Local, Proxy
+
+Auth = Literal["local", "basic", "proxy"]
+
+
+def console(
+    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on.")] = 8470,
+    auth: Annotated[
+        Auth,
+        typer.Option(
+            "--auth",
+            help="Who looks: the DSN's user (local), the user of HTTP basic, or the role that a proxy names.",
+        ),
+    ] = "local",
+    trust: Annotated[
+        list[str] | None,
+        typer.Option("--trust", metavar="NETWORK", help="Address of the proxy, as 10.0.0.5/32; may be repeated."),
+    ] = None,
+    header: Annotated[
+        str, typer.Option("--header", metavar="NAME", help="Header in which the proxy names the role.")
+    ] = "X-Forwarded-User",
+    live_role: Annotated[
+        str | None,
+        typer.Option("--live-role", metavar="ROLE", help="Role in which live figures are read."),
+    ] = None,
+    timeout: Annotated[
+        float, typer.Option("--timeout", min=0.1, metavar="SECONDS", help="Longest time of one statement.")
+    ] = 5.0,
+    dsn: Dsn = None,
+) -> None:
+    """Show queues and messages in a browser, and act on them."""
+    from ..text.extras import how_to_install
+
+    try:
+        import uvicorn
+
+        from ..console import app
+        from ..console.people import is_loopback
+    except ModuleNotFoundError as error:
+        output.complain(f"the console lacks {error.name}: {how_to_install('console')}")
+        raise typer.Exit(NOT_READY) from error
+    if auth == "local" and not is_loopback(host):
+        raise typer.BadParameter("without --auth it listens on this machine alone", param_hint="--host")
+    found = resolve_dsn(dsn)
+    application = app(found, _access(auth, trust, header.lower()), live_role=live_role, timeout=timeout)
+    if auth == "local":
+        output.complain("nobody has to log in, so it listens on this machine alone; see --auth")
+    # A proxy's word about the address would let anybody claim a trusted one.
+    uvicorn.run(application, host=host, port=port, proxy_headers=False, server_header=False, log_level="info")
+
+
+def _access(auth: Auth, trust: list[str] | None, header: str) -> Basic | Local | Proxy:
+    from ..console import Basic, Local, Proxy
+
+    if auth == "proxy":
+        try:
+            return Proxy(trust or [], header)
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="--trust") from error
+    if trust:
+        raise typer.BadParameter("it belongs to --auth proxy", param_hint="--trust")
+    return Basic() if auth == "basic" else Local()

@@ -1,0 +1,217 @@
+"""What an operator can do from the console: each act with its fields, its preview and its call."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from ..engine.admin.links import Links
+from ..engine.admin.logs import Logs
+from ..engine.admin.schedules import Schedules
+from ..engine.calls import send
+from ..engine.calls.bodies import to_json
+from ..engine.calls.consumers import close_consumer
+from ..engine.errors import BadArgument
+from .database import Work
+
+#: Messages of one batch: a transaction of its own.
+BATCH = 500
+
+Field = tuple[str, str, str]
+REASON: Field = ("reason", "Why? It is recorded under your name.", "needed")
+TARGET_QUEUE: Field = ("other", "To which queue", "needed")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a form says."""
+
+    queue: str
+    #: What the act is done to where that is not the queue or its messages: a schedule, a link.
+    target: str
+    ids: tuple[int, ...]
+    filter: str
+    reason: str
+    #: The other fields.
+    values: Mapping[str, str]
+    #: Where the batch before ended.
+    after: str = ""
+
+
+@dataclass(frozen=True)
+class Done:
+    """How many were dealt with, and where to go on if that was one batch of more."""
+
+    count: int
+    after: str | None = None
+
+
+@dataclass(frozen=True)
+class Act:
+    """Something that can be done."""
+
+    title: str
+    perform: Callable[[Work, Asked], Done]
+    fields: tuple[Field, ...] = (REASON,)
+    #: What it destroys cannot be had again: the queue's name is asked for.
+    destructive: bool = False
+    #: Whether it deals with messages: named ones, or all that match a filter.
+    matching: bool = False
+
+
+def preview(work: Work, act: Act, asked: Asked) -> str:
+    """How many it will deal with."""
+    if not act.matching:
+        return ""
+    if asked.ids:
+        return f"It deals with {len(asked.ids):,} messages."
+    rows = work.table(
+        "count_matching",
+        "matching, looked, complete",
+        queue=("text", asked.queue),
+        filter=("jsonb", asked.filter),
+    )
+    found = rows[0]
+    if found["complete"]:
+        return f"It deals with all that match: {found['matching']:,} messages."
+    return f"It deals with all that match: {found['matching']:,} among the first {found['looked']:,}, and later ones."
+
+
+def _single(function: Callable[[Work, Asked], object]) -> Callable[[Work, Asked], Done]:
+    """An act on one thing; its reason goes to the changes and to the log."""
+
+    def perform(work: Work, asked: Asked) -> Done:
+        work.because(asked.reason)
+        result = function(work, asked)
+        facts = {"queue": asked.queue, "target": asked.target, "by": work.person.name}
+        Logs(work.run).write("INFO", f"from the console: {asked.reason}"[:2000], facts)
+        return Done(result if isinstance(result, int) and not isinstance(result, bool) else 1)
+
+    return perform
+
+
+def _on_messages(name: str) -> Callable[[Work, Asked], Done]:
+    """An act on named messages at once, or on one batch of those that match."""
+
+    def perform(work: Work, asked: Asked) -> Done:
+        reason = work.reason(asked.reason)
+        other = asked.values.get("other") or None
+        until = _moment(asked.values.get("until"))
+        if asked.ids:
+            return Done(_NAMED[name](work, asked, reason, other, until))
+        options: dict[str, Any] = {"target": other, "until": until.isoformat() if until else None}
+        options = {key: value for key, value in options.items() if value}
+        if asked.after:
+            options["after"] = json.loads(asked.after)
+        rows = work.table(
+            "act_on_matching",
+            "done, cursor",
+            queue=("text", asked.queue),
+            act=("text", name),
+            filter=("jsonb", asked.filter),
+            reason=("text", reason),
+            batch=("integer", BATCH),
+            options=("jsonb", to_json(options)),
+        )
+        cursor = rows[0]["cursor"]
+        return Done(rows[0]["done"], None if cursor is None else json.dumps(cursor))
+
+    return perform
+
+
+_NAMED: dict[str, Callable[[Work, Asked, str, str | None, datetime | None], int]] = {
+    "retry": lambda work, asked, reason, other, until: work.admin.retry(asked.queue, asked.ids, reason),
+    "replay": lambda work, asked, reason, other, until: work.admin.replay(
+        asked.queue, asked.ids, target=other, reason=reason
+    ),
+    "move": lambda work, asked, reason, other, until: work.admin.move_messages(
+        asked.queue, asked.ids, other or "", reason
+    ),
+    "park": lambda work, asked, reason, other, until: work.admin.park_messages(
+        asked.queue, asked.ids, until=until, reason=reason
+    ),
+    "discard": lambda work, asked, reason, other, until: work.admin.discard(asked.queue, asked.ids, reason),
+}
+
+
+def _moment(given: str | None) -> datetime | None:
+    try:
+        return datetime.fromisoformat(given) if given else None
+    except ValueError as error:
+        raise BadArgument(f"{given!r} is no time", "Write it as 2026-01-31T06:00:00+00:00.") from error
+
+
+def _send(work: Work, asked: Asked) -> int:
+    headers = asked.values.get("headers") or "{}"
+    try:
+        given = json.loads(headers)
+    except ValueError as error:
+        raise BadArgument("the headers are no JSON object", 'Write them as {"name": "value"}.') from error
+    work.run(send(asked.queue, asked.values.get("body", ""), headers=given or None))
+    return 1
+
+
+def _edit(work: Work, asked: Asked) -> Done:
+    if len(asked.ids) != 1:
+        raise BadArgument("one message can be edited, not several")
+    work.admin.replay_edited(
+        asked.queue, asked.ids[0], body=asked.values.get("body", ""), reason=work.reason(asked.reason)
+    )
+    return Done(1)
+
+
+def _seek(work: Work, asked: Asked) -> int:
+    since = _moment(asked.values.get("since"))
+    if since is None:
+        raise BadArgument("say since when")
+    work.admin.seek_subscription(asked.target, since)
+    return 1
+
+
+ACTS: Mapping[str, Act] = {
+    "send": Act(
+        "Send",
+        _single(_send),
+        (("body", "Body", "text"), ("headers", "Headers, a JSON object", "optional"), REASON),
+    ),
+    "pause": Act("Pause", _single(lambda work, asked: work.admin.pause(asked.queue))),
+    "resume": Act("Resume", _single(lambda work, asked: work.admin.resume(asked.queue))),
+    "purge": Act("Purge", _single(lambda work, asked: work.admin.purge_queue(asked.queue)), destructive=True),
+    "retry": Act("Retry", _on_messages("retry"), matching=True),
+    "replay": Act(
+        "Replay",
+        _on_messages("replay"),
+        (("other", "To which queue (empty: where each died)", "optional"), REASON),
+        matching=True,
+    ),
+    "move": Act("Move", _on_messages("move"), (TARGET_QUEUE, REASON), matching=True),
+    "park": Act(
+        "Park",
+        _on_messages("park"),
+        (("until", "Until when (empty: until somebody retries it)", "optional"), REASON),
+        matching=True,
+    ),
+    "discard": Act("Discard", _on_messages("discard"), destructive=True, matching=True),
+    "edit": Act("Edit and replay", _edit, (("body", "Body", "text"), REASON)),
+    "seek": Act("Seek", _single(_seek), (("since", "Since when, such as 2026-01-31T06:00:00Z", "needed"), REASON)),
+    "pause-schedule": Act("Pause the schedule", _single(lambda work, asked: _schedules(work).pause(_id(asked)))),
+    "resume-schedule": Act("Resume the schedule", _single(lambda work, asked: _schedules(work).resume(_id(asked)))),
+    "cancel-schedule": Act("Cancel the schedule", _single(lambda work, asked: _schedules(work).cancel(_id(asked)))),
+    "pause-link": Act("Pause the link", _single(lambda work, asked: Links(work.run).pause(asked.target))),
+    "resume-link": Act("Resume the link", _single(lambda work, asked: Links(work.run).resume(asked.target))),
+    "end-consumer": Act("End the consumer", _single(lambda work, asked: work.run(close_consumer(_id(asked))))),
+}
+
+
+def _schedules(work: Work) -> Schedules:
+    return Schedules(work.run)
+
+
+def _id(asked: Asked) -> int:
+    try:
+        return int(asked.target)
+    except ValueError as error:
+        raise BadArgument(f"{asked.target!r} is no number") from error

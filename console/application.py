@@ -1,0 +1,72 @@
+"""The console as an ASGI application, alone or mounted under any prefix of another."""
+
+from __future__ import annotations
+
+from starlette.applications import Starlette
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from .answers import Answers
+from .attempts import Attempts
+from .database import Database
+from .headers import Headers
+from .history import Samples
+from .live import Poller
+from .pages.catalog import LISTINGS
+from .pages.messages import message, messages
+from .pages.page import Page
+from .pages.queues import causes, overview, queue, queues
+from .people import Access, Local, Person
+from .probes import probe
+from .rendering import FOLDER, Rendering
+from .tokens import Tokens
+
+NOTICE = "This console asks nobody who they are: it answers on this machine alone, and acts as the user of its DSN."
+
+
+def app(
+    dsn: str,
+    access: Access | None = None,
+    *,
+    live_role: str | None = None,
+    timeout: float = 5.0,
+    secret: str | None = None,
+    live_seconds: float = 2.0,
+) -> Starlette:
+    """The console of a database.
+
+    access: how a request says who looks; None: everybody on this machine is the DSN's user. live_role: the role in
+    which the one poller reads figures; None: the DSN's user. timeout: seconds that one statement may take. secret:
+    the same for all processes that answer for one address.
+    """
+    database = Database(dsn, timeout)
+    access = access or Local()
+    samples = Samples()
+    poller = Poller(database, Person("the console's poller", role=live_role), samples, live_seconds)
+    tokens = Tokens(secret)
+    rendering = Rendering(tokens, live=True, notice=NOTICE if isinstance(access, Local) else "")
+    answers = Answers(database, access, rendering, tokens, Attempts(), poller)
+    pages: dict[str, Page] = {
+        "/": overview(samples),
+        "/queues": queues,
+        "/queue": queue,
+        "/messages": messages,
+        "/message": message,
+        "/causes": causes,
+        **{path: listing.page for path, listing in LISTINGS.items()},
+    }
+    application = Starlette(
+        routes=[
+            *(Route(path, answers.page(page), methods=["GET"]) for path, page in pages.items()),
+            Route("/act", answers.form, methods=["GET"]),
+            Route("/act", answers.act, methods=["POST"]),
+            Route("/search", answers.search, methods=["GET"]),
+            Route("/live", answers.live, methods=["GET"]),
+            Route("/metrics", answers.metrics, methods=["GET"]),
+            Route("/healthz", probe(dsn, live_role, ready=False), methods=["GET"]),
+            Route("/readyz", probe(dsn, live_role, ready=True), methods=["GET"]),
+            Mount("/static", StaticFiles(directory=FOLDER / "static")),
+        ],
+    )
+    application.add_middleware(Headers)
+    return application

@@ -1,0 +1,119 @@
+"""Work in the database as the person who looks: one connection and one transaction a request, with a timeout."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+from psycopg.pq import PGconn, Ping
+
+from ..engine import Admin
+from ..engine.calls import Call, Rows, scalar, table
+from ..engine.database.runner import run
+from ..engine.errors import HowdahError, NotAllowed
+from .people import Person, RefusedError
+
+T = TypeVar("T")
+
+CONNECT_SECONDS = 5
+#: How many requests of a process are in the database at once; others wait for their turn.
+MOST_CONNECTIONS = 16
+
+INHERITS = (
+    "select r.rolsuper or exists (select from pg_roles o where o.oid <> r.oid and pg_has_role(r.oid, o.oid, 'usage'))"
+    " from pg_roles r where r.rolname = session_user"
+)
+
+
+class Work:
+    """One transaction of one person: calls of Howdah's functions."""
+
+    def __init__(self, connection: psycopg.Connection[Any], person: Person) -> None:
+        self._connection = connection
+        self.person = person
+        self.admin = Admin(self.run)
+
+    def run(self, call: Call[T]) -> T:
+        """Run a call. Raises HowdahError, or psycopg's error."""
+        return run(self._connection, call)
+
+    def table(self, function: str, columns: str, **arguments: tuple[str, Any]) -> Rows:
+        """Rows of a function."""
+        return self.run(table(function, columns, **arguments))
+
+    def scalar(self, function: str, **arguments: tuple[str, Any]) -> Any:
+        """The value of a function."""
+        return self.run(scalar(function, **arguments))
+
+    def part(self, read: Callable[[], list[T]]) -> list[T]:
+        """A part of a page: nothing where the person may not see it. The rest of the page stays in order."""
+        try:
+            with self._connection.transaction():
+                return read()
+        except HowdahError as error:
+            if error.sqlstate != NotAllowed.sqlstate:
+                raise
+        except psycopg.errors.InsufficientPrivilege:
+            pass
+        return []
+
+    def because(self, reason: str) -> None:
+        """Have this transaction's changes recorded with a reason."""
+        self._connection.execute("select set_config('howdah.reason', %s, true)", (self.reason(reason),))
+
+    def reason(self, given: str) -> str:
+        """The reason of an act, with the person where the database knows only a role."""
+        role = self.person.role
+        return given if role is None or role == self.person.name else f"{given} ({self.person.name})"
+
+
+class Database:
+    """Opens work as a person."""
+
+    def __init__(self, dsn: str, timeout: float = 5.0) -> None:
+        """timeout: seconds that one statement may take."""
+        self.dsn = dsn
+        self._timeout = f"{max(1, round(timeout * 1000))}ms"
+        self._turns = threading.BoundedSemaphore(MOST_CONNECTIONS)
+
+    @contextmanager
+    def work(self, person: Person, *, reading: bool = True) -> Iterator[Work]:
+        """A transaction as that person; committed at the block's end. Raises RefusedError if the log-in fails."""
+        with self._turns, self._connect(person) as connection:
+            connection.read_only = reading
+            connection.execute(
+                "select set_config('statement_timeout', %s, true), set_config('lock_timeout', %s, true)",
+                (self._timeout, self._timeout),
+            )
+            if person.role is not None:
+                _assume(connection, person.role)
+            yield Work(connection, person)
+
+    def _connect(self, person: Person) -> psycopg.Connection[Any]:
+        given: dict[str, Any] = {"connect_timeout": CONNECT_SECONDS, "application_name": "howdah console"}
+        if person.user is not None:
+            # A server that trusts everybody would take any password for any user.
+            given |= {"user": person.user, "password": person.password, "require_auth": "!none"}
+        conninfo = make_conninfo(self.dsn, **given)
+        try:
+            return psycopg.connect(conninfo)
+        except psycopg.OperationalError as error:
+            if person.user is None or PGconn.ping(conninfo.encode()) != Ping.OK:
+                raise RefusedError(503, "The database does not answer.") from error
+            raise RefusedError(401, "The database refused this user or password.", challenge=True) from error
+
+
+def _assume(connection: psycopg.Connection[Any], role: str) -> None:
+    # With rights of its own, the log-in could do more than the role, and RESET ROLE would give them back.
+    row = connection.execute(INHERITS).fetchone()
+    if row is None or row[0]:
+        raise RefusedError(503, "The console's log-in is a superuser or inherits rights; it must do neither.")
+    try:
+        connection.execute(sql.SQL("set local role {}").format(sql.Identifier(role)))
+    except psycopg.Error as error:
+        raise RefusedError(403, "There is no such role here, or the console may not assume it.") from error

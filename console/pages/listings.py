@@ -1,0 +1,86 @@
+"""Pages that are one table: a function of the engine, its columns, and what to do where it is empty."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.requests import Request
+
+from ...engine.calls import Rows
+from ..database import Work
+from .page import Columns, Link, Shown, number, text
+
+MOST = 200
+
+
+def to_queue(row: Mapping[str, Any], link: Link) -> str:
+    """The page of the queue that the row names."""
+    return link("/queue", name=row.get("queue_name") or row.get("queue"))
+
+
+def to_act(act: str, key: str) -> Callable[[Mapping[str, Any], Link], str]:
+    """The form of an act on what the row names."""
+    return lambda row, link: link("/act", act=act, target=row[key], queue=row.get("queue_name", ""))
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A page of one table."""
+
+    title: str
+    function: str
+    columns: Columns
+    empty: str
+    hint: str = ""
+    #: Parameters of the URL that are arguments of the function, with their SQL types.
+    arguments: tuple[tuple[str, str], ...] = ()
+    #: An argument without which there is nothing to show.
+    needed: str = ""
+    links: Mapping[str, Callable[[Mapping[str, Any], Link], str]] = field(default_factory=dict)
+    #: A column made of a row for an act, by its title.
+    acts: Mapping[str, Callable[[Mapping[str, Any], Link], str]] = field(default_factory=dict)
+    #: The argument that says how many rows, the one that says where to go on, and the column that it is taken from.
+    limit: str = ""
+    after: tuple[str, str] = ("", "")
+    #: Argument that is always the same.
+    always: tuple[tuple[str, str, Any], ...] = ()
+
+    def page(self, request: Request, work: Work) -> Shown:
+        """The table for this request."""
+        given = {name: text(request, name) for name, _ in self.arguments}
+        rows: Rows = []
+        if not self.needed or given[self.needed]:
+            rows = self._rows(request, work, given)
+        for row in rows:
+            row.update(dict.fromkeys(self.acts, "do it…"))
+        more = None
+        if self.after[0] and len(rows) == MOST:
+            following = request.url.include_query_params(**{self.after[0]: rows[-1][self.after[1]]})
+            more = f"{following.path}?{following.query}"
+        return Shown(
+            "listing.html",
+            {
+                "title": self.title,
+                "about": "",
+                "hint": self.hint,
+                "rows": rows,
+                "columns": self.columns + tuple((name, name) for name in self.acts),
+                "links": {**self.links, **self.acts},
+                "empty": f"Name a {self.needed} above." if self.needed and not given[self.needed] else self.empty,
+                "filters": [(name, name.replace("_", " "), given[name] or "") for name, _ in self.arguments],
+                "live_key": None,
+                "more": more,
+            },
+        )
+
+    def _rows(self, request: Request, work: Work, given: Mapping[str, str | None]) -> Rows:
+        arguments: dict[str, tuple[str, Any]] = {name: (kind, given[name]) for name, kind in self.arguments}
+        arguments |= {name: (kind, value) for name, kind, value in self.always}
+        if self.limit:
+            arguments[self.limit] = ("integer", MOST)
+        if self.after[0]:
+            arguments[self.after[0]] = ("bigint", number(request, self.after[0]))
+        names = {name for name, _ in self.columns} | ({self.after[1]} - {""})
+        return work.table(self.function, ", ".join(sorted(names)), **arguments)

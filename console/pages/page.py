@@ -1,0 +1,39 @@
+"""What every page is given, and how it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.requests import Request
+
+from ..database import Work
+
+Columns = tuple[tuple[str, str], ...]
+Link = Callable[..., str]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A template with its values."""
+
+    template: str
+    values: Mapping[str, Any]
+
+
+Page = Callable[[Request, Work], Shown]
+
+
+def number(request: Request, name: str) -> int | None:
+    """A number of the URL. None: there is none, or it is not one."""
+    try:
+        found = int(request.query_params.get(name, ""))
+    except ValueError:
+        return None
+    return found if abs(found) < 2**63 else None
+
+
+def text(request: Request, name: str) -> str | None:
+    """A text of the URL; None if it is empty. PostgreSQL has no character 0."""
+    return request.query_params.get(name, "").replace("\0", "").strip() or None

@@ -1,0 +1,65 @@
+"""How values are shown: nothing that a message holds can change the page around it."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+#: Stands for what is not there.
+NONE = "\u2013"
+#: Characters of a body that a page shows.
+MOST_SHOWN = 65_536
+
+
+def visible(value: object, most: int = MOST_SHOWN) -> str:
+    """Text with control characters and direction marks written out, cut with a word about how much there is."""
+    text = str(value)
+    rest = len(text) - most
+    shown = "".join(_written(character) for character in text[:most])
+    return f"{shown}… (and {rest:,} characters more)" if rest > 0 else shown
+
+
+def _written(character: str) -> str:
+    if character in "\n\t" or unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp"):
+        return character
+    return f"\\u{ord(character):04x}"
+
+
+def span(value: timedelta | float | None) -> str:
+    """A duration in its two greatest units."""
+    if value is None:
+        return NONE
+    seconds = int(value.total_seconds() if isinstance(value, timedelta) else value)
+    if seconds < 0:
+        return "-" + span(-seconds)
+    for size, name, lower, small in ((86400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
+        if seconds >= size:
+            return f"{seconds // size} {name} {seconds % size // lower} {small}"
+    return f"{seconds} s"
+
+
+#: Columns whose numbers are names: no commas between their digits.
+NAMES = ("id", "message", "pid", "consumer", "lease", "transaction")
+
+
+def plain(value: Any, column: str = "") -> str:
+    """A cell's value as text. Times are the template's work."""
+    if value is None:
+        return NONE
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return str(value) if column.rpartition("_")[2] in NAMES else f"{value:,}"
+    if isinstance(value, timedelta):
+        return span(value)
+    if isinstance(value, Mapping | list):
+        return visible(json.dumps(value, ensure_ascii=False, default=str), 2000)
+    return visible(value, 2000)
+
+
+def is_moment(value: object) -> bool:
+    """Whether a value is a point in time."""
+    return isinstance(value, datetime)

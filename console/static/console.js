@@ -1,0 +1,72 @@
+"use strict";
+// Times in the reader's zone; the server's is shown when the pointer rests on it.
+for (const time of document.querySelectorAll("time[datetime]")) {
+  const moment = new Date(time.dateTime);
+  if (!Number.isNaN(moment.getTime())) {
+    time.title = time.textContent;
+    time.textContent = moment.toLocaleString();
+  }
+}
+
+// "/" goes to the search.
+document.addEventListener("keydown", (event) => {
+  const target = event.target;
+  if (event.key === "/" && !event.ctrlKey && !event.metaKey && !target.matches("input, textarea, select")) {
+    event.preventDefault();
+    document.getElementById("q")?.focus();
+  }
+});
+
+// Acts in batches: the next one begins by itself until somebody stops it.
+const going = document.querySelector("form[data-continue]");
+if (going) {
+  const timer = setTimeout(() => going.requestSubmit(), 300);
+  document.getElementById("cancel")?.addEventListener("click", () => clearTimeout(timer));
+}
+
+// Live figures: text is replaced, nothing else.
+const address = document.body.dataset.live;
+if (address && document.querySelector("[data-figure], [data-total]")) {
+  const age = document.getElementById("age");
+  const button = document.getElementById("pause");
+  const rows = new Map();
+  for (const row of document.querySelectorAll("[data-queue]")) rows.set(row.dataset.queue, row);
+  let source = null;
+  let last = null;
+  const write = (place, value) => {
+    const shown = typeof value === "number" ? value.toLocaleString("en") : value === null ? "–" : String(value);
+    if (place.childElementCount === 1) place = place.firstElementChild;
+    if (place.childElementCount === 0 && place.textContent !== shown) place.textContent = shown;
+  };
+  const open = () => {
+    source = new EventSource(address);
+    source.addEventListener("figures", (event) => {
+      const figures = JSON.parse(event.data);
+      last = Date.now();
+      for (const [name, value] of Object.entries(figures.totals)) {
+        for (const place of document.querySelectorAll(`[data-total="${CSS.escape(name)}"]`)) write(place, value);
+      }
+      for (const queue of figures.queues) {
+        const row = rows.get(queue.queue_name);
+        if (!row) continue;
+        for (const place of row.querySelectorAll("[data-figure]")) {
+          const name = place.dataset.figure;
+          if (name !== "queue_name" && name in queue) write(place, queue[name]);
+        }
+      }
+    });
+    source.addEventListener("ended", () => { source.close(); age.textContent = "no longer live: load the page again"; });
+  };
+  setInterval(() => {
+    if (last !== null) age.textContent = `figures are ${Math.round((Date.now() - last) / 1000)} s old`;
+  }, 1000);
+  button.addEventListener("click", () => {
+    const paused = button.getAttribute("aria-pressed") === "true";
+    button.setAttribute("aria-pressed", String(!paused));
+    button.textContent = paused ? "Pause" : "Go on";
+    if (paused) open(); else source.close();
+  });
+  open();
+} else {
+  document.querySelector(".live")?.remove();
+}

@@ -1,0 +1,99 @@
+"""Who gets in: the machine itself, HTTP basic, a trusted proxy, a host application; and who does not."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+from console_people import PASSWORD
+from psycopg.conninfo import make_conninfo
+from starlette.testclient import TestClient
+from support import Db
+
+from howdah.console import Basic, Host, Proxy, app
+from howdah.console.attempts import Attempts
+
+
+def basic(user: str, password: str) -> dict[str, str]:
+    """The header of HTTP basic."""
+    return {"authorization": "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()}
+
+
+def test_without_access_it_answers_its_own_machine_alone_and_says_so(dsn: str, orders: int) -> None:
+    console = app(dsn)
+    with TestClient(console, "http://localhost", client=("127.0.0.1", 1)) as browser:
+        assert "on this machine alone" in browser.get("/").text
+    with TestClient(console, "http://localhost", client=("192.0.2.1", 1)) as browser:
+        assert browser.get("/").status_code == 403
+    with TestClient(console, "http://evil.example", client=("127.0.0.1", 1)) as browser:
+        assert browser.get("/").status_code == 403
+
+
+def test_with_basic_a_person_is_the_databases_user(dsn: str, people: None, orders: int) -> None:
+    # The database's address, and nobody's password.
+    with TestClient(app(make_conninfo(dsn, user="nobody", password=""), Basic()), follow_redirects=False) as browser:
+        unknown = browser.get("/")
+        assert unknown.status_code == 401
+        assert unknown.headers["www-authenticate"].startswith("Basic")
+        assert browser.get("/queues", headers=basic("console_browser", PASSWORD)).status_code == 200
+        assert browser.get("/queues", headers=basic("console_nobody", PASSWORD)).status_code == 403
+        assert browser.get("/queues", headers=basic("console_browser", "wrong")).status_code == 401
+        assert browser.get("/", headers={"authorization": "Basic %%%"}).status_code == 401
+
+
+def test_failed_log_ins_have_to_wait_and_others_do_not(dsn: str, people: None) -> None:
+    console = app(dsn, Basic())
+    with TestClient(console, client=("192.0.2.1", 1)) as browser:
+        for _ in range(10):
+            assert browser.get("/", headers=basic("console_browser", "wrong")).status_code == 401
+        refused = browser.get("/", headers=basic("console_browser", PASSWORD))
+        assert refused.status_code == 429
+        assert int(refused.headers["retry-after"]) > 0
+    with TestClient(console, client=("192.0.2.2", 1)) as browser:
+        assert browser.get("/", headers=basic("console_browser", PASSWORD)).status_code == 200
+
+
+def test_an_address_may_try_again_when_its_time_is_up() -> None:
+    now = 0.0
+    attempts = Attempts(2, 60, lambda: now)
+    attempts.failed("a")
+    assert attempts.wait("a") == 0
+    attempts.failed("a")
+    assert attempts.wait("a") == 60
+    now = 61
+    assert attempts.wait("a") == 0
+
+
+def test_a_trusted_proxy_names_the_role_and_nobody_else_does(login_dsn: str, orders: int) -> None:
+    console = app(login_dsn, Proxy(["192.0.2.0/24"]))
+    said = {"x-forwarded-user": "console_browser"}
+    with TestClient(console, client=("192.0.2.9", 1)) as browser:
+        assert "console_browser" in browser.get("/queues", headers=said).text
+        assert browser.get("/queues").status_code == 403
+        assert browser.get("/queues", headers={"x-forwarded-user": "no such role"}).status_code == 403
+        assert browser.get("/queues", headers={"x-forwarded-user": "none"}).status_code == 403
+        twice = [("x-forwarded-user", "console_browser"), ("x-forwarded-user", "console_operator")]
+        assert browser.get("/queues", headers=twice).status_code == 403
+    with TestClient(console, client=("198.51.100.1", 1)) as browser:
+        assert browser.get("/queues", headers=said).status_code == 403
+
+
+def test_a_log_in_with_rights_of_its_own_is_refused_behind_a_proxy(dsn: str, people: None) -> None:
+    with TestClient(app(dsn, Proxy(["192.0.2.0/24"])), client=("192.0.2.9", 1)) as browser:
+        answer = browser.get("/queues", headers={"x-forwarded-user": "console_browser"})
+        assert answer.status_code == 503
+        assert "superuser" in answer.text
+    inheriting = make_conninfo(dsn, user="console_browser", password=PASSWORD)
+    with TestClient(app(inheriting, Proxy(["192.0.2.0/24"])), client=("192.0.2.9", 1)) as browser:
+        answer = browser.get("/queues", headers={"x-forwarded-user": "console_browser"})
+        assert answer.status_code == 503
+
+
+def test_a_host_application_that_names_nobody_shows_nothing(login_dsn: str, db: Db) -> None:
+    with TestClient(app(login_dsn, Host(lambda request: None))) as browser:
+        assert browser.get("/").status_code == 403
+
+
+def test_a_proxy_has_to_be_named() -> None:
+    with pytest.raises(ValueError, match="trusted"):
+        Proxy([])

@@ -1,0 +1,146 @@
+"""Every page of the console, in four roles, with whatever a message holds."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from console_paths import PATHS
+from console_people import as_named
+from starlette.applications import Starlette
+from starlette.routing import Mount
+from starlette.testclient import TestClient
+from support import Db, deliver_and_fail, one
+
+from howdah.console import Host, app
+from howdah.console.headers import POLICY
+
+HOSTILE = "<script>alert(1)</script>\u202e evil \u0007 \"'&"
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("person", ["operator", "auditor", "browser", "nobody"])
+def test_a_page_answers_each_role_or_says_what_it_lacks(
+    client: TestClient, orders: int, person: str, path: str
+) -> None:
+    answer = client.get(path.replace("{id}", str(orders)), headers={"x-test-person": person})
+    assert answer.status_code == 200 or (answer.status_code == 403 and person != "operator"), answer.text
+    assert answer.headers["content-security-policy"] == POLICY
+    assert answer.headers["cache-control"] == "no-store"
+    assert len(answer.content) < 150_000
+    assert "<h1>" in answer.text
+    if person == "nobody":
+        assert "north" not in answer.text
+        assert "item" not in answer.text
+
+
+def test_no_page_has_a_script_or_style_of_its_own_or_a_file_of_another_host(client: TestClient, orders: int) -> None:
+    for path in PATHS:
+        page = client.get(path.replace("{id}", str(orders))).text
+        assert not re.findall(r"<style|\sstyle=|\son\w+=|javascript:", page), path
+        assert re.findall(r"<script[^>]*>", page) == ['<script src="/static/console.js" defer>']
+        assert not re.findall(r"""(?:src|href|action)=["']?(?:https?:)?//""", page), path
+
+
+def test_links_keep_the_prefix_that_the_console_is_mounted_under(
+    login_dsn: str, orders: int, client: TestClient
+) -> None:
+    inner = client.app
+    host = Starlette(routes=[Mount("/deep/howdah", inner)])
+    with TestClient(host, headers={"x-test-person": "operator"}) as browser:
+        for path in PATHS:
+            answer = browser.get("/deep/howdah" + path.replace("{id}", str(orders)))
+            assert answer.status_code == 200
+            links = re.findall(r"""(?:src|href|action)="(/[^"]*)""", answer.text)
+            assert links
+            assert all(link.startswith("/deep/howdah/") for link in links), links
+        assert browser.get("/deep/howdah/static/console.css").status_code == 200
+        form = browser.get("/deep/howdah/act?act=pause&queue=orders")
+        token = re.findall(r'name="token" value="(\w+)"', form.text)
+        done = browser.post(
+            "/deep/howdah/act", data={"act": "pause", "queue": "orders", "reason": "r", "token": token[0]}
+        )
+        assert done.status_code == 200, done.text
+
+
+def test_hostile_text_is_shown_and_does_nothing(client: TestClient, db: Db) -> None:
+    one(db, "select howdah.create_queue('orders', '{\"max_failed_deliveries\": 1}')")
+    number = one(
+        db,
+        "select howdah.send('orders', %s::text, headers => jsonb_build_object('h', %s::text),"
+        " message_type => %s, correlation_id => %s)",
+        (HOSTILE, HOSTILE, HOSTILE, HOSTILE),
+    )
+    deliver_and_fail(db, "orders", error_text=HOSTILE, error_class=HOSTILE)
+    queue = one(db, "select exception_queue from howdah.list_poison()")
+    for path in ("/", f"/message?queue={queue}&id={number}", f"/messages?queue={queue}", "/causes", "/dead"):
+        page = client.get(path).text
+        assert "alert(1)" in page, path
+        assert "<script>alert" not in page
+        assert "\u202e" not in page
+        assert "\u0007" not in page
+        assert "\\u202e" in page
+
+
+def test_a_body_of_a_megabyte_is_cut_and_one_that_is_no_text_is_shown_as_numbers(client: TestClient, db: Db) -> None:
+    one(db, "select howdah.create_queue('orders')")
+    large = one(db, "select howdah.send('orders', repeat('<b>', 350000))")
+    broken = one(db, r"select howdah.send('orders', '\xfffe00ff'::bytea)")
+    page = client.get(f"/message?queue=orders&id={large}")
+    assert len(page.content) < 500_000
+    assert "<b><b>" not in page.text
+    assert "characters more" in page.text
+    assert "fffe00ff" in client.get(f"/message?queue=orders&id={broken}").text
+
+
+def test_what_a_rule_hides_never_reaches_the_page(client: TestClient, db: Db, orders: int) -> None:
+    one(db, "select howdah.set_redaction('orders', '$.item')")
+    page = client.get(f"/message?queue=orders&id={orders}").text
+    assert "item" in page
+    assert "7" not in re.findall(r"<pre[^>]*>(.*?)</pre>", page, re.DOTALL)[0]
+
+
+def test_a_look_changes_nothing_about_a_message(client: TestClient, db: Db, orders: int) -> None:
+    before = one(db, "select array_agg(m::text) from howdah.browse('orders') m")
+    for path in PATHS:
+        client.get(path.replace("{id}", str(orders)))
+    assert one(db, "select array_agg(m::text) from howdah.browse('orders') m") == before
+    assert one(db, "select count(*)::int from howdah.operator_acts") == 0
+
+
+def test_a_filter_in_the_url_finds_messages_and_says_how_far_it_looked(client: TestClient, orders: int) -> None:
+    page = client.get("/messages?queue=orders&header=shop%3Dnorth&body=item").text
+    assert f">{orders}<" in page.replace("<bdi>", "").replace("</bdi>", "")
+    assert "Looked at 1 messages: that is all" in page
+    assert "No message here fits" in client.get("/messages?queue=orders&header=shop%3Dsouth").text
+
+
+def test_search_leads_to_a_queue_a_message_or_the_list(client: TestClient, orders: int) -> None:
+    assert client.get("/search?q=orders").headers["location"] == "/queue?name=orders"
+    assert client.get(f"/search?q={orders}").headers["location"] == f"/message?queue=orders&id={orders}"
+    assert client.get("/search?q=ord").headers["location"] == "/queues?like=ord"
+
+
+def test_an_unknown_queue_is_said_to_be_none(client: TestClient) -> None:
+    answer = client.get("/messages?queue=none")
+    assert answer.status_code == 404
+    assert "none" in answer.text
+
+
+def test_a_statement_that_takes_too_long_is_ended(login_dsn: str, db: Db, orders: int) -> None:
+    console = app(login_dsn, Host(as_named), timeout=0.2)
+    with db.transaction():
+        db.execute("lock table howdah.destinations in access exclusive mode")
+        with TestClient(console, headers={"x-test-person": "operator"}) as browser:
+            answer = browser.get("/queues")
+    assert answer.status_code in (409, 500, 504)
+    assert "Not done" in answer.text
+
+
+def test_monitoring_finds_metrics_and_health(client: TestClient, orders: int) -> None:
+    answer = client.get("/metrics")
+    assert answer.text.endswith("# EOF\n")
+    assert answer.headers["content-type"].startswith("application/openmetrics-text")
+    assert client.get("/metrics", headers={"x-test-person": "nobody"}).status_code == 403
+    assert client.get("/healthz", headers={}).text == "ok\n"
+    assert client.get("/readyz").status_code in (200, 503)
