@@ -305,6 +305,21 @@ COMMENT ON COLUMN howdah.destination_policies.options IS 'The options, as in cre
 COMMENT ON COLUMN howdah.destination_policies.set_at IS 'When it was set.';
 COMMENT ON COLUMN howdah.destination_policies.set_by IS 'The role that set it.';
 
+CREATE TABLE howdah.redactions (
+    pattern TEXT COLLATE "C" NOT NULL,
+    path TEXT COLLATE "C" NOT NULL,
+    reason TEXT,
+    set_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    set_by TEXT NOT NULL,
+    CONSTRAINT pk_redactions PRIMARY KEY (pattern, path)
+);
+COMMENT ON TABLE howdah.redactions IS 'What is hidden in bodies that people look at. All rules whose patterns match apply.';
+COMMENT ON COLUMN howdah.redactions.pattern IS 'The names of the queues and topics that it applies to, as in destination_policies.';
+COMMENT ON COLUMN howdah.redactions.path IS 'What it hides in their bodies: a JSON path; * stands for any name or element, $ for the whole body.';
+COMMENT ON COLUMN howdah.redactions.reason IS 'Why, in the administrator''s words.';
+COMMENT ON COLUMN howdah.redactions.set_at IS 'When it was set.';
+COMMENT ON COLUMN howdah.redactions.set_by IS 'The role that set it.';
+
 CREATE TABLE howdah.destinations (
     id INTEGER GENERATED ALWAYS AS IDENTITY,
     name TEXT COLLATE "C" NOT NULL,
@@ -822,7 +837,7 @@ CREATE TABLE howdah.operator_acts (
     message_ids BIGINT[] NOT NULL,
     incident_id BIGINT,
     CONSTRAINT pk_operator_acts PRIMARY KEY (act_id),
-    CONSTRAINT ck_operator_acts_act CHECK (CASE WHEN destination_id IS NULL THEN act IN ('paused', 'quiesced', 'stopped', 'resumed') ELSE act IN ('replayed', 'edited', 'moved', 'parked', 'retried', 'discarded', 'purged') END)
+    CONSTRAINT ck_operator_acts_act CHECK (CASE WHEN destination_id IS NULL THEN act IN ('paused', 'quiesced', 'stopped', 'resumed', 'redacted', 'unredacted') ELSE act IN ('replayed', 'edited', 'moved', 'parked', 'retried', 'discarded', 'purged') END)
 );
 COMMENT ON TABLE howdah.operator_acts IS 'What operators did with messages and the engine, and who they were. INSERT-only; kept for engine.journal_retention_days.';
 COMMENT ON COLUMN howdah.operator_acts.act_id IS 'Number of the act.';
@@ -830,7 +845,7 @@ COMMENT ON COLUMN howdah.operator_acts.at IS 'When it was done.';
 COMMENT ON COLUMN howdah.operator_acts.destination_id IS 'The destination the messages were in. NULL: it was done to the engine.';
 COMMENT ON COLUMN howdah.operator_acts.other_destination_id IS 'Where replayed, edited or moved messages went.';
 COMMENT ON COLUMN howdah.operator_acts.actor IS 'The role that did it.';
-COMMENT ON COLUMN howdah.operator_acts.act IS 'replayed, edited, moved, parked, retried, discarded or purged; of the engine paused, quiesced, stopped or resumed.';
+COMMENT ON COLUMN howdah.operator_acts.act IS 'replayed, edited, moved, parked, retried, discarded or purged; of the engine paused, quiesced, stopped, resumed, redacted or unredacted (a rule that hides parts of bodies).';
 COMMENT ON COLUMN howdah.operator_acts.reason IS 'Why, in the operator''s words.';
 COMMENT ON COLUMN howdah.operator_acts.message_ids IS 'The messages of one call. For edited, the original and its copy.';
 COMMENT ON COLUMN howdah.operator_acts.incident_id IS 'The last incident of any message before the act. NULL: there was none.';
