@@ -6198,7 +6198,8 @@ begin
             ('howdah_messages', '{"state": "ready"}'::jsonb, s.ready::double precision, null::timestamptz),
             ('howdah_messages', '{"state": "waiting"}', s.waiting, null),
             ('howdah_messages', '{"state": "leased"}', s.leased, null),
-            ('howdah_messages', '{"state": "dead"}', (select coalesce(sum(d.dead), 0) from howdah.dead_figures d), null),
+            ('howdah_messages', '{"state": "dead"}',
+                (select coalesce(sum(d.dead), 0) from howdah.dead_figures d), null),
             ('howdah_oldest_message_age_seconds', '{}',
                 coalesce(extract(epoch from v_now - s.oldest_sent_at), 0), null)
         ) f;
