@@ -1,9 +1,8 @@
 -- howdah.act_on_matching(queue, act, filter, reason, batch, options): deal with one batch of the messages that match a
 -- filter of howdah.find_messages.
 --
--- Returns  one row: done, the messages dealt with; passed, those that match but are in somebody's hands or, for replay,
---          have no queue to go back to; looked; complete (nothing is left to look at); and the cursor from which the
---          next call goes on (NULL at the end).
+-- Returns  one row: done, passed, looked, complete and cursor. done counts the messages dealt with. passed counts those
+--          that match but are in somebody's hands, or have no queue to go back to. The next call goes on from cursor.
 -- Raises   HD001 no such queue; HD005 wrong argument, or no reason; HD010 not allowed; HD013 never, because
 --          messages in somebody's hands are left; HD023 the selector is invalid; HD045 the master of changes is away.
 -- Role     howdah_admin

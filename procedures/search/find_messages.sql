@@ -1,16 +1,16 @@
 -- howdah.find_messages(queue, filter, after, max_rows): find messages of a queue without disturbing anyone.
 --
--- Returns  up to max_rows messages in the order of their keys, then always one row without message_id: how many rows
---          it looked at, whether it came to the end (complete), and the cursor for the next call (NULL at the end).
+-- Returns  up to max_rows messages in the order of their keys. Then there is always one row without message_id. It
+--          has the number of rows looked at, whether that was all (complete), and the cursor for the next call.
 --          body has the first 500 characters, redacted; body_type is text, json or bytes (as hexadecimal digits);
 --          attempts counts the failures.
 -- Raises   HD001 no such queue; HD005 wrong argument; HD010 not allowed; HD023 the selector is invalid; HD037 on a
 --          standby.
 -- Role     howdah_browser howdah_consumer howdah_admin
 --
--- Keys of the filter: selector, header ({"name": "value"}), body (a text that it contains), state (ready, delayed,
--- leased, parked, dead, expired), min_priority, group, sent_after, sent_before, cause, error_class (of the last
--- failure), origin (the queue that a dead message came from).
+-- Keys of the filter: selector, header ({"name": "value"}), body (a text that it contains), state, min_priority,
+-- group, sent_after, sent_before. Of failed messages also: cause, error_class, origin. States: ready, delayed, leased,
+-- parked, dead, expired.
 --
 -- One call looks at 20,000 rows or 32 MB of bodies at most, by keys; it locks nothing. For a subscription it sees only
 -- what was set aside. Filters read redacted bodies, so that nobody can guess what a rule hides.

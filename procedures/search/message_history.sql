@@ -1,7 +1,8 @@
 -- howdah.message_history(queue, message_id): all that is on record of one message in one queue, in one list by time.
 --
--- Returns  events of the journal, failed deliveries (incident) and acts of operators (act), the oldest first; then
---          always one row without a time: how many rows of the journal it looked at, and whether those were all.
+-- Returns  events of the journal, failed deliveries (incident) and acts of operators (act), the oldest first.
+--          Then there is always one row without a time. It has the number of rows of the journal looked at, and whether
+--          those were all.
 -- Raises   HD001 no such queue; HD010 not allowed; HD037 on a standby.
 -- Role     howdah_browser howdah_consumer howdah_admin
 --

@@ -1,7 +1,7 @@
 -- howdah.may_browse(destination_id): whether the caller may read the bodies of a destination's messages.
 --
--- Returns  boolean; false for a temporary queue, which only its own connection browses, and, once there
---          is a redaction rule, where the caller may neither receive nor administer (docs/search.md).
+-- Returns  boolean; false for a temporary queue, which only its own connection browses. Once there is a
+--          redaction rule, false where the caller may neither receive nor administer (docs/search.md).
 -- Raises   HD010 called from a maintenance command.
 -- Role     howdah_auditor howdah_admin
 create or replace function howdah.may_browse(destination_id integer) returns boolean
