@@ -2228,6 +2228,38 @@ $_$;
 
 COMMENT ON FUNCTION howdah._browse_selected(p_destination howdah.destinations, p_selector_sql text, p_rank smallint, p_seq bigint, p_now timestamp with time zone, p_max integer) IS 'a page of ready messages that a compiled selector selects.';
 
+CREATE FUNCTION howdah._bucket_rows(p_metric text, p_counts bigint[]) RETURNS TABLE(le text, messages bigint)
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select case when b.n = cardinality(p_counts) then '+Inf'
+            when p_metric = 'wait' then (howdah._wait_bounds())[b.n]::text
+            else (power(2, b.n - 1)::numeric / 1000000)::text end,
+        b.messages
+    from (select u.n::integer as n, (sum(u.messages) over (order by u.n))::bigint as messages
+        from unnest(p_counts) with ordinality u(messages, n)) b
+    where p_metric = 'wait' or b.n = cardinality(p_counts) or b.n >= 7 and b.n % 2 = 1
+$$;
+
+COMMENT ON FUNCTION howdah._bucket_rows(p_metric text, p_counts bigint[]) IS 'the buckets of a histogram, each with all that is not longer than its bound.';
+
+CREATE FUNCTION howdah._busiest_queues(p_most integer) RETURNS integer[]
+    LANGUAGE sql STABLE
+    AS $$
+    select array(
+        select d.id
+        from howdah.destinations d
+        left join howdah.metric_totals t on t.destination_id = d.id and t.metric = 'enqueued' and t.label = ''
+        left join howdah.backlog_figures f on f.destination_id = d.id
+        cross join (select howdah._sees_all() as all_of_it) caller
+        where d.kind = 'queue' and d.dropped_at is null and not d.name ^@ '_TEMP.'
+          and (caller.all_of_it or howdah._sees(d.id))
+        order by case when t.changed_at > howdah.now() - interval '10 minutes' then t.gained else 0 end desc,
+            coalesce(f.live + f.parked, 0) desc, coalesce(t.total, 0) desc, d.name
+        limit p_most)
+$$;
+
+COMMENT ON FUNCTION howdah._busiest_queues(p_most integer) IS 'the queues that the caller may browse and that gained most at the last counts.';
+
 CREATE FUNCTION howdah._by_alias(p_destination howdah.destinations, p_alias text) RETURNS howdah.destinations
     LANGUAGE plpgsql STABLE
     AS $$
@@ -2445,6 +2477,41 @@ CREATE FUNCTION howdah._changes_unread(p_position howdah.instance_positions) RET
 $$;
 
 COMMENT ON FUNCTION howdah._changes_unread(p_position howdah.instance_positions) IS 'how many changes an instance has not read.';
+
+CREATE FUNCTION howdah._check_act(p_act text, p_reason text, p_batch integer, p_options jsonb) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+declare
+    v_allowed text[] := case p_act when 'move' then '{target,after}' when 'replay' then '{target,after}'
+        when 'park' then '{until,delay,after}' when 'retry' then '{after}' when 'discard' then '{after}' end;
+    v_other text;
+begin
+    if v_allowed is null then
+        raise exception using errcode = 'HD005',
+            message = format('there is no act %s', coalesce(quote_literal(left(p_act, 100)), 'NULL')),
+            hint = 'Acts are retry, replay, move, park and discard.';
+    elsif coalesce(p_reason, '') !~ '\S' then
+        raise exception using errcode = 'HD005', message = 'an act on all that match needs a reason',
+            hint = 'howdah.list_acts() shows it to those who ask later.';
+    elsif p_batch is null or p_batch not between 1 and 10000 then
+        raise exception using errcode = 'HD005',
+            message = format('batch must be 1 to 10000, not %s', coalesce(p_batch::text, 'NULL'));
+    elsif p_options is null or jsonb_typeof(p_options) <> 'object' then
+        raise exception using errcode = 'HD005', message = 'options must be a JSON object';
+    elsif p_act = 'move' and p_options ->> 'target' is null then
+        raise exception using errcode = 'HD005', message = 'option target is missing',
+            hint = 'Name the queue that the messages go to.';
+    end if;
+    v_other := (select min(k.key) from jsonb_object_keys(p_options) k(key) where k.key <> all (v_allowed));
+    if v_other is not null then
+        raise exception using errcode = 'HD005',
+            message = format('act %s has no option %s', p_act, quote_literal(left(v_other, 100))),
+            hint = 'It has ' || array_to_string(v_allowed, ', ') || '.';
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._check_act(p_act text, p_reason text, p_batch integer, p_options jsonb) IS 'refuse an act on all that match that lacks something.';
 
 CREATE FUNCTION howdah._check_admin_service() RETURNS boolean
     LANGUAGE plpgsql STABLE
@@ -2683,6 +2750,43 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._check_engine(p_states text[]) IS 'refuse new work if the engine is in one of some states.';
+
+CREATE FUNCTION howdah._check_filter(p_filter jsonb) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE
+    AS $_$
+declare
+    v_states constant text[] := '{ready,delayed,leased,parked,dead,expired}';
+    v_texts constant text[] := '{selector,body,group,cause,error_class,origin}';
+    v_times constant text[] := '{sent_after,sent_before}';
+    v_key text;
+    v_value jsonb;
+begin
+    if p_filter is null or jsonb_typeof(p_filter) <> 'object' then
+        raise exception using errcode = 'HD005', message = 'filter must be a JSON object',
+            hint = 'For all messages: {}.';
+    end if;
+    for v_key, v_value in select e.key, e.value from jsonb_each(p_filter) e loop
+        if not (case
+            when v_key = 'header' then jsonb_typeof(v_value) = 'object'
+            when v_key = 'state' then jsonb_typeof(v_value) = 'string' and v_value #>> '{}' = any (v_states)
+            when v_key = 'min_priority' then
+                case when jsonb_typeof(v_value) = 'number' then (v_value #>> '{}') ~ '^[0-9]$' else false end
+            when v_key = any (v_texts) then jsonb_typeof(v_value) = 'string'
+            when v_key = any (v_times) then
+                case when jsonb_typeof(v_value) = 'string'
+                    then pg_input_is_valid(v_value #>> '{}', 'timestamptz') else false end
+            else false end) then
+            raise exception using errcode = 'HD005',
+                message = format('filter has a wrong %s: %s', quote_literal(left(v_key, 100)),
+                    left(v_value::text, 200)),
+                hint = 'Keys: selector, header (an object), body, state (' || array_to_string(v_states, ', ')
+                    || '), min_priority (0 to 9), group, sent_after, sent_before, cause, error_class, origin.';
+        end if;
+    end loop;
+end
+$_$;
+
+COMMENT ON FUNCTION howdah._check_filter(p_filter jsonb) IS 'refuse a filter for messages that has an unknown key or a wrong value.';
 
 CREATE FUNCTION howdah._check_grant(p_verb text, p_role text) RETURNS void
     LANGUAGE plpgsql STABLE
@@ -5303,6 +5407,26 @@ $$;
 
 COMMENT ON FUNCTION howdah._deny_others(p_destination howdah.destinations, p_verb text, p_role text) IS 'give a destination rules of its own for a verb, by which everybody keeps the right who has it now, but for one role.';
 
+CREATE FUNCTION howdah._dequeued() RETURNS TABLE(destination_id integer, messages bigint)
+    LANGUAGE sql STABLE
+    AS $$
+    select g.destination_id, sum(g.messages)::bigint
+    from (
+        select t.destination_id, t.total as messages from howdah.metric_totals t where t.metric = 'dequeued'
+        union all
+        select j.destination_id, case when j.last_id is null then cardinality(j.message_ids)
+            else (j.last_id - j.message_ids[1]) / 1000000 + 1 end
+        from howdah.metric_epoch e
+        join howdah.journal j on j.at >= e.since and j.at < howdah.now() + interval '24 hours' and j.event <> 'sent'
+            and j.xid >= coalesce(pg_snapshot_xmin(e.snapshot)::text::bigint, 0)
+            and pg_visible_in_snapshot(j.xid::text::xid8, pg_current_snapshot())
+            and (e.snapshot is null or not pg_visible_in_snapshot(j.xid::text::xid8, e.snapshot))
+    ) g
+    group by g.destination_id
+$$;
+
+COMMENT ON FUNCTION howdah._dequeued() IS 'what has left each destination since the totals for monitoring began, up to this moment.';
+
 CREATE FUNCTION howdah._destination(p_name text, p_verb text) RETURNS howdah.destinations
     LANGUAGE plpgsql STABLE
     AS $$
@@ -6129,6 +6253,72 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._engine_id() IS 'the identity of this engine, by which the engines that links join know each other.';
+
+CREATE FUNCTION howdah._engine_metrics(p_most integer) RETURNS TABLE(name text, labels jsonb, value double precision, created timestamp with time zone)
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_now timestamptz := howdah.now();
+begin
+    if howdah._figures_at() is not null then
+        return query
+        select f.* from (
+            select coalesce(sum(b.live), 0) as ready, coalesce(sum(b.parked - b.leased), 0) as waiting,
+                coalesce(sum(b.leased), 0) as leased, min(b.oldest_sent_at) as oldest_sent_at
+            from howdah.backlog_figures b
+        ) s
+        cross join lateral (values
+            ('howdah_messages', '{"state": "ready"}'::jsonb, s.ready::double precision, null::timestamptz),
+            ('howdah_messages', '{"state": "waiting"}', s.waiting, null),
+            ('howdah_messages', '{"state": "leased"}', s.leased, null),
+            ('howdah_messages', '{"state": "dead"}', (select coalesce(sum(d.dead), 0) from howdah.dead_figures d), null),
+            ('howdah_oldest_message_age_seconds', '{}',
+                coalesce(extract(epoch from v_now - s.oldest_sent_at), 0), null)
+        ) f;
+    end if;
+    return query
+    select f.* from (
+        select count(*) as processes, coalesce(sum(w.sessions), 0) as sessions,
+            coalesce(sum((select sum(h.value::numeric) from jsonb_each_text(w.in_hand) h)), 0) as in_hand
+        from howdah.workers w where w.heartbeat_at > v_now - interval '1 minute'
+    ) s
+    cross join lateral (values
+        ('howdah_workers', '{}'::jsonb, s.processes::double precision, null::timestamptz),
+        ('howdah_worker_sessions', '{}', s.sessions, null),
+        ('howdah_messages_in_hand', '{}', s.in_hand, null),
+        ('howdah_consumers', '{}', (select count(*) from howdah.consumers), null),
+        ('howdah_leases', '{}', (select count(*) from (select from howdah.leases l where l.until > v_now
+            limit 100000) c), null),
+        ('howdah_queues', '{}', (select count(*) from howdah.destinations d
+            where d.kind = 'queue' and d.dropped_at is null), null)
+    ) f;
+    return query
+    select f.suffix, jsonb_build_object('subscription', l.name), f.value, null::timestamptz
+    from (
+        select d.name, sum(g.behind) as behind, min(g.oldest) as oldest
+        from howdah._lags(null) g join howdah.destinations d on d.id = g.subscription_id
+        where d.dropped_at is null and ((select howdah._sees_all()) or howdah._sees(d.id))
+        group by d.name order by 2 desc nulls last, 1 limit p_most
+    ) l
+    cross join lateral (values
+        ('howdah_subscription_behind', coalesce(l.behind, 0)::double precision),
+        ('howdah_subscription_lag_seconds', coalesce(extract(epoch from v_now - l.oldest), 0))
+    ) f(suffix, value);
+    return query
+    select f.* from howdah.links k
+    left join howdah.lock o on o.name = 'link:' || k.name and o.expires_at > v_now
+    cross join lateral (select jsonb_build_object('link', k.name) as labels) n
+    cross join lateral (values
+        ('howdah_link_up', n.labels, (k.away_since is null and not k.paused and o.holder is not null)
+            ::integer::double precision, null::timestamptz),
+        ('howdah_link_away_seconds', n.labels, coalesce(extract(epoch from v_now - k.away_since), 0), null),
+        ('howdah_link_forwarded_total', n.labels, k.forwarded, k.created_at)
+    ) f
+    where howdah._has_right(k.source_id, 'browse') or howdah._has_right(k.source_id, 'admin');
+end
+$$;
+
+COMMENT ON FUNCTION howdah._engine_metrics(p_most integer) IS 'what the whole engine holds, who works on it, and how far subscriptions and links are.';
 
 CREATE FUNCTION howdah._engine_option(p_key text) RETURNS text
     LANGUAGE sql IMMUTABLE
@@ -7077,6 +7267,127 @@ $$;
 
 COMMENT ON FUNCTION howdah._first_of_each(p_topics integer[], p_after xid8[], p_after_seqs bigint[], p_slots integer[], p_upto pg_snapshot) IS 'the first message of topics after each of several places.';
 
+CREATE FUNCTION howdah._flow_metrics(p_ids integer[], p_created timestamp with time zone) RETURNS TABLE(name text, labels jsonb, value double precision, created timestamp with time zone)
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    v_prefix text := case when p_ids is null then 'howdah_' else 'howdah_queue_' end;
+begin
+    return query
+    select v_prefix || case t.metric when 'failures' then 'failures_total' else 'messages_' || t.metric || '_total' end,
+        jsonb_strip_nulls(jsonb_build_object('queue', d.name)) || case t.metric when 'enqueued' then '{}'
+            when 'dequeued' then jsonb_build_object('outcome', t.label)
+            else jsonb_build_object('error_class', t.label) end,
+        sum(t.total)::double precision, p_created
+    from (select m.destination_id, m.metric, m.label, m.total from howdah.metric_totals m
+          union all  -- those of the engine show when they began, before anything was counted
+          select 0, z.metric, z.label, 0 from (values ('enqueued', ''), ('dequeued', 'consumed')) z(metric, label)
+          where p_ids is null) t
+    left join howdah.destinations d on d.id = t.destination_id and p_ids is not null
+    where p_ids is null or t.destination_id = any (p_ids)
+    group by t.metric, t.label, d.name;
+    return query
+    with kept as (
+        select h.metric, d.name as queue, h.counts, h.seconds
+        from howdah.metric_histograms h join howdah.destinations d on d.id = h.destination_id
+        where h.destination_id = any (p_ids)
+        union all
+        select s.metric, null, array_agg(s.calls order by s.n), sum(s.seconds)
+        from (
+            select h.metric, u.n, sum(u.calls)::bigint as calls, sum(h.seconds) filter (where u.n = 1) as seconds
+            from howdah.metric_histograms h cross join lateral unnest(h.counts) with ordinality u(calls, n)
+            where p_ids is null group by h.metric, u.n
+        ) s group by s.metric
+    )
+    select v_prefix || k.metric || '_seconds' || f.suffix,
+        jsonb_strip_nulls(jsonb_build_object('queue', k.queue, 'le', f.le)), f.value, p_created
+    from kept k
+    cross join lateral (
+        select '_bucket' as suffix, b.le, b.messages::double precision as value
+        from howdah._bucket_rows(k.metric, k.counts) b
+        union all select '_count', null, (select sum(c.c) from unnest(k.counts) c(c))::double precision
+        union all select '_sum', null, k.seconds
+    ) f;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._flow_metrics(p_ids integer[], p_created timestamp with time zone) IS 'totals and histograms of queues, or of the whole engine.';
+
+CREATE FUNCTION howdah._fold_metrics() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_epoch howdah.metric_epoch := howdah._metric_epoch();
+    v_until pg_snapshot;
+    v_first bigint;
+    v_bounds constant double precision[] := howdah._wait_bounds();
+begin
+    select e.* into v_epoch from howdah.metric_epoch e for no key update;
+    v_first := coalesce(pg_snapshot_xmin(v_epoch.snapshot)::text::bigint, 0);
+    v_until := howdah._snapshot();
+    with fresh as materialized (
+        select j.destination_id, j.event, width_bucket(w.seconds - 0.0000005, v_bounds) as bucket,
+            sum(n.messages)::bigint as messages, sum(w.seconds * n.messages) as seconds
+        from howdah.journal j
+        cross join lateral (select case when j.last_id is null then cardinality(j.message_ids)
+            else (j.last_id - j.message_ids[1]) / 1000000 + 1 end as messages) n
+        cross join lateral (select case when j.event = 'consumed' then greatest(extract(epoch
+            from j.at - j.oldest_sent_at), 0)::double precision end as seconds) w
+        where j.at >= v_epoch.since and j.at < howdah.now() + interval '24 hours' and j.event <> 'sent'
+          and j.xid >= v_first and pg_visible_in_snapshot(j.xid::text::xid8, v_until)
+          and (v_epoch.snapshot is null or not pg_visible_in_snapshot(j.xid::text::xid8, v_epoch.snapshot))
+        group by 1, 2, 3
+    ), named as materialized (
+        select coalesce(d.id, 0) as id, f.event, f.bucket, sum(f.messages)::bigint as messages,
+            sum(f.seconds) as seconds
+        from fresh f left join howdah.destinations d on d.id = f.destination_id and not d.name ^@ '_TEMP.'
+        group by 1, 2, 3
+    ), waits as (
+        select g.id, 'wait' as metric, array_agg(coalesce(n.messages, 0) order by g.bucket) as counts,
+            coalesce(sum(n.seconds), 0) as seconds
+        from (select i.id, b.bucket
+              from (select distinct o.id from named o where o.bucket is not null) i
+              cross join generate_series(0, cardinality(v_bounds)) b(bucket)) g
+        left join named n on n.id = g.id and n.bucket = g.bucket group by g.id
+    ), handled as (
+        select coalesce(d.id, 0) as id, u.n, sum(u.calls)::bigint as calls,
+            sum(f.busy_seconds) filter (where u.n = 1) as seconds
+        from howdah.worker_figures f
+        cross join lateral unnest(f.handling_counts) with ordinality u(calls, n)
+        left join howdah.destinations d on d.name = f.queue and d.dropped_at is null and not d.name ^@ '_TEMP.'
+        where f.until_at >= v_epoch.since and f.xid >= v_first
+          and pg_visible_in_snapshot(f.xid::text::xid8, v_until)
+          and (v_epoch.snapshot is null or not pg_visible_in_snapshot(f.xid::text::xid8, v_epoch.snapshot))
+        group by 1, 2
+    ), failed as (
+        select coalesce(d.id, 0) as id, left(coalesce(p.error_class, p.sqlstate, ''), 100) as class,
+            count(*) as failures
+        from howdah.poison_details p
+        left join howdah.destinations d on d.id = p.destination_id and not d.name ^@ '_TEMP.'
+        where p.recorded_at >= v_epoch.since and p.xid >= v_first
+          and pg_visible_in_snapshot(p.xid::text::xid8, v_until)
+          and (v_epoch.snapshot is null or not pg_visible_in_snapshot(p.xid::text::xid8, v_epoch.snapshot))
+        group by 1, 2
+    ), timed as (
+        insert into howdah.metric_histograms as t (destination_id, metric, counts, seconds)
+        select w.id, w.metric, w.counts, w.seconds from waits w
+        union all
+        select h.id, 'handler', array_agg(h.calls order by h.n), sum(h.seconds) from handled h group by h.id
+        on conflict on constraint pk_metric_histograms do update set seconds = t.seconds + excluded.seconds,
+            counts = array(select u.kept + u.gained
+                from unnest(t.counts, excluded.counts) with ordinality u(kept, gained, n) order by u.n)
+    )
+    insert into howdah.metric_totals as t (destination_id, metric, label, total)
+    select n.id, 'dequeued', n.event, sum(n.messages)::bigint from named n group by n.id, n.event
+    union all
+    select f.id, 'failures', f.class, f.failures from failed f
+    on conflict on constraint pk_metric_totals do update set total = t.total + excluded.total;
+    update howdah.metric_epoch e set snapshot = v_until, folded_at = howdah.now();
+end
+$$;
+
+COMMENT ON FUNCTION howdah._fold_metrics() IS 'add what the journal, the incidents and the workers'' figures gained to the totals for monitoring.';
+
 CREATE FUNCTION howdah._forget_instances(p_but uuid) RETURNS bigint
     LANGUAGE plpgsql
     AS $_$
@@ -7243,6 +7554,137 @@ end
 $_$;
 
 COMMENT ON FUNCTION howdah._forward_to_bridges(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_level smallint, p_notify boolean, p_user text, p_scheduled boolean) IS 'send published messages on to the queues that the topic is bridged to.';
+
+CREATE FUNCTION howdah._found(p_destination howdah.destinations, p_filter jsonb, p_after jsonb, p_max bigint, p_bound bigint, p_places integer[], p_paths text[]) RETURNS TABLE(message_id bigint, state text, rank smallint, key bigint, place integer, sent_at timestamp with time zone, message_group text, stage smallint, conversation_id uuid, headers jsonb, is_text boolean, content_type text, body text, origin_id integer, cursor jsonb, looked bigint, complete boolean)
+    LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET jit TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+    v_most_bytes constant bigint := 32 * 1024 * 1024;
+    v_selector text := howdah._selector_sql(p_filter ->> 'selector');
+    v_origin integer := howdah._origin_id(p_filter ->> 'origin');
+    v_state text := p_filter ->> 'state';
+    v_text text := p_filter ->> 'body';
+    v_rank smallint := coalesce((p_after ->> 'rank')::smallint, -1);
+    v_key bigint := coalesce((p_after ->> 'key')::bigint, -1);
+    v_first integer := coalesce((p_after ->> 'place')::integer, 1);
+    v_bytes bigint := 0;
+    v_hits bigint := 0;
+    v_row record;
+    v_body bytea;
+begin
+    looked := 0;
+    cursor := p_after;
+    for place in
+        select p.p from unnest(coalesce(p_places, case when v_state in ('delayed', 'parked') then '{3}'
+            when v_state = 'leased' then '{3,4}' else '{1,2,3,4}' end::integer[])) p(p)
+        where p.p >= v_first order by 1
+    loop
+        if place > v_first then
+            v_rank := -1;
+            v_key := -1;
+        end if;
+        for v_row in execute howdah._found_sql(place, v_selector)
+            using p_destination.id, v_rank, v_key, p_bound - looked, 9 - coalesce((p_filter ->> 'min_priority')::integer, 0),
+                v_state, p_filter ->> 'group', (p_filter ->> 'sent_after')::timestamptz,
+                (p_filter ->> 'sent_before')::timestamptz, v_origin, p_filter -> 'header', p_filter ->> 'cause',
+                p_filter ->> 'error_class', howdah.now()
+        loop
+            looked := looked + 1;
+            cursor := jsonb_build_object('place', place, 'rank', v_row.rank, 'key', v_row.key);
+            body := null;
+            if v_row.hit and (v_text is not null or p_places is null) then
+                v_body := coalesce(v_row.body, howdah._body(v_row.message_id));
+                v_bytes := v_bytes + octet_length(v_body);
+                body := howdah._redacted_text(v_body, v_row.is_text, p_paths);
+            end if;
+            if v_row.hit and (v_text is null or strpos(body, v_text) > 0) then
+                v_hits := v_hits + 1;
+                message_id := v_row.message_id;
+                state := v_row.state;
+                rank := v_row.rank;
+                key := v_row.key;
+                sent_at := v_row.sent_at;
+                message_group := v_row.message_group;
+                stage := v_row.stage;
+                conversation_id := v_row.conversation_id;
+                headers := v_row.headers;
+                is_text := v_row.is_text;
+                content_type := v_row.content_type;
+                body := left(body, 500);
+                origin_id := v_row.origin_id;
+                complete := false;
+                return next;
+            end if;
+            if v_hits = p_max or v_bytes >= v_most_bytes or looked = p_bound then
+                return query select null::bigint, null::text, null::smallint, null::bigint, null::integer,
+                    null::timestamptz, null::text, null::smallint, null::uuid, null::jsonb, null::boolean, null::text,
+                    null::text, null::integer, cursor, looked, false;
+                return;
+            end if;
+        end loop;
+    end loop;
+    return query select null::bigint, null::text, null::smallint, null::bigint, null::integer, null::timestamptz,
+        null::text, null::smallint, null::uuid, null::jsonb, null::boolean, null::text, null::text, null::integer,
+        null::jsonb, looked, true;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._found(p_destination howdah.destinations, p_filter jsonb, p_after jsonb, p_max bigint, p_bound bigint, p_places integer[], p_paths text[]) IS 'walk over messages and tell which match.';
+
+CREATE FUNCTION howdah._found_sql(p_place integer, p_selector_sql text) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    AS $_$
+    select format($walk$
+        select m.*, m.state = coalesce($6, m.state) and m.rank <= $5 and (%s) is true
+            and ($7 is null or m.message_group = $7) and ($8 is null or m.sent_at >= $8)
+            and ($9 is null or m.sent_at < $9) and ($10 is null or m.origin_id = $10)
+            and ($11 is null or not exists (select from jsonb_each_text($11) h
+                where (m.headers ->> h.key) is distinct from h.value))
+            and (coalesce($12, $13) is null or exists (
+                select from (
+                    select i.fingerprint, i.error_class from (
+                        select p.* from howdah.poison_details p where p.message_id = m.message_id offset 0) i
+                    order by i.incident_id desc limit 1) i
+                where ($12 is null or i.fingerprint = $12) and ($13 is null or i.error_class = $13))) as hit
+        from (
+            select r.*, howdah._group(r.headers, r.conversation_id) as message_group, case
+                when r.leased and r.due_at > $14 then 'leased' when r.dead_at is not null then 'dead'
+                when r.expires_at <= $14 then 'expired' when r.due_at is null or r.due_at <= $14 then 'ready'
+                when r.parked_reason = 'delay' then 'delayed' else 'parked' end as state
+            from (select c.rank, %s as key, c.message_id, c.stage, c.sent_at, c.expires_at, c.dead_at, c.origin_id,
+                c.is_text, c.content_type, c.body, c.headers, c.correlation_id, c.message_type, c.conversation_id,
+                c.reliability, %s
+                order by %s limit $4) r) m $walk$,
+        coalesce(p_selector_sql, 'true'), case p_place when 3 then 'c.message_id' else 'c.seq' end,
+        case p_place
+            when 1 then $arm$false as nonpersistent, null::timestamptz as due_at, null::text as parked_reason,
+                false as leased
+                from howdah.msgs c
+                where c.destination_id = $1 and (c.rank, c.seq) > ($2, $3) and c.rank <= $5 $arm$
+            when 2 then $arm$true as nonpersistent, null::timestamptz as due_at, null::text as parked_reason,
+                false as leased
+                from howdah.msgs_nonpersistent c
+                where c.destination_id = $1 and (c.rank, c.seq) > ($2, $3) and c.rank <= $5
+                  and c.boot = pg_postmaster_start_time() $arm$
+            when 3 then $arm$c.boot is not null as nonpersistent, c.due_at, c.parked_reason,
+                c.lease_id is not null as leased
+                from howdah.parked c
+                where c.destination_id = $1 and c.message_id > $3
+                  and (c.boot is null or c.boot = pg_postmaster_start_time()) $arm$
+            else $arm$false as nonpersistent,
+                (select l.until from howdah.leases l where l.lease_id = c.seq >> 20) as due_at,
+                'lease' as parked_reason, true as leased
+                from howdah.leased c
+                where c.destination_id = $1 and (c.rank, c.seq) > ($2, $3) and c.rank <= $5 $arm$
+            end,
+        case p_place when 3 then 'c.message_id' else 'c.rank, c.seq' end)
+$_$;
+
+COMMENT ON FUNCTION howdah._found_sql(p_place integer, p_selector_sql text) IS 'the statement that walks over one of the tables of messages.';
 
 CREATE FUNCTION howdah._free_between(p_lane howdah.lanes, p_after bigint, p_upto bigint, p_want integer) RETURNS bigint[]
     LANGUAGE plpgsql
@@ -7550,6 +7992,29 @@ CREATE FUNCTION howdah._history(p_topic_id integer, p_since timestamp with time 
 $$;
 
 COMMENT ON FUNCTION howdah._history(p_topic_id integer, p_since timestamp with time zone, p_upto pg_snapshot) IS 'the messages of a topic that are still stored and committed, oldest first.';
+
+CREATE FUNCTION howdah._history_of_journal(p_destination_id integer, p_message_id bigint, p_from timestamp with time zone) RETURNS TABLE(at timestamp with time zone, event text, destination_id integer, other_destination_id integer, reason text, looked bigint, complete boolean)
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    v_most constant bigint := 200000;
+begin
+    return query
+    with looked as materialized (
+        select j.at, j.event, j.destination_id, j.other_destination_id, j.reason,
+            j.message_ids @> array[p_message_id] or j.last_id is not null
+                and p_message_id between j.message_ids[1] and j.last_id
+                and p_message_id % 1000000 = j.message_ids[1] % 1000000 as hit
+        from howdah.journal j where j.at >= p_from limit v_most
+    )
+    select l.at, l.event, l.destination_id, l.other_destination_id, l.reason, null::bigint, null::boolean
+    from looked l where l.hit and p_destination_id in (l.destination_id, l.other_destination_id)
+    union all
+    select null, null, null, null, null, count(*), count(*) < v_most from looked;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._history_of_journal(p_destination_id integer, p_message_id bigint, p_from timestamp with time zone) IS 'what the journal has of one message.';
 
 CREATE FUNCTION howdah._hold_limits() RETURNS void
     LANGUAGE plpgsql
@@ -9349,6 +9814,39 @@ $$;
 
 COMMENT ON FUNCTION howdah._lock_drawn(p_lane howdah.lanes, p_positions bigint[]) IS 'lock the messages at positions that the caller has drawn.';
 
+CREATE FUNCTION howdah._lock_found(p_destination_id integer, p_places integer[], p_ranks smallint[], p_keys bigint[], p_ids bigint[], p_origin_needed boolean) RETURNS bigint[]
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET jit TO 'off'
+    AS $$
+begin
+    return array(
+        with found as materialized (
+            select f.place, f.rank, f.key, f.id from unnest(p_places, p_ranks, p_keys, p_ids) f(place, rank, key, id)
+        ), ready as (
+            select m.message_id, m.origin_id from found f join howdah.msgs m
+                on m.destination_id = p_destination_id and m.rank = f.rank and m.seq = f.key and m.message_id = f.id
+            where f.place = 1 for update of m skip locked
+        ), nonpersistent as (
+            select n.message_id, n.origin_id from found f join howdah.msgs_nonpersistent n
+                on n.destination_id = p_destination_id and n.rank = f.rank and n.seq = f.key and n.message_id = f.id
+            where f.place = 2 and n.boot = pg_postmaster_start_time() for update of n skip locked
+        ), parked as (
+            select p.message_id, p.origin_id from found f join howdah.parked p
+                on p.destination_id = p_destination_id and p.message_id = f.id
+            where f.place = 3 and (p.lease_id is null or p.due_at <= howdah.now()) for update of p skip locked
+        )
+        select l.message_id
+        from (select * from ready union all select * from nonpersistent union all select * from parked) l
+        where not p_origin_needed or exists (
+            select from howdah.destinations d where d.id = l.origin_id and d.dropped_at is null)
+        order by l.message_id);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._lock_found(p_destination_id integer, p_places integer[], p_ranks smallint[], p_keys bigint[], p_ids bigint[], p_origin_needed boolean) IS 'lock found messages that nobody has in hand.';
+
 CREATE FUNCTION howdah._lock_group(p_destination_id integer, p_group text) RETURNS boolean
     LANGUAGE sql
     AS $$ select pg_try_advisory_xact_lock(howdah._lock_key('group', p_destination_id || ':' || p_group)) $$;
@@ -10478,6 +10976,67 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._messages_ahead(p_subscription howdah.subscriptions, p_ack howdah.acks, p_upto pg_snapshot, p_limit integer, p_seqs bigint[]) IS 'the messages that a cursor has for its subscription, up to a snapshot.';
+
+CREATE TABLE howdah.metric_epoch (
+    id smallint NOT NULL,
+    home text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    since timestamp with time zone NOT NULL,
+    snapshot pg_snapshot,
+    folded_at timestamp with time zone,
+    CONSTRAINT ck_metric_epoch_single_row CHECK ((id = 1))
+);
+
+COMMENT ON TABLE howdah.metric_epoch IS 'The beginning and the state of the totals for monitoring: one row, or none before the first count.';
+
+COMMENT ON COLUMN howdah.metric_epoch.id IS 'Always 1.';
+
+COMMENT ON COLUMN howdah.metric_epoch.home IS 'The cluster and database that the totals belong to.';
+
+COMMENT ON COLUMN howdah.metric_epoch.created_at IS 'When the totals began at zero.';
+
+COMMENT ON COLUMN howdah.metric_epoch.since IS 'Records of before are not counted: a restore brought them.';
+
+COMMENT ON COLUMN howdah.metric_epoch.snapshot IS 'The totals hold the records visible in it. NULL: none yet.';
+
+COMMENT ON COLUMN howdah.metric_epoch.folded_at IS 'When records were last added up. NULL: not yet.';
+
+CREATE FUNCTION howdah._metric_epoch() RETURNS howdah.metric_epoch
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_home text := (select c.system_identifier || '/' || d.oid from pg_control_system() c, pg_database d
+        where d.datname = current_database());
+    v_epoch howdah.metric_epoch;
+begin
+    select e.* into v_epoch from howdah.metric_epoch e where e.home = v_home;
+    if found or current_setting('transaction_read_only') = 'on' then
+        return v_epoch;
+    end if;
+    update howdah.metric_epoch e set home = v_home
+    where split_part(e.home, '/', 1) = split_part(v_home, '/', 1)
+      and not exists (select from howdah.metric_totals t where t.total > 0)
+    returning e.* into v_epoch;
+    if found then
+        return v_epoch;  -- made from a template of this cluster, in which nothing was counted
+    end if;
+    insert into howdah.metric_epoch as e (id, home, created_at, since)
+    values (1, v_home, howdah.now(), '-infinity')
+    on conflict (id) do update set home = excluded.home, created_at = excluded.created_at,
+        since = excluded.created_at, snapshot = howdah._snapshot(), folded_at = null
+    where e.home <> excluded.home
+    returning e.* into v_epoch;
+    if found then
+        delete from howdah.metric_totals;
+        delete from howdah.metric_histograms;
+    else
+        select e.* into v_epoch from howdah.metric_epoch e;
+    end if;
+    return v_epoch;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._metric_epoch() IS 'the state of the totals for monitoring. In another database than before they begin anew.';
 
 CREATE FUNCTION howdah._microseconds(p_at timestamp with time zone) RETURNS bigint
     LANGUAGE sql STABLE
@@ -12306,6 +12865,18 @@ $$;
 
 COMMENT ON FUNCTION howdah._pass_stream(p_stream record, p_rest boolean, p_from xid8, p_from_seq bigint, p_to xid8, p_last bigint, p_done pg_snapshot, p_taken integer, p_total bigint, p_filled boolean) IS 'journal what was read of a part of a stream, and move the cursor over it.';
 
+CREATE FUNCTION howdah._path_parts(p_path text) RETURNS text[]
+    LANGUAGE sql IMMUTABLE
+    AS $_$
+    select case
+        when p_path = '$' then '{}'::text[]
+        when p_path ~ '^[$]([.]([A-Za-z0-9_-]+|[*])|\[([0-9]+|[*])\]){1,20}$'
+            then regexp_split_to_array(regexp_replace(substr(p_path, 3), '\]', '', 'g'), '[.[]')
+        end
+$_$;
+
+COMMENT ON FUNCTION howdah._path_parts(p_path text) IS 'the parts of a JSON path that a redaction rule may have.';
+
 CREATE FUNCTION howdah._pause_destinations() RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -13080,6 +13651,60 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._queue_for_look_up(p_queue text) IS 'a queue whose messages the caller may take out of order.';
+
+CREATE FUNCTION howdah._queue_metrics(p_ids integer[]) RETURNS TABLE(name text, labels jsonb, value double precision, created timestamp with time zone)
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    v_now timestamptz := howdah.now();
+    v_counted_at timestamptz := howdah._figures_at();
+begin
+    return query
+    with shown as materialized (
+        select d.id, d.name as queue, b.live, b.parked, b.leased, b.oldest_sent_at
+        from howdah.destinations d
+        left join howdah.backlog_figures f on f.destination_id = d.id and v_counted_at is not null
+        cross join lateral (
+            select coalesce(f.live, 0) as live, coalesce(f.parked, 0) as parked, coalesce(f.leased, 0) as leased,
+                f.oldest_sent_at
+            where v_counted_at is not null
+            union all
+            select l.live, l.parked, least(l.parked,
+                (select count(*) from (select from howdah.leased o where o.destination_id = d.id limit 10001) c)
+                + (select count(c.lease_id) from (select p.lease_id from howdah.parked p
+                    where p.destination_id = d.id and (p.boot is null or p.boot = pg_postmaster_start_time())
+                    limit 10001) c)), l.oldest_sent_at
+            from howdah._backlog(d.id) l where v_counted_at is null
+        ) b
+        where d.id = any (p_ids)
+    ), dead as (
+        select x.origin_id, x.dead from howdah._dead_by_destination() x where x.origin_id = any (p_ids)
+    ), registered as (
+        select q.name as queue, count(*) as workers
+        from howdah.workers w cross join lateral unnest(w.queues) q(name)
+        where w.heartbeat_at > v_now - interval '1 minute' group by q.name
+    ), opened as (
+        select c.destination_id, count(*) as consumers from howdah.consumers c
+        where c.destination_id = any (p_ids) group by c.destination_id
+    )
+    select 'howdah_queue_' || f.suffix, jsonb_build_object('queue', s.queue) || f.labels, f.value, null::timestamptz
+    from shown s
+    left join dead x on x.origin_id = s.id
+    left join registered r on r.queue = s.queue
+    left join opened o on o.destination_id = s.id
+    cross join lateral (values
+        ('messages', '{"state": "ready"}'::jsonb, s.live::double precision),
+        ('messages', '{"state": "waiting"}', s.parked - s.leased),
+        ('messages', '{"state": "leased"}', s.leased),
+        ('messages', '{"state": "dead"}', coalesce(x.dead, 0)),
+        ('oldest_message_age_seconds', '{}', coalesce(extract(epoch from v_now - s.oldest_sent_at), 0)),
+        ('workers', '{}', coalesce(r.workers, 0)),
+        ('consumers', '{}', coalesce(o.consumers, 0))
+    ) f(suffix, labels, value);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._queue_metrics(p_ids integer[]) IS 'what lies in each of some queues, and who receives from it.';
 
 CREATE FUNCTION howdah._read_claimed(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_topic text, p_name text, p_xids xid8[], p_seqs bigint[], p_upto pg_snapshot, p_now timestamp with time zone) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -14310,6 +14935,68 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._recover_instance() IS 'make good what earlier lives left: lost messages are journaled, dead consumers closed.';
+
+CREATE FUNCTION howdah._redact(p_value jsonb, p_parts text[]) RETURNS jsonb
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+begin
+    if cardinality(p_parts) = 0 then
+        return '"[redacted]"';
+    elsif jsonb_typeof(p_value) = 'object' then
+        return (
+            select coalesce(jsonb_object_agg(e.key, case when p_parts[1] in ('*', e.key)
+                then howdah._redact(e.value, p_parts[2:]) else e.value end), '{}')
+            from jsonb_each(p_value) e);
+    elsif jsonb_typeof(p_value) = 'array' then
+        return (
+            select coalesce(jsonb_agg(case when p_parts[1] in ('*', (e.n - 1)::text)
+                then howdah._redact(e.value, p_parts[2:]) else e.value end order by e.n), '[]')
+            from jsonb_array_elements(p_value) with ordinality e(value, n));
+    end if;
+    return p_value;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._redact(p_value jsonb, p_parts text[]) IS 'a JSON value with what lies at a path replaced.';
+
+CREATE FUNCTION howdah._redacted_text(p_body bytea, p_is_text boolean, p_paths text[]) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE
+    AS $_$
+declare
+    v_text text := case when p_is_text then convert_from(p_body, 'UTF8') end;
+    v_json jsonb;
+    v_path text;
+begin
+    if p_paths is null then
+        return coalesce(v_text, encode(p_body, 'hex'));
+    elsif v_text is null or not v_text is json or '$' = any (p_paths) then
+        return case when p_body is not null then '[redacted]' end;
+    end if;
+    begin
+        v_json := v_text::jsonb;
+    exception when data_exception or program_limit_exceeded or statement_too_complex then
+        return '[redacted]';  -- JSON that jsonb cannot hold
+    end;
+    if jsonb_typeof(v_json) not in ('object', 'array') then
+        return '[redacted]';
+    end if;
+    foreach v_path in array p_paths loop
+        v_json := howdah._redact(v_json, howdah._path_parts(v_path));
+    end loop;
+    return v_json::text;
+end
+$_$;
+
+COMMENT ON FUNCTION howdah._redacted_text(p_body bytea, p_is_text boolean, p_paths text[]) IS 'a body as text for people, without what is private.';
+
+CREATE FUNCTION howdah._redaction_paths(p_name text) RETURNS text[]
+    LANGUAGE sql STABLE
+    AS $$
+    select array_agg(distinct r.path order by r.path) from howdah.redactions r
+    where howdah._matches_wildcard(p_name, r.pattern)
+$$;
+
+COMMENT ON FUNCTION howdah._redaction_paths(p_name text) IS 'what is private in the bodies of a destination''s messages.';
 
 CREATE FUNCTION howdah._redelivery_delay(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) RETURNS interval
     LANGUAGE sql
@@ -16811,6 +17498,58 @@ $$;
 
 COMMENT ON FUNCTION howdah._sender(OUT sender bigint, OUT own_session boolean) IS 'who sends: the connection named by howdah.set_connection, or else the database session.';
 
+CREATE FUNCTION howdah._server_metrics(p_epoch howdah.metric_epoch) RETURNS TABLE(name text, labels jsonb, value double precision, created timestamp with time zone)
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_now timestamptz := howdah.now();
+begin
+    return query
+    select f.*, null::timestamptz
+    from (select r.* from howdah.audit_runs r where r.taken_at is not null order by r.run_id desc limit 1) a
+    cross join lateral (values
+        ('howdah_audit_age_seconds', '{}'::jsonb, extract(epoch from v_now - a.taken_at)::double precision),
+        ('howdah_audit_findings', '{"severity": "error"}', a.errors),
+        ('howdah_audit_findings', '{"severity": "warning"}', a.warnings),
+        ('howdah_audit_passed', '{}', (a.severity in ('none', 'warning'))::integer)
+    ) f;
+    return query
+    select 'howdah_audit_queues', jsonb_build_object('verdict', v.verdict), count(*)::double precision,
+        null::timestamptz
+    from howdah.audit_verdicts v group by v.verdict;
+    return query
+    select f.*, null::timestamptz from (values
+        ('howdah_totals_age_seconds', extract(epoch from v_now - p_epoch.folded_at)::double precision),
+        ('howdah_counts_age_seconds', extract(epoch from v_now - (select c.counted_at from howdah.backlog_counts c))),
+        ('howdah_vacuum_horizon_transactions', (select coalesce(max(greatest(x.age, 0)), 0) from (
+            select age(a.backend_xmin) as age from pg_stat_activity a
+            where a.datname = current_database() and a.pid <> pg_backend_pid()
+            union all select age(p.transaction) from pg_prepared_xacts p where p.database = current_database()
+            union all select age(s.xmin) from pg_replication_slots s
+            union all select (pg_snapshot_xmax(g.g)::text::bigint - pg_snapshot_xmin(g.g)::text::bigint)::integer
+            from pg_current_snapshot() g(g)) x)),
+        ('howdah_vacuum_horizon_age_seconds', (select coalesce(max(extract(epoch from v_now - x.at)), 0) from (
+            select a.xact_start as at from pg_stat_activity a
+            where a.datname = current_database() and a.pid <> pg_backend_pid() and a.backend_xmin is not null
+            union all select p.prepared from pg_prepared_xacts p where p.database = current_database()) x))
+    ) s(name, value)
+    cross join lateral (select s.name, '{}'::jsonb, greatest(s.value, 0)) f
+    where s.value is not null;
+    return query
+    select f.*, null::timestamptz from howdah.list_storage() s
+    cross join lateral (values
+        ('howdah_table_dead_rows', jsonb_build_object('table', s.table_name), s.dead_rows::double precision),
+        ('howdah_table_bytes', jsonb_build_object('table', s.table_name), s.bytes)
+    ) f;
+    return query
+    select 'howdah_engine_state', jsonb_build_object('state', s.state), (e.state = s.state)::integer::double precision,
+        null::timestamptz
+    from howdah.engine e cross join unnest(array['running', 'paused', 'quiesced', 'stopped']) s(state);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._server_metrics(p_epoch howdah.metric_epoch) IS 'what audits found, how old the counts are, and how well the server cleans up.';
+
 CREATE FUNCTION howdah._service_option(p_service text, p_key text) RETURNS text
     LANGUAGE sql IMMUTABLE
     AS $$
@@ -18378,6 +19117,12 @@ $$;
 
 COMMENT ON FUNCTION howdah._verdict(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) IS 'what a queue''s policy does with a message after a number of failures.';
 
+CREATE FUNCTION howdah._wait_bounds() RETURNS double precision[]
+    LANGUAGE sql IMMUTABLE
+    AS $$ select '{0.001,0.005,0.01,0.05,0.1,0.5,1,5,10,60,300,3600,86400}'::double precision[] $$;
+
+COMMENT ON FUNCTION howdah._wait_bounds() IS 'the bounds of the buckets in which times from send to receive are counted.';
+
 CREATE FUNCTION howdah._waits_until(p_destination_id integer, p_message_id bigint, p_stage smallint) RETURNS timestamp with time zone
     LANGUAGE sql
     AS $$
@@ -19074,6 +19819,50 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.acquire_lock(name text, holder text, seconds numeric) IS 'take a named lease, or keep it if the holder has it already.';
+
+CREATE FUNCTION howdah.act_on_matching(queue text, act text, filter jsonb, reason text, batch integer DEFAULT 1000, options jsonb DEFAULT '{}'::jsonb) RETURNS TABLE(done bigint, passed bigint, looked bigint, complete boolean, cursor jsonb)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_destination howdah.destinations := howdah._queue(queue, 'admin');
+    v_found record;
+    v_ids bigint[];
+    v_target text := options ->> 'target';
+begin
+    perform howdah._check_filter(filter);
+    perform howdah._check_act(act, reason, batch, options);
+    select array_agg(f.place order by f.message_id) as places, array_agg(f.rank order by f.message_id) as ranks,
+        array_agg(f.key order by f.message_id) as keys, array_agg(f.message_id order by f.message_id) as ids,
+        count(f.message_id) as found, max(f.looked) as looked, bool_or(f.complete) as complete,
+        (array_agg(f.cursor) filter (where f.message_id is null))[1] as cursor
+    into v_found
+    from howdah._found(v_destination,
+        case act when 'replay' then '{"state": "dead"}' when 'retry' then '{"state": "parked"}' else '{}' end::jsonb
+            || filter,
+        options -> 'after', batch, 100000,
+        case act when 'retry' then '{3}' when 'park' then '{1,2}' else '{1,2,3}' end::integer[],
+        howdah._redaction_paths(v_destination.name)) f;
+    v_ids := howdah._lock_found(v_destination.id, v_found.places, v_found.ranks, v_found.keys, v_found.ids,
+        act = 'replay' and v_target is null);
+    done := case
+        when cardinality(v_ids) = 0 then 0
+        when act = 'retry' then howdah.retry(queue, v_ids, reason)
+        when act = 'replay' then howdah.replay(queue, v_ids, v_target, reason => act_on_matching.reason)
+        when act = 'move' then howdah.move_messages(queue, v_ids, v_target, reason)
+        when act = 'park' then howdah.park_messages(queue, v_ids, (options ->> 'until')::timestamptz,
+            (options ->> 'delay')::interval, reason)
+        else howdah.discard(queue, v_ids, reason) end;
+    passed := v_found.found - done;
+    looked := v_found.looked;
+    complete := v_found.complete;
+    cursor := v_found.cursor;
+    return next;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.act_on_matching(queue text, act text, filter jsonb, reason text, batch integer, options jsonb) IS 'deal with one batch of the messages that match a filter of howdah.find_messages.';
 
 CREATE FUNCTION howdah.alter_alias(alias text, options jsonb DEFAULT '{}'::jsonb, target text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -20275,6 +21064,25 @@ $$;
 
 COMMENT ON FUNCTION howdah.consume_locked(queue text, message_ids bigint[], priorities integer[], positions bigint[]) IS 'consume messages held by howdah.receive_locked.';
 
+CREATE FUNCTION howdah.count_matching(queue text, filter jsonb DEFAULT '{}'::jsonb, after jsonb DEFAULT NULL::jsonb) RETURNS TABLE(matching bigint, looked bigint, complete boolean, cursor jsonb)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_destination howdah.destinations := howdah._queue(queue, 'browse');
+begin
+    perform howdah._check_all_here();
+    perform howdah._check_filter(filter);
+    return query
+    select count(f.message_id), max(f.looked), bool_or(f.complete),
+        (array_agg(f.cursor) filter (where f.message_id is null))[1]
+    from howdah._found(v_destination, filter, after, 100000, 100000, '{1,2,3,4}',
+        howdah._redaction_paths(v_destination.name)) f;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.count_matching(queue text, filter jsonb, after jsonb) IS 'count the messages that match a filter of howdah.find_messages, for a preview.';
+
 CREATE FUNCTION howdah.create_alias(alias text, target text, options jsonb DEFAULT '{}'::jsonb) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -20664,6 +21472,24 @@ $$;
 
 COMMENT ON FUNCTION howdah.drop_queue(queue text, force boolean) IS 'drop a queue; force also drops one that holds messages.';
 
+CREATE FUNCTION howdah.drop_redaction(pattern text, path text, reason text DEFAULT NULL::text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+begin
+    perform howdah._check_admin_service();
+    perform howdah._refuse_maintenance();
+    delete from howdah.redactions r where r.pattern = drop_redaction.pattern and r.path = drop_redaction.path;
+    if not found then
+        return false;
+    end if;
+    perform howdah._record_act('unredacted', null, '{}', null, concat_ws(': ', pattern || ' ' || path, reason));
+    return true;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.drop_redaction(pattern text, path text, reason text) IS 'show again what a redaction rule hid.';
+
 CREATE FUNCTION howdah.drop_rule(rule_set text, resource text, name text, operation text, allow boolean, kind text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -21038,6 +21864,34 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.extend(queue text, lease bigint, duration interval, message_ids bigint[]) IS 'extend a lease to a duration from now.';
+
+CREATE FUNCTION howdah.find_messages(queue text, filter jsonb DEFAULT '{}'::jsonb, after jsonb DEFAULT NULL::jsonb, max_rows integer DEFAULT 50) RETURNS TABLE(message_id bigint, state text, priority smallint, sent_at timestamp with time zone, message_group text, attempts integer, headers jsonb, body text, body_type text, cursor jsonb, looked bigint, complete boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_destination howdah.destinations := howdah._queue(queue, 'browse');
+begin
+    perform howdah._check_all_here();
+    perform howdah._check_filter(filter);
+    if max_rows is null or max_rows not between 1 and 1000 then
+        raise exception using errcode = 'HD005',
+            message = format('max_rows must be 1 to 1000, not %s', coalesce(max_rows::text, 'NULL'));
+    end if;
+    return query
+    select f.message_id, f.state, 9::smallint - f.rank, f.sent_at, f.message_group,
+        case when f.message_id is not null then howdah._failures(v_destination.id, f.message_id, f.stage,
+            f.conversation_id, f.message_group) end,
+        f.headers, f.body,
+        case when not f.is_text then 'bytes' when f.content_type ~ '[/+]json\M' then 'json'
+            when f.is_text then 'text' end,
+        f.cursor, f.looked, f.complete
+    from howdah._found(v_destination, filter, after, max_rows, 20000, null,
+        howdah._redaction_paths(v_destination.name)) f;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.find_messages(queue text, filter jsonb, after jsonb, max_rows integer) IS 'find messages of a queue without disturbing anyone.';
 
 CREATE FUNCTION howdah.finish_archive_run(lock_epoch bigint, archive uuid, run integer, snapshot text, facts jsonb, message_ids bigint[] DEFAULT '{}'::bigint[], destination_ids integer[] DEFAULT '{}'::integer[], origin_ids integer[] DEFAULT '{}'::integer[], stages integer[] DEFAULT '{}'::integer[]) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -22616,6 +23470,15 @@ $$;
 
 COMMENT ON FUNCTION howdah.list_queues(temporary boolean) IS 'list the queues that the caller may use, with their main options, by name.';
 
+CREATE FUNCTION howdah.list_redactions() RETURNS TABLE(pattern text, path text, reason text, set_at timestamp with time zone, set_by text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+    select r.pattern, r.path, r.reason, r.set_at, r.set_by from howdah.redactions r order by r.pattern, r.path
+$$;
+
+COMMENT ON FUNCTION howdah.list_redactions() IS 'list the redaction rules.';
+
 CREATE FUNCTION howdah.list_rule_sets() RETURNS TABLE(name text, rules bigint, in_force boolean, changed_at timestamp with time zone, created_at timestamp with time zone, created_by text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -23007,33 +23870,47 @@ begin
         perform howdah._fence('maintenance', lock_epoch);
     end if;
     perform howdah._latch('backlog');
+    perform howdah._metric_epoch();
     with counted as materialized (
         select c.destination_id as id, sum(c.live)::bigint as live, sum(c.parked)::bigint as parked,
-        min(c.oldest_sent_at) as oldest_sent_at
+            sum(c.leased)::bigint as leased, min(c.oldest_sent_at) as oldest_sent_at
         from (
-            select m.destination_id, count(*) as live, 0 as parked, min(m.sent_at) as oldest_sent_at
+            select m.destination_id, count(*) as live, 0 as parked, 0 as leased, min(m.sent_at) as oldest_sent_at
             from howdah.msgs m group by m.destination_id
             union all
-            select n.destination_id, count(*), 0, min(n.sent_at)
+            select n.destination_id, count(*), 0, 0, min(n.sent_at)
             from howdah.msgs_nonpersistent n where n.boot = pg_postmaster_start_time() group by n.destination_id
             union all
-            select p.destination_id, 0, count(*), null
+            select p.destination_id, 0, count(*), count(p.lease_id), null
             from howdah.parked p where p.boot is null or p.boot = pg_postmaster_start_time() group by p.destination_id
             union all
-            select l.destination_id, 0, count(*), null from howdah.leased l group by l.destination_id
+            select l.destination_id, 0, count(*), count(*), null from howdah.leased l group by l.destination_id
         ) c
         group by c.destination_id
     ), gone as (
         delete from howdah.backlog_figures f where not exists (select from counted c where c.id = f.destination_id)
         returning f.destination_id
     ), came as (
-        insert into howdah.backlog_figures as f (destination_id, live, parked, oldest_sent_at)
-        select c.id, c.live, c.parked, c.oldest_sent_at from counted c
+        insert into howdah.backlog_figures as f (destination_id, live, parked, leased, oldest_sent_at)
+        select c.id, c.live, c.parked, c.leased, c.oldest_sent_at from counted c
         on conflict on constraint pk_backlog_figures do update
-            set live = excluded.live, parked = excluded.parked, oldest_sent_at = excluded.oldest_sent_at
-            where (f.live, f.parked, f.oldest_sent_at) is distinct from (excluded.live, excluded.parked,
-                excluded.oldest_sent_at)
+            set live = excluded.live, parked = excluded.parked, leased = excluded.leased,
+                oldest_sent_at = excluded.oldest_sent_at
+            where (f.live, f.parked, f.leased, f.oldest_sent_at) is distinct from (excluded.live, excluded.parked,
+                excluded.leased, excluded.oldest_sent_at)
         returning f.destination_id
+    ), enqueued as (  -- of one snapshot with the count: what lies there and what has left
+        insert into howdah.metric_totals as t (destination_id, metric, label, total, level, gained, changed_at)
+        select d.id, 'enqueued', '', l.level, l.level, l.level, v_now
+        from howdah.destinations d
+        left join counted c on c.id = d.id
+        left join howdah._dequeued() x on x.destination_id = d.id
+        cross join lateral (select coalesce(c.live + c.parked, 0) + coalesce(x.messages, 0) as level) l
+        where d.kind = 'queue' and not d.name ^@ '_TEMP.' and (l.level > 0 or d.dropped_at is null)
+        on conflict on constraint pk_metric_totals do update
+            set total = t.total + greatest(excluded.level - t.level, 0), level = excluded.level,
+                gained = greatest(excluded.level - t.level, 0), changed_at = excluded.changed_at
+            where t.level <> excluded.level
     ) select (select count(*) from gone) + (select count(*) from came) into v_changed;
     with counted as materialized (
         select x.x as id, c.origin_id, c.messages
@@ -23215,6 +24092,7 @@ begin
     if lock_epoch is not null then
         perform howdah._fence('maintenance', lock_epoch);
     end if;
+    perform howdah._fold_metrics();  -- what is deleted stays counted
     delete from howdah.operator_acts a where a.act_id in (
         select o.act_id from howdah.operator_acts o where o.at < v_acts_before order by o.act_id limit 10000);
     get diagnostics v_acts = row_count;
@@ -23667,11 +24545,12 @@ begin
         returning t.event
     ) select count(*) into v_count from gained;
     update howdah.engine e set totals_snapshot = v_until, totals_at = howdah.now() where e.id = 1;
+    perform howdah._fold_metrics();
     return v_count;
 end
 $$;
 
-COMMENT ON FUNCTION howdah.maintain_totals(lock_epoch bigint) IS 'add what the journal gained to journal_totals.';
+COMMENT ON FUNCTION howdah.maintain_totals(lock_epoch bigint) IS 'add what the journal gained to journal_totals, and all records to the totals for monitoring.';
 
 CREATE FUNCTION howdah.maintain_workers(lock_epoch bigint DEFAULT NULL::bigint, seconds numeric DEFAULT 120) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -23705,6 +24584,76 @@ CREATE FUNCTION howdah.may_browse(destination_id integer) RETURNS boolean
 $$;
 
 COMMENT ON FUNCTION howdah.may_browse(destination_id integer) IS 'whether the caller may read the bodies of a destination''s messages.';
+
+CREATE FUNCTION howdah.message_history(queue text, message_id bigint) RETURNS TABLE(at timestamp with time zone, source text, event text, queue_name text, other_queue text, actor text, reason text, details jsonb, looked bigint, complete boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_id integer := (howdah._destination(queue, 'browse')).id;
+    v_number bigint := message_id;
+    v_from timestamptz;
+begin
+    v_from := (select min(p.sent_at) from howdah.poison_message(v_number, queue) q
+        cross join lateral (select (q.message).sent_at offset 0) p);
+    v_from := coalesce(v_from, (select min(p.recorded_at) from howdah.poison_details p where p.message_id = v_number
+        offset 0) - interval '1 day', howdah.now() - interval '1 day');
+    return query
+    select h.at, h.source, h.event, d.name, o.name, h.actor, h.reason, h.details, h.looked, h.complete
+    from (
+        select j.at, case when j.at is not null then 'journal' end as source, j.event, j.destination_id,
+            j.other_destination_id, null::text as actor, j.reason, null::jsonb as details, j.looked, j.complete
+        from howdah._history_of_journal(v_id, v_number, v_from) j
+        union all
+        select p.recorded_at, 'incident', p.outcome, p.destination_id, null, p.recorded_by, p.error_class,
+            jsonb_build_object('incident_id', p.incident_id, 'attempt', p.attempt, 'stage', p.stage, 'error_text',
+                p.error_text, 'sqlstate', p.sqlstate, 'traceback', p.traceback, 'worker', p.worker, 'duration_ms',
+                p.duration_ms, 'cause', p.fingerprint, 'details', p.details), null, null
+        from howdah.poison_details p where p.message_id = v_number
+        union all
+        select a.at, 'act', a.act, a.destination_id, a.other_destination_id, a.actor, a.reason, null, null, null
+        from (select c.* from howdah.operator_acts c order by c.act_id desc limit 10000) a
+        where v_number = any (a.message_ids)
+    ) h
+    left join howdah.destinations d on d.id = h.destination_id and howdah._has_right(d.id, 'browse')
+    left join howdah.destinations o on o.id = h.other_destination_id and howdah._has_right(o.id, 'browse')
+    where h.at is null or d.id is not null
+    order by h.at nulls last, h.source desc;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.message_history(queue text, message_id bigint) IS 'all that is on record of one message in one queue, in one list by time.';
+
+CREATE FUNCTION howdah.metrics(queues integer DEFAULT 100) RETURNS TABLE(name text, labels jsonb, value double precision, created timestamp with time zone)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_ids integer[];
+    v_epoch howdah.metric_epoch;
+begin
+    perform howdah._check_all_here();
+    perform howdah._refuse_maintenance();
+    if queues is null or queues not between 0 and 100000 then
+        raise exception using errcode = 'HD005',
+            message = format('queues must be 0 to 100000, not %s', coalesce(queues::text, 'NULL'));
+    end if;
+    v_epoch := howdah._metric_epoch();
+    v_ids := howdah._busiest_queues(queues);
+    return query select m.* from howdah._engine_metrics(greatest(queues, 1)) m;
+    return query select m.* from howdah._server_metrics(v_epoch) m;
+    return query select m.* from howdah._flow_metrics(null, coalesce(v_epoch.created_at, howdah.now())) m;
+    return query select m.* from howdah._queue_metrics(v_ids) m;
+    return query select m.* from howdah._flow_metrics(v_ids, coalesce(v_epoch.created_at, howdah.now())) m;
+    return query select 'howdah_queues_shown', '{}'::jsonb, cardinality(v_ids)::double precision, null::timestamptz;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.metrics(queues integer) IS 'what monitoring asks for, in one call: totals, what lies where, and who works on it.';
 
 CREATE FUNCTION howdah.move_all(queue text, target text, max_messages bigint DEFAULT NULL::bigint, reason text DEFAULT NULL::text, dry_run boolean DEFAULT false) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -25447,6 +26396,20 @@ $$;
 
 COMMENT ON FUNCTION howdah.report_slow_consumer(queue text, facts jsonb) IS 'tell administrators that a consumer holds as many messages as it may and acknowledges none.';
 
+CREATE FUNCTION howdah.reset_metrics() RETURNS timestamp with time zone
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+begin
+    perform howdah._check_admin_service();
+    perform howdah._refuse_maintenance();
+    update howdah.metric_epoch e set home = '';
+    return (howdah._metric_epoch()).created_at;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.reset_metrics() IS 'let the totals of howdah.metrics begin anew, after a backup was restored in place.';
+
 CREATE FUNCTION howdah.resource_state() RETURNS TABLE(state text, messages bigint, bytes bigint, max_count bigint, max_bytes bigint, percent numeric, database_bytes bigint)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -26436,6 +27399,39 @@ $_$;
 
 COMMENT ON FUNCTION howdah.set_policy(pattern text, options jsonb, apply boolean) IS 'set options for all queues whose names match a wildcard.';
 
+CREATE FUNCTION howdah.set_redaction(pattern text, path text, reason text DEFAULT NULL::text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $_$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_new boolean;
+begin
+    perform howdah._refuse_maintenance();
+    if pattern is null or length(pattern) > 242
+       or pattern !~ '^([A-Za-z0-9_/-]+|[*])([.]([A-Za-z0-9_/-]+|[*]))*([.]>)?$|^>$' then
+        raise exception using errcode = 'HD003', message = format('%s is no pattern of queue names',
+            coalesce(quote_literal(left(pattern, 250)), 'NULL')),
+            hint =
+                '242 characters at most: parts between dots; * stands for one part, > at the end for the rest: '
+                'orders.*.eu, orders.>, >.';
+    elsif howdah._path_parts(path) is null then
+        raise exception using errcode = 'HD005', message = format('%s is no path of a redaction rule',
+            coalesce(quote_literal(left(path, 250)), 'NULL')),
+            hint = 'Up to 20 names and elements: $.card.number, $.people[*].name; $ is the whole body.';
+    end if;
+    insert into howdah.redactions as r (pattern, path, reason, set_at, set_by)
+    values (set_redaction.pattern, set_redaction.path, set_redaction.reason, howdah.now(), howdah._caller())
+    on conflict on constraint pk_redactions do update set reason = excluded.reason, set_at = excluded.set_at,
+        set_by = excluded.set_by
+    returning xmax = 0 into v_new;
+    perform howdah._record_act('redacted', null, '{}', null, concat_ws(': ', pattern || ' ' || path, reason));
+    return v_new;
+end
+$_$;
+
+COMMENT ON FUNCTION howdah.set_redaction(pattern text, path text, reason text) IS 'hide a part of the bodies of all queues whose names match a wildcard.';
+
 CREATE FUNCTION howdah.set_rule(rule_set text, resource text, name text, operation text, allow boolean, kind text, principals text[]) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -26541,6 +27537,37 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.settle_failures(queue text, message_ids bigint[], priorities integer[], positions bigint[]) IS 'apply the queue''s policy to messages whose failures were recorded in hand.';
+
+CREATE FUNCTION howdah.show_message(queue text, message_id bigint) RETURNS TABLE(id bigint, state text, priority integer, sent_at timestamp with time zone, expires_at timestamp with time zone, message_group text, attempts integer, headers jsonb, body text, body_type text, body_bytes integer, content_type text, correlation_id text, reply_to text, message_type text, delivery_mode text, origin_queue text, dead_reason text, dead_at timestamp with time zone, due_at timestamp with time zone, parked_reason text, redacted boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_destination howdah.destinations := howdah._queue(queue, 'browse');
+    v_paths text[] := howdah._redaction_paths(v_destination.name);
+begin
+    perform howdah._check_all_here();
+    return query
+    select (p.message).message_id,
+        case when p.parked_reason = 'lease' and p.due_at > howdah.now() then 'leased'
+            when (p.message).dead_at is not null then 'dead' when (p.message).expires_at <= howdah.now() then 'expired'
+            when p.due_at is null or p.due_at <= howdah.now() then 'ready'
+            when p.parked_reason = 'delay' then 'delayed' else 'parked' end,
+        (p.message).priority, (p.message).sent_at, (p.message).expires_at,
+        howdah._group((p.message).headers, (p.message).conversation_id), (p.message).delivery_count - 1,
+        (p.message).headers, howdah._redacted_text(b.body, (p.message).body is not null, v_paths),
+        case when (p.message).body is null then 'bytes' when (p.message).content_type ~ '[/+]json\M' then 'json'
+            else 'text' end,
+        octet_length(b.body), (p.message).content_type, (p.message).correlation_id, (p.message).reply_to,
+        (p.message).message_type, (p.message).delivery_mode, (p.message).origin_queue, (p.message).dead_reason,
+        (p.message).dead_at, p.due_at, p.parked_reason, v_paths is not null
+    from howdah.poison_message(show_message.message_id, v_destination.name) p
+    cross join lateral (select coalesce(convert_to((p.message).body, 'UTF8'), (p.message).bytes) as body offset 0) b
+    limit 1;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.show_message(queue text, message_id bigint) IS 'show one message of a queue to a person, without what is private.';
 
 CREATE FUNCTION howdah.stamp_all_headers(headers jsonb[], user_id boolean DEFAULT false, app_id boolean DEFAULT false, producer_txid boolean DEFAULT false) RETURNS jsonb[]
     LANGUAGE sql SECURITY DEFINER
@@ -27953,7 +28980,7 @@ CREATE TABLE howdah.operator_acts (
     incident_id bigint,
     CONSTRAINT ck_operator_acts_act CHECK (
 CASE
-    WHEN (destination_id IS NULL) THEN (act = ANY (ARRAY['paused'::text, 'quiesced'::text, 'stopped'::text, 'resumed'::text]))
+    WHEN (destination_id IS NULL) THEN (act = ANY (ARRAY['paused'::text, 'quiesced'::text, 'stopped'::text, 'resumed'::text, 'redacted'::text, 'unredacted'::text]))
     ELSE (act = ANY (ARRAY['replayed'::text, 'edited'::text, 'moved'::text, 'parked'::text, 'retried'::text, 'discarded'::text, 'purged'::text]))
 END)
 );
@@ -27970,7 +28997,7 @@ COMMENT ON COLUMN howdah.operator_acts.other_destination_id IS 'Where replayed, 
 
 COMMENT ON COLUMN howdah.operator_acts.actor IS 'The role that did it.';
 
-COMMENT ON COLUMN howdah.operator_acts.act IS 'replayed, edited, moved, parked, retried, discarded or purged; of the engine paused, quiesced, stopped or resumed.';
+COMMENT ON COLUMN howdah.operator_acts.act IS 'replayed, edited, moved, parked, retried, discarded or purged; of the engine paused, quiesced, stopped, resumed, redacted or unredacted (a rule that hides parts of bodies).';
 
 COMMENT ON COLUMN howdah.operator_acts.reason IS 'Why, in the operator''s words.';
 
@@ -28530,6 +29557,7 @@ CREATE TABLE howdah.worker_figures (
     failed bigint NOT NULL,
     busy_seconds double precision NOT NULL,
     handling_counts bigint[] NOT NULL,
+    xid bigint DEFAULT ((pg_current_xact_id())::text)::bigint NOT NULL,
     CONSTRAINT ck_worker_figures_handling_counts CHECK ((cardinality(handling_counts) = 32))
 );
 
@@ -28554,6 +29582,8 @@ COMMENT ON COLUMN howdah.worker_figures.failed IS 'Failed deliveries.';
 COMMENT ON COLUMN howdah.worker_figures.busy_seconds IS 'Seconds spent in handlers, by all its sessions together.';
 
 COMMENT ON COLUMN howdah.worker_figures.handling_counts IS 'Handler calls by duration. Element n counts those under 2^(n-1) microseconds that no element before it counts; the 32nd counts all longer ones.';
+
+COMMENT ON COLUMN howdah.worker_figures.xid IS 'The transaction (xid8 as a number), so that a reader that goes by snapshots misses no late commit.';
 
 CREATE VIEW howdah.audit_workers AS
  SELECT figure_id,
@@ -28615,7 +29645,8 @@ CREATE TABLE howdah.backlog_figures (
     destination_id integer NOT NULL,
     live bigint NOT NULL,
     parked bigint NOT NULL,
-    oldest_sent_at timestamp with time zone
+    oldest_sent_at timestamp with time zone,
+    leased bigint DEFAULT 0 NOT NULL
 );
 
 COMMENT ON TABLE howdah.backlog_figures IS 'Counts of the queues that are not empty, refreshed in the background.';
@@ -28627,6 +29658,8 @@ COMMENT ON COLUMN howdah.backlog_figures.live IS 'Messages ready for delivery at
 COMMENT ON COLUMN howdah.backlog_figures.parked IS 'Messages waiting for a time at backlog_counts.counted_at.';
 
 COMMENT ON COLUMN howdah.backlog_figures.oldest_sent_at IS 'When the oldest ready message was sent.';
+
+COMMENT ON COLUMN howdah.backlog_figures.leased IS 'Those of parked that are leased.';
 
 CREATE SEQUENCE howdah.bodies_apart
     START WITH 1
@@ -29224,6 +30257,49 @@ COMMENT ON COLUMN howdah.maintenance_waits.reason IS 'What it waits for.';
 
 COMMENT ON COLUMN howdah.maintenance_waits.since IS 'When it first left it undone.';
 
+CREATE TABLE howdah.metric_histograms (
+    destination_id integer NOT NULL,
+    metric text NOT NULL,
+    counts bigint[] NOT NULL,
+    seconds double precision NOT NULL
+);
+
+COMMENT ON TABLE howdah.metric_histograms IS 'Distributions of times for monitoring by destination. They only grow, until a restore.';
+
+COMMENT ON COLUMN howdah.metric_histograms.destination_id IS 'The destination. 0: all temporary queues and unknown.';
+
+COMMENT ON COLUMN howdah.metric_histograms.metric IS 'wait: from send to receive. handler: calls of handlers.';
+
+COMMENT ON COLUMN howdah.metric_histograms.counts IS 'How many in each bucket; the last has no bound.';
+
+COMMENT ON COLUMN howdah.metric_histograms.seconds IS 'The sum of all, in seconds.';
+
+CREATE TABLE howdah.metric_totals (
+    destination_id integer NOT NULL,
+    metric text NOT NULL,
+    label text NOT NULL,
+    total bigint NOT NULL,
+    level bigint,
+    gained bigint,
+    changed_at timestamp with time zone
+);
+
+COMMENT ON TABLE howdah.metric_totals IS 'Totals for monitoring by destination. They only grow, until a restore.';
+
+COMMENT ON COLUMN howdah.metric_totals.destination_id IS 'The destination. 0: all temporary queues and unknown.';
+
+COMMENT ON COLUMN howdah.metric_totals.metric IS 'enqueued, dequeued or failures.';
+
+COMMENT ON COLUMN howdah.metric_totals.label IS 'For dequeued: the event. For failures: the error''s class.';
+
+COMMENT ON COLUMN howdah.metric_totals.total IS 'How many since metric_epoch.created_at.';
+
+COMMENT ON COLUMN howdah.metric_totals.level IS 'For enqueued: what lay there and what had left at the last count.';
+
+COMMENT ON COLUMN howdah.metric_totals.gained IS 'For enqueued: by how much the total grew when it last changed.';
+
+COMMENT ON COLUMN howdah.metric_totals.changed_at IS 'For enqueued: when it last changed.';
+
 CREATE TABLE howdah.moved (
     message_id bigint NOT NULL,
     seq bigint NOT NULL,
@@ -29305,6 +30381,26 @@ COMMENT ON COLUMN howdah.quarantines.destination_id IS 'The destination that it 
 COMMENT ON COLUMN howdah.quarantines.stage IS 'The message''s stage before.';
 
 COMMENT ON COLUMN howdah.quarantines.at IS 'When it was put there.';
+
+CREATE TABLE howdah.redactions (
+    pattern text NOT NULL COLLATE pg_catalog."C",
+    path text NOT NULL COLLATE pg_catalog."C",
+    reason text,
+    set_at timestamp with time zone NOT NULL,
+    set_by text NOT NULL
+);
+
+COMMENT ON TABLE howdah.redactions IS 'What is hidden in bodies that people look at. All rules whose patterns match apply.';
+
+COMMENT ON COLUMN howdah.redactions.pattern IS 'The names of the queues and topics that it applies to, as in destination_policies.';
+
+COMMENT ON COLUMN howdah.redactions.path IS 'What it hides in their bodies: a JSON path; * stands for any name or element, $ for the whole body.';
+
+COMMENT ON COLUMN howdah.redactions.reason IS 'Why, in the administrator''s words.';
+
+COMMENT ON COLUMN howdah.redactions.set_at IS 'When it was set.';
+
+COMMENT ON COLUMN howdah.redactions.set_by IS 'The role that set it.';
 
 CREATE TABLE howdah.schedule_runs (
     schedule_id bigint NOT NULL,
@@ -29894,6 +30990,15 @@ ALTER TABLE ONLY howdah.log_readers
 ALTER TABLE ONLY howdah.maintenance_waits
     ADD CONSTRAINT pk_maintenance_waits PRIMARY KEY (service, object);
 
+ALTER TABLE ONLY howdah.metric_epoch
+    ADD CONSTRAINT pk_metric_epoch PRIMARY KEY (id);
+
+ALTER TABLE ONLY howdah.metric_histograms
+    ADD CONSTRAINT pk_metric_histograms PRIMARY KEY (destination_id, metric);
+
+ALTER TABLE ONLY howdah.metric_totals
+    ADD CONSTRAINT pk_metric_totals PRIMARY KEY (destination_id, metric, label);
+
 ALTER TABLE ONLY howdah.moved
     ADD CONSTRAINT pk_moved PRIMARY KEY (message_id, destination_id, seq);
 
@@ -29920,6 +31025,9 @@ ALTER TABLE ONLY howdah.poison_log
 
 ALTER TABLE ONLY howdah.quarantines
     ADD CONSTRAINT pk_quarantines PRIMARY KEY (message_id, destination_id, stage);
+
+ALTER TABLE ONLY howdah.redactions
+    ADD CONSTRAINT pk_redactions PRIMARY KEY (pattern, path);
 
 ALTER TABLE ONLY howdah.schedule_runs
     ADD CONSTRAINT pk_schedule_runs PRIMARY KEY (schedule_id, planned_at);
@@ -30079,6 +31187,8 @@ CREATE INDEX ix_sender_signs_sender ON howdah.sender_signs USING btree (sender);
 CREATE INDEX ix_temporary_queues_connection ON howdah.temporary_queues USING btree (connection, destination_id);
 
 CREATE INDEX ix_worker_figures_until_at ON howdah.worker_figures USING btree (until_at);
+
+CREATE INDEX ix_worker_figures_xid ON howdah.worker_figures USING brin (xid) WITH (pages_per_range='32');
 
 CREATE INDEX journal_default_xid_idx ON howdah.journal_default USING brin (xid) WITH (pages_per_range='32');
 
@@ -30249,6 +31359,10 @@ REVOKE ALL ON FUNCTION howdah._bound_backlog(p_destination howdah.destinations, 
 
 REVOKE ALL ON FUNCTION howdah._browse_selected(p_destination howdah.destinations, p_selector_sql text, p_rank smallint, p_seq bigint, p_now timestamp with time zone, p_max integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._bucket_rows(p_metric text, p_counts bigint[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._busiest_queues(p_most integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._by_alias(p_destination howdah.destinations, p_alias text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._call_poison_procedure(p_not name, p_schema text, p_function text, p_message howdah.message, p_incidents jsonb) FROM PUBLIC;
@@ -30266,6 +31380,8 @@ REVOKE ALL ON FUNCTION howdah._change_rule(p_rule_set text, p_resource text, p_n
 REVOKE ALL ON FUNCTION howdah._changes_since(p_read pg_snapshot, p_upto pg_snapshot, p_change bigint, p_max integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._changes_unread(p_position howdah.instance_positions) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._check_act(p_act text, p_reason text, p_batch integer, p_options jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_admin_service() FROM PUBLIC;
 
@@ -30292,6 +31408,8 @@ REVOKE ALL ON FUNCTION howdah._check_cron(p_cron text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._check_disabled(p_destination_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_engine(p_states text[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._check_filter(p_filter jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_grant(p_verb text, p_role text) FROM PUBLIC;
 
@@ -30455,6 +31573,8 @@ REVOKE ALL ON FUNCTION howdah._delta(p_from jsonb, p_to jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._deny_others(p_destination howdah.destinations, p_verb text, p_role text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._dequeued() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._destination(p_name text, p_verb text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._destination_name(p_id integer) FROM PUBLIC;
@@ -30512,6 +31632,8 @@ REVOKE ALL ON FUNCTION howdah._end_stream(p_stream record, p_total bigint) FROM 
 REVOKE ALL ON FUNCTION howdah._end_unused(p_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._engine_id() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._engine_metrics(p_most integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._engine_option(p_key text) FROM PUBLIC;
 
@@ -30579,6 +31701,10 @@ REVOKE ALL ON FUNCTION howdah._first_held(p_lane howdah.lanes, p_groups text[], 
 
 REVOKE ALL ON FUNCTION howdah._first_of_each(p_topics integer[], p_after xid8[], p_after_seqs bigint[], p_slots integer[], p_upto pg_snapshot) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._flow_metrics(p_ids integer[], p_created timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._fold_metrics() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._forget_instances(p_but uuid) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._forget_lease(p_lease howdah.leases) FROM PUBLIC;
@@ -30588,6 +31714,10 @@ REVOKE ALL ON FUNCTION howdah._forget_moved() FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._forget_selections() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._forward_to_bridges(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_level smallint, p_notify boolean, p_user text, p_scheduled boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._found(p_destination howdah.destinations, p_filter jsonb, p_after jsonb, p_max bigint, p_bound bigint, p_places integer[], p_paths text[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._found_sql(p_place integer, p_selector_sql text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._free_between(p_lane howdah.lanes, p_after bigint, p_upto bigint, p_want integer) FROM PUBLIC;
 
@@ -30634,6 +31764,8 @@ REVOKE ALL ON FUNCTION howdah._hides_nothing() FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._hint(p_sequence regclass) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._history(p_topic_id integer, p_since timestamp with time zone, p_upto pg_snapshot) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._history_of_journal(p_destination_id integer, p_message_id bigint, p_from timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._hold_limits() FROM PUBLIC;
 
@@ -30809,6 +31941,8 @@ REVOKE ALL ON FUNCTION howdah._lock_and_count(p_id integer, p_rank smallint, p_p
 
 REVOKE ALL ON FUNCTION howdah._lock_drawn(p_lane howdah.lanes, p_positions bigint[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._lock_found(p_destination_id integer, p_places integer[], p_ranks smallint[], p_keys bigint[], p_ids bigint[], p_origin_needed boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._lock_group(p_destination_id integer, p_group text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lock_key(p_kind text, p_of text) FROM PUBLIC;
@@ -30886,6 +32020,8 @@ REVOKE ALL ON FUNCTION howdah._mean_delay_ms(p_destination howdah.destinations, 
 REVOKE ALL ON FUNCTION howdah._message(p_message howdah.msgs, p_queue text, p_nonpersistent boolean, p_failures integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._messages_ahead(p_subscription howdah.subscriptions, p_ack howdah.acks, p_upto pg_snapshot, p_limit integer, p_seqs bigint[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._metric_epoch() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._microseconds(p_at timestamp with time zone) FROM PUBLIC;
 
@@ -31003,6 +32139,8 @@ REVOKE ALL ON FUNCTION howdah._pass_done(p_place record, p_last bigint, p_ring b
 
 REVOKE ALL ON FUNCTION howdah._pass_stream(p_stream record, p_rest boolean, p_from xid8, p_from_seq bigint, p_to xid8, p_last bigint, p_done pg_snapshot, p_taken integer, p_total bigint, p_filled boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._path_parts(p_path text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._pause_destinations() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._persistent_0(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) FROM PUBLIC;
@@ -31044,6 +32182,8 @@ REVOKE ALL ON FUNCTION howdah._put_back(p_message howdah.msgs, p_nonpersistent b
 REVOKE ALL ON FUNCTION howdah._queue(p_name text, p_verb text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._queue_for_look_up(p_queue text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._queue_metrics(p_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._read_claimed(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_topic text, p_name text, p_xids xid8[], p_seqs bigint[], p_upto pg_snapshot, p_now timestamp with time zone) FROM PUBLIC;
 
@@ -31092,6 +32232,12 @@ REVOKE ALL ON FUNCTION howdah._recount(p_id integer, p_room regclass, p_tickets 
 REVOKE ALL ON FUNCTION howdah._recover(p_subscription howdah.subscriptions, p_topic_id integer, p_upto pg_snapshot) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._recover_instance() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._redact(p_value jsonb, p_parts text[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._redacted_text(p_body bytea, p_is_text boolean, p_paths text[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._redaction_paths(p_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._redelivery_delay(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) FROM PUBLIC;
 
@@ -31271,6 +32417,8 @@ REVOKE ALL ON FUNCTION howdah._send_to(v_destination howdah.destinations, p_body
 
 REVOKE ALL ON FUNCTION howdah._sender(OUT sender bigint, OUT own_session boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._server_metrics(p_epoch howdah.metric_epoch) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._service_option(p_service text, p_key text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._session_settings() FROM PUBLIC;
@@ -31417,6 +32565,8 @@ REVOKE ALL ON FUNCTION howdah._utc(p_at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._verdict(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._wait_bounds() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._waits_until(p_destination_id integer, p_message_id bigint, p_stage smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._wake(p_destination_id integer, p_waiting regclass, p_prefix text) FROM PUBLIC;
@@ -31464,6 +32614,9 @@ GRANT ALL ON FUNCTION howdah.ack_many(queues text[], leases bigint[], message_id
 REVOKE ALL ON FUNCTION howdah.acquire_lock(name text, holder text, seconds numeric) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.acquire_lock(name text, holder text, seconds numeric) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.acquire_lock(name text, holder text, seconds numeric) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.act_on_matching(queue text, act text, filter jsonb, reason text, batch integer, options jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.act_on_matching(queue text, act text, filter jsonb, reason text, batch integer, options jsonb) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.alter_alias(alias text, options jsonb, target text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.alter_alias(alias text, options jsonb, target text) TO howdah_admin;
@@ -31605,6 +32758,11 @@ REVOKE ALL ON FUNCTION howdah.consume_locked(queue text, message_ids bigint[], p
 GRANT ALL ON FUNCTION howdah.consume_locked(queue text, message_ids bigint[], priorities integer[], positions bigint[]) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.consume_locked(queue text, message_ids bigint[], priorities integer[], positions bigint[]) TO howdah_consumer;
 
+REVOKE ALL ON FUNCTION howdah.count_matching(queue text, filter jsonb, after jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.count_matching(queue text, filter jsonb, after jsonb) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.count_matching(queue text, filter jsonb, after jsonb) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.count_matching(queue text, filter jsonb, after jsonb) TO howdah_consumer;
+
 REVOKE ALL ON FUNCTION howdah.create_alias(alias text, target text, options jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.create_alias(alias text, target text, options jsonb) TO howdah_admin;
 
@@ -31661,6 +32819,9 @@ GRANT ALL ON FUNCTION howdah.drop_policy(pattern text) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.drop_queue(queue text, force boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.drop_queue(queue text, force boolean) TO howdah_admin;
+
+REVOKE ALL ON FUNCTION howdah.drop_redaction(pattern text, path text, reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.drop_redaction(pattern text, path text, reason text) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.drop_rule(rule_set text, resource text, name text, operation text, allow boolean, kind text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.drop_rule(rule_set text, resource text, name text, operation text, allow boolean, kind text) TO howdah_admin;
@@ -31724,6 +32885,11 @@ GRANT ALL ON FUNCTION howdah.export_rules(rule_set text) TO howdah_auditor;
 REVOKE ALL ON FUNCTION howdah.extend(queue text, lease bigint, duration interval, message_ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.extend(queue text, lease bigint, duration interval, message_ids bigint[]) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.extend(queue text, lease bigint, duration interval, message_ids bigint[]) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.find_messages(queue text, filter jsonb, after jsonb, max_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.find_messages(queue text, filter jsonb, after jsonb, max_rows integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.find_messages(queue text, filter jsonb, after jsonb, max_rows integer) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.find_messages(queue text, filter jsonb, after jsonb, max_rows integer) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.finish_archive_run(lock_epoch bigint, archive uuid, run integer, snapshot text, facts jsonb, message_ids bigint[], destination_ids integer[], origin_ids integer[], stages integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.finish_archive_run(lock_epoch bigint, archive uuid, run integer, snapshot text, facts jsonb, message_ids bigint[], destination_ids integer[], origin_ids integer[], stages integer[]) TO howdah_admin;
@@ -31960,6 +33126,11 @@ GRANT ALL ON FUNCTION howdah.list_queues(temporary boolean) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.list_queues(temporary boolean) TO howdah_consumer;
 GRANT ALL ON FUNCTION howdah.list_queues(temporary boolean) TO howdah_producer;
 
+REVOKE ALL ON FUNCTION howdah.list_redactions() FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_redactions() TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_redactions() TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.list_redactions() TO howdah_browser;
+
 REVOKE ALL ON FUNCTION howdah.list_rule_sets() FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_rule_sets() TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.list_rule_sets() TO howdah_auditor;
@@ -32104,6 +33275,16 @@ GRANT ALL ON FUNCTION howdah.maintain_workers(lock_epoch bigint, seconds numeric
 REVOKE ALL ON FUNCTION howdah.may_browse(destination_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.may_browse(destination_id integer) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.may_browse(destination_id integer) TO howdah_auditor;
+
+REVOKE ALL ON FUNCTION howdah.message_history(queue text, message_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.message_history(queue text, message_id bigint) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.message_history(queue text, message_id bigint) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.message_history(queue text, message_id bigint) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.metrics(queues integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.metrics(queues integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.metrics(queues integer) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.metrics(queues integer) TO howdah_browser;
 
 REVOKE ALL ON FUNCTION howdah.move_all(queue text, target text, max_messages bigint, reason text, dry_run boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.move_all(queue text, target text, max_messages bigint, reason text, dry_run boolean) TO howdah_admin;
@@ -32302,6 +33483,9 @@ REVOKE ALL ON FUNCTION howdah.report_slow_consumer(queue text, facts jsonb) FROM
 GRANT ALL ON FUNCTION howdah.report_slow_consumer(queue text, facts jsonb) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.report_slow_consumer(queue text, facts jsonb) TO howdah_consumer;
 
+REVOKE ALL ON FUNCTION howdah.reset_metrics() FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.reset_metrics() TO howdah_admin;
+
 REVOKE ALL ON FUNCTION howdah.resource_state() FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.resource_state() TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.resource_state() TO howdah_auditor;
@@ -32419,6 +33603,9 @@ GRANT ALL ON FUNCTION howdah.set_connection(connection text, local boolean) TO h
 REVOKE ALL ON FUNCTION howdah.set_policy(pattern text, options jsonb, apply boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.set_policy(pattern text, options jsonb, apply boolean) TO howdah_admin;
 
+REVOKE ALL ON FUNCTION howdah.set_redaction(pattern text, path text, reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.set_redaction(pattern text, path text, reason text) TO howdah_admin;
+
 REVOKE ALL ON FUNCTION howdah.set_rule(rule_set text, resource text, name text, operation text, allow boolean, kind text, principals text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.set_rule(rule_set text, resource text, name text, operation text, allow boolean, kind text, principals text[]) TO howdah_admin;
 
@@ -32428,6 +33615,11 @@ GRANT ALL ON FUNCTION howdah.set_storage(options jsonb, tables text[]) TO howdah
 REVOKE ALL ON FUNCTION howdah.settle_failures(queue text, message_ids bigint[], priorities integer[], positions bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.settle_failures(queue text, message_ids bigint[], priorities integer[], positions bigint[]) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.settle_failures(queue text, message_ids bigint[], priorities integer[], positions bigint[]) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.show_message(queue text, message_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.show_message(queue text, message_id bigint) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.show_message(queue text, message_id bigint) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.show_message(queue text, message_id bigint) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.stamp_all_headers(headers jsonb[], user_id boolean, app_id boolean, producer_txid boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.stamp_all_headers(headers jsonb[], user_id boolean, app_id boolean, producer_txid boolean) TO howdah_admin;
