@@ -72,6 +72,7 @@ PAGES = {
     "services": ("services",),
     "inspect": ("request-reply", "limits"),
     "metrics": ("metrics",),
+    "runtime": ("health",),
     "search": ("search",),
     "archive": ("archive",),
     "journal": ("streaming",),

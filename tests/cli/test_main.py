@@ -218,6 +218,7 @@ MORE = {
     "link alter": ("--to", "q"),
     "link rebase": ("--yes",),
     "send": ("body",),
+    "queue act": ("--reason", "r"),
     "object set": ("a=1",),
     "user create": ("--no-password",),
     "user password": ("--password-file", "secret"),

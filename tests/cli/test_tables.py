@@ -26,6 +26,7 @@ ERROR = "an error whose text is long enough to be cut, for it says 'no such orde
 LISTS: dict[tuple[str, ...], list[str]] = {
     ("queue", "list"): [QUEUE, GRAVE],
     ("queue", "stats"): [QUEUE, GRAVE],
+    ("queue", "find", QUEUE): [],
     ("queue", "delayed", GRAVE): ["redelivery"],
     ("queue", "browse", QUEUE): ["an error whose"],
     ("browse", QUEUE): ["an error whose"],
@@ -102,6 +103,7 @@ def test_every_list_fits_in_80_columns_and_breaks_no_name(dsn: str, full: dict[s
         ("poison", "list"): [full["dead"], full["cause"]],
         ("poison", "causes"): [full["cause"]],
         ("browse", QUEUE): [full["message"]],
+        ("queue", "find", QUEUE): [full["message"]],
         ("queue", "delayed", GRAVE): [full["delayed"]],
     }
     for words, whole in LISTS.items():

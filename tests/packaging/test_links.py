@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 ENTRIES = sorted(path for path in (ROOT / "src" / "howdah").iterdir() if path.name != "__pycache__")
 # At the root but not part of the package.
-NOT_SHIPPED = {"tests", "docs", "src", "console", "tools", "build", "dist"}
+NOT_SHIPPED = {"tests", "docs", "src", "tools", "build", "dist"}
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda path: path.name)
