@@ -109,6 +109,8 @@ class Database:
 
 
 def _assume(connection: psycopg.Connection[Any], role: str) -> None:
+    if role == "none":  # to PostgreSQL, even quoted, no role but the log-in itself
+        raise RefusedError(403, "There is no such role here, or the console may not assume it.")
     # With rights of its own, the log-in could do more than the role, and RESET ROLE would give them back.
     row = connection.execute(INHERITS).fetchone()
     if row is None or row[0]:
