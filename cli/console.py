@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+from psycopg.conninfo import make_conninfo
 
 from . import output
 from .common import NOT_READY, Dsn, resolve_dsn
@@ -39,6 +40,10 @@ def console(
     timeout: Annotated[
         float, typer.Option("--timeout", min=0.1, metavar="SECONDS", help="Longest time of one statement.")
     ] = 5.0,
+    database: Annotated[
+        str | None,
+        typer.Option("--database", metavar="NAME", help="Another database of that server. [default: the DSN's]"),
+    ] = None,
     dsn: Dsn = None,
 ) -> None:
     """Show queues and messages in a browser, and act on them."""
@@ -54,7 +59,7 @@ def console(
         raise typer.Exit(NOT_READY) from error
     if auth == "local" and not is_loopback(host):
         raise typer.BadParameter("without --auth it listens on this machine alone", param_hint="--host")
-    found = resolve_dsn(dsn)
+    found = make_conninfo(resolve_dsn(dsn), **({"dbname": database} if database else {}))
     application = app(found, _access(auth, trust, header.lower()), live_role=live_role, timeout=timeout)
     if auth == "local":
         output.complain("nobody has to log in, so it listens on this machine alone; see --auth")

@@ -68,13 +68,14 @@ def demo(
     from .stage import DATABASE
 
     server: EmbeddedServer | None = None
-    look = f"database {DATABASE} on your server"
+    look = f"howdah console --database {DATABASE}"
     if given is None:
         embedded = EmbeddedServer()
         server = embedded if embedded.status() is None else None
         info = embedded.start()
         given = info.dsn
-        look = f"howdah server {'psql' if server is None else 'start; howdah server psql'} {DATABASE}"
+        begin = "" if server is None else "howdah server start; "
+        look = f"{begin}howdah console --database {DATABASE}"
         console.print(f"   PostgreSQL {info.version}, embedded, on port {info.port}, data in {info.data}")
     try:
         code = course(console, given, processes, sessions, flights, year, audit, jdbc_jar)
