@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from psycopg.conninfo import make_conninfo
 
-from . import output
+from . import output, times
 from .common import NOT_READY, Dsn, resolve_dsn
 
 if TYPE_CHECKING:
@@ -37,9 +37,7 @@ def console(
         str | None,
         typer.Option("--live-role", metavar="ROLE", help="Role in which live figures are read."),
     ] = None,
-    timeout: Annotated[
-        float, typer.Option("--timeout", min=0.1, metavar="SECONDS", help="Longest time of one statement.")
-    ] = 5.0,
+    timeout: Annotated[float, times.length("--timeout", positive=True, help="Longest time of one statement.")] = 5.0,
     database: Annotated[
         str | None,
         typer.Option("--database", metavar="NAME", help="Another database of that server. [default: the DSN's]"),

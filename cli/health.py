@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from . import output, tables
+from . import output, tables, times
 from .common import FAILED, NOT_READY, OK, Dsn, Json, Role, Wide
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def health(
         typer.Option("--instance", metavar="NAME", help="Ask whether this instance serves. [default: any]"),
     ] = None,
     timeout: Annotated[
-        float, typer.Option(min=0.1, max=3600, help="Seconds to wait for a connection, and again for the answer.")
+        float, times.length("--timeout", positive=True, help="Longest wait for a connection, and again for the answer.")
     ] = 5,
     wide: Wide = False,
     dsn: Dsn = None,

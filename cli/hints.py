@@ -34,6 +34,7 @@ COMMANDS = {
     "list_aliases": "howdah alias list",
     "list_archive_runs": "howdah archive list",
     "list_arrivals": "howdah link arrivals",
+    "list_acts": "howdah poison acts",
     "list_changes": "howdah changes list",
     "list_delayed": "howdah queue delayed QUEUE",
     "list_grants": "howdah access show",

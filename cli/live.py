@@ -12,15 +12,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Annotated, TypeVar
 
-import typer
-
-from . import output
+from . import output, times
 
 T = TypeVar("T")
 
-Every = Annotated[
-    float, typer.Option("--every", metavar="SECONDS", min=0.1, max=3600, help="Seconds from picture to picture.")
-]
+Every = Annotated[float, times.length("--every", positive=True, help="Time from picture to picture.")]
+
+SHORTEST_SECONDS = 0.1
 
 QUIT = "q"
 PAUSE = "p"
@@ -48,7 +46,7 @@ def watch(look: Callable[[], T], page: Callable[[T, int, int, bool], str], secon
         while True:
             text = page(seen, console.width, console.height, paused)
             live.update(Text(text, no_wrap=True, overflow="crop"), refresh=True)
-            key = wait(None if paused else seconds)
+            key = wait(None if paused else max(seconds, SHORTEST_SECONDS))
             if key == QUIT:
                 return
             if key == PAUSE:

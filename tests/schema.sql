@@ -2578,7 +2578,7 @@ begin
         raise exception using errcode = 'HD005',
             message = format('there is no act %s', coalesce(quote_literal(left(p_act, 100)), 'NULL')),
             hint = 'Acts are retry, replay, move, park and discard.';
-    elsif coalesce(p_reason, '') !~ '\S' then
+    elsif coalesce(p_reason, '') !~ '[^[:space:]]' then
         raise exception using errcode = 'HD005', message = 'an act on all that match needs a reason',
             hint = 'howdah.list_acts() shows it to those who ask later.';
     elsif p_batch is null or p_batch not between 1 and 10000 then
@@ -11119,7 +11119,7 @@ begin
         return v_epoch;  -- made from a template of this cluster, in which nothing was counted
     end if;
     insert into howdah.metric_epoch as e (id, home, created_at, since)
-    values (1, v_home, howdah.now(), '-infinity')
+    values (1, v_home, howdah.now(), 'epoch')
     on conflict (id) do update set home = excluded.home, created_at = excluded.created_at,
         since = excluded.created_at, snapshot = howdah._snapshot(), folded_at = null
     where e.home <> excluded.home
@@ -12968,8 +12968,8 @@ CREATE FUNCTION howdah._path_parts(p_path text) RETURNS text[]
     AS $_$
     select case
         when p_path = '$' then '{}'::text[]
-        when p_path ~ '^[$]([.]([A-Za-z0-9_-]+|[*])|\[([0-9]+|[*])\]){1,20}$'
-            then regexp_split_to_array(regexp_replace(substr(p_path, 3), '\]', '', 'g'), '[.[]')
+        when p_path ~ '^[$]([.]([A-Za-z0-9_-]+|[*])|[[]([0-9]+|[*])[]]){1,20}$'
+            then regexp_split_to_array(regexp_replace(substr(p_path, 3), '[]]', '', 'g'), '[.[]')
         end
 $_$;
 
@@ -22012,7 +22012,7 @@ begin
         case when f.message_id is not null then howdah._failures(v_destination.id, f.message_id, f.stage,
             f.conversation_id, f.message_group) end,
         f.headers, f.body,
-        case when not f.is_text then 'bytes' when f.content_type ~ '[/+]json\M' then 'json'
+        case when not f.is_text then 'bytes' when f.content_type ~ E'[/+]json\\M' then 'json'
             when f.is_text then 'text' end,
         f.cursor, f.looked, f.complete
     from howdah._found(v_destination, filter, after, max_rows, 20000, null,
@@ -27629,7 +27629,7 @@ begin
         (p.message).priority, (p.message).sent_at, (p.message).expires_at,
         howdah._group((p.message).headers, (p.message).conversation_id), (p.message).delivery_count - 1,
         (p.message).headers, howdah._redacted_text(b.body, (p.message).body is not null, b.paths),
-        case when (p.message).body is null then 'bytes' when (p.message).content_type ~ '[/+]json\M' then 'json'
+        case when (p.message).body is null then 'bytes' when (p.message).content_type ~ E'[/+]json\\M' then 'json'
             else 'text' end,
         octet_length(b.body), (p.message).content_type, (p.message).correlation_id, (p.message).reply_to,
         (p.message).message_type, (p.message).delivery_mode, (p.message).origin_queue, (p.message).dead_reason,

@@ -24,7 +24,7 @@ begin
         return v_epoch;  -- made from a template of this cluster, in which nothing was counted
     end if;
     insert into howdah.metric_epoch as e (id, home, created_at, since)
-    values (1, v_home, howdah.now(), '-infinity')
+    values (1, v_home, howdah.now(), 'epoch')
     on conflict (id) do update set home = excluded.home, created_at = excluded.created_at,
         since = excluded.created_at, snapshot = howdah._snapshot(), folded_at = null
     where e.home <> excluded.home

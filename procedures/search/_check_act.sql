@@ -14,7 +14,7 @@ begin
         raise exception using errcode = 'HD005',
             message = format('there is no act %s', coalesce(quote_literal(left(p_act, 100)), 'NULL')),
             hint = 'Acts are retry, replay, move, park and discard.';
-    elsif coalesce(p_reason, '') !~ '\S' then
+    elsif coalesce(p_reason, '') !~ '[^[:space:]]' then
         raise exception using errcode = 'HD005', message = 'an act on all that match needs a reason',
             hint = 'howdah.list_acts() shows it to those who ask later.';
     elsif p_batch is null or p_batch not between 1 and 10000 then

@@ -26,7 +26,7 @@ begin
         (p.message).priority, (p.message).sent_at, (p.message).expires_at,
         howdah._group((p.message).headers, (p.message).conversation_id), (p.message).delivery_count - 1,
         (p.message).headers, howdah._redacted_text(b.body, (p.message).body is not null, b.paths),
-        case when (p.message).body is null then 'bytes' when (p.message).content_type ~ '[/+]json\M' then 'json'
+        case when (p.message).body is null then 'bytes' when (p.message).content_type ~ E'[/+]json\\M' then 'json'
             else 'text' end,
         octet_length(b.body), (p.message).content_type, (p.message).correlation_id, (p.message).reply_to,
         (p.message).message_type, (p.message).delivery_mode, (p.message).origin_queue, (p.message).dead_reason,

@@ -37,6 +37,8 @@ NO_EFFECT = {
     *("restore_changes", "resume_instance", "set_cluster", "set_rule", "stamp_all_headers", "stamp_headers"),
     *("undo_change", "unregister_instance", "wait_many", "xa_begin", "xa_decide", "xa_forget"),
     "parse_rule",
+    *("count_matching", "drop_redaction", "find_messages", "health", "list_redactions", "message_history"),
+    *("set_redaction", "show_message"),
     "reset_metrics",
     "new_engine_id",  # after a copy of a whole cluster only
     "rebase_topics",  # after a restore into another cluster only

@@ -251,6 +251,8 @@ def dead_letters(e: Engine) -> None:
     e.rows("select howdah.replay_edited('graves', %s, target => 'plain', discard => true)", ids[6])
     e.rows("select howdah.park_messages('graves', %s)", ids[7:8])
     e.rows("select howdah.retry('graves', %s)", ids[7:8])
+    e.rows("select howdah.act_on_matching('graves', 'park', '{}', 'all', options => '{\"delay\": \"1 hour\"}')")
+    e.rows("select howdah.act_on_matching('graves', 'retry', '{}', 'all')")
     e.rows("select howdah.move_messages('plain', %s, %s)", e.send("plain"), SYSTEM)
     e.queue("given_away")
     e.send("given_away")
