@@ -78,7 +78,7 @@ class Database:
     def __init__(self, dsn: str, timeout: float = 5.0) -> None:
         """timeout: seconds that one statement may take."""
         self.dsn = dsn
-        self._timeout = f"{max(1, round(timeout * 1000))}ms"
+        self._timeout = f"{min(max(1, round(timeout * 1000)), 2**31 - 1)}ms"
         self._turns = threading.BoundedSemaphore(MOST_CONNECTIONS)
 
     @contextmanager

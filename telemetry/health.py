@@ -19,6 +19,8 @@ from ..text.dsn import canonical
 OK = "ok"
 WARNING = "warning"
 FAILED = "failed"
+LONGEST_SECONDS = 2_000_000.0
+"""What libpq and statement_timeout can express."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,7 @@ def health(dsn: str, *, instance: str | None = None, role: str | None = None, ti
     - timeout: seconds to wait for the connection, and again for the answer.
     """
     access = canonical(dsn)
+    timeout = min(timeout, LONGEST_SECONDS)
     try:
         with (
             psycopg.connect(
