@@ -2840,7 +2840,7 @@ $$;
 COMMENT ON FUNCTION howdah._check_engine(p_states text[]) IS 'refuse new work if the engine is in one of some states.';
 
 CREATE FUNCTION howdah._check_filter(p_filter jsonb, p_after jsonb) RETURNS void
-    LANGUAGE plpgsql IMMUTABLE
+    LANGUAGE plpgsql STABLE
     AS $_$
 declare
     v_states constant text[] := '{ready,delayed,leased,parked,dead,expired}';
@@ -2868,7 +2868,7 @@ begin
             when v_key = any (v_texts) then jsonb_typeof(v_value) = 'string'
             when v_key = any (v_times) then
                 case when jsonb_typeof(v_value) = 'string'
-                    then pg_input_is_valid(v_value #>> '{}', 'timestamptz') else false end
+                    then howdah._is_time(v_value #>> '{}') else false end
             else false end) then
             raise exception using errcode = 'HD005',
                 message = format('filter has a wrong %s: %s', quote_literal(left(v_key, 100)),
@@ -8761,6 +8761,19 @@ CREATE FUNCTION howdah._is_swallowed(p_sqlstate text) RETURNS boolean
 $$;
 
 COMMENT ON FUNCTION howdah._is_swallowed(p_sqlstate text) IS 'whether an error of storing a best-effort message loses that message alone.';
+
+CREATE FUNCTION howdah._is_time(p_text text) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    perform p_text::timestamptz;
+    return true;
+exception when data_exception then
+    return false;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._is_time(p_text text) IS 'whether PostgreSQL reads that as a time.';
 
 CREATE FUNCTION howdah._is_unblamed(p_message_id bigint, p_group text) RETURNS boolean
     LANGUAGE plpgsql
@@ -15086,13 +15099,13 @@ declare
 begin
     if p_paths is null then
         return coalesce(v_text, encode(p_body, 'hex'));
-    elsif v_text is null or not v_text is json or '$' = any (p_paths) then
+    elsif v_text is null or '$' = any (p_paths) then
         return case when p_body is not null then '[redacted]' end;
     end if;
     begin
         v_json := v_text::jsonb;
     exception when data_exception or program_limit_exceeded or statement_too_complex then
-        return '[redacted]';  -- JSON that jsonb cannot hold
+        return '[redacted]';  -- no JSON, or what jsonb cannot hold
     end;
     if jsonb_typeof(v_json) not in ('object', 'array') then
         return '[redacted]';
@@ -31915,6 +31928,8 @@ REVOKE ALL ON FUNCTION howdah._is_strict(p_destination_id integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._is_suspect(p_lease bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._is_swallowed(p_sqlstate text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._is_time(p_text text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._is_unblamed(p_message_id bigint, p_group text) FROM PUBLIC;
 

@@ -4,7 +4,7 @@
 -- Raises   HD005 it has.
 -- Role     internal
 create or replace function howdah._check_filter(p_filter jsonb, p_after jsonb) returns void
-language plpgsql immutable
+language plpgsql stable
 as $$
 declare
     v_states constant text[] := '{ready,delayed,leased,parked,dead,expired}';
@@ -32,7 +32,7 @@ begin
             when v_key = any (v_texts) then jsonb_typeof(v_value) = 'string'
             when v_key = any (v_times) then
                 case when jsonb_typeof(v_value) = 'string'
-                    then pg_input_is_valid(v_value #>> '{}', 'timestamptz') else false end
+                    then howdah._is_time(v_value #>> '{}') else false end
             else false end) then
             raise exception using errcode = 'HD005',
                 message = format('filter has a wrong %s: %s', quote_literal(left(v_key, 100)),

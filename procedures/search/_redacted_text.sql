@@ -13,13 +13,13 @@ declare
 begin
     if p_paths is null then
         return coalesce(v_text, encode(p_body, 'hex'));
-    elsif v_text is null or not v_text is json or '$' = any (p_paths) then
+    elsif v_text is null or '$' = any (p_paths) then
         return case when p_body is not null then '[redacted]' end;
     end if;
     begin
         v_json := v_text::jsonb;
     exception when data_exception or program_limit_exceeded or statement_too_complex then
-        return '[redacted]';  -- JSON that jsonb cannot hold
+        return '[redacted]';  -- no JSON, or what jsonb cannot hold
     end;
     if jsonb_typeof(v_json) not in ('object', 'array') then
         return '[redacted]';
