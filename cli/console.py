@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from psycopg.conninfo import make_conninfo
 
 from . import output, times
 from .common import NOT_READY, Dsn, resolve_dsn
@@ -45,6 +44,8 @@ def console(
     dsn: Dsn = None,
 ) -> None:
     """Show queues and messages in a browser, and act on them."""
+    from psycopg.conninfo import make_conninfo
+
     from ..text.extras import how_to_install
 
     try:
