@@ -1306,6 +1306,9 @@ begin
         where p_wanted -> 'stopped' is distinct from coalesce(p_is -> 'stopped', 'false');
     elsif p_kind = 'link' then
         perform howdah._apply_link(p_name, p_is, p_wanted);
+    elsif p_kind = 'storage' then
+        perform howdah.set_storage((select coalesce(jsonb_object_agg(k.key, null), '{}')
+            from jsonb_object_keys(p_is) k(key)) || p_wanted, array[p_name]);
     elsif p_kind = 'schedule' then
         perform howdah._apply_schedule(p_is, p_wanted);
     else
@@ -2137,6 +2140,15 @@ CREATE FUNCTION howdah._body_bytes(p_body bytea, p_message_id bigint) RETURNS in
 
 COMMENT ON FUNCTION howdah._body_bytes(p_body bytea, p_message_id bigint) IS 'the length of a message''s body in bytes, wherever the body is stored.';
 
+CREATE FUNCTION howdah._body_type(p_is_text boolean, p_content_type text) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select case when not p_is_text then 'bytes' when p_content_type ~ E'[/+]json\\M' then 'json'
+        when p_is_text then 'text' end
+$$;
+
+COMMENT ON FUNCTION howdah._body_type(p_is_text boolean, p_content_type text) IS 'what a body is to people: bytes, json or text.';
+
 CREATE FUNCTION howdah._boot_ms() RETURNS bigint
     LANGUAGE sql STABLE
     AS $$ select (date_part('epoch', pg_postmaster_start_time()) * 1000)::bigint $$;
@@ -2567,7 +2579,7 @@ $$;
 COMMENT ON FUNCTION howdah._changes_unread(p_position howdah.instance_positions) IS 'how many changes an instance has not read.';
 
 CREATE FUNCTION howdah._check_act(p_act text, p_reason text, p_batch integer, p_options jsonb) RETURNS void
-    LANGUAGE plpgsql IMMUTABLE
+    LANGUAGE plpgsql STABLE
     AS $$
 declare
     v_allowed text[] := case p_act when 'move' then '{target,after}' when 'replay' then '{target,after}'
@@ -2590,6 +2602,12 @@ begin
         raise exception using errcode = 'HD005', message = 'option target is missing',
             hint = 'Name the queue that the messages go to.';
     end if;
+    begin
+        perform (p_options ->> 'until')::timestamptz, (p_options ->> 'delay')::interval;
+    exception when data_exception then
+        raise exception using errcode = 'HD005', message = 'until must be a time, and delay a length of time',
+            hint = 'For example {"until": "2026-01-31T06:00:00Z"} or {"delay": "1 hour"}.';
+    end;
     v_other := (select min(k.key) from jsonb_object_keys(p_options) k(key) where k.key <> all (v_allowed));
     if v_other is not null then
         raise exception using errcode = 'HD005',
@@ -3351,6 +3369,23 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._check_options(p_owner text, p_options jsonb) IS 'refuse options of a queue, topic, listener, service or the engine that are unknown or wrong.';
+
+CREATE FUNCTION howdah._check_pattern(p_pattern text) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE
+    AS $_$
+begin
+    if p_pattern is null or length(p_pattern) > 242
+       or p_pattern !~ '^([A-Za-z0-9_/-]+|[*])([.]([A-Za-z0-9_/-]+|[*]))*([.]>)?$|^>$' then
+        raise exception using errcode = 'HD003', message = format('%s is no pattern of queue names',
+            coalesce(quote_literal(left(p_pattern, 250)), 'NULL')),
+            hint =
+                '242 characters at most: parts between dots; * stands for one part, > at the end for the rest: '
+                'orders.*.eu, orders.>, >.';
+    end if;
+end
+$_$;
+
+COMMENT ON FUNCTION howdah._check_pattern(p_pattern text) IS 'refuse what is no pattern of queue names.';
 
 CREATE FUNCTION howdah._check_poison_procedure(p_name text) RETURNS text
     LANGUAGE plpgsql
@@ -7749,10 +7784,8 @@ CREATE FUNCTION howdah._found_sql(p_place integer, p_selector_sql text) RETURNS 
                     order by i.incident_id desc limit 1) i
                 where ($12 is null or i.fingerprint = $12) and ($13 is null or i.error_class = $13))) as hit
         from (
-            select r.*, howdah._group(r.headers, r.conversation_id) as message_group, case
-                when r.leased and r.due_at > $14 then 'leased' when r.dead_at is not null then 'dead'
-                when r.expires_at <= $14 then 'expired' when r.due_at is null or r.due_at <= $14 then 'ready'
-                when r.parked_reason = 'delay' then 'delayed' else 'parked' end as state
+            select r.*, howdah._group(r.headers, r.conversation_id) as message_group,
+                howdah._message_state(r.leased, r.due_at, r.parked_reason, r.dead_at, r.expires_at, $14) as state
             from (select c.rank, %s as key, c.message_id, c.stage, c.sent_at, c.expires_at, c.dead_at, c.origin_id,
                 c.is_text, c.content_type, c.body, c.headers, c.correlation_id, c.message_type, c.conversation_id,
                 c.reliability, %s
@@ -11053,6 +11086,16 @@ $$;
 
 COMMENT ON FUNCTION howdah._message(p_message howdah.msgs, p_queue text, p_nonpersistent boolean, p_failures integer) IS 'a stored message as callers see it.';
 
+CREATE FUNCTION howdah._message_state(p_leased boolean, p_due_at timestamp with time zone, p_parked_reason text, p_dead_at timestamp with time zone, p_expires_at timestamp with time zone, p_now timestamp with time zone) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select case when p_leased and p_due_at > p_now then 'leased' when p_dead_at is not null then 'dead'
+        when p_expires_at <= p_now then 'expired' when p_due_at is null or p_due_at <= p_now then 'ready'
+        when p_parked_reason = 'delay' then 'delayed' else 'parked' end
+$$;
+
+COMMENT ON FUNCTION howdah._message_state(p_leased boolean, p_due_at timestamp with time zone, p_parked_reason text, p_dead_at timestamp with time zone, p_expires_at timestamp with time zone, p_now timestamp with time zone) IS 'where a message is.';
+
 CREATE FUNCTION howdah._messages_ahead(p_subscription howdah.subscriptions, p_ack howdah.acks, p_upto pg_snapshot, p_limit integer, p_seqs bigint[]) RETURNS TABLE(xid xid8, seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text, reliability smallint, nonpersistent boolean, message_id bigint, done boolean, wanted boolean)
     LANGUAGE plpgsql
     AS $$
@@ -13518,6 +13561,10 @@ begin
               and howdah._rule_key(r.resource, r.name, r.operation, r.allow, r.kind)
                   = substr(p_name, strpos(p_name, '/') + 1))
         when 'service' then (select to_jsonb(s) from howdah.services s where s.name = p_name)
+        when 'storage' then (
+            select coalesce(jsonb_object_agg(o.option_name, o.option_value), '{}')
+            from pg_class c cross join pg_options_to_table(c.reloptions) o
+            where c.relnamespace = 'howdah'::regnamespace and c.relname = p_name)
         when 'object' then (select howdah._object_json(o) from howdah.objects o where o.name = p_name)
         end;
 end
@@ -14667,7 +14714,7 @@ begin
         return;
     end if;
     perform howdah._refuse_maintenance();
-    if p_kind not in ('cluster', 'instance') then
+    if p_kind not in ('cluster', 'instance', 'lock') then
         perform howdah._check_changes();
     end if;
     perform howdah._commit_needs(4);
@@ -20682,6 +20729,7 @@ CREATE FUNCTION howdah.break_lock(name text) RETURNS jsonb
     AS $$
 declare
     v_lock howdah.lock;
+    v_broken jsonb;
 begin
     perform howdah._refuse_maintenance();
     if not (select howdah._has_role(e.admin_role) from howdah.engine e) then
@@ -20701,8 +20749,10 @@ begin
     where l.id = v_lock.id;
     insert into howdah.lock_epochs (acquired_at, epoch, name, holder)
     values (howdah.now(), v_lock.epoch + 1, v_lock.name, 'nobody: broken by ' || howdah._caller());
-    return jsonb_build_object('holder', v_lock.holder, 'held_as', v_lock.held_as, 'epoch', v_lock.epoch, 'expires_at',
-        v_lock.expires_at);
+    v_broken := jsonb_build_object('holder', v_lock.holder, 'held_as', v_lock.held_as, 'epoch', v_lock.epoch,
+        'expires_at', v_lock.expires_at);
+    perform howdah._record_change('lock', name, 'dropped', v_broken, null);
+    return v_broken;
 end
 $$;
 
@@ -21791,10 +21841,17 @@ CREATE FUNCTION howdah.end_instance(name text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_was boolean;
 begin
-    perform howdah._check_admin_service();
-    update howdah.instances i set ending = true where i.name = end_instance.name;
-    return found;
+    select i.ending into v_was from howdah.instances i where i.name = end_instance.name for update;
+    if not found then
+        return false;
+    end if;
+    update howdah.instances i set ending = true where i.name = end_instance.name and not i.ending;
+    perform howdah._record_change('instance', name, 'altered', jsonb_build_object('ending', v_was), '{"ending": true}');
+    return true;
 end
 $$;
 
@@ -22025,8 +22082,7 @@ begin
         case when f.message_id is not null then howdah._failures(v_destination.id, f.message_id, f.stage,
             f.conversation_id, f.message_group) end,
         f.headers, f.body,
-        case when not f.is_text then 'bytes' when f.content_type ~ E'[/+]json\\M' then 'json'
-            when f.is_text then 'text' end,
+        howdah._body_type(f.is_text, f.content_type),
         f.cursor, f.looked, f.complete
     from howdah._found(v_destination, filter, after, max_rows, 20000, null,
         howdah._redaction_paths(v_destination.name, null)) f;
@@ -22182,6 +22238,8 @@ begin
         delete from howdah.link_receipts r where r.arrival_id = v_id returning cardinality(r.message_ids) as messages
     )
     select coalesce(sum(f.messages), 0)::bigint into v_count from forgotten f;
+    perform howdah._record_change('arrivals', link_id::text, 'dropped', jsonb_build_object('in_transit', v_count),
+        null);
     return v_count;
 end
 $$;
@@ -24879,9 +24937,13 @@ CREATE FUNCTION howdah.new_engine_id() RETURNS uuid
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_old constant uuid := howdah._engine_id();
 begin
-    perform howdah._check_admin_service();
     update howdah.engine e set identity_salt = gen_random_uuid();
+    perform howdah._record_change('cluster', 'identity', 'altered', jsonb_build_object('engine_id', v_old),
+        jsonb_build_object('engine_id', howdah._engine_id()));
     return howdah._engine_id();
 end
 $$;
@@ -25521,6 +25583,7 @@ declare
     v_messages bigint := 0;
     v_cursors bigint := 0;
     v_count bigint;
+    v_old constant bigint := (select e.system_identifier from howdah.engine e);
 begin
     if (select e.system_identifier = c.system_identifier from howdah.engine e cross join pg_control_system() c) then
         raise exception using errcode = 'HD005',
@@ -25568,6 +25631,8 @@ begin
     set system_identifier = c.system_identifier, record_id = gen_random_uuid()
     from pg_control_system() c;
     perform setval('howdah.changes_dropped', 1, false);
+    perform howdah._record_change('cluster', 'topics', 'altered', jsonb_build_object('system_identifier', v_old),
+        (select jsonb_build_object('system_identifier', e.system_identifier) from howdah.engine e));
     return format('%s messages, %s cursors', v_messages, v_cursors);
 end
 $$;
@@ -26064,6 +26129,25 @@ $$;
 
 COMMENT ON FUNCTION howdah.record_failures_as(listener text, failures jsonb, in_hand boolean) IS 'record failed deliveries of a listener, which may stop it.';
 
+CREATE FUNCTION howdah.record_user(name text, before jsonb, password boolean DEFAULT false) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_after constant jsonb := howdah.user_state(name) || case when password then jsonb '{"password": "changed"}'
+        else '{}' end;
+begin
+    if name is null then
+        raise exception using errcode = 'HD005', message = 'name cannot be NULL';
+    end if;
+    perform howdah._record_change('user', name, case when before is null then 'created'
+        when v_after is null then 'dropped' else 'altered' end, before, v_after);
+end
+$$;
+
+COMMENT ON FUNCTION howdah.record_user(name text, before jsonb, password boolean) IS 'record that a user or group was made, altered or dropped, as howdah user does.';
+
 CREATE FUNCTION howdah.record_worker_figures(worker_id uuid, seconds numeric, figures jsonb) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -26487,11 +26571,17 @@ CREATE FUNCTION howdah.reset_metrics() RETURNS timestamp with time zone
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_old constant timestamptz := (select e.created_at from howdah.metric_epoch e);
+    v_new timestamptz;
 begin
-    perform howdah._check_admin_service();
     perform howdah._refuse_maintenance();
     update howdah.metric_epoch e set home = '';
-    return (howdah._metric_epoch()).created_at;
+    v_new := (howdah._metric_epoch()).created_at;
+    perform howdah._record_change('metrics', 'totals', 'altered', jsonb_build_object('created_at', v_old),
+        jsonb_build_object('created_at', v_new));
+    return v_new;
 end
 $$;
 
@@ -27440,7 +27530,7 @@ COMMENT ON FUNCTION howdah.set_connection(connection text, local boolean) IS 'se
 CREATE FUNCTION howdah.set_policy(pattern text, options jsonb, apply boolean DEFAULT true) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
-    AS $_$
+    AS $$
 declare
     v_checked constant boolean := howdah._check_admin_service();
     v_queue text;
@@ -27448,14 +27538,7 @@ declare
     v_before jsonb;
 begin
     perform howdah._refuse_maintenance();
-    if pattern is null or length(pattern) > 242
-       or pattern !~ '^([A-Za-z0-9_/-]+|[*])([.]([A-Za-z0-9_/-]+|[*]))*([.]>)?$|^>$' then
-        raise exception using errcode = 'HD003', message = format('%s is no pattern of queue names',
-            coalesce(quote_literal(left(pattern, 250)), 'NULL')),
-            hint =
-                '242 characters at most: parts between dots; * stands for one part, > at the end for the rest: '
-                'orders.*.eu, orders.>, >.';
-    end if;
+    perform howdah._check_pattern(pattern);
     perform howdah._with_options(howdah._new_destination('policy'), options);
     if options ->> 'poison_procedure' is not null then
         raise exception using errcode = 'HD004',
@@ -27482,7 +27565,7 @@ begin
     end if;
     return v_count;
 end
-$_$;
+$$;
 
 COMMENT ON FUNCTION howdah.set_policy(pattern text, options jsonb, apply boolean) IS 'set options for all queues whose names match a wildcard.';
 
@@ -27495,14 +27578,8 @@ declare
     v_new boolean;
 begin
     perform howdah._refuse_maintenance();
-    if pattern is null or length(pattern) > 242
-       or pattern !~ '^([A-Za-z0-9_/-]+|[*])([.]([A-Za-z0-9_/-]+|[*]))*([.]>)?$|^>$' then
-        raise exception using errcode = 'HD003', message = format('%s is no pattern of queue names',
-            coalesce(quote_literal(left(pattern, 250)), 'NULL')),
-            hint =
-                '242 characters at most: parts between dots; * stands for one part, > at the end for the rest: '
-                'orders.*.eu, orders.>, >.';
-    elsif howdah._path_parts(path) is null then
+    perform howdah._check_pattern(pattern);
+    if howdah._path_parts(path) is null then
         raise exception using errcode = 'HD005', message = format('%s is no path of a redaction rule',
             coalesce(quote_literal(left(path, 250)), 'NULL')),
             hint = 'Up to 20 names and elements: $.card.number, $.people[*].name; $ is the whole body.';
@@ -27555,6 +27632,7 @@ declare
     v_hot constant text[] := array['msgs', 'msgs_nonpersistent', 'parked', 'leased', 'bodies'];
     v_option record;
     v_table text;
+    v_before jsonb;
 begin
     if options is null or jsonb_typeof(options) <> 'object' or not v_hot @> coalesce(tables, v_hot)
        or exists (select from jsonb_object_keys(options) k where k <> all (v_known)) then
@@ -27563,6 +27641,7 @@ begin
                 array_to_string(v_hot, ', '));
     end if;
     foreach v_table in array coalesce(tables, v_hot) loop
+        v_before := howdah._properties('storage', v_table);
         for v_option in select o.key, o.value #>> '{}' as value from jsonb_each(options) o loop
             if v_option.value is null then
                 execute format('alter table howdah.%I reset (%I)', v_table, v_option.key);
@@ -27570,6 +27649,7 @@ begin
                 execute format('alter table howdah.%I set (%I = %L)', v_table, v_option.key, v_option.value);
             end if;
         end loop;
+        perform howdah._record_change('storage', v_table, 'altered', v_before, howdah._properties('storage', v_table));
     end loop;
 exception when invalid_parameter_value then
     raise exception using errcode = 'HD004', message = sqlerrm,
@@ -27635,15 +27715,12 @@ begin
     perform howdah._check_all_here();
     return query
     select (p.message).message_id,
-        case when p.parked_reason = 'lease' and p.due_at > howdah.now() then 'leased'
-            when (p.message).dead_at is not null then 'dead' when (p.message).expires_at <= howdah.now() then 'expired'
-            when p.due_at is null or p.due_at <= howdah.now() then 'ready'
-            when p.parked_reason = 'delay' then 'delayed' else 'parked' end,
+        howdah._message_state(p.parked_reason = 'lease', p.due_at, p.parked_reason, (p.message).dead_at,
+            (p.message).expires_at, howdah.now()),
         (p.message).priority, (p.message).sent_at, (p.message).expires_at,
         howdah._group((p.message).headers, (p.message).conversation_id), (p.message).delivery_count - 1,
         (p.message).headers, howdah._redacted_text(b.body, (p.message).body is not null, b.paths),
-        case when (p.message).body is null then 'bytes' when (p.message).content_type ~ E'[/+]json\\M' then 'json'
-            else 'text' end,
+        howdah._body_type((p.message).body is not null, (p.message).content_type),
         octet_length(b.body), (p.message).content_type, (p.message).correlation_id, (p.message).reply_to,
         (p.message).message_type, (p.message).delivery_mode, (p.message).origin_queue, (p.message).dead_reason,
         (p.message).dead_at, p.due_at, p.parked_reason, b.paths is not null
@@ -28030,6 +28107,18 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.unsubscribe(subscription text) IS 'end a subscription, which loses what it has not read.';
+
+CREATE FUNCTION howdah.user_state(name text) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+    select jsonb_build_object('login', r.rolcanlogin, 'groups', array(
+        select g.rolname::text from pg_auth_members m join pg_roles g on g.oid = m.roleid
+        where m.member = r.oid order by 1))
+    from pg_roles r where r.rolname = user_state.name
+$$;
+
+COMMENT ON FUNCTION howdah.user_state(name text) IS 'what a role is to Howdah''s rules.';
 
 CREATE FUNCTION howdah.wait(queue text, INOUT since bigint DEFAULT NULL::bigint, OUT channel text, OUT payload text, OUT unsettled boolean) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
@@ -31443,6 +31532,8 @@ REVOKE ALL ON FUNCTION howdah._body(p_message_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._body_bytes(p_body bytea, p_message_id bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._body_type(p_is_text boolean, p_content_type text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._boot_ms() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._bound_backlog(p_destination howdah.destinations, p_subscription howdah.subscriptions) FROM PUBLIC;
@@ -31530,6 +31621,8 @@ REVOKE ALL ON FUNCTION howdah._check_object(p_name text, p_kind text, p_attribut
 REVOKE ALL ON FUNCTION howdah._check_object_whole(p_kind text, p_attributes jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_options(p_owner text, p_options jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._check_pattern(p_pattern text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_poison_procedure(p_name text) FROM PUBLIC;
 
@@ -32112,6 +32205,8 @@ REVOKE ALL ON FUNCTION howdah._may_see_change(p_kind text, p_name text, p_proper
 REVOKE ALL ON FUNCTION howdah._mean_delay_ms(p_destination howdah.destinations, p_failures integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._message(p_message howdah.msgs, p_queue text, p_nonpersistent boolean, p_failures integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._message_state(p_leased boolean, p_due_at timestamp with time zone, p_parked_reason text, p_dead_at timestamp with time zone, p_expires_at timestamp with time zone, p_now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._messages_ahead(p_subscription howdah.subscriptions, p_ack howdah.acks, p_upto pg_snapshot, p_limit integer, p_seqs bigint[]) FROM PUBLIC;
 
@@ -33532,6 +33627,9 @@ REVOKE ALL ON FUNCTION howdah.record_failures_as(listener text, failures jsonb, 
 GRANT ALL ON FUNCTION howdah.record_failures_as(listener text, failures jsonb, in_hand boolean) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.record_failures_as(listener text, failures jsonb, in_hand boolean) TO howdah_consumer;
 
+REVOKE ALL ON FUNCTION howdah.record_user(name text, before jsonb, password boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.record_user(name text, before jsonb, password boolean) TO howdah_admin;
+
 REVOKE ALL ON FUNCTION howdah.record_worker_figures(worker_id uuid, seconds numeric, figures jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.record_worker_figures(worker_id uuid, seconds numeric, figures jsonb) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.record_worker_figures(worker_id uuid, seconds numeric, figures jsonb) TO howdah_consumer;
@@ -33774,6 +33872,10 @@ GRANT ALL ON FUNCTION howdah.unregister_worker(worker_id uuid) TO howdah_consume
 REVOKE ALL ON FUNCTION howdah.unsubscribe(subscription text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.unsubscribe(subscription text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.unsubscribe(subscription text) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.user_state(name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.user_state(name text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.user_state(name text) TO howdah_auditor;
 
 REVOKE ALL ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) TO howdah_admin;

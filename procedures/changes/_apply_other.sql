@@ -36,6 +36,9 @@ begin
         where p_wanted -> 'stopped' is distinct from coalesce(p_is -> 'stopped', 'false');
     elsif p_kind = 'link' then
         perform howdah._apply_link(p_name, p_is, p_wanted);
+    elsif p_kind = 'storage' then
+        perform howdah.set_storage((select coalesce(jsonb_object_agg(k.key, null), '{}')
+            from jsonb_object_keys(p_is) k(key)) || p_wanted, array[p_name]);
     elsif p_kind = 'schedule' then
         perform howdah._apply_schedule(p_is, p_wanted);
     else

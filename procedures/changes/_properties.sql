@@ -74,6 +74,10 @@ begin
               and howdah._rule_key(r.resource, r.name, r.operation, r.allow, r.kind)
                   = substr(p_name, strpos(p_name, '/') + 1))
         when 'service' then (select to_jsonb(s) from howdah.services s where s.name = p_name)
+        when 'storage' then (
+            select coalesce(jsonb_object_agg(o.option_name, o.option_value), '{}')
+            from pg_class c cross join pg_options_to_table(c.reloptions) o
+            where c.relnamespace = 'howdah'::regnamespace and c.relname = p_name)
         when 'object' then (select howdah._object_json(o) from howdah.objects o where o.name = p_name)
         end;
 end

@@ -7,7 +7,7 @@
 -- created, altered or dropped. p_before and p_after are the thing's properties, without secrets. What changes nothing
 -- is not recorded. The reason is the setting howdah.reason of the caller.
 --
--- The settings of the cluster itself can be changed without its master.
+-- The cluster itself, its instances and locks can be changed without its master.
 create or replace function howdah._record_change(
     p_kind text, p_name text, p_act text, p_before jsonb, p_after jsonb, p_undoes bigint default null
 ) returns void
@@ -18,7 +18,7 @@ begin
         return;
     end if;
     perform howdah._refuse_maintenance();
-    if p_kind not in ('cluster', 'instance') then
+    if p_kind not in ('cluster', 'instance', 'lock') then
         perform howdah._check_changes();
     end if;
     perform howdah._commit_needs(4);

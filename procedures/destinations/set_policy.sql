@@ -19,14 +19,7 @@ declare
     v_before jsonb;
 begin
     perform howdah._refuse_maintenance();
-    if pattern is null or length(pattern) > 242
-       or pattern !~ '^([A-Za-z0-9_/-]+|[*])([.]([A-Za-z0-9_/-]+|[*]))*([.]>)?$|^>$' then
-        raise exception using errcode = 'HD003', message = format('%s is no pattern of queue names',
-            coalesce(quote_literal(left(pattern, 250)), 'NULL')),
-            hint =
-                '242 characters at most: parts between dots; * stands for one part, > at the end for the rest: '
-                'orders.*.eu, orders.>, >.';
-    end if;
+    perform howdah._check_pattern(pattern);
     perform howdah._with_options(howdah._new_destination('policy'), options);
     if options ->> 'poison_procedure' is not null then
         raise exception using errcode = 'HD004',

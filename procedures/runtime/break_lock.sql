@@ -6,13 +6,14 @@
 -- Role     howdah_consumer howdah_admin
 --
 -- The epoch grows, so that work under the broken lease is refused from the commit on. The call waits for work that is
--- being fenced now. howdah.lock_epochs records it. The former holder may acquire the lease again: first revoke its
--- rights, or end its sessions.
+-- being fenced now. howdah.lock_epochs and howdah.list_changes() have it. The former holder may acquire the lease
+-- again: first revoke its rights, or end its sessions.
 create or replace function howdah.break_lock(name text) returns jsonb
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare
     v_lock howdah.lock;
+    v_broken jsonb;
 begin
     perform howdah._refuse_maintenance();
     if not (select howdah._has_role(e.admin_role) from howdah.engine e) then
@@ -32,7 +33,9 @@ begin
     where l.id = v_lock.id;
     insert into howdah.lock_epochs (acquired_at, epoch, name, holder)
     values (howdah.now(), v_lock.epoch + 1, v_lock.name, 'nobody: broken by ' || howdah._caller());
-    return jsonb_build_object('holder', v_lock.holder, 'held_as', v_lock.held_as, 'epoch', v_lock.epoch, 'expires_at',
-        v_lock.expires_at);
+    v_broken := jsonb_build_object('holder', v_lock.holder, 'held_as', v_lock.held_as, 'epoch', v_lock.epoch,
+        'expires_at', v_lock.expires_at);
+    perform howdah._record_change('lock', name, 'dropped', v_broken, null);
+    return v_broken;
 end
 $$;

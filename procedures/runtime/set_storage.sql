@@ -2,7 +2,8 @@
 --
 -- Returns  nothing. options is a JSON object; null resets a parameter. tables NULL: msgs, msgs_nonpersistent, parked,
 --          leased and bodies.
--- Raises   HD004 a parameter is unknown or wrong, or a table is not one of these.
+-- Raises   HD004 a parameter is unknown or wrong, or a table is not one of these; HD010 called from a maintenance
+--          command; HD045 the master of changes is away.
 -- Role     howdah_admin
 --
 -- The parameters are fillfactor and those of autovacuum_… in PostgreSQL's CREATE TABLE. They decide how soon the space
@@ -21,6 +22,7 @@ declare
     v_hot constant text[] := array['msgs', 'msgs_nonpersistent', 'parked', 'leased', 'bodies'];
     v_option record;
     v_table text;
+    v_before jsonb;
 begin
     if options is null or jsonb_typeof(options) <> 'object' or not v_hot @> coalesce(tables, v_hot)
        or exists (select from jsonb_object_keys(options) k where k <> all (v_known)) then
@@ -29,6 +31,7 @@ begin
                 array_to_string(v_hot, ', '));
     end if;
     foreach v_table in array coalesce(tables, v_hot) loop
+        v_before := howdah._properties('storage', v_table);
         for v_option in select o.key, o.value #>> '{}' as value from jsonb_each(options) o loop
             if v_option.value is null then
                 execute format('alter table howdah.%I reset (%I)', v_table, v_option.key);
@@ -36,6 +39,7 @@ begin
                 execute format('alter table howdah.%I set (%I = %L)', v_table, v_option.key, v_option.value);
             end if;
         end loop;
+        perform howdah._record_change('storage', v_table, 'altered', v_before, howdah._properties('storage', v_table));
     end loop;
 exception when invalid_parameter_value then
     raise exception using errcode = 'HD004', message = sqlerrm,

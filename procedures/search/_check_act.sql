@@ -3,7 +3,7 @@
 -- Raises   HD005 no such act, no reason, a wrong batch or a wrong option.
 -- Role     internal
 create or replace function howdah._check_act(p_act text, p_reason text, p_batch integer, p_options jsonb) returns void
-language plpgsql immutable
+language plpgsql stable
 as $$
 declare
     v_allowed text[] := case p_act when 'move' then '{target,after}' when 'replay' then '{target,after}'
@@ -26,6 +26,12 @@ begin
         raise exception using errcode = 'HD005', message = 'option target is missing',
             hint = 'Name the queue that the messages go to.';
     end if;
+    begin
+        perform (p_options ->> 'until')::timestamptz, (p_options ->> 'delay')::interval;
+    exception when data_exception then
+        raise exception using errcode = 'HD005', message = 'until must be a time, and delay a length of time',
+            hint = 'For example {"until": "2026-01-31T06:00:00Z"} or {"delay": "1 hour"}.';
+    end;
     v_other := (select min(k.key) from jsonb_object_keys(p_options) k(key) where k.key <> all (v_allowed));
     if v_other is not null then
         raise exception using errcode = 'HD005',

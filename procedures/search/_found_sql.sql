@@ -21,10 +21,8 @@ as $sql$
                     order by i.incident_id desc limit 1) i
                 where ($12 is null or i.fingerprint = $12) and ($13 is null or i.error_class = $13))) as hit
         from (
-            select r.*, howdah._group(r.headers, r.conversation_id) as message_group, case
-                when r.leased and r.due_at > $14 then 'leased' when r.dead_at is not null then 'dead'
-                when r.expires_at <= $14 then 'expired' when r.due_at is null or r.due_at <= $14 then 'ready'
-                when r.parked_reason = 'delay' then 'delayed' else 'parked' end as state
+            select r.*, howdah._group(r.headers, r.conversation_id) as message_group,
+                howdah._message_state(r.leased, r.due_at, r.parked_reason, r.dead_at, r.expires_at, $14) as state
             from (select c.rank, %s as key, c.message_id, c.stage, c.sent_at, c.expires_at, c.dead_at, c.origin_id,
                 c.is_text, c.content_type, c.body, c.headers, c.correlation_id, c.message_type, c.conversation_id,
                 c.reliability, %s

@@ -36,8 +36,7 @@ begin
         case when f.message_id is not null then howdah._failures(v_destination.id, f.message_id, f.stage,
             f.conversation_id, f.message_group) end,
         f.headers, f.body,
-        case when not f.is_text then 'bytes' when f.content_type ~ E'[/+]json\\M' then 'json'
-            when f.is_text then 'text' end,
+        howdah._body_type(f.is_text, f.content_type),
         f.cursor, f.looked, f.complete
     from howdah._found(v_destination, filter, after, max_rows, 20000, null,
         howdah._redaction_paths(v_destination.name, null)) f;

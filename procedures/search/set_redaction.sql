@@ -14,14 +14,8 @@ declare
     v_new boolean;
 begin
     perform howdah._refuse_maintenance();
-    if pattern is null or length(pattern) > 242
-       or pattern !~ '^([A-Za-z0-9_/-]+|[*])([.]([A-Za-z0-9_/-]+|[*]))*([.]>)?$|^>$' then
-        raise exception using errcode = 'HD003', message = format('%s is no pattern of queue names',
-            coalesce(quote_literal(left(pattern, 250)), 'NULL')),
-            hint =
-                '242 characters at most: parts between dots; * stands for one part, > at the end for the rest: '
-                'orders.*.eu, orders.>, >.';
-    elsif howdah._path_parts(path) is null then
+    perform howdah._check_pattern(pattern);
+    if howdah._path_parts(path) is null then
         raise exception using errcode = 'HD005', message = format('%s is no path of a redaction rule',
             coalesce(quote_literal(left(path, 250)), 'NULL')),
             hint = 'Up to 20 names and elements: $.card.number, $.people[*].name; $ is the whole body.';

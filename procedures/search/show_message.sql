@@ -19,15 +19,12 @@ begin
     perform howdah._check_all_here();
     return query
     select (p.message).message_id,
-        case when p.parked_reason = 'lease' and p.due_at > howdah.now() then 'leased'
-            when (p.message).dead_at is not null then 'dead' when (p.message).expires_at <= howdah.now() then 'expired'
-            when p.due_at is null or p.due_at <= howdah.now() then 'ready'
-            when p.parked_reason = 'delay' then 'delayed' else 'parked' end,
+        howdah._message_state(p.parked_reason = 'lease', p.due_at, p.parked_reason, (p.message).dead_at,
+            (p.message).expires_at, howdah.now()),
         (p.message).priority, (p.message).sent_at, (p.message).expires_at,
         howdah._group((p.message).headers, (p.message).conversation_id), (p.message).delivery_count - 1,
         (p.message).headers, howdah._redacted_text(b.body, (p.message).body is not null, b.paths),
-        case when (p.message).body is null then 'bytes' when (p.message).content_type ~ E'[/+]json\\M' then 'json'
-            else 'text' end,
+        howdah._body_type((p.message).body is not null, (p.message).content_type),
         octet_length(b.body), (p.message).content_type, (p.message).correlation_id, (p.message).reply_to,
         (p.message).message_type, (p.message).delivery_mode, (p.message).origin_queue, (p.message).dead_reason,
         (p.message).dead_at, p.due_at, p.parked_reason, b.paths is not null

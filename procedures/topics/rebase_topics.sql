@@ -3,7 +3,7 @@
 --
 -- Returns  how many messages and cursors were rewritten (text).
 -- Raises   HD005 there is nothing to do, because the database is still in its cluster; or the transaction is not READ
---          COMMITTED.
+--          COMMITTED. HD010 called from a maintenance command.
 -- Role     howdah_admin
 --
 -- The transaction ids in a dump mean nothing in another cluster. A message with an id of the future would stay
@@ -23,6 +23,7 @@ declare
     v_messages bigint := 0;
     v_cursors bigint := 0;
     v_count bigint;
+    v_old constant bigint := (select e.system_identifier from howdah.engine e);
 begin
     if (select e.system_identifier = c.system_identifier from howdah.engine e cross join pg_control_system() c) then
         raise exception using errcode = 'HD005',
@@ -70,6 +71,8 @@ begin
     set system_identifier = c.system_identifier, record_id = gen_random_uuid()
     from pg_control_system() c;
     perform setval('howdah.changes_dropped', 1, false);
+    perform howdah._record_change('cluster', 'topics', 'altered', jsonb_build_object('system_identifier', v_old),
+        (select jsonb_build_object('system_identifier', e.system_identifier) from howdah.engine e));
     return format('%s messages, %s cursors', v_messages, v_cursors);
 end
 $$;

@@ -95,6 +95,17 @@ def test_create_users_and_groups_and_drop_them(dsn: str, tmp_path: Path, name: C
     assert howdah(dsn, "user", "group", staff, "--add", tom).out == f"group {staff}: {tom} added\n"
     for role in (tom, staff):
         assert howdah(dsn, "user", "drop", role, "--yes").out == f"role {role} dropped\n"
+    record = howdah(dsn, "changes", "list", "--kind", "user", "--json")
+    assert [(row["act"], row["name"]) for row in reversed(record.json)] == [
+        ("created", staff),
+        ("created", tom),
+        ("altered", tom),
+        ("altered", tom),
+        ("altered", tom),
+        ("dropped", tom),
+        ("dropped", staff),
+    ]
+    assert "word" not in record.out.replace("password", "")
 
 
 def test_the_server_and_its_log_get_a_password_as_a_hash_alone(dsn: str, db: Db, name: Callable[[str], str]) -> None:

@@ -156,6 +156,7 @@ def test_in_another_cluster_nothing_is_read_until_topics_are_rebased(
             refused(db, "HD025", f"select howdah.receive('{name}')")
         refused(db, "HD025", "select howdah.maintain_topics()")
         one(db, "select howdah.rebase_topics()")
+        assert one(db, "select act from howdah.list_changes('cluster', 'topics')") == "altered"
         refused(db, "HD005", "select howdah.rebase_topics()")
         check(db)
 
