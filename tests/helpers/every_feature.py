@@ -374,7 +374,7 @@ def leases(e: Engine) -> None:
     lease(2, "1 millisecond")
     time.sleep(0.005)
     number, ids = lease(3)
-    e.rows("select howdah.lease('leased', 1, acknowledge => %s)", number)
+    e.rows("select howdah.lease('leased', 1, '1 second', acknowledge => %s)", number)
 
 
 @feature
