@@ -348,6 +348,7 @@ def _of_maintenance(dsn: str) -> list[dict[str, Any]]:
     return [row for row in howdah(dsn, "check", "--json").json if row["setting"].startswith("maintenance")]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("queue")
 def test_retention_waits_for_a_running_audit_and_names_it(dsn: str, db: Db, clock: Clock) -> None:
     clock.advance(100 * 86400)

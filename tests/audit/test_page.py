@@ -250,6 +250,7 @@ def test_what_was_not_proved_is_said(tmp_path: Path) -> None:
     assert "no table was emptied" in said
 
 
+@pytest.mark.slow
 def test_what_others_wrote_is_shown_and_does_nothing(tmp_path: Path) -> None:
     broken = replace(
         result(
@@ -298,6 +299,7 @@ def test_each_drawing_has_words_for_those_who_do_not_see_it(tmp_path: Path) -> N
     assert all(head.get("scope") in ("col", "row") for head in heads)
 
 
+@pytest.mark.slow
 def test_the_same_audit_gives_the_same_page(tmp_path: Path) -> None:
     pages = [tmp_path / "a.html", tmp_path / "b.html"]
     for path in pages:

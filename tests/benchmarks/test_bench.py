@@ -325,6 +325,7 @@ def test_every_row_of_pgbench_runs_a_thousand_transactions_a_connection() -> Non
         assert size.warm > 0
 
 
+@pytest.mark.slow
 def test_publishing_to_a_hundred_subscriptions_is_measured_beside_one_and_has_a_goal_of_its_own(
     measured: Bench,
 ) -> None:
@@ -336,6 +337,7 @@ def test_publishing_to_a_hundred_subscriptions_is_measured_beside_one_and_has_a_
         assert reached(row("topic-publish"), line) == expected
 
 
+@pytest.mark.slow
 def test_drains_with_and_without_a_held_snapshot_go_side_by_side(measured: Bench) -> None:
     held.measure(measured)
     topics.held(measured)

@@ -66,6 +66,7 @@ def test_audits_that_were_missed_are_made_up_for_by_one(
     assert starts(tmp_path) == 1
 
 
+@pytest.mark.slow
 def test_an_audit_that_would_overlap_is_skipped_and_said_to_be(
     dsn: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -46,6 +46,7 @@ def test_settings_for_learning_are_named_with_advice_and_a_sound_server_passes(d
     assert howdah(dsn, "check").code == 0
 
 
+@pytest.mark.slow
 def test_one_role_mode_is_a_choice_and_passes(empty_dsn: str) -> None:
     assert howdah(empty_dsn, "migrate", "--one-role").code == 0
     found = howdah(empty_dsn, "check", "--json")

@@ -94,6 +94,7 @@ def test_damage_in_transit_is_found(pair: Pair, side: str, damage: str, finding:
     assert finding in said.out
 
 
+@pytest.mark.slow
 def test_an_audit_waits_for_the_batch_under_way(pair: Pair) -> None:
     """And batches wait for it."""
     with pair.a.transaction():

@@ -46,6 +46,7 @@ def test_a_dsn_that_does_not_answer(words: tuple[str, ...]) -> None:
     refused(howdah("what is this", *words), "cannot be read", 3)
 
 
+@pytest.mark.slow
 def test_a_server_that_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("howdah.cli.common.CONNECT_SECONDS", 60)
     with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -55,6 +56,7 @@ def test_a_server_that_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         assert time.monotonic() - begun < 30
 
 
+@pytest.mark.slow
 def test_exit_codes_of_a_real_program(dsn: str, empty_dsn: str) -> None:
     codes = {}
     for database, *words in (

@@ -29,6 +29,7 @@ def weak_dsn(server: Server, empty_dsn: str) -> Iterator[str]:
             admin.execute("drop role howdah_test_weak")
 
 
+@pytest.mark.slow
 def test_install_check_again(empty_dsn: str) -> None:
     before = howdah(empty_dsn, "migrate", "--check", "--json")
     assert before.code == 3
@@ -45,6 +46,7 @@ def test_install_check_again(empty_dsn: str) -> None:
     assert system == "_SYSTEM.Exception.Destination.mine"
 
 
+@pytest.mark.slow
 def test_old_procedures_are_not_current(dsn: str, db: Db) -> None:
     db.execute("update howdah.engine set procedures_checksum = 'x'")
 
@@ -53,6 +55,7 @@ def test_old_procedures_are_not_current(dsn: str, db: Db) -> None:
     assert howdah(dsn, "migrate").out.startswith("procedures: installed\ndatabase ")
 
 
+@pytest.mark.slow
 def test_going_back_asks_first(dsn: str, db: Db) -> None:
     refused(howdah(dsn, "migrate", "--to", "base"), "stdin is not a terminal")
     assert howdah(dsn, "migrate", "--check").code == 0
@@ -88,6 +91,7 @@ def test_a_database_of_before_the_first_release_is_refused_with_what_to_do(dsn: 
     assert howdah(dsn, "migrate", "--check").code == 3
 
 
+@pytest.mark.slow
 def test_who_may_not_make_roles_gets_the_script(weak_dsn: str) -> None:
     failed = howdah(weak_dsn, "migrate", "--role-prefix", "howdah_absent")
 
@@ -99,6 +103,7 @@ def test_who_may_not_make_roles_gets_the_script(weak_dsn: str) -> None:
     assert howdah(weak_dsn, "migrate").out.startswith("nothing to do")
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("IMQ-94")
 def test_a_new_database_of_the_embedded_server_alone_creates_queues_by_itself(empty_dsn: str) -> None:
     with psycopg.connect(empty_dsn, autocommit=True) as db:

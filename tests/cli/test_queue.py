@@ -130,6 +130,7 @@ def test_purge_and_drop_ask_first(dsn: str) -> None:
     refused(howdah(dsn, "queue", "show", "q"), "there is no queue")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("answer", "code", "left"), [(b"n\n", 1, 1), (b"y\n", 0, 0)])
 def test_at_a_terminal_the_person_is_asked(dsn: str, answer: bytes, code: int, left: int) -> None:
     howdah(dsn, "queue", "create", "q")

@@ -61,6 +61,7 @@ def test_wait(dsn: str, queue: str) -> None:
     assert howdah(dsn, "receive", queue, "--wait", 20).out.endswith("\nlate\n")
 
 
+@pytest.mark.slow
 def test_a_broken_pipe_puts_the_messages_back(dsn: str, queue: str, db: Db) -> None:
     for _ in range(3):
         howdah(dsn, "send", queue, "x" * 100_000)

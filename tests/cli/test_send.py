@@ -192,6 +192,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.slow
 def test_all_before_a_broken_line_is_sent_once_and_nothing_after(dsn: str) -> None:
     for case, (line, reason) in BROKEN.items():
         queue = case.replace(" ", "-")
@@ -211,6 +212,7 @@ def test_all_before_a_broken_line_is_sent_once_and_nothing_after(dsn: str) -> No
         assert bodies(dsn, queue) == ["1", "2", "3", "4", "mended", "6", "7", "8"], case
 
 
+@pytest.mark.slow
 def test_a_broken_line_anywhere_in_a_batch(dsn: str, db: Db) -> None:
     for bad in ('{"body": "x", "priority": 10}', "{"):
         for broken in (1, 2, 99, 100, 101, 150, 200, 201):

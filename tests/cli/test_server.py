@@ -87,6 +87,7 @@ def test_commands_start_no_server_and_say_how_to_start_or_name_one(at_home: Path
     assert not at_home.exists()
 
 
+@pytest.mark.slow
 def test_a_started_server_that_others_will_not_find_says_how_they_would(
     made_folder: Path, at_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,6 +111,7 @@ def test_a_started_server_that_others_will_not_find_says_how_they_would(
     assert "note: HOWDAH_DSN is set" in howdah("server", "start").stderr
 
 
+@pytest.mark.slow
 def test_the_engine_is_made_non_persistent_at_the_start_and_a_plain_start_leaves_it_so(
     private_server: EmbeddedServer,
 ) -> None:
@@ -128,6 +130,7 @@ def test_the_engine_is_made_non_persistent_at_the_start_and_a_plain_start_leaves
     assert persistent() is True
 
 
+@pytest.mark.slow
 def test_a_start_that_finds_no_engine_to_alter_says_so_and_leaves_the_server_running(made_folder: Path) -> None:
     started = howdah("server", "start", "--data", made_folder, "--non-persistent", "--json")
     assert started.returncode == 3

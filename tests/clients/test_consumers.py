@@ -153,6 +153,7 @@ LANGUAGES = pytest.mark.parametrize(
 )  # Go compiles its driver
 
 
+@pytest.mark.slow
 @LANGUAGES
 def test_a_consumer_in_another_language_is_woken(start: Start, dsn: str, orders: Db, tmp_path: Path) -> None:
     with running(*start(tmp_path, dsn, dsn)) as said:
@@ -167,6 +168,7 @@ def test_a_consumer_in_another_language_is_woken(start: Start, dsn: str, orders:
         )
 
 
+@pytest.mark.slow
 @LANGUAGES
 @pytest.mark.parametrize("listens", [True, False], ids=["listens to the server", "does not listen"])
 @pytest.mark.skipif(PGBOUNCER is None, reason="needs pgbouncer")

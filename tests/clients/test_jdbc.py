@@ -14,6 +14,7 @@ from support import Db, column, one
 SCENARIO = Path(__file__).with_name("Scenario.java")
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("AMQ-02")
 def test_a_messages_life_through_jdbc(dsn: str, db: Db) -> None:
     java, jdbc_jar = runtimes.java(), runtimes.jdbc_jar()

@@ -307,6 +307,7 @@ def test_a_rollback_delivers_what_was_processed_again_first_and_leaves_the_rest_
         assert [m and m.delivery_count - 1 for m in again] == [1, 1] + [0] * 8
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("AMQ-108")
 @pytest.mark.parametrize("preset", ["howdah", "activemq"])
 def test_a_message_rolled_back_again_and_again_counts_it(

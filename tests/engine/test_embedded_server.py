@@ -102,6 +102,7 @@ def test_a_second_start_returns_the_running_server(made_folder: Path) -> None:
     assert EmbeddedServer(made_folder).status() == first
 
 
+@pytest.mark.slow
 def test_starts_at_once_from_four_processes_share_one_server(server_folder: Path) -> None:
     processes = [starter(server_folder) for _ in range(4)]
 
@@ -184,6 +185,7 @@ def test_the_server_outlives_the_kill_of_its_starter(server_folder: Path) -> Non
     assert ask(running.dsn, "select 1") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delay", [0.05, 0.3, 0.6, 1.0, 1.5])
 def test_a_start_killed_on_the_way_is_finished_by_the_next(server_folder: Path, delay: float) -> None:
     process = starter(server_folder, "import time; time.sleep(600)")

@@ -42,6 +42,7 @@ def persistent(db: Db, dsn: str) -> Connection:
     return connection
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("IMQ-132")
 def test_a_client_whose_backends_are_killed_reconnects_and_continues(db: Db, dsn: str, orders: str) -> None:
     with persistent(db, dsn) as connection:
@@ -250,6 +251,7 @@ def test_a_factory_says_how_its_connections_are_made(db: Db, dsn: str, orders: s
             assert session.connection.execute("show synchronous_commit").fetchone() == ("off",)
 
 
+@pytest.mark.slow
 def test_a_worker_connects_by_a_factory(db: Db, dsn: str, dead_port: int) -> None:
     given = conninfo_to_dict(dsn)
     one(db, "select howdah.create_queue('work')")

@@ -39,6 +39,7 @@ App().schedule("orders", "x", name="n", cronn="* * * * *")
 """
 
 
+@pytest.mark.slow
 def test_mypy_finds_a_misspelt_option_of_send_and_others(tmp_path: Path) -> None:
     (tmp_path / "shop.py").write_text(MISSPELT, encoding="utf-8")
     checked = subprocess.run(

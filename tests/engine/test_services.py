@@ -76,6 +76,7 @@ def test_a_pool_of_the_applications_own_names_its_service_itself(dsn: str) -> No
         connect(pool=pool, service="jms")
 
 
+@pytest.mark.slow
 @pytest.mark.own_database
 @pytest.mark.behaviour("IMQ-10")
 def test_a_services_pool_grows_to_its_maximum_under_load_and_the_reaper_closes_what_is_idle(
@@ -366,6 +367,7 @@ def at(values: list[float], share: float) -> float:
     return 1000 * values[min(int(share * len(values)), len(values) - 1)]
 
 
+@pytest.mark.slow
 def test_three_hundred_idle_consumers_receive_over_four_connections(dsn: str, orders: str) -> None:
     assert at(latencies(dsn, [orders], 300, 20), 0.5) < 200, "the longest pause between two looks is 250 ms"
 

@@ -159,6 +159,7 @@ def test_after_a_calm_wait_the_next_one_asks_at_its_second_look_and_keeps_what_w
     assert wait() == ["look"]
 
 
+@pytest.mark.slow
 def test_a_producer_that_took_long_wakes_at_its_commit(
     connection: Connection, orders: str, db: Db, threads: ThreadPoolExecutor, rare: set[Idle]
 ) -> None:

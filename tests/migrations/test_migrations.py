@@ -155,6 +155,7 @@ def test_a_second_upgrade_changes_nothing(db: Db, dsn: str) -> None:
     assert one(db, "select version_num from howdah.alembic_version") == reached.head
 
 
+@pytest.mark.slow
 def test_two_migrations_at_once_take_turns(empty_dsn: str) -> None:
     failures: list[Exception] = []
 
@@ -188,6 +189,7 @@ def test_a_newer_database_is_refused_and_left_alone(db: Db, dsn: str) -> None:
     assert procedures(db) == before
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("IMQ-51")
 def test_downgrade_leaves_an_empty_schema_and_up_again_gives_the_same(db: Db, dsn: str) -> None:
     migrate(dsn)
@@ -203,6 +205,7 @@ def test_downgrade_leaves_an_empty_schema_and_up_again_gives_the_same(db: Db, ds
     one(db, "select howdah.create_queue('q')")
 
 
+@pytest.mark.slow
 def test_one_who_may_create_roles_installs_without_being_superuser(empty_dsn: str, superuser: None) -> None:
     prefix = f"hdt_{secrets.token_hex(3)}"
     with _user(empty_dsn, "createrole", prefix) as dsn:
@@ -218,6 +221,7 @@ def test_one_who_may_create_roles_installs_without_being_superuser(empty_dsn: st
             db.execute("reset role")
 
 
+@pytest.mark.slow
 def test_one_who_may_not_gets_the_script_for_an_administrator_and_it_suffices(empty_dsn: str, superuser: None) -> None:
     prefix = f"hdt_{secrets.token_hex(3)}"
     roles = Roles.with_prefix(prefix)
@@ -234,6 +238,7 @@ def test_one_who_may_not_gets_the_script_for_an_administrator_and_it_suffices(em
         assert migrate(dsn, roles=roles).current
 
 
+@pytest.mark.slow
 def test_an_upgrade_by_one_who_may_make_no_roles_asks_for_the_missing_one(empty_dsn: str, superuser: None) -> None:
     """As from a release that had no role without rights."""
     prefix = f"hdt_{secrets.token_hex(3)}"
@@ -280,6 +285,7 @@ def test_one_who_is_no_member_of_the_owner_gets_the_grant_for_an_administrator(
         assert state(dsn).current
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("IMQ-57")
 def test_in_one_role_mode_the_installer_may_do_everything_and_nobody_else_anything(
     empty_dsn: str, superuser: None
@@ -301,6 +307,7 @@ def test_in_one_role_mode_the_installer_may_do_everything_and_nobody_else_anythi
         downgrade(dsn, "base")
 
 
+@pytest.mark.slow
 def test_alembics_own_command_does_the_same(empty_dsn: str, tmp_path: Any) -> None:
     configuration = os.path.join(
         os.path.dirname(str(import_module("howdah.migrations").__file__)), "..", "..", "..", "alembic.ini"
@@ -348,6 +355,7 @@ def test_sends_and_receives_go_on_while_the_procedures_are_installed_anew(db: Db
     assert counts["received"] + len(receive(db, n=10000)) == counts["sent"]
 
 
+@pytest.mark.slow
 def test_tampered_procedures_are_restored_when_the_checksum_differs(db: Db, dsn: str) -> None:
     before = procedures(db)
     db.execute("drop function howdah.browse(text, integer, integer, bigint, bigint, text, text)")
@@ -373,6 +381,7 @@ def test_the_checksum_knows_the_roles() -> None:
     assert checksum(Roles()) != checksum(Roles.with_prefix("other"))
 
 
+@pytest.mark.slow
 def test_the_engines_name_is_set_once(new_database: NEW) -> None:
     dsn = new_database()
     migrate(dsn, engine_name="bus")

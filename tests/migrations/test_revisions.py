@@ -87,6 +87,7 @@ def test_the_next_revision_changes_tables_before_the_procedures_and_uses_them_af
     assert [message.message_id for message in receive(db, n=5)] == filled
 
 
+@pytest.mark.slow
 def test_its_last_step_is_taken_once(db: Db, dsn: str, filled: list[int], add: Add, example: str) -> None:
     add("1002", example)
     migrate(dsn)
@@ -97,6 +98,7 @@ def test_its_last_step_is_taken_once(db: Db, dsn: str, filled: list[int], add: A
     assert column(db, PLACES) == ["kept", "kept"]
 
 
+@pytest.mark.slow
 def test_what_fails_in_its_last_step_leaves_the_database_as_it_was(
     db: Db, dsn: str, filled: list[int], add: Add, example: str
 ) -> None:
@@ -110,6 +112,7 @@ def test_what_fails_in_its_last_step_leaves_the_database_as_it_was(
     assert column(db, "select error_text from howdah.incidents('q')") == ["no", "no"]
 
 
+@pytest.mark.slow
 def test_a_last_step_needs_the_procedures_of_the_newest_revision(
     db: Db, dsn: str, filled: list[int], add: Add, example: str
 ) -> None:
@@ -137,6 +140,7 @@ def test_back_and_forth_keeps_the_data_and_brings_the_procedures_of_each_version
     assert one(db, "select count(*) from howdah.poison_details") == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("revision", ["0001", "0042"])
 def test_a_database_of_before_the_baseline_is_refused_with_what_to_do(
     db: Db, dsn: str, filled: list[int], revision: str

@@ -11,16 +11,17 @@ WRITTEN = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES = [str(page.relative_to(ROOT)) for page in WRITTEN if page.name != "sql-api.md" and "\n```" in page.read_text()]
 
 FIRST = ("README.md", "docs/start/")
+LONG = "docs/start/operations.md"  # half a minute of servers that stop and start
 
 SHOWS = {"docs/producers.md": [pytest.mark.behaviour("AMQ-01"), pytest.mark.behaviour("AMQ-13")]}
 
 
 def marks(page: str) -> list[pytest.MarkDecorator]:
-    """Those of a page's test. `make test` runs what newcomers read first, without Spark."""
+    """Those of a page's test. `make test` runs what newcomers read first, without Spark and what takes long."""
     spark = "import spark_session" in "".join(blocks(page, "python")) or any(
         page_runner.says(page, f"howdah {command}") for command in ("audit", "archive run")
     )
-    return [*SHOWS.get(page, []), *([pytest.mark.slow] if spark or not page.startswith(FIRST) else [])]
+    return [*SHOWS.get(page, []), *([pytest.mark.slow] if spark or page == LONG or not page.startswith(FIRST) else [])]
 
 
 @pytest.mark.parametrize("page", [pytest.param(page, marks=marks(page)) for page in PAGES])
@@ -28,6 +29,7 @@ def test_a_page_does_what_it_shows(page: str, request: pytest.FixtureRequest, tm
     page_runner.read(page, request, tmp_path)
 
 
+@pytest.mark.slow
 def test_what_the_runner_understands(request: pytest.FixtureRequest, tmp_path: Path) -> None:
     page_runner.read("tests/packaging/pages.md", request, tmp_path)
 

@@ -32,6 +32,7 @@ def test_each_part_is_a_package_that_can_be_used_alone(part: str) -> None:
     subprocess.run([sys.executable, "-c", program], env=os.environ, check=True)
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("IMQ-01")
 def test_server_client_objects_and_administration_work_together(empty_dsn: str) -> None:
     migrate(empty_dsn)  # the server

@@ -183,6 +183,7 @@ def test_a_session_that_is_left_keeps_a_database_from_being_as_new(recycled: Rec
         recycled.renew()
 
 
+@pytest.mark.slow
 def test_a_table_that_grew_is_as_new_with_its_rows(recycled: Recycled) -> None:
     db = recycled.connect()
     new = contents(db), sequences(db)

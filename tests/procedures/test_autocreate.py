@@ -547,6 +547,7 @@ def test_maintenance_needs_read_committed_and_its_lock(on: Db) -> None:
     on.execute("rollback")
 
 
+@pytest.mark.slow
 def test_a_pass_locks_few_sequences(on: Db) -> None:
     on.execute("select howdah.send('q' || n, 'x') from generate_series(1, 600) n")
     on.execute("begin")

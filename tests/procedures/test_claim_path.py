@@ -224,6 +224,7 @@ OTHERS = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.slow
 @OTHERS
 def test_another_lane_has_a_head_only_while_dead_rows_make_it_dear(db: Db, connect: Connect, lane: str) -> None:
     send(db, 300, lane)
@@ -247,6 +248,7 @@ def test_another_lane_has_a_head_only_while_dead_rows_make_it_dear(db: Db, conne
     wait_until(cheap)
 
 
+@pytest.mark.slow
 def test_what_comes_back_before_the_dead_rows_of_a_parked_lane_leaves_its_head_where_it_is(
     db: Db, connect: Connect
 ) -> None:
@@ -285,6 +287,7 @@ def test_what_comes_back_before_the_dead_rows_of_a_parked_lane_leaves_its_head_w
         assert got == early
 
 
+@pytest.mark.slow
 def test_a_lane_that_two_began_at_once_is_asked_for_due_messages_by_the_row_with_hints(
     db: Db, connect: Connect
 ) -> None:

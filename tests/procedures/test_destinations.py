@@ -257,6 +257,7 @@ def test_list_queues_shows_live_queues_by_name(db: Db) -> None:
     assert column(db, "select queue from howdah.list_queues()") == [SYSTEM, "a", "b"]
 
 
+@pytest.mark.slow
 def test_pausing_one_queue_of_many_pauses_no_other(db: Db) -> None:
     db.execute("select howdah.create_queue('q' || n) from generate_series(1, 300) n")
     one(db, "select howdah.pause('q7')")

@@ -264,6 +264,7 @@ def test_a_message_ends_consumed_expired_or_by_overflow_and_the_audit_has_each_e
     assert column(db, "select message_id from howdah.audit_messages where queue in ('q', 't::s')") == []
 
 
+@pytest.mark.slow
 def test_under_load_each_message_ends_once_and_none_is_given_out_after_its_time(
     db: Db, connect: Connect, create: Create
 ) -> None:

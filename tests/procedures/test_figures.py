@@ -197,6 +197,7 @@ def test_an_estimate_is_near_whatever_was_taken_in_between(db: Db, shape: Callab
     assert close(live + parked, there, within=0.3 if shape in (_thin_head, _thin_tail) else 0.1), there
 
 
+@pytest.mark.slow
 def test_an_estimate_is_never_below_what_was_found(db: Db) -> None:
     """Parked messages whose numbers say nothing of where they lie, for they came from elsewhere."""
     one(db, "select howdah.create_queue('other')")

@@ -287,6 +287,7 @@ def test_without_a_master_nobody_waits_and_a_late_instance_misses_changes_and_sa
     assert read(db, first) == read(db, second) == ["dropped r"]
 
 
+@pytest.mark.slow
 def test_a_change_that_commits_late_is_read_by_every_instance(db: Db, connect: Connect) -> None:
     instance, late = running(db, "a"), connect()
     with late.transaction():

@@ -53,6 +53,7 @@ def run(
         connection.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [{}, {"message_groups": "transaction"}, {"message_limit": 8, "limit_behaviour": "remove_oldest"}],
@@ -147,5 +148,6 @@ def test_whatever_sessions_do_options_that_are_set_together_hold_together(
     run(dsn, clock, st.tuples(st.just(options), st.booleans()), 6)
 
 
+@pytest.mark.slow
 def test_whatever_options_are_mixed_each_holds(dsn: str, clock: Clock) -> None:
     run(dsn, clock, MIXED, 16)

@@ -65,6 +65,7 @@ def forward_and_break(steps: Steps, dice: Random) -> bool:
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("round_", range(SCHEDULES))
 def test_a_random_schedule_loses_and_doubles_nothing(
     dsn: str, connect: Connect, new_engine: Callable[[], str], round_: int

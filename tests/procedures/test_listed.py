@@ -71,6 +71,7 @@ def test_a_message_committed_behind_what_was_looked_through_is_found(db: Db, con
     assert len(found) == len(set(found))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("ahead")
 def test_a_message_in_use_does_not_keep_a_late_one_from_being_found(db: Db, connect: Connect) -> None:
     holder, late = connect(), connect()
@@ -122,6 +123,7 @@ def forge(db: Db, chosen: random.Random) -> None:
         db.execute("select setval(%s::regclass, %s)", (search, chosen.randint(0, 2**50)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(int(os.environ.get("HOWDAH_TEST_LISTED", "2"))))
 def test_random_schedules_lose_nothing_and_double_nothing(db: Db, connect: Connect, number: int) -> None:
     """Four sessions, which hold what they took, come back, commit late, and lease."""

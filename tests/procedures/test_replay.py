@@ -139,6 +139,7 @@ def test_bad_input_to_replay_and_discard_is_refused(db: Db) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("WAS-21")
 def test_a_backend_that_dies_in_the_middle_of_a_move_neither_loses_nor_doubles_the_message(
     db: Db, connect: Connect

@@ -100,6 +100,7 @@ def random_headers(maker: Maker) -> tuple[str, Headers]:
     return "{" + ", ".join(parts) + "}", values
 
 
+@pytest.mark.slow
 def test_two_thousand_random_selectors_have_the_models_values(db: Db) -> None:
     seed = chance.seed()
     maker = Maker(seed)
@@ -139,6 +140,7 @@ CALCULATED = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_no_header_makes_a_selector_raise(db: Db) -> None:
     db.execute(EVALUATE.encode())
     every = [f'{{"a": {a}, "b": {b}}}' for a in HOSTILE for b in HOSTILE]

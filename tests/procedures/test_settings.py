@@ -339,6 +339,7 @@ def again(db: Db, sequences: dict[str, int | None]) -> None:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", HOSTILE)
 def test_a_callers_settings_change_no_result(
     db: Db, connect: Connect, plain: dict[str, int | None], group: str

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import chance
 import psycopg
+import pytest
 from support import Db, one
 
 SECONDS = float(os.environ.get("HOWDAH_TEST_STRESS") or 2)
@@ -87,6 +88,7 @@ class Stress:
         return [row[0] for row in db.execute("select message_id from howdah.receive(%s, %s)", (subscription, number))]
 
 
+@pytest.mark.slow
 def test_threads_lose_double_and_reorder_nothing_while_the_ring_turns(dsn: str, db: Db) -> None:
     seed = chance.seed()
     one(db, "select howdah.create_topic('t')")

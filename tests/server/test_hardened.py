@@ -63,6 +63,7 @@ def wait_started(dsn: str, number: int) -> bool:
         return int(one(db, left)) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("WAS-47")
 @pytest.mark.parametrize(
     ("seed", "order"),
@@ -119,6 +120,7 @@ def consumers(dsn: str, starts: Path) -> Iterator[None]:
             process.wait(30)
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("WAS-48")
 def test_a_consumer_killed_five_times_in_its_handler_starts_it_five_times_and_no_more(dsn: str, tmp_path: Path) -> None:
     """And nobody reports the rollbacks."""
@@ -141,6 +143,7 @@ def test_a_consumer_killed_five_times_in_its_handler_starts_it_five_times_and_no
         assert column(db, "select incident_id from howdah.poison_details") == []
 
 
+@pytest.mark.slow
 def test_a_handler_during_which_the_server_crashes_each_time_starts_exactly_as_often_as_the_limit_says(
     private_server: EmbeddedServer, tmp_path: Path
 ) -> None:
@@ -169,6 +172,7 @@ def test_a_handler_during_which_the_server_crashes_each_time_starts_exactly_as_o
     assert sorted(starts.read_text().splitlines()) == sorted(expected), "no start more, and none with a wrong count"
 
 
+@pytest.mark.slow
 def test_a_server_killed_at_every_step_of_an_attempt_starts_the_handler_no_more_often_than_the_limit(
     private_server: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -92,6 +92,7 @@ def test_a_clean_stop_leaves_exactly_the_persistent_levels_in_every_place(sleepy
         assert one(db, "select count(*) from howdah.audit_messages where nonpersistent") == 0
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("SIB-20")
 def test_after_a_kill_an_assured_or_best_effort_message_never_comes_twice_and_a_reliable_one_may(
     sleepy: EmbeddedServer,
@@ -241,6 +242,7 @@ def test_the_non_persistent_levels_write_next_to_no_wal(sleepy: EmbeddedServer) 
     assert all(written[level] > 500 for level in (RELIABLE, ASSURED)), written
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("SIB-30")
 @pytest.mark.parametrize("level", LEVELS[1:3])
 def test_a_backlog_larger_than_the_servers_memory_is_kept_and_received_in_order(
@@ -289,6 +291,7 @@ def test_reliable_messages_are_faster_than_assured_ones_because_their_commit_doe
     assert seconds[RELIABLE] < seconds[ASSURED] / 2
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("SIB-32")
 def test_of_a_hundred_thousand_reliable_messages_none_is_lost_without_a_crash(private_server: EmbeddedServer) -> None:
     sent: list[int] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import psycopg
+import pytest
 from command import howdah
 from support import Db, column, one
 
@@ -13,6 +14,7 @@ def opened(server: EmbeddedServer) -> Db:
     return psycopg.connect(server.start().dsn, autocommit=True)
 
 
+@pytest.mark.slow
 def test_a_restart_takes_every_message_that_was_sent_meanwhile_and_nothing_else(private_server: EmbeddedServer) -> None:
     with opened(private_server) as db:
         one(db, "select howdah.create_queue('q')")

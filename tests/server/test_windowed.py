@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import psycopg
+import pytest
 from support import column, one, wait_until
 
 from howdah.engine import connect
@@ -13,6 +14,7 @@ from howdah.engine.errors import ConnectionLost
 from howdah.engine.sending.windowed import Sent
 
 
+@pytest.mark.slow
 def test_what_was_confirmed_before_a_crash_is_there_once_and_the_rest_is_reported(
     private_server: EmbeddedServer,
 ) -> None:

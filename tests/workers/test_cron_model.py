@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, time, timedelta
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support import Db, one
@@ -60,6 +61,7 @@ def modelled(meant: list[frozenset[int]], words: list[str], moment: datetime) ->
     return None
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     parts=st.tuples(*(fields(number) for number in range(5))),

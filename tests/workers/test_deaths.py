@@ -118,6 +118,7 @@ def test_killed_after_the_handler_before_the_commit_blames_nobody(jobs: Work, st
     assert jobs.blamed() == set()
 
 
+@pytest.mark.slow
 def test_a_handler_that_kills_its_process_ends_in_the_exception_destination(jobs: Work, start: StartWorkers) -> None:
     one(jobs.db, """select howdah.alter_queue('work', '{"max_failed_deliveries": 2}')""")
     first, guilty, last = jobs.send("plain", "exit-process", "plain")
@@ -183,6 +184,7 @@ def test_a_second_sigterm_rolls_back_at_once_and_blames_nobody(
     assert jobs.blamed() == set()
 
 
+@pytest.mark.slow
 def test_workers_end_by_themselves_when_their_supervisor_is_killed(jobs: Work, dsn: str) -> None:
     (held,) = jobs.send("gate")
     with jobs.gate():
@@ -198,6 +200,7 @@ def test_workers_end_by_themselves_when_their_supervisor_is_killed(jobs: Work, d
     assert jobs.blamed() == set()
 
 
+@pytest.mark.slow
 def test_a_crash_loop_is_slowed_down_and_still_obeys(jobs: Work, start: StartWorkers) -> None:
     one(jobs.db, """select howdah.alter_queue('work', '{"max_failed_deliveries": 0}')""")
     (guilty,) = jobs.send("exit-process")
@@ -233,12 +236,14 @@ def test_a_target_that_cannot_run_is_one_line(target: str, said: str) -> None:
     refused(howdah("host=127.0.0.1 port=1", "worker", target), f"howdah: {said}\n")
 
 
+@pytest.mark.slow
 def test_the_program_says_so_too_and_ends_with_1() -> None:
     done = run_worker("broken:app", "--dsn", "host=127.0.0.1 port=1")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "howdah: module broken does not import: RuntimeError: half written\n"
 
 
+@pytest.mark.slow
 def test_a_database_that_cannot_be_used_is_one_line(empty_dsn: str) -> None:
     for dsn in ("host=127.0.0.1 port=1", empty_dsn):
         done = run_worker("workapp:app", "--no-wait", "--dsn", dsn)
@@ -247,6 +252,7 @@ def test_a_database_that_cannot_be_used_is_one_line(empty_dsn: str) -> None:
         assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_the_command_runs_and_sigterm_ends_it_with_0(jobs: Work, db: Db, dsn: str) -> None:
     jobs.send("plain")
     command = [sys.executable, "-m", "howdah.cli.main", "worker", "workapp:app", "--dsn", dsn, "--log-json"]

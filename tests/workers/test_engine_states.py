@@ -25,6 +25,7 @@ def test_workers_wait_and_go_on_by_themselves(jobs: Work, start: StartWorkers, s
     assert column(jobs.db, "select error_text from howdah.incidents('work')") == []
 
 
+@pytest.mark.slow
 def test_a_handler_whose_send_a_pause_refuses_is_not_to_blame(jobs: Work, start: StartWorkers) -> None:
     """chainapp's handler sends on what it gets; the pause comes while it is at work."""
     workers = start("chainapp:app")
@@ -40,6 +41,7 @@ def test_a_handler_whose_send_a_pause_refuses_is_not_to_blame(jobs: Work, start:
     assert column(jobs.db, "select error_text from howdah.incidents('work')") == []
 
 
+@pytest.mark.slow
 def test_a_quiesce_lets_handlers_end_so_that_a_stop_succeeds_under_load(jobs: Work, start: StartWorkers) -> None:
     workers = start("chainapp:app", processes=1, sessions=2)
     workers.wait_started()

@@ -192,6 +192,7 @@ def test_what_a_statement_asks_too_much_of_any_server_is_the_messages_fault(
     assert set(column(jobs.db, "select sqlstate from howdah.incidents()")) == {state}
 
 
+@pytest.mark.slow
 def test_only_the_guilty_of_a_batch_of_100_are_blamed(jobs: Work, start: StartWorkers) -> None:
     bodies = ["fail" if n % 33 == 5 else "only" if n == 50 else "note" for n in range(100)]
     sent = jobs.send(*bodies)
@@ -335,6 +336,7 @@ def test_delays_between_redeliveries_and_of_messages_are_kept(jobs: Work, start:
     assert column(jobs.db, "select outcome from howdah.incidents()") == ["delayed"]
 
 
+@pytest.mark.slow
 def test_a_missing_or_paused_queue_delays_no_other_and_is_taken_up_later(jobs: Work, start: StartWorkers) -> None:
     workers = start("workapp:several")
     wait_until(lambda: len(workers.events("cannot receive")) == 1)

@@ -96,6 +96,7 @@ def test_a_worker_and_its_supervisor_killed_at_every_step_start_the_handler_no_m
     assert hardened.trace(sent) in starts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", thinned(HARDENED_STEPS, 2))
 def test_a_worker_whose_supervisor_is_killed_at_any_step_ends_its_attempt_and_leaves(
     hardened: Work, dsn: str, start: StartWorkers, step: str
@@ -151,6 +152,7 @@ def test_a_worker_killed_at_every_step_beside_its_supervisor_starts_the_handler_
     assert len(started) <= LIMIT
 
 
+@pytest.mark.slow
 def test_a_death_that_the_supervisor_reports_counts_once(hardened: Work, start: StartWorkers) -> None:
     (sent,) = hardened.send("gate-python")
     workers = start()

@@ -384,6 +384,7 @@ def test_the_command_checks_a_file_and_refuses_a_wrong_one(dsn: str, file: File)
         refused(howdah(dsn, "hooks", command, file.path), "hooks.toml: tries must be 1 to 100")
 
 
+@pytest.mark.slow
 def test_the_program_tells_and_ends_in_order(
     dsn: str, connection: Connection, db: Db, web: WebServer, file: File
 ) -> None:

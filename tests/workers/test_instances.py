@@ -52,6 +52,7 @@ def handled_by(db: Db) -> set[str]:
     return {worker.rsplit(":", 1)[1].split("/")[0] for worker in column(db, "select worker from work.effects")}
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("AMQ-63")
 @pytest.mark.behaviour("AMQ-64")
 @pytest.mark.behaviour("IMQ-110")
@@ -79,6 +80,7 @@ def test_of_two_exclusive_instances_one_works_and_the_other_takes_over_when_it_i
         assert handled_by(jobs.db) == set(map(str, [*pids, *processes(jobs.db, "second")]))
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("AMQ-64")
 def test_a_process_that_was_paused_writes_nothing_after_another_instance_took_over(
     jobs: Work, start: StartWorkers, dsn: str, tmp_path: Path, clock: Clock
@@ -104,6 +106,7 @@ def test_a_process_that_was_paused_writes_nothing_after_another_instance_took_ov
         assert jobs.blamed() == set(), "the message is not to blame"
 
 
+@pytest.mark.slow
 def test_a_quiesced_instance_finishes_what_it_has_in_hand_and_receives_nothing_new(
     jobs: Work, start: StartWorkers, dsn: str
 ) -> None:
@@ -168,6 +171,7 @@ def test_a_running_instance_reads_each_change_in_less_than_a_second(db: Db, dsn:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("IMQ-119")
 def test_an_instance_whose_own_settings_contradict_does_not_start(
     jobs: Work, start: StartWorkers, dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -239,6 +243,7 @@ def test_what_is_sent_at_one_instance_is_received_at_another(db: Db, dsn: str) -
             instance.stop()
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("IMQ-120")
 def test_a_client_whose_home_was_killed_goes_on_at_another_and_nothing_is_lost(
     db: Db, dsn: str, tmp_path: Path, clock: Clock

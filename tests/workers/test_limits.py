@@ -57,6 +57,7 @@ def test_a_handler_that_cannot_be_interrupted_ends_its_process_and_alone_is_blam
     assert died["code"] == 124
 
 
+@pytest.mark.slow
 def test_the_messages_in_other_hands_blame_nobody_when_a_handler_ends_its_process(
     jobs: Work, start: StartWorkers
 ) -> None:
@@ -74,6 +75,7 @@ def test_the_messages_in_other_hands_blame_nobody_when_a_handler_ends_its_proces
     assert jobs.blamed() == {stuck}
 
 
+@pytest.mark.slow
 def test_a_handler_that_survives_a_cancel_is_cancelled_again(jobs: Work, start: StartWorkers) -> None:
     workers = start("workapp:limited")
     (message_id,) = jobs.send("swallow-cancel")

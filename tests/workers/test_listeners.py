@@ -75,6 +75,7 @@ def by_body(message: Message, transaction: Transaction) -> None:
         raise ValueError(str(message.body))
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("WAS-33")
 @pytest.mark.behaviour("WAS-27")
 @pytest.mark.behaviour("WAS-28")
@@ -117,6 +118,7 @@ def test_five_sessions_and_ten_poison_messages_stop_at_the_third_failure(jobs: W
     assert jobs.left() == 10
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("WAS-40")
 def test_with_stopping_unchecked_all_ten_are_moved_and_it_runs(jobs: Work, start: StartWorkers) -> None:
     backout_queue(jobs.db)
@@ -131,6 +133,7 @@ def test_with_stopping_unchecked_all_ten_are_moved_and_it_runs(jobs: Work, start
     assert state(jobs) == (50, "running")
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("WAS-36")
 @pytest.mark.behaviour("WAS-37")
 def test_two_processes_share_the_number_of_sessions_and_the_counter(jobs: Work, start: StartWorkers) -> None:

@@ -210,6 +210,7 @@ def test_a_reader_that_was_away_writes_what_it_missed_once(dsn: str, db: Db, rea
     assert [line["event"] for line in read if line["event"].startswith("line")] == [f"line {n}" for n in range(4)]
 
 
+@pytest.mark.slow
 def test_a_restarted_set_of_workers_writes_what_happened_meanwhile(jobs: Work, start: StartWorkers) -> None:
     first = start()
     first.wait_started()

@@ -123,6 +123,7 @@ time.sleep(60)
 """
 
 
+@pytest.mark.slow
 def test_many_schedulers_fire_each_time_once_though_some_are_killed(dsn: str, db: Db) -> None:
     one(db, "select howdah.create_queue('q')")
     processes = [subprocess.Popen([sys.executable, "-c", PROGRAM, dsn], stdout=subprocess.PIPE) for _ in range(3)]
@@ -163,6 +164,7 @@ def test_a_scheduler_reconnects_and_says_why(dsn: str, db: Db, caplog: pytest.Lo
     scheduler.stop()
 
 
+@pytest.mark.slow
 def test_a_server_that_crashes_while_schedulers_fire_leaves_each_firing_made_once(
     private_server: EmbeddedServer,
 ) -> None:

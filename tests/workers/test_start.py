@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
 from command import howdah, refused
 from psycopg.conninfo import make_conninfo
 from support import Server, wait_until
@@ -23,6 +24,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+@pytest.mark.slow
 def test_a_worker_waits_for_a_server_that_is_down_and_works_once_it_is_up(server_folder: Path, tmp_path: Path) -> None:
     server = EmbeddedServer(server_folder)
     dsn = server.start().dsn

@@ -78,6 +78,7 @@ def test_workers_subscribe_when_they_start_and_each_subscription_gets_its_messag
     wait_until(lambda: events.execute(lag.encode()).fetchall() == [(0, 0), (0, 0)])
 
 
+@pytest.mark.slow
 def test_a_restarted_worker_goes_on_where_its_subscription_stood(events: Db, start: StartWorkers) -> None:
     first = start("topicapp:both")
     wait_subscribed(events, "a", "b")
@@ -106,6 +107,7 @@ def test_what_a_handler_cannot_do_goes_to_the_exception_destination_and_the_othe
     assert column(events, "select attempt from howdah.incidents() order by incident_id") == [1, 2]
 
 
+@pytest.mark.slow
 def test_a_killed_workers_message_comes_back_and_the_death_counts(events: Db, jobs: Work, start: StartWorkers) -> None:
     workers = start("topicapp:failing")
     wait_subscribed(events, "failing", "fine")
@@ -119,6 +121,7 @@ def test_a_killed_workers_message_comes_back_and_the_death_counts(events: Db, jo
     assert jobs.incidents(message) == ["WorkerDied"]
 
 
+@pytest.mark.slow
 def test_kills_under_load_lose_nothing_and_double_nothing_of_any_subscription(
     events: Db, start: StartWorkers, connect: Connect
 ) -> None:
@@ -153,6 +156,7 @@ def test_an_unshared_subscription_is_worked_on_in_the_order_of_publishing_by_one
     assert workers.events("cannot receive") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("app", "names"), [("both", ["a", "b"]), ("ordered", ["ordered"])])
 def test_idle_workers_of_every_subscription_are_woken_by_a_commit(
     events: Db, start: StartWorkers, connect: Connect, app: str, names: list[str]

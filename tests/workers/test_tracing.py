@@ -94,6 +94,7 @@ def test_an_incident_holds_the_trace_and_span_of_its_attempt(jobs: Work, dsn: st
     assert details == [{"trace_id": trace_of(first), "span_id": f"{number_of(first):016x}"}]
 
 
+@pytest.mark.slow
 def test_a_worker_uses_the_providers_of_its_application(jobs: Work, dsn: str) -> None:
     """A program of its own: a process has its global providers for good."""
     send(jobs.db, "soup")

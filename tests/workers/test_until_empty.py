@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import pytest
 from command import howdah, refused
 from support import Connect, one, wait_until
 from workers_support import StartWorkers, Work
@@ -20,6 +21,7 @@ def worker(dsn: str, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_until_empty_ends_with_0_once_what_was_sent_and_what_that_sends_is_handled(dsn: str, jobs: Work) -> None:
     jobs.send("60")
     ended = worker(dsn, "chainapp:app", "--until-empty")
@@ -29,6 +31,7 @@ def test_until_empty_ends_with_0_once_what_was_sent_and_what_that_sends_is_handl
     assert jobs.left() + jobs.left("single") == 0
 
 
+@pytest.mark.slow
 def test_until_empty_ends_at_once_where_nothing_is_and_leaves_what_waits_for_a_time(dsn: str, jobs: Work) -> None:
     one(jobs.db, "select howdah.send('work', '1', delay => interval '1 hour')")
     assert worker(dsn, "chainapp:app", "--until-empty").returncode == 0
@@ -49,6 +52,7 @@ def test_until_empty_waits_for_what_others_have_in_hand(jobs: Work, start: Start
     assert len(workers.events("queues empty")) == 1
 
 
+@pytest.mark.slow
 def test_until_empty_ends_with_1_where_a_queue_is_missing(dsn: str, jobs: Work) -> None:
     one(jobs.db, "select howdah.drop_queue('single')")
     ended = worker(dsn, "chainapp:app", "--until-empty")
@@ -56,6 +60,7 @@ def test_until_empty_ends_with_1_where_a_queue_is_missing(dsn: str, jobs: Work) 
     assert "howdah: there is no queue 'single'" in ended.stderr
 
 
+@pytest.mark.slow
 def test_only_the_chosen_queues_are_served(dsn: str, jobs: Work) -> None:
     jobs.send("0")
     jobs.send("1", queue="single")

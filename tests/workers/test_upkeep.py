@@ -23,6 +23,7 @@ from howdah.workers.recorder import Recorder
 from howdah.workers.registration import Registration
 
 
+@pytest.mark.slow
 def test_a_worker_says_what_it_has_in_hand_and_registers_again_when_forgotten(jobs: Work, start: StartWorkers) -> None:
     jobs.send("gate-python", "plain")
     start()
@@ -185,6 +186,7 @@ def test_a_failure_whose_answer_was_lost_is_recorded_once(jobs: Work, dsn: str) 
     recorder.close()
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("SIB-22")
 def test_a_worker_discards_within_ten_seconds_what_goes_with_its_sender(db: Db, dsn: str) -> None:
     one(db, "select howdah.create_queue('ticker', '{\"discard_with_sender\": true}')")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 
+import pytest
 from support import Connect, Db, column, one, wait_until
 from workers_support import StartWorkers, Work
 
@@ -20,6 +21,7 @@ def test_a_process_listens_once_and_its_idle_sessions_ask_to_be_woken(start: Sta
     wait_until(lambda: jobs.left() == 0)
 
 
+@pytest.mark.slow
 def test_idle_sessions_are_woken_by_the_commit_of_a_message(start: StartWorkers, jobs: Work) -> None:
     start("rarely:app", sessions=3).wait_started()
     wait_until(lambda: one(jobs.db, AWAITED))
