@@ -14,6 +14,7 @@ import tomllib
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -100,6 +101,7 @@ def catalogue() -> list[Page]:
     return pages
 
 
+@cache
 def marks() -> dict[str, list[Path]]:
     """The test files that show each row, by their marks. Nothing is imported, so slow and skipped tests count too."""
     found: defaultdict[str, list[Path]] = defaultdict(list)

@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -36,16 +37,24 @@ _ITEM = re.compile(r"( *)([-*]|\d+\.) +(?=\S)")
 _DIAGRAM = re.compile(r"^```mermaid\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
+def sources() -> dict[str, str]:
+    """The pages that are rendered: by their path in the site, the source that stands for them."""
+    sql = {f"sql/{group}.md": f"procedures/{group}" for group in reference.TITLES}
+    python = {f"python/{page.name}.md": page.source for page in python_pages.PAGES}
+    cli = {f"cli/{page.name}.md": page.source for page in cli_pages.PAGES}
+    return {**sql, **python, **cli, **{f"options/{owner.name}.md": owner.source for owner in option_pages.OWNERS}}
+
+
+@cache
 def rendered() -> dict[str, tuple[str, str]]:
-    """The pages that are rendered: by their path in the site, the source that stands for them and their text."""
-    sql = {f"sql/{name}.md": (f"procedures/{name}", text) for name, text in reference.render().items()}
-    commands = cli_pages.render()
-    cli = {f"cli/{page.name}.md": (page.source, commands[page.name]) for page in cli_pages.PAGES}
-    tables = option_pages.render()
-    options = {f"options/{owner.name}.md": (owner.source, tables[owner.name]) for owner in option_pages.OWNERS}
-    packages = python_pages.render()
-    python = {f"python/{page.name}.md": (page.source, packages[page.name]) for page in python_pages.PAGES}
-    return {**sql, **python, **cli, **options}
+    """The same pages: by their path in the site, the source and their text. It takes seconds."""
+    parts = {
+        "sql": reference.render(),
+        "python": python_pages.render(),
+        "cli": cli_pages.render(),
+        "options": option_pages.render(),
+    }
+    return {page: (source, parts[Path(page).parent.name][Path(page).stem]) for page, source in sources().items()}
 
 
 def written(root: Path) -> dict[str, str]:

@@ -25,7 +25,7 @@ from howdah.cli.main import app
 from howdah.procedures import reference
 
 WRITTEN = docsite.written(ROOT)
-RENDERED = docsite.rendered()
+RENDERED = docsite.sources()
 #: Of each kind of rendered page, the page that people wrote and that leads to them.
 BEFORE = {"sql": "sql-api.md", "python": "python-api.md", "cli": "cli.md", "options": "options.md"}
 
@@ -114,7 +114,7 @@ def test_every_page_is_in_the_navigation_once_or_taken_in_by_a_pattern() -> None
 
 
 def test_each_rendered_page_is_linked_by_the_page_before_it_through_its_source() -> None:
-    for here, (source, _) in RENDERED.items():
+    for here, source in RENDERED.items():
         before = BEFORE[here.partition("/")[0]]
         assert f"](../{source.rstrip('/')}" in (ROOT / "docs" / before).read_text(), here
         assert (ROOT / source).exists(), source
@@ -147,7 +147,7 @@ def test_every_public_function_has_a_section_with_its_declaration() -> None:
             continue
         for function in re.findall(r"create or replace function howdah\.([a-z]\w*)", procedures.source(name)):
             group = name.split("/")[0]
-            section = RENDERED[f"sql/{group}.md"][1].split(f"\n## {function}\n")[1]
+            section = docsite.rendered()[f"sql/{group}.md"][1].split(f"\n## {function}\n")[1]
             assert section.startswith(f"\n```sql\nhowdah.{function}("), function
 
 
@@ -159,7 +159,7 @@ def test_the_page_before_the_functions_names_each_group_and_where_it_is_explaine
 
 
 def test_errors_are_a_table_and_names_are_code() -> None:
-    page = RENDERED["sql/send.md"][1]
+    page = docsite.rendered()["sql/send.md"][1]
     assert "| `HD001` | no such queue |" in page
     assert "`howdah.send_batch`" in page
     text = 'queue: as howdah.send(a, b => 1), JOBS.* or {"x": 1}; see docs/limits.md and engine.max_count.'
@@ -174,7 +174,7 @@ def test_every_command_is_on_one_page() -> None:
     assert sorted(name for page in cli_pages.PAGES for name in page.commands) == sorted(commands)
     before = (ROOT / "docs/cli.md").read_text()
     for page in cli_pages.PAGES:
-        text = RENDERED[f"cli/{page.name}.md"][1]
+        text = docsite.rendered()[f"cli/{page.name}.md"][1]
         row = f"| [{page.title}](../{page.source}) | {', '.join(f'`{name}`' for name in page.commands)} |"
         assert row in before
         for name in page.commands:
@@ -194,7 +194,7 @@ def test_each_name_that_a_package_exports_is_on_one_page() -> None:
         "howdah.workers.Message", "howdah.workers.Reject", "howdah.workers.Retry", "howdah.workers.Rule",
     }  # fmt: skip
     for page in python_pages.PAGES:
-        text = RENDERED[f"python/{page.name}.md"][1]
+        text = docsite.rendered()[f"python/{page.name}.md"][1]
         assert [name for name in page.names if f"\n## {name.rpartition('.')[2]}\n" not in text] == []
 
 

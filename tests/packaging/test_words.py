@@ -9,12 +9,14 @@ from words import long_lines, prose, sentences, visible, words
 
 MOST_WORDS, MOST_COLUMNS, LONGEST_PAGE = 25, 120, 2500
 
-RENDERED = {f"rendered {name}": text for name, (_, text) in docsite.rendered().items()}
+RENDERED = {f"rendered {name}": name for name in docsite.sources()}
 """What the headers of functions, the commands' help texts and the comments of columns make on the site."""
 
-PAGES = {page: (ROOT / page).read_text() for page in docsite.written(ROOT)} | RENDERED
+pages = pytest.mark.parametrize("page", [*docsite.written(ROOT), *RENDERED])
 
-pages = pytest.mark.parametrize("page", PAGES)
+
+def text_of(page: str) -> str:
+    return docsite.rendered()[RENDERED[page]][1] if page in RENDERED else (ROOT / page).read_text()
 
 
 def glossary(heading: str) -> list[list[str]]:
@@ -26,7 +28,7 @@ def glossary(heading: str) -> list[list[str]]:
 
 def found(page: str) -> list[str]:
     """What is wrong with a page's prose."""
-    text = PAGES[page]
+    text = text_of(page)
     wrong = [f"{words(one)} words: {one}" for one in sentences(text) if words(one) > MOST_WORDS]
     if page not in RENDERED:
         wrong += [f"{len(line)} columns: {line}" for line in long_lines(text, MOST_COLUMNS)]
@@ -48,7 +50,7 @@ def test_a_page_is_in_plain_english(page: str) -> None:
 
 @pages
 def test_a_page_is_not_too_long_to_read(page: str) -> None:
-    assert len(visible(PAGES[page]).split()) <= LONGEST_PAGE
+    assert len(visible(text_of(page)).split()) <= LONGEST_PAGE
 
 
 def test_a_word_stands_for_one_thing_and_none_is_given_up_that_the_glossary_has() -> None:
