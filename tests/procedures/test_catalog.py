@@ -1,6 +1,7 @@
 """What the catalog says about the SQL API, and whether the headers of its files tell the truth."""
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -44,16 +45,21 @@ NOT_ASKED_FOR = {
 """By caller and called: codes that only an argument brings which this caller does not pass."""
 
 
+@cache
+def read(name: str) -> tuple[set[str], set[str]]:
+    """The codes that a function raises itself, and the functions of ours that it calls."""
+    body = re.sub(r"--[^\n]*", "", BODIES[name])
+    codes = set(re.findall(r"errcode = '(HD\d{3})'", body))
+    body = re.sub(r"'(?:[^']|'')*'", "''", body)
+    return codes, set(re.findall(r"(?<!into )howdah\.(\w+)\s*\(", body)) & BODIES.keys()
+
+
 def raises(name: str, seen: frozenset[str] = frozenset()) -> set[str]:
     """The codes that a function raises itself or through the internal functions it calls."""
     if name in seen:
         return set()
-    body = re.sub(r"--[^\n]*", "", BODIES[name])
-    codes = set(re.findall(r"errcode = '(HD\d{3})'", body))
-    body = re.sub(r"'(?:[^']|'')*'", "''", body)
-    for called in set(re.findall(r"(?<!into )howdah\.(\w+)\s*\(", body)) & BODIES.keys():
-        codes |= raises(called, seen | {name}) - NOT_ASKED_FOR.get((name, called), set())
-    return codes
+    own, called = read(name)
+    return own.union(*(raises(one, seen | {name}) - NOT_ASKED_FOR.get((name, one), set()) for one in called))
 
 
 def said_raises(header: str) -> set[str]:
