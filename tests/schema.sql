@@ -23288,7 +23288,11 @@ CREATE FUNCTION howdah.list_arrivals() RETURNS TABLE(engine text, link text, sou
         (select coalesce(sum(cardinality(r.message_ids)), 0)::bigint from howdah.link_receipts r
             where r.arrival_id = a.arrival_id),
         a.arrived_at, a.batch, a.arrived_as, a.link_id, a.engine_id, a.created_at
-    from howdah.link_arrivals a order by 1, 2, a.arrival_id
+    from howdah.link_arrivals a
+    where howdah._sees_all() or a.arrived_as = howdah._caller()
+        or howdah._may(case when a.source_queue ~ '::' then 'topic' else 'queue' end,
+            split_part(a.source_queue, '::', 1), 'browse')
+    order by 1, 2, a.arrival_id
 $$;
 
 COMMENT ON FUNCTION howdah.list_arrivals() IS 'list the links that lead here from other engines.';

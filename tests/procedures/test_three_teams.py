@@ -58,6 +58,11 @@ def shop(db: Db, connect: Connect, teams: dict[str, str]) -> Db:
     one(db, "select howdah.create_listener('zebra', 'shop.zebra')")
     one(db, "select howdah.create_link('zebra', 'shop.zebra', 'zebra', 'elsewhere')")
     one(db, "select howdah.pause_link('zebra')")
+    db.execute(
+        "insert into howdah.link_arrivals (link_id, engine_id, batch, created_at, arrived_at, link_name, engine_name,"
+        " source_queue, arrived_as) select gen_random_uuid(), gen_random_uuid(), 1, now(), now(), 'far', 'far', name,"
+        " 'far' from unnest(array['shop.zebra', 'shop.zebras::zebra']) name"
+    )
     session = connect(teams["shop"])
     one(session, "select howdah.subscribe('shop.zebras', 'zebra', durable => true)")
     one(session, "select howdah.send('shop.zebras', 'zebra')")
@@ -116,6 +121,7 @@ def test_no_list_figure_log_or_record_shows_what_another_team_has(
             seen_by_shop.add(name)
     assert seen_by_shop >= {
         "list_aliases",
+        "list_arrivals",
         "list_links",
         "list_listeners",
         "list_log",
@@ -131,6 +137,7 @@ def test_no_list_figure_log_or_record_shows_what_another_team_has(
 
 def test_an_auditor_and_an_administrator_see_all_names(connect: Connect, shop: Db) -> None:
     for role in ("howdah_auditor", "howdah_admin"):
+        assert one(connect(role), "select count(*) from howdah.list_arrivals()") == 2
         assert "shop.zebra" in column(connect(role), "select queue from howdah.list_queues()")
         assert "shop.zebra" in column(connect(role), "select queue_name from howdah.queue_stats()")
 
