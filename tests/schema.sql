@@ -11183,6 +11183,7 @@ begin
     if found then
         delete from howdah.metric_totals;
         delete from howdah.metric_histograms;
+        delete from howdah.flow_samples;
     else
         select e.* into v_epoch from howdah.metric_epoch e;
     end if;
@@ -15957,6 +15958,62 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._same_ring(p_truncations bigint) IS 'refuse to read topic tables if one was emptied since the reading statement''s snapshot.';
+
+CREATE FUNCTION howdah._sample_flow() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_now timestamptz := howdah.now();
+    v_step smallint;
+    v_limit timestamptz;
+begin
+    foreach v_step in array '{1,15}'::smallint[] loop
+        continue when exists (select from howdah.flow_samples s where s.destination_id = 0 and s.step = v_step
+            and s.at >= date_bin(v_step * interval '1 minute', v_now, 'epoch'));
+        insert into howdah.flow_samples as w (step, at, destination_id, enqueued, dequeued, failed, live,
+            oldest_sent_at)
+        with figure as materialized (
+            select t.id, t.enqueued, t.dequeued, t.failed, coalesce(f.live, 0) as live, f.oldest_sent_at
+            from (
+                select m.destination_id as id,
+                    coalesce(sum(m.total) filter (where m.metric = 'enqueued'), 0)::bigint as enqueued,
+                    coalesce(sum(m.total) filter (where m.metric = 'dequeued'), 0)::bigint as dequeued,
+                    coalesce(sum(m.total) filter (where m.metric = 'failures'), 0)::bigint as failed
+                from howdah.metric_totals m group by m.destination_id
+                having bool_or(m.metric = 'enqueued')  -- only queues have it, and dropped ones keep it
+            ) t left join howdah.backlog_figures f on f.destination_id = t.id
+        ), moved as (
+            select f.* from figure f
+            join howdah.destinations d on d.id = f.id and d.dropped_at is null
+            left join lateral (
+                select s.enqueued, s.dequeued, s.failed, s.live, s.oldest_sent_at from howdah.flow_samples s
+                where s.destination_id = f.id and s.step = v_step order by s.at desc limit 1
+            ) l on true
+            where (f.enqueued, f.dequeued, f.failed, f.live, f.oldest_sent_at) is distinct from (
+                coalesce(l.enqueued, 0), coalesce(l.dequeued, 0), coalesce(l.failed, 0), coalesce(l.live, 0),
+                l.oldest_sent_at)
+            order by f.enqueued + f.dequeued + f.failed - coalesce(l.enqueued + l.dequeued + l.failed, 0) desc, f.id
+            limit 500
+        )
+        select v_step, v_now, 0, coalesce(sum(f.enqueued), 0), coalesce(sum(f.dequeued), 0),
+            coalesce(sum(f.failed), 0), coalesce(sum(f.live), 0), min(f.oldest_sent_at) from figure f
+        union all
+        select v_step, v_now, m.id, m.enqueued, m.dequeued, m.failed, m.live, m.oldest_sent_at from moved m;
+        continue when v_step = 1;
+        foreach v_step in array '{1,15}'::smallint[] loop
+            v_limit := v_now - case v_step when 1 then interval '3 hours' else interval '8 days' end;
+            delete from howdah.flow_samples s
+            where s.step = v_step and s.at < v_limit and (
+                exists (select from howdah.flow_samples n where n.destination_id = s.destination_id
+                    and n.step = v_step and n.at > s.at and n.at < v_limit)
+                or s.destination_id <> 0 and not exists (select from howdah.destinations d
+                    where d.id = s.destination_id and d.dropped_at is null));
+        end loop;
+    end loop;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._sample_flow() IS 'keep the totals of this minute, and of this quarter of an hour, for curves of the past.';
 
 CREATE FUNCTION howdah._sample_parts(p_first bigint, p_last bigint, p_parts bigint) RETURNS TABLE(n bigint, first bigint, last bigint)
     LANGUAGE sql IMMUTABLE
@@ -22220,6 +22277,57 @@ $$;
 
 COMMENT ON FUNCTION howdah.fire_schedules(plans jsonb, max_schedules integer, OUT fired bigint, OUT unplanned bigint, OUT next_in double precision) IS 'send what is due by the clock; any number of schedulers call it again and again.';
 
+CREATE FUNCTION howdah.flow_history(queue text DEFAULT NULL::text, span text DEFAULT 'hour'::text) RETURNS TABLE(at timestamp with time zone, seconds double precision, enqueued bigint, dequeued bigint, failed bigint, live bigint, oldest_age interval)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_now timestamptz := howdah.now();
+    v_id integer := 0;
+    v_step smallint := case span when 'hour' then 1 when 'day' then 15 when 'week' then 15 end;
+    v_width interval := case span when 'hour' then interval '1 minute' when 'day' then interval '15 minutes'
+        else interval '2 hours' end;
+    v_since timestamptz := v_now - case span when 'hour' then interval '1 hour' when 'day' then interval '1 day'
+        else interval '7 days' end;
+begin
+    if v_step is null then
+        raise exception using errcode = 'HD005',
+            message = format('span must be hour, day or week, not %s', coalesce(quote_literal(span), 'NULL'));
+    end if;
+    if queue is not null then
+        v_id := (howdah._queue(queue, 'browse')).id;
+    elsif not howdah._sees_all() then
+        raise exception using errcode = 'HD010',
+            message = format('role %s does not see all queues', quote_literal(howdah._caller())),
+            hint = 'Name a queue that you may browse.';
+    end if;
+    return query
+    with point as (
+        select max(s.at) as at from howdah.flow_samples s
+        where s.destination_id = 0 and s.step = v_step and s.at > v_since - v_width and s.at <= v_now
+        group by date_bin(v_width, s.at, 'epoch')
+    ), level as (
+        select p.at, coalesce(o.enqueued, 0) as enqueued, coalesce(o.dequeued, 0) as dequeued,
+            coalesce(o.failed, 0) as failed, coalesce(o.live, 0) as live, o.oldest_sent_at
+        from point p
+        left join lateral (
+            select s.* from howdah.flow_samples s
+            where s.destination_id = v_id and s.step = v_step and s.at <= p.at order by s.at desc limit 1
+        ) o on true
+    ), change as (
+        select l.*, l.at - lag(l.at) over w as passed, l.enqueued - lag(l.enqueued) over w as came,
+            l.dequeued - lag(l.dequeued) over w as went, l.failed - lag(l.failed) over w as fell
+        from level l window w as (order by l.at)
+    )
+    select c.at, extract(epoch from c.passed)::double precision, greatest(c.came, 0), greatest(c.went, 0),
+        greatest(c.fell, 0), c.live, c.at - c.oldest_sent_at
+    from change c where c.passed is not null order by c.at;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.flow_history(queue text, span text) IS 'what went in and out of a queue, or of all, in the last hour, day or week.';
+
 CREATE FUNCTION howdah.forget_arrivals(link_id uuid) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -24746,11 +24854,12 @@ begin
     ) select count(*) into v_count from gained;
     update howdah.engine e set totals_snapshot = v_until, totals_at = howdah.now() where e.id = 1;
     perform howdah._fold_metrics();
+    perform howdah._sample_flow();
     return v_count;
 end
 $$;
 
-COMMENT ON FUNCTION howdah.maintain_totals(lock_epoch bigint) IS 'add what the journal gained to journal_totals, and all records to the totals for monitoring.';
+COMMENT ON FUNCTION howdah.maintain_totals(lock_epoch bigint) IS 'add what the journal gained to journal_totals, and all records to the totals for monitoring. Once a minute it keeps these for howdah.flow_history.';
 
 CREATE FUNCTION howdah.maintain_workers(lock_epoch bigint DEFAULT NULL::bigint, seconds numeric DEFAULT 120) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -25325,6 +25434,98 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.purge_queue(queue text) IS 'discard every message of a queue that nobody is receiving at the moment.';
+
+CREATE FUNCTION howdah.queue_figures(queues text[] DEFAULT '{}'::text[], busiest integer DEFAULT 100) RETURNS TABLE(queue_name text, live bigint, in_hand bigint, parked bigint, dead bigint, enqueued bigint, dequeued bigint, consumers integer, oldest_age interval, counted_at timestamp with time zone, asked_at timestamp with time zone, queue_count bigint, sees_all boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_now timestamptz := howdah.now();
+    v_all boolean := howdah._sees_all();
+    v_counted timestamptz := (select c.counted_at from howdah.backlog_counts c);
+    v_ids integer[];
+begin
+    perform howdah._refuse_maintenance();
+    if busiest is null or busiest not between 0 and 1000 or cardinality(queues) > 1000 then
+        raise exception using errcode = 'HD005',
+            message = format('busiest must be 0 to 1000 and queues at most 1000 names, not %s and %s',
+                coalesce(busiest::text, 'NULL'), cardinality(queues));
+    end if;
+    v_ids := case when busiest > 0 then howdah._busiest_queues(busiest) else '{}' end;
+    return query
+    with seen as materialized (
+        select d.id, d.name from howdah.destinations d
+        where d.kind = 'queue' and d.dropped_at is null and not d.name ^@ '_TEMP.' and (v_all or howdah._sees(d.id))
+    ), gone as (
+        select t.destination_id as id, sum(t.messages)::bigint as messages from howdah.journal_totals t
+        where t.event in ('consumed', 'expired', 'discarded', 'moved', 'replayed', 'lost') group by t.destination_id
+    ), died as (
+        select f.origin_id as id, sum(f.dead)::bigint as dead from howdah.dead_figures f group by f.origin_id
+    ), hand as (
+        select h.key as name, sum(h.value::numeric)::bigint as in_hand
+        from howdah.workers w, jsonb_each_text(w.in_hand) h
+        where w.heartbeat_at > v_now - interval '1 minute' group by h.key
+    ), registered as (
+        select q.name, count(*)::integer as consumers from howdah.workers w, unnest(w.queues) q(name)
+        where w.heartbeat_at > v_now - interval '1 minute' group by q.name
+    ), figure as materialized (
+        select s.id, s.name, f.live, coalesce(h.in_hand, 0) as in_hand, f.parked, x.dead, f.oldest_sent_at,
+            coalesce(g.messages, 0) as dequeued, coalesce(r.consumers, 0) as consumers
+        from seen s
+        left join howdah.backlog_figures f on f.destination_id = s.id
+        left join gone g on g.id = s.id
+        left join died x on x.id = s.id
+        left join hand h on h.name = s.name
+        left join registered r on r.name = s.name
+    ), shown as (
+        select null::text as name, sum(f.live) as live, sum(f.in_hand)::bigint as in_hand, sum(f.parked) as parked,
+            sum(f.dead) as dead, min(f.oldest_sent_at) as oldest_sent_at, sum(f.dequeued)::bigint as dequeued,
+            (select count(*) from howdah.workers w where w.heartbeat_at > v_now - interval '1 minute')::integer
+            as consumers, count(*) as number, v_all as sees_all, 0 as place
+        from figure f
+        union all
+        select f.name, f.live, f.in_hand, f.parked, f.dead, f.oldest_sent_at, f.dequeued, f.consumers, null, null,
+            coalesce(array_position(v_ids, f.id), busiest + 1)
+        from figure f where f.id = any (v_ids) or f.name = any (queues)
+    )
+    select s.name, n.live, s.in_hand, n.parked, n.dead, n.live + n.parked + s.dequeued, s.dequeued, s.consumers,
+        v_now - s.oldest_sent_at, v_counted, v_now, s.number, s.sees_all
+    from shown s
+    cross join lateral (select coalesce(s.live, 0)::bigint as live, coalesce(s.parked, 0)::bigint as parked,
+        coalesce(s.dead, 0)::bigint as dead where v_counted is not null
+        union all select null, null, null where v_counted is null) n
+    order by s.place, s.name;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.queue_figures(queues text[], busiest integer) IS 'kept figures of the busiest queues and of named ones, for whoever looks often.';
+
+CREATE FUNCTION howdah.queue_names(part text DEFAULT NULL::text, after_name text DEFAULT NULL::text, max_names integer DEFAULT 100) RETURNS SETOF text
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_all boolean := howdah._sees_all();
+begin
+    perform howdah._refuse_maintenance();
+    if max_names is null or max_names not between 1 and 1000 then
+        raise exception using errcode = 'HD005',
+            message = format('max_names must be 1 to 1000, not %s', coalesce(max_names::text, 'NULL'));
+    end if;
+    return query
+    select d.name from howdah.destinations d
+    where d.kind = 'queue' and d.dropped_at is null and not d.name ^@ '_TEMP.'
+      and (after_name is null or d.name > after_name)
+      and (part is null or position(lower(part) in lower(d.name)) > 0)
+      and (v_all or howdah._sees(d.id))
+    order by d.name limit max_names;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.queue_names(part text, after_name text, max_names integer) IS 'names of queues that the caller may browse, page by page.';
 
 CREATE FUNCTION howdah.queue_options(queue text) RETURNS jsonb
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -30195,6 +30396,36 @@ CREATE SEQUENCE howdah.failing_9
     NO MAXVALUE
     CACHE 1;
 
+CREATE TABLE howdah.flow_samples (
+    step smallint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    destination_id integer NOT NULL,
+    enqueued bigint NOT NULL,
+    dequeued bigint NOT NULL,
+    failed bigint NOT NULL,
+    live bigint NOT NULL,
+    oldest_sent_at timestamp with time zone,
+    CONSTRAINT ck_flow_samples_step CHECK ((step = ANY (ARRAY[1, 15])))
+);
+
+COMMENT ON TABLE howdah.flow_samples IS 'Totals at points in time, for curves: of all queues, and of those that changed. Minutes stay three hours, quarters of an hour eight days.';
+
+COMMENT ON COLUMN howdah.flow_samples.step IS 'Minutes from one sample to the next: 1 or 15.';
+
+COMMENT ON COLUMN howdah.flow_samples.at IS 'When it was taken.';
+
+COMMENT ON COLUMN howdah.flow_samples.destination_id IS 'The queue. 0: all queues.';
+
+COMMENT ON COLUMN howdah.flow_samples.enqueued IS 'What had come in by then, as metric_totals.';
+
+COMMENT ON COLUMN howdah.flow_samples.dequeued IS 'What had left by then, as metric_totals.';
+
+COMMENT ON COLUMN howdah.flow_samples.failed IS 'How many deliveries had failed by then, as metric_totals.';
+
+COMMENT ON COLUMN howdah.flow_samples.live IS 'Messages ready for delivery, as backlog_figures.';
+
+COMMENT ON COLUMN howdah.flow_samples.oldest_sent_at IS 'When the oldest of them was sent. NULL: there is none.';
+
 CREATE TABLE howdah.group_owners (
     destination_id integer NOT NULL,
     group_id text NOT NULL,
@@ -31112,6 +31343,9 @@ ALTER TABLE ONLY howdah.ended_conversations
 ALTER TABLE ONLY howdah.engine
     ADD CONSTRAINT pk_engine PRIMARY KEY (id);
 
+ALTER TABLE ONLY howdah.flow_samples
+    ADD CONSTRAINT pk_flow_samples PRIMARY KEY (step, at, destination_id);
+
 ALTER TABLE ONLY howdah.group_owners
     ADD CONSTRAINT pk_group_owners PRIMARY KEY (destination_id, group_id);
 
@@ -31300,6 +31534,8 @@ CREATE INDEX ix_destination_grants_tier ON howdah.destination_grants USING btree
 CREATE INDEX ix_destinations_exception_mode ON howdah.destinations USING btree (exception_mode) WHERE (exception_mode = ANY (ARRAY['named'::text, 'individual'::text]));
 
 CREATE INDEX ix_destinations_former ON howdah.destinations USING btree (name) WHERE (auto_created AND (dropped_at IS NOT NULL));
+
+CREATE INDEX ix_flow_samples_destination_id ON howdah.flow_samples USING btree (destination_id, step, at);
 
 CREATE INDEX ix_group_owners_consumer_id ON howdah.group_owners USING btree (consumer_id);
 
@@ -32506,6 +32742,8 @@ REVOKE ALL ON FUNCTION howdah._run_poison_procedure(p_destination howdah.destina
 
 REVOKE ALL ON FUNCTION howdah._same_ring(p_truncations bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._sample_flow() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._sample_parts(p_first bigint, p_last bigint, p_parts bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._sample_start(p_n bigint, p_first bigint, p_last bigint) FROM PUBLIC;
@@ -33093,6 +33331,12 @@ REVOKE ALL ON FUNCTION howdah.fire_schedules(plans jsonb, max_schedules integer,
 GRANT ALL ON FUNCTION howdah.fire_schedules(plans jsonb, max_schedules integer, OUT fired bigint, OUT unplanned bigint, OUT next_in double precision) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.fire_schedules(plans jsonb, max_schedules integer, OUT fired bigint, OUT unplanned bigint, OUT next_in double precision) TO howdah_consumer;
 
+REVOKE ALL ON FUNCTION howdah.flow_history(queue text, span text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.flow_history(queue text, span text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.flow_history(queue text, span text) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.flow_history(queue text, span text) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.flow_history(queue text, span text) TO howdah_consumer;
+
 REVOKE ALL ON FUNCTION howdah.forget_arrivals(link_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.forget_arrivals(link_id uuid) TO howdah_admin;
 
@@ -33548,6 +33792,18 @@ GRANT ALL ON FUNCTION howdah.presets() TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.purge_queue(queue text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.purge_queue(queue text) TO howdah_admin;
+
+REVOKE ALL ON FUNCTION howdah.queue_figures(queues text[], busiest integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.queue_figures(queues text[], busiest integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.queue_figures(queues text[], busiest integer) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.queue_figures(queues text[], busiest integer) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.queue_figures(queues text[], busiest integer) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.queue_names(part text, after_name text, max_names integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.queue_names(part text, after_name text, max_names integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.queue_names(part text, after_name text, max_names integer) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.queue_names(part text, after_name text, max_names integer) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.queue_names(part text, after_name text, max_names integer) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.queue_options(queue text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.queue_options(queue text) TO howdah_admin;
