@@ -15,7 +15,7 @@ from ..telemetry.metrics import CONTENT_TYPE, rendered
 from .attempts import Attempts
 from .database import Database
 from .forms import act_of, asked_by, check, form, going_on
-from .live import Poller, Stream
+from .live import MOST_QUEUES, Poller, Stream, Views
 from .pages.page import Page, Shown, number
 from .pages.search import place_of
 from .people import REALM, Access, Person, RefusedError
@@ -37,6 +37,7 @@ class Answers:
         tokens: Tokens,
         attempts: Attempts,
         poller: Poller,
+        views: Views,
     ) -> None:
         self._database = database
         self._access = access
@@ -44,6 +45,7 @@ class Answers:
         self._tokens = tokens
         self._attempts = attempts
         self._poller = poller
+        self._views = views
 
     def page(self, page: Page) -> Callable[[Request], Response]:
         """An endpoint that shows a page, in a thread."""
@@ -90,7 +92,10 @@ class Answers:
         def begin(person: Person) -> Response:
             with self._database.work(person):
                 pass
-            stream = Stream(self._poller, self._database, lambda: self._access.identify(request))
+            names = tuple(
+                sorted({name.replace("\0", "") for name in request.query_params.getlist("queue")[:MOST_QUEUES]})
+            )
+            stream = Stream(self._poller, self._views, lambda: self._access.identify(request), names)
             return StreamingResponse(stream.events(request.is_disconnected), media_type="text/event-stream")
 
         return await run_in_threadpool(self._answered, request, begin)

@@ -10,8 +10,7 @@ from .answers import Answers
 from .attempts import Attempts
 from .database import Database
 from .headers import Headers
-from .history import Samples
-from .live import Poller
+from .live import Poller, Views
 from .pages.catalog import LISTINGS
 from .pages.messages import message, messages
 from .pages.page import Page
@@ -41,13 +40,12 @@ def app(
     """
     database = Database(dsn, timeout)
     access = access or Local()
-    samples = Samples()
-    poller = Poller(database, Person("the console's poller", role=live_role), samples, live_seconds)
+    poller = Poller(database, Person("the console's poller", role=live_role), live_seconds)
     tokens = Tokens(secret)
     rendering = Rendering(tokens, live=True, notice=NOTICE if isinstance(access, Local) else "")
-    answers = Answers(database, access, rendering, tokens, Attempts(), poller)
+    answers = Answers(database, access, rendering, tokens, Attempts(), poller, Views(database))
     pages: dict[str, Page] = {
-        "/": overview(samples),
+        "/": overview,
         "/queues": queues,
         "/queue": queue,
         "/messages": messages,

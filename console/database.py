@@ -84,17 +84,22 @@ class Database:
     @contextmanager
     def work(self, person: Person, *, reading: bool = True) -> Iterator[Work]:
         """A transaction as that person; committed at the block's end. Raises RefusedError if the log-in fails."""
-        with self._turns, self._connect(person) as connection:
+        with self._turns, self.connect(person) as connection:
             connection.read_only = reading
-            connection.execute(
-                "select set_config('statement_timeout', %s, true), set_config('lock_timeout', %s, true)",
-                (self._timeout, self._timeout),
-            )
-            if person.role is not None:
-                _assume(connection, person.role)
-            yield Work(connection, person)
+            yield self.begun(connection, person)
 
-    def _connect(self, person: Person) -> psycopg.Connection[Any]:
+    def begun(self, connection: psycopg.Connection[Any], person: Person) -> Work:
+        """A transaction of a connection that begins as that person."""
+        connection.execute(
+            "select set_config('statement_timeout', %s, true), set_config('lock_timeout', %s, true)",
+            (self._timeout, self._timeout),
+        )
+        if person.role is not None:
+            _assume(connection, person.role)
+        return Work(connection, person)
+
+    def connect(self, person: Person) -> psycopg.Connection[Any]:
+        """A new connection as that person. Raises RefusedError if the log-in fails."""
         given: dict[str, Any] = {"connect_timeout": CONNECT_SECONDS, "application_name": "howdah console"}
         if person.user is not None:
             # A server that trusts everybody would take any password for any user.
@@ -106,6 +111,47 @@ class Database:
             if person.user is None or PGconn.ping(conninfo.encode()) != Ping.OK:
                 raise RefusedError(503, "The database does not answer.") from error
             raise RefusedError(401, "The database refused this user or password.", challenge=True) from error
+
+
+class Kept:
+    """A connection of one person for many looks, each a transaction. One that fails is replaced at the next look."""
+
+    def __init__(self, database: Database, person: Person) -> None:
+        self._database = database
+        self._person = person
+        self._connection: psycopg.Connection[Any] | None = None
+        self._lock = threading.Lock()
+        self._closed = False
+
+    @contextmanager
+    def work(self) -> Iterator[Work]:
+        """A transaction that only reads, as the person. Raises RefusedError if the log-in fails."""
+        with self._lock:
+            if self._connection is None:
+                self._connection = self._database.connect(self._person)
+                self._connection.read_only = True
+            try:
+                with self._connection.transaction():
+                    yield self._database.begun(self._connection, self._person)
+            except BaseException:
+                self._drop()
+                raise
+        if self._closed:
+            self.close()
+
+    def close(self) -> None:
+        """Close the connection now, or at the end of the look that is under way."""
+        self._closed = True
+        if self._lock.acquire(blocking=False):
+            try:
+                self._drop()
+            finally:
+                self._lock.release()
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
 
 def _assume(connection: psycopg.Connection[Any], role: str) -> None:

@@ -5,122 +5,204 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from datetime import timedelta
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any
 
 import psycopg
 from starlette.concurrency import run_in_threadpool
 
+from ..engine.calls import Rows
 from ..engine.errors import HowdahError
-from .database import Database
-from .history import Samples
-from .pages.queues import FIGURES, busiest, totals
+from .database import Database, Kept
+from .pages.figures import FIGURES, TOTALS
 from .people import Person, RefusedError
 from .showing import span
 
 LOG = logging.getLogger(__name__)
 #: Seconds after which a stream says that nothing is new.
 SILENCE = 15.0
-#: Queues that one event tells of: the busiest that the viewer may browse.
-MOST_QUEUES = 200
+#: Queues that the poller reads because they are the busiest, and those that an event tells of at most.
+MOST_QUEUES = 100
+#: Queues that the poller reads because pages show them.
+MOST_NAMED = 1000
+
+Names = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Look:
+    """What howdah.queue_figures said: all queues together, and some by name."""
+
+    total: dict[str, Any]
+    queues: dict[str, dict[str, Any]]
+    #: Events that were made of it, by the queues that they tell of: viewers of the same page get the same one.
+    events: dict[Names, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, rows: Rows) -> Look:
+        """The look whose rows these are."""
+        return cls(rows[0], {row["queue_name"]: row for row in rows[1:]})
 
 
 class Poller:
     """Looks while somebody watches, and keeps the last figures."""
 
-    def __init__(self, database: Database, person: Person, samples: Samples, seconds: float = 2.0) -> None:
+    def __init__(self, database: Database, person: Person, seconds: float = 2.0) -> None:
         """person: who looks, with a role that may see the figures of all queues."""
         self._database = database
         self._person = person
-        self._samples = samples
         self.seconds = seconds
         self.looks = 0
         self._watching = 0
+        self._named: Counter[str] = Counter()
         self._task: asyncio.Task[None] | None = None
-        self._rows: list[dict[str, Any]] = []
+        self._look: Look | None = None
         self._looked = asyncio.Event()
 
     @asynccontextmanager
-    async def watched(self) -> AsyncIterator[None]:
-        """While this lasts, the poller runs."""
+    async def watched(self, names: Names = ()) -> AsyncIterator[None]:
+        """While this lasts, the poller runs, and reads these queues too."""
         self._watching += 1
+        self._named.update(names)
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._poll())
         try:
             yield
         finally:
             self._watching -= 1
+            self._named -= Counter(names)
             if not self._watching and self._task is not None:
                 self._task.cancel()
                 self._task = None
 
-    async def next(self) -> list[dict[str, Any]]:
+    async def next(self) -> Look:
         """The figures of the next look."""
-        await self._looked.wait()
-        return self._rows
+        looked = self._looked
+        await looked.wait()
+        assert self._look is not None
+        return self._look
 
     async def _poll(self) -> None:
-        while True:
-            try:
-                self._rows = await run_in_threadpool(self._look)
-            except (HowdahError, psycopg.Error, RefusedError) as error:
-                LOG.warning("the console cannot read live figures: %s", error)
-            else:
-                self.looks += 1
-                self._samples.add(self._rows)
-                told, self._looked = self._looked, asyncio.Event()
-                told.set()
-            await asyncio.sleep(self.seconds)
+        with closing(Kept(self._database, self._person)) as kept:
+            while True:
+                names = list(self._named)[:MOST_NAMED]
+                try:
+                    self._look = await run_in_threadpool(_look, kept, names)
+                except (HowdahError, psycopg.Error, RefusedError) as error:
+                    LOG.warning("the console cannot read live figures: %s", error)
+                else:
+                    self.looks += 1
+                    told, self._looked = self._looked, asyncio.Event()
+                    told.set()
+                await asyncio.sleep(self.seconds)
 
-    def _look(self) -> list[dict[str, Any]]:
-        with self._database.work(self._person) as work:
-            return work.admin.queue_stats()
+
+def _look(kept: Kept, names: Sequence[str]) -> Look:
+    with kept.work() as work:
+        return Look.of(work.admin.queue_figures(names, MOST_QUEUES))
+
+
+class Views:
+    """What persons may browse, read anew after some seconds: once for all streams of a person on the same page."""
+
+    def __init__(self, database: Database, recheck: float = 15.0) -> None:
+        """recheck: seconds for which rights count."""
+        self._database = database
+        self._recheck = recheck
+        self._known: dict[tuple[Person, Names], asyncio.Future[tuple[float, Look | None]]] = {}
+        self.checks = 0
+
+    async def seen(self, person: Person, names: Names) -> Look | None:
+        """What the person sees of these queues and of all together. None: nothing any more."""
+        now = asyncio.get_running_loop().time
+        for key, known in list(self._known.items()):
+            if known.done() and (known.cancelled() or known.exception() or now() - known.result()[0] >= self._recheck):
+                del self._known[key]
+        known = self._known.get((person, names))
+        if known is None:
+            known = asyncio.ensure_future(self._checked(person, names, now()))
+            self._known[person, names] = known
+        # Shielded: one viewer who leaves does not take the answer from the others.
+        return (await asyncio.shield(known))[1]
+
+    async def _checked(self, person: Person, names: Names, began: float) -> tuple[float, Look | None]:
+        self.checks += 1
+        return began, await run_in_threadpool(self._read, person, names)
+
+    def _read(self, person: Person, names: Names) -> Look | None:
+        try:
+            with self._database.work(person) as work:
+                return Look.of(work.admin.queue_figures(names, 0 if names else MOST_QUEUES))
+        except (HowdahError, psycopg.Error, RefusedError):
+            return None
 
 
 class Stream:
     """The events of one viewer."""
 
-    def __init__(self, poller: Poller, database: Database, person: Callable[[], Person], recheck: float = 15.0) -> None:
-        """person: says who looks, again and again. recheck: seconds after which rights are read anew."""
+    def __init__(self, poller: Poller, views: Views, person: Callable[[], Person], names: Names = ()) -> None:
+        """person: says who looks, again and again. names: the queues of the viewer's page; none: the busiest."""
         self._poller = poller
-        self._database = database
+        self._views = views
         self._person = person
-        self._recheck = recheck
+        self._names = names[:MOST_QUEUES]
 
     async def events(self, gone: Callable[[], Awaitable[bool]]) -> AsyncGenerator[str, None]:
         """Server-sent events until the viewer has gone or may see nothing more."""
-        clock = asyncio.get_running_loop().time
-        visible, checked = await run_in_threadpool(self._visible), clock()
-        async with self._poller.watched():
+        async with self._poller.watched(self._names):
             while not await gone():
-                if visible is None:
+                try:
+                    look = await asyncio.wait_for(self._poller.next(), SILENCE)
+                except TimeoutError:
+                    look = None
+                view = await self._view()
+                if view is None:
                     yield "event: ended\ndata: {}\n\n"
                     return
-                try:
-                    rows = await asyncio.wait_for(self._poller.next(), SILENCE)
-                except TimeoutError:
+                if look is None:
                     yield ": nothing new\n\n"
                 else:
-                    yield f"event: figures\ndata: {told([row for row in rows if row['queue_name'] in visible])}\n\n"
-                if clock() - checked >= self._recheck:
-                    visible, checked = await run_in_threadpool(self._visible), clock()
+                    yield f"event: figures\ndata: {told(look, view, self._names)}\n\n"
 
-    def _visible(self) -> frozenset[str] | None:
-        """Names of the queues that the viewer may browse now. None: nothing any more."""
+    async def _view(self) -> Look | None:
         try:
-            with self._database.work(self._person()) as work:
-                return frozenset(row["queue_name"] for row in work.admin.queue_stats())
-        except (HowdahError, psycopg.Error, RefusedError):
+            return await self._views.seen(self._person(), self._names)
+        except RefusedError:
             return None
 
 
-def told(rows: list[dict[str, Any]]) -> str:
-    """What an event says of these queues."""
-    names = ("queue_name", *(name for name, _ in FIGURES))
-    queues = [{name: _figure(row[name]) for name in names} for row in busiest(rows)[:MOST_QUEUES]]
-    return json.dumps({"totals": totals(rows), "queues": queues})
+def told(look: Look, view: Look, names: Names) -> str:
+    """What an event says of a look to a viewer: those of these queues, or of the busiest, that the viewer sees.
+
+    The totals of a viewer who sees only some queues are the viewer's own, of the last check of rights.
+    """
+    whole = view.total["sees_all"] and look.total["sees_all"]
+    shown = tuple(name for name in names or look.queues if name in look.queues and (whole or name in view.queues))
+    if not whole:
+        return _event(look, view.total, shown)
+    if shown not in look.events:
+        look.events[shown] = _event(look, look.total, shown)
+    return look.events[shown]
+
+
+def _event(look: Look, total: dict[str, Any], names: Names) -> str:
+    counted: datetime | None = total["counted_at"]
+    figures = [name for name, _ in FIGURES]
+    return json.dumps(
+        {
+            "totals": {name: total[name] for name in TOTALS},
+            "queues": [
+                {"queue_name": name} | {figure: _figure(look.queues[name][figure]) for figure in figures}
+                for name in names[:MOST_QUEUES]
+            ],
+            "counted_at": counted.isoformat() if counted else None,
+            "age": max((look.total["asked_at"] - counted).total_seconds(), 0) if counted else None,
+        }
+    )
 
 
 def _figure(value: Any) -> Any:

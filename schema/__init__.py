@@ -27,7 +27,7 @@ from .links import link_arrivals, link_receipts, links
 from .listeners import listener_marks, listeners
 from .log import log_events, log_readers
 from .messages import ahead_leases, deduplications, handed, msgs, msgs_nonpersistent, parked
-from .metrics import metric_epoch, metric_histograms, metric_totals
+from .metrics import flow_samples, metric_epoch, metric_histograms, metric_totals
 from .objects import objects, xa_transactions
 from .policies import destination_policies, redactions
 from .runtime import engine, latches, lock, worker_figures, workers
@@ -71,6 +71,7 @@ __all__ = [
     "destinations",
     "ended_conversations",
     "engine",
+    "flow_samples",
     "group_owners",
     "handed",
     "instance_positions",

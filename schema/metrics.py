@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, CheckConstraint, Column, Integer, PrimaryKeyConstraint, SmallInteger, Table, Text
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    Index,
+    Integer,
+    PrimaryKeyConstraint,
+    SmallInteger,
+    Table,
+    Text,
+)
 from sqlalchemy.dialects.postgresql import ARRAY, DOUBLE_PRECISION
 
 from .base import TIMESTAMPTZ, metadata
@@ -44,4 +54,24 @@ metric_histograms = Table(
     Column("seconds", DOUBLE_PRECISION, nullable=False, comment="The sum of all, in seconds."),
     PrimaryKeyConstraint("destination_id", "metric"),
     comment="Distributions of times for monitoring by destination. They only grow, until a restore.",
+)
+
+flow_samples = Table(
+    "flow_samples",
+    metadata,
+    Column("step", SmallInteger, nullable=False, comment="Minutes from one sample to the next: 1 or 15."),
+    Column("at", TIMESTAMPTZ, nullable=False, comment="When it was taken."),
+    Column("destination_id", Integer, nullable=False, comment="The queue. 0: all queues."),
+    Column("enqueued", BigInteger, nullable=False, comment="What had come in by then, as metric_totals."),
+    Column("dequeued", BigInteger, nullable=False, comment="What had left by then, as metric_totals."),
+    Column("failed", BigInteger, nullable=False, comment="How many deliveries had failed by then, as metric_totals."),
+    Column("live", BigInteger, nullable=False, comment="Messages ready for delivery, as backlog_figures."),
+    Column("oldest_sent_at", TIMESTAMPTZ, comment="When the oldest of them was sent. NULL: there is none."),
+    PrimaryKeyConstraint("step", "at", "destination_id"),
+    Index("ix_flow_samples_destination_id", "destination_id", "step", "at"),
+    CheckConstraint("step IN (1, 15)", name="step"),
+    comment=(
+        "Totals at points in time, for curves: of all queues, and of those that changed. Minutes stay three hours, "
+        "quarters of an hour eight days."
+    ),
 )

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from starlette.requests import Request
 
-from ...engine.calls import Rows
+from ..curves import curves
 from ..database import Work
-from ..history import Samples
+from .figures import FIGURES, busiest, of
 from .listings import to_queue
-from .page import Columns, Shown, number, text
+from .page import Columns, Shown, text
+from .state import STATE, state
 
 MOST = 100
-FIGURES: Columns = (
-    ("live", "Waiting"),
-    ("in_hand", "In hand"),
-    ("parked", "Parked"),
-    ("dead", "Dead"),
-    ("enqueued", "In"),
-    ("dequeued", "Out"),
-    ("consumers", "Consumers"),
-    ("oldest_age", "Oldest"),
-)
 COLUMNS: Columns = (("queue_name", "Queue"), *FIGURES)
-TOTALS = ("live", "in_hand", "parked", "dead", "enqueued", "dequeued")
 CAUSES: Columns = (
     ("error_class", "Error"),
     ("sample_text", "It said"),
@@ -48,66 +36,47 @@ QUEUE_ACTS = (
 )
 
 
-def totals(rows: Rows) -> dict[str, int]:
-    """The figures of all queues together."""
-    return {name: sum(row[name] or 0 for row in rows) for name in TOTALS}
-
-
-def busiest(rows: Rows) -> Rows:
-    """The queues with the most to look at first."""
-    return sorted(rows, key=lambda row: (-(row["live"] or 0) - (row["dead"] or 0), row["queue_name"]))
-
-
-def overview(samples: Samples) -> Any:
-    """The page with all queues together. samples: what the poller has seen."""
-
-    def page(request: Request, work: Work) -> Shown:
-        rows = work.part(work.admin.queue_stats)
-        ages = [row["oldest_age"] for row in rows if row["oldest_age"] is not None]
-        state = work.part(lambda: [work.admin.resource_state()])
-        engine = work.part(lambda: [work.admin.engine_state()])
-        return Shown(
-            "overview.html",
-            {
-                "totals": totals(rows),
-                "oldest": max(ages, default=None),
-                "state": state[0] if state else None,
-                "engine": engine[0] if engine else None,
-                "curves": samples.curves({row["queue_name"] for row in rows}),
-                "rows": busiest(rows)[:20],
-                "columns": COLUMNS,
-                "links": {"queue_name": to_queue},
-                "causes": work.part(lambda: work.admin.poison_causes(max_causes=5)),
-                "cause_columns": CAUSES,
-                "cause_links": CAUSE_LINKS,
-                "advice": work.part(work.admin.check_server),
-                "advice_columns": (("setting", "Setting"), ("value", "Value"), ("danger", "Risk"), ("advice", "Do")),
-            },
-        )
-
-    return page
+def overview(request: Request, work: Work) -> Shown:
+    """The page with all queues together."""
+    found = work.part(lambda: [busiest(work, 20)])
+    return Shown(
+        "overview.html",
+        {
+            "found": found[0] if found else None,
+            "columns": COLUMNS,
+            "links": {"queue_name": to_queue},
+            "curves": curves(request, work),
+            "state": state(work),
+            "state_columns": STATE,
+            "causes": work.part(lambda: work.admin.poison_causes(max_causes=5)),
+            "cause_columns": CAUSES,
+            "cause_links": CAUSE_LINKS,
+            "advice": work.part(work.admin.check_server),
+            "advice_columns": (("setting", "Setting"), ("value", "Value"), ("danger", "Risk"), ("advice", "Do")),
+        },
+    )
 
 
 def queues(request: Request, work: Work) -> Shown:
     """Every queue that the person may browse, a hundred a page."""
-    part = text(request, "like") or ""
-    rows = sorted(work.admin.queue_stats(), key=lambda row: row["queue_name"])
-    rows = [row for row in rows if part.lower() in row["queue_name"].lower()]
-    start = max(0, number(request, "start") or 0)
-    following = request.url.include_query_params(start=start + MOST)
+    part = text(request, "like")
+    names = work.admin.queue_names(part, after=text(request, "after"), limit=MOST + 1)
+    found = of(work, names[:MOST])
+    following = request.url.include_query_params(after=names[MOST - 1]) if len(names) > MOST else None
     return Shown(
         "listing.html",
         {
             "title": "Queues",
             "about": "",
-            "hint": f"{len(rows):,} queues. Figures may be estimates; a queue's page says so.",
-            "rows": rows[start : start + MOST],
+            "hint": f"{found.number:,} queues that you may browse. {found.said}",
+            "asked_at": found.counted_at,
+            "rows": found.rows,
             "columns": COLUMNS,
             "links": {"queue_name": to_queue},
             "empty": "There is no such queue that you may browse. Create one: howdah queue create orders",
-            "filters": [("like", "Name contains", part)],
+            "filters": [("like", "Name contains", part or "")],
             "live_key": "queue_name",
-            "more": f"{following.path}?{following.query}" if len(rows) > start + MOST else None,
+            "more": f"{following.path}?{following.query}" if following else None,
         },
     )
 
@@ -115,6 +84,7 @@ def queues(request: Request, work: Work) -> Shown:
 def queue(request: Request, work: Work) -> Shown:
     """One queue: figures, leases, and its options with those that are not the default."""
     name = text(request, "name") or ""
+    asked = work.admin.queue_figures([name], 0)[0]["asked_at"]
     stats = work.admin.queue_stats(name)
     options = work.part(lambda: [work.admin.queue_options(name)])
     defaults = work.part(lambda: [work.admin.default_options()])
@@ -127,6 +97,8 @@ def queue(request: Request, work: Work) -> Shown:
         {
             "name": name,
             "stats": stats,
+            "asked_at": asked,
+            "curves": curves(request, work, name),
             "figures": (*FIGURES, ("consumed", "Consumed"), ("expired", "Expired"), ("discarded", "Discarded")),
             "acts": QUEUE_ACTS,
             "leases": work.part(

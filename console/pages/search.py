@@ -10,7 +10,7 @@ from ..database import Work
 def place_of(work: Work, sought: str) -> str:
     """The path of the best page for what was sought."""
     sought = sought.replace("\0", "").strip()
-    names = [row["queue_name"] for row in work.part(work.admin.queue_stats)]
+    names = [row["queue_name"] for row in work.part(lambda: work.admin.queue_figures([sought], 0))]
     if sought in names:
         return "/queue?" + urlencode({"name": sought})
     if sought.isascii() and sought.isdigit() and len(sought) < 19:

@@ -32,17 +32,24 @@ if (address && document.querySelector("[data-figure], [data-total]")) {
   const rows = new Map();
   for (const row of document.querySelectorAll("[data-queue]")) rows.set(row.dataset.queue, row);
   let source = null;
-  let last = null;
+  let counted = null; // when the figures were counted, by this machine's clock
+  // What the page has already was counted then: older figures would be a step back.
+  const asked = Date.parse(document.querySelector("[data-asked]")?.dataset.asked ?? "");
+  // The stream tells of the queues of this page.
+  const names = [...rows.keys()].slice(0, 100).map((name) => "queue=" + encodeURIComponent(name));
+  const place = names.length ? `${address}?${names.join("&")}` : address;
   const write = (place, value) => {
     const shown = typeof value === "number" ? value.toLocaleString("en") : value === null ? "–" : String(value);
     if (place.childElementCount === 1) place = place.firstElementChild;
     if (place.childElementCount === 0 && place.textContent !== shown) place.textContent = shown;
   };
   const open = () => {
-    source = new EventSource(address);
+    source = new EventSource(place);
     source.addEventListener("figures", (event) => {
       const figures = JSON.parse(event.data);
-      last = Date.now();
+      if (figures.counted_at === null) { age.textContent = "nobody has counted: start a worker"; return; }
+      counted = Date.now() - figures.age * 1000;
+      if (Date.parse(figures.counted_at) < asked) return;
       for (const [name, value] of Object.entries(figures.totals)) {
         for (const place of document.querySelectorAll(`[data-total="${CSS.escape(name)}"]`)) write(place, value);
       }
@@ -58,7 +65,10 @@ if (address && document.querySelector("[data-figure], [data-total]")) {
     source.addEventListener("ended", () => { source.close(); age.textContent = "no longer live: load the page again"; });
   };
   setInterval(() => {
-    if (last !== null) age.textContent = `figures are ${Math.round((Date.now() - last) / 1000)} s old`;
+    if (counted === null) return;
+    const seconds = Math.round((Date.now() - counted) / 1000);
+    const late = seconds > 120 ? ": no maintenance runs" : "";
+    age.textContent = `last counted ${seconds} s ago${late}`;
   }, 1000);
   button.addEventListener("click", () => {
     const paused = button.getAttribute("aria-pressed") === "true";

@@ -9,6 +9,11 @@ STATS_COLUMNS = (
     "queue_name, live, in_hand, parked, dead, enqueued, dequeued, consumed, expired, discarded, moved_out, moved_in,"
     " lost, consumers, oldest_age, exact, figures_age, audited_at, audit_verdict"
 )
+FIGURE_COLUMNS = (
+    "queue_name, live, in_hand, parked, dead, enqueued, dequeued, consumers, oldest_age, counted_at, asked_at,"
+    " queue_count, sees_all"
+)
+FLOW_COLUMNS = "at, seconds, enqueued, dequeued, failed, live, oldest_age"
 STATE_COLUMNS = "state, messages, bytes, max_count, max_bytes, percent, database_bytes"
 HEALTH_COLUMNS = "name, state, detail, advice, facts"
 ENGINE_COLUMNS = "state, since, changed_by, transactions, leases, pids"

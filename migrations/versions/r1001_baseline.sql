@@ -1405,6 +1405,29 @@ COMMENT ON COLUMN howdah.metric_histograms.metric IS 'wait: from send to receive
 COMMENT ON COLUMN howdah.metric_histograms.counts IS 'How many in each bucket; the last has no bound.';
 COMMENT ON COLUMN howdah.metric_histograms.seconds IS 'The sum of all, in seconds.';
 
+CREATE TABLE howdah.flow_samples (
+    step SMALLINT NOT NULL,
+    at TIMESTAMP WITH TIME ZONE NOT NULL,
+    destination_id INTEGER NOT NULL,
+    enqueued BIGINT NOT NULL,
+    dequeued BIGINT NOT NULL,
+    failed BIGINT NOT NULL,
+    live BIGINT NOT NULL,
+    oldest_sent_at TIMESTAMP WITH TIME ZONE,
+    CONSTRAINT pk_flow_samples PRIMARY KEY (step, at, destination_id),
+    CONSTRAINT ck_flow_samples_step CHECK (step IN (1, 15))
+);
+CREATE INDEX ix_flow_samples_destination_id ON howdah.flow_samples (destination_id, step, at);
+COMMENT ON TABLE howdah.flow_samples IS 'Totals at points in time, for curves: of all queues, and of those that changed. Minutes stay three hours, quarters of an hour eight days.';
+COMMENT ON COLUMN howdah.flow_samples.step IS 'Minutes from one sample to the next: 1 or 15.';
+COMMENT ON COLUMN howdah.flow_samples.at IS 'When it was taken.';
+COMMENT ON COLUMN howdah.flow_samples.destination_id IS 'The queue. 0: all queues.';
+COMMENT ON COLUMN howdah.flow_samples.enqueued IS 'What had come in by then, as metric_totals.';
+COMMENT ON COLUMN howdah.flow_samples.dequeued IS 'What had left by then, as metric_totals.';
+COMMENT ON COLUMN howdah.flow_samples.failed IS 'How many deliveries had failed by then, as metric_totals.';
+COMMENT ON COLUMN howdah.flow_samples.live IS 'Messages ready for delivery, as backlog_figures.';
+COMMENT ON COLUMN howdah.flow_samples.oldest_sent_at IS 'When the oldest of them was sent. NULL: there is none.';
+
 CREATE TABLE howdah.objects (
     name TEXT NOT NULL,
     kind TEXT NOT NULL,

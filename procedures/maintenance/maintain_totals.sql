@@ -1,5 +1,5 @@
 -- howdah.maintain_totals(lock_epoch): add what the journal gained to journal_totals, and all records to the totals for
--- monitoring.
+-- monitoring. Once a minute it keeps these for howdah.flow_history.
 --
 -- Returns  the number of totals that changed (bigint).
 -- Raises   HD014 the maintenance lock is not held with this epoch.
@@ -28,6 +28,7 @@ begin
     ) select count(*) into v_count from gained;
     update howdah.engine e set totals_snapshot = v_until, totals_at = howdah.now() where e.id = 1;
     perform howdah._fold_metrics();
+    perform howdah._sample_flow();
     return v_count;
 end
 $$;

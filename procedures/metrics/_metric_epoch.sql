@@ -32,6 +32,7 @@ begin
     if found then
         delete from howdah.metric_totals;
         delete from howdah.metric_histograms;
+        delete from howdah.flow_samples;
     else
         select e.* into v_epoch from howdah.metric_epoch e;
     end if;

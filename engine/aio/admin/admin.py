@@ -10,6 +10,8 @@ from ...calls.admin_options import EngineOptions, ListenerOptions, QueueOptions,
 from ...calls.bodies import to_json
 from ...calls.columns import (
     ENGINE_COLUMNS,
+    FIGURE_COLUMNS,
+    FLOW_COLUMNS,
     HEALTH_COLUMNS,
     LISTENER_COLUMNS,
     QUEUE_COLUMNS,
@@ -58,6 +60,28 @@ class AsyncAdmin(AsyncTopics):
     async def queue_stats(self, queue: str | None = None) -> Rows:
         """Return figures of one queue or of all."""
         return await self._run(table("queue_stats", STATS_COLUMNS, queue=("text", queue)))
+
+    async def queue_figures(self, queues: Sequence[str] = (), busiest: int = 100) -> Rows:
+        """Return kept figures of all queues together, of the busiest and of named ones. Nothing is counted."""
+        call = table("queue_figures", FIGURE_COLUMNS, queues=("text[]", list(queues)), busiest=("integer", busiest))
+        return await self._run(call)
+
+    async def queue_names(self, part: str | None = None, *, after: str | None = None, limit: int = 100) -> list[str]:
+        """Return names of queues in order, those that have a part in them, after a name."""
+        rows = await self._run(
+            table(
+                "queue_names",
+                "queue_names",
+                part=("text", part),
+                after_name=("text", after),
+                max_names=("integer", limit),
+            )
+        )
+        return [row["queue_names"] for row in rows]
+
+    async def flow_history(self, queue: str | None = None, span: str = "hour") -> Rows:
+        """Return what went in and out of a queue, or of all, in the last hour, day or week, point by point."""
+        return await self._run(table("flow_history", FLOW_COLUMNS, queue=("text", queue), span=("text", span)))
 
     async def metrics(self, queues: int = 100) -> Rows:
         """Return what monitoring asks for, sample by sample: the engine, and so many queues, the busiest first."""

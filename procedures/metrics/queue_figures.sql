@@ -1,0 +1,77 @@
+-- howdah.queue_figures(queues, busiest): kept figures of the busiest queues and of named ones, for whoever looks often.
+--
+-- Returns  a first row without queue_name: all queues that the caller may browse together, with their number in
+--          queue_count, and whether the caller sees every queue in sees_all. Then one row per queue, the busiest first.
+--          Names that the caller may not browse, or that no queue has, are left out. The figures are those of
+--          howdah.queue_stats. counted_at: when maintain_backlog last counted; NULL: never, then those that it counts
+--          are NULL. asked_at: now.
+-- Raises   HD005 busiest is not 0 to 1000, or there are more than 1000 names; HD010 called from a maintenance command.
+-- Role     howdah_admin howdah_browser howdah_consumer howdah_auditor
+--
+-- It never counts messages, however old the kept figures are: the caller sees how old. in_hand and consumers are of now.
+create or replace function howdah.queue_figures(queues text[] default '{}', busiest integer default 100) returns table (
+    queue_name text, live bigint, in_hand bigint, parked bigint, dead bigint, enqueued bigint, dequeued bigint,
+    consumers integer, oldest_age interval, counted_at timestamptz, asked_at timestamptz, queue_count bigint,
+    sees_all boolean
+)
+language plpgsql stable security definer set search_path = pg_catalog, howdah,
+    pg_temp set enable_seqscan = off set jit = off
+as $$
+declare
+    v_now timestamptz := howdah.now();
+    v_all boolean := howdah._sees_all();
+    v_counted timestamptz := (select c.counted_at from howdah.backlog_counts c);
+    v_ids integer[];
+begin
+    perform howdah._refuse_maintenance();
+    if busiest is null or busiest not between 0 and 1000 or cardinality(queues) > 1000 then
+        raise exception using errcode = 'HD005',
+            message = format('busiest must be 0 to 1000 and queues at most 1000 names, not %s and %s',
+                coalesce(busiest::text, 'NULL'), cardinality(queues));
+    end if;
+    v_ids := case when busiest > 0 then howdah._busiest_queues(busiest) else '{}' end;
+    return query
+    with seen as materialized (
+        select d.id, d.name from howdah.destinations d
+        where d.kind = 'queue' and d.dropped_at is null and not d.name ^@ '_TEMP.' and (v_all or howdah._sees(d.id))
+    ), gone as (
+        select t.destination_id as id, sum(t.messages)::bigint as messages from howdah.journal_totals t
+        where t.event in ('consumed', 'expired', 'discarded', 'moved', 'replayed', 'lost') group by t.destination_id
+    ), died as (
+        select f.origin_id as id, sum(f.dead)::bigint as dead from howdah.dead_figures f group by f.origin_id
+    ), hand as (
+        select h.key as name, sum(h.value::numeric)::bigint as in_hand
+        from howdah.workers w, jsonb_each_text(w.in_hand) h
+        where w.heartbeat_at > v_now - interval '1 minute' group by h.key
+    ), registered as (
+        select q.name, count(*)::integer as consumers from howdah.workers w, unnest(w.queues) q(name)
+        where w.heartbeat_at > v_now - interval '1 minute' group by q.name
+    ), figure as materialized (
+        select s.id, s.name, f.live, coalesce(h.in_hand, 0) as in_hand, f.parked, x.dead, f.oldest_sent_at,
+            coalesce(g.messages, 0) as dequeued, coalesce(r.consumers, 0) as consumers
+        from seen s
+        left join howdah.backlog_figures f on f.destination_id = s.id
+        left join gone g on g.id = s.id
+        left join died x on x.id = s.id
+        left join hand h on h.name = s.name
+        left join registered r on r.name = s.name
+    ), shown as (
+        select null::text as name, sum(f.live) as live, sum(f.in_hand)::bigint as in_hand, sum(f.parked) as parked,
+            sum(f.dead) as dead, min(f.oldest_sent_at) as oldest_sent_at, sum(f.dequeued)::bigint as dequeued,
+            (select count(*) from howdah.workers w where w.heartbeat_at > v_now - interval '1 minute')::integer
+            as consumers, count(*) as number, v_all as sees_all, 0 as place
+        from figure f
+        union all
+        select f.name, f.live, f.in_hand, f.parked, f.dead, f.oldest_sent_at, f.dequeued, f.consumers, null, null,
+            coalesce(array_position(v_ids, f.id), busiest + 1)
+        from figure f where f.id = any (v_ids) or f.name = any (queues)
+    )
+    select s.name, n.live, s.in_hand, n.parked, n.dead, n.live + n.parked + s.dequeued, s.dequeued, s.consumers,
+        v_now - s.oldest_sent_at, v_counted, v_now, s.number, s.sees_all
+    from shown s
+    cross join lateral (select coalesce(s.live, 0)::bigint as live, coalesce(s.parked, 0)::bigint as parked,
+        coalesce(s.dead, 0)::bigint as dead where v_counted is not null
+        union all select null, null, null where v_counted is null) n
+    order by s.place, s.name;
+end
+$$;

@@ -1,0 +1,78 @@
+"""Kept figures of queues, for whoever looks often: they are never counted at a look."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from psycopg.rows import dict_row
+from support import Clock, Db, deliver_and_fail, one, receive, refused
+
+
+@pytest.fixture(autouse=True)
+def queue(db: Db) -> None:
+    one(db, "select howdah.create_queue('q', '{\"max_failed_deliveries\": 1}')")
+
+
+def figures(db: Db, *queues: str, busiest: int = 100) -> list[dict[str, Any]]:
+    with db.cursor(row_factory=dict_row) as cursor:
+        return cursor.execute("select * from howdah.queue_figures(%s, %s)", (list(queues), busiest)).fetchall()
+
+
+def count(db: Db) -> None:
+    one(db, "select howdah.maintain_totals()")
+    one(db, "select howdah.maintain_backlog()")
+
+
+def test_the_figures_are_those_of_queue_stats_once_maintenance_has_counted(db: Db, clock: Clock) -> None:
+    one(db, "select howdah.send_batch('q', array['a', 'b', 'c'])")
+    one(db, "select howdah.send('q', 'later', delay => '1 h')")
+    receive(db)
+    deliver_and_fail(db)
+    clock.advance(7)
+    count(db)
+    names = "live, in_hand, parked, dead, enqueued, dequeued, consumers, oldest_age"
+    stats = db.execute(f"select {names} from howdah.queue_stats('q')".encode()).fetchall()
+    assert db.execute(f"select {names} from howdah.queue_figures('{{q}}', 0) where queue_name = 'q'".encode()).fetchall() == stats
+    first, *_ = figures(db)
+    assert [first[name] for name in ("live", "parked", "dead", "dequeued")] == [2, 1, 1, 2]
+
+
+def test_a_look_counts_nothing_however_old_the_figures_are(db: Db, clock: Clock) -> None:
+    assert figures(db)[0]["live"] is None
+    assert figures(db)[0]["counted_at"] is None
+    count(db)
+    one(db, "select howdah.send('q', 'x')")
+    clock.advance(86_400)
+    found = figures(db, "q")[1]
+    assert found["live"] == 0
+    assert (found["asked_at"] - found["counted_at"]).total_seconds() == 86_400
+
+
+def test_the_busiest_come_first_and_named_ones_too_and_no_other(db: Db) -> None:
+    one(db, "select count(howdah.create_queue('r' || n)) from generate_series(1, 9) n")
+    one(db, "select howdah.send_batch('r3', array['a', 'b'])")
+    one(db, "select howdah.send('r7', 'x')")
+    count(db)
+    first, *rows = figures(db, "r9", "none", busiest=2)
+    assert [row["queue_name"] for row in rows] == ["r3", "r7", "r9"]
+    assert first["queue_name"] is None
+    assert first["queue_count"] == one(db, "select count(*) from howdah.list_queues()")
+    assert first["sees_all"]
+    assert [row["queue_name"] for row in figures(db, busiest=0)] == [None]
+
+
+@pytest.mark.parametrize(
+    "arguments", ["'{}', -1", "'{}', 1001", "'{}', null", "array(select n::text from generate_series(1, 1001) n), 1"]
+)
+def test_more_than_a_thousand_queues_at_once_are_refused(db: Db, arguments: str) -> None:
+    assert refused(db, f"select howdah.queue_figures({arguments})") == "HD005"
+
+
+def test_names_of_queues_are_shown_page_by_page(db: Db) -> None:
+    one(db, "select count(howdah.create_queue('Page' || n)) from generate_series(1, 5) n")
+    names = "select array_agg(n) from howdah.queue_names(%s, %s, 2) n"
+    assert one(db, names, ("page", None)) == ["Page1", "Page2"]
+    assert one(db, names, ("PAGE", "Page4")) == ["Page5"]
+    assert one(db, names, ("%", None)) is None
+    assert refused(db, "select howdah.queue_names(max_names => 0)") == "HD005"
