@@ -1286,6 +1286,9 @@ begin
     elsif p_kind = 'policy' then
         perform case when p_wanted is null then howdah.drop_policy(p_name)::text
             else howdah.set_policy(p_name, p_wanted, false)::text end;
+    elsif p_kind = 'redaction' then
+        perform case when p_wanted is null then howdah.drop_redaction(v_of ->> 'pattern', v_of ->> 'path')
+            else howdah.set_redaction(v_of ->> 'pattern', v_of ->> 'path', v_of ->> 'reason') end;
     elsif p_kind = 'engine' then
         perform howdah.alter_engine(howdah._delta(p_is, p_wanted));
     elsif p_kind = 'bridge' then
@@ -7181,7 +7184,7 @@ $_$;
 
 COMMENT ON FUNCTION howdah._fingerprint(p_class text, p_text text, p_sqlstate text) IS 'a hash that is equal for errors that differ only in their values.';
 
-CREATE FUNCTION howdah._fire(p_schedule howdah.schedules, p_at timestamp with time zone) RETURNS void
+CREATE FUNCTION howdah._fire(p_schedule howdah.schedules, p_at timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
 declare
@@ -7230,6 +7233,7 @@ begin
     end if;
     insert into howdah.schedule_runs (schedule_id, planned_at, fired_at, message_id, series_id)
     values (p_schedule.id, p_at, howdah.now(), v_message_id, v_series.id);
+    return v_message_id;
 end
 $$;
 
@@ -13534,6 +13538,9 @@ begin
         when 'alias' then (
             select to_jsonb(a) - array['name', 'created_at', 'created_by'] from howdah.aliases a where a.name = p_name)
         when 'policy' then (select p.options from howdah.destination_policies p where p.pattern = p_name)
+        when 'redaction' then (
+            select jsonb_build_object('pattern', r.pattern, 'path', r.path, 'reason', r.reason)
+            from howdah.redactions r where r.pattern || ' ' || r.path = p_name)
         when 'engine' then howdah.engine_options()
         when 'bridge' then (
             select jsonb_build_object('topic', t.name, 'queue', q.name, 'selector', b.selector)
@@ -14694,7 +14701,7 @@ CREATE FUNCTION howdah._record_act(p_act text, p_destination_id integer, p_messa
     LANGUAGE plpgsql
     AS $$
 begin
-    if cardinality(p_message_ids) > 0 or p_destination_id is null then
+    if cardinality(p_message_ids) > 0 or p_destination_id is null or p_act in ('fired', 'sought', 'ended') then
         perform howdah._commit_needs(4);
         insert into howdah.operator_acts (at, actor, act, destination_id, other_destination_id, reason, message_ids,
             incident_id)
@@ -14706,7 +14713,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._record_act(p_act text, p_destination_id integer, p_message_ids bigint[], p_other_id integer, p_reason text) IS 'record what an operator did, and who it was.';
 
-CREATE FUNCTION howdah._record_change(p_kind text, p_name text, p_act text, p_before jsonb, p_after jsonb, p_undoes bigint DEFAULT NULL::bigint) RETURNS void
+CREATE FUNCTION howdah._record_change(p_kind text, p_name text, p_act text, p_before jsonb, p_after jsonb, p_undoes bigint DEFAULT NULL::bigint, p_reason text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql
     AS $$
 begin
@@ -14720,11 +14727,11 @@ begin
     perform howdah._commit_needs(4);
     insert into howdah.config_changes as c (transaction, at, actor, kind, name, act, before, after, reason, undoes)
     values (pg_current_xact_id()::text::bigint, howdah.now(), howdah._caller(), p_kind, p_name, p_act, p_before,
-        p_after, left(nullif(current_setting('howdah.reason', true), ''), 1000), p_undoes);
+        p_after, left(coalesce(p_reason, nullif(current_setting('howdah.reason', true), '')), 1000), p_undoes);
 end
 $$;
 
-COMMENT ON FUNCTION howdah._record_change(p_kind text, p_name text, p_act text, p_before jsonb, p_after jsonb, p_undoes bigint) IS 'record what an administrator changed.';
+COMMENT ON FUNCTION howdah._record_change(p_kind text, p_name text, p_act text, p_before jsonb, p_after jsonb, p_undoes bigint, p_reason text) IS 'record what an administrator changed.';
 
 CREATE FUNCTION howdah._record_dropped(p_destination howdah.destinations) RETURNS void
     LANGUAGE plpgsql
@@ -21131,7 +21138,7 @@ CREATE FUNCTION howdah.close_consumer(consumer bigint) RETURNS boolean
 declare
     v_row record;
 begin
-    select c.id, d.id as destination_id, d.name, d.waiting into v_row
+    select c.id, c.opened_by, d.id as destination_id, d.name, d.waiting into v_row
     from howdah.consumers c join howdah.destinations d on d.id = c.destination_id where c.id = consumer;
     if not found then
         return false;
@@ -21141,6 +21148,11 @@ begin
     delete from howdah.consumer_leases l where l.consumer_id = v_row.id;
     if howdah._is_own_session(v_row.id) then
         perform pg_advisory_unlock_shared(howdah._lock_key('consumer', v_row.id::text));
+    end if;
+    if v_row.opened_by <> howdah._caller() then
+        perform howdah._record_act('ended', v_row.destination_id, '{}', null, concat_ws(': ',
+            format('consumer %s of %s', v_row.id, quote_ident(v_row.opened_by)),
+            nullif(current_setting('howdah.reason', true), '')));
     end if;
     perform howdah._wake(v_row.destination_id, v_row.waiting);
     return true;
@@ -21668,15 +21680,15 @@ CREATE FUNCTION howdah.drop_redaction(pattern text, path text, reason text DEFAU
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_name text := pattern || ' ' || path;
+    v_before jsonb := howdah._properties('redaction', v_name);
 begin
-    perform howdah._check_admin_service();
     perform howdah._refuse_maintenance();
     delete from howdah.redactions r where r.pattern = drop_redaction.pattern and r.path = drop_redaction.path;
-    if not found then
-        return false;
-    end if;
-    perform howdah._record_act('unredacted', null, '{}', null, concat_ws(': ', pattern || ' ' || path, reason));
-    return true;
+    perform howdah._record_change('redaction', v_name, 'dropped', v_before, null, null, reason);
+    return v_before is not null;
 end
 $$;
 
@@ -22162,6 +22174,34 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.finish_archive_run(lock_epoch bigint, archive uuid, run integer, snapshot text, facts jsonb, message_ids bigint[], destination_ids integer[], origin_ids integer[], stages integer[]) IS 'record a run as finished; it is part of the archive from now on.';
+
+CREATE FUNCTION howdah.fire_schedule(schedule_id bigint, reason text DEFAULT NULL::text) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_schedule howdah.schedules := howdah._own_schedule(schedule_id);
+    v_at timestamptz := howdah.now();
+    v_message_id bigint;
+begin
+    perform howdah._refuse_maintenance();
+    -- Planned times differ by whole milliseconds. No firing by hand may have the time of one, for that is a key.
+    while extract(microseconds from v_at)::bigint % 1000
+        = extract(microseconds from coalesce(v_schedule.next_at, 'epoch'))::bigint % 1000
+        or exists (select from howdah.schedule_runs r where r.schedule_id = v_schedule.id and r.planned_at = v_at)
+    loop
+        v_at := v_at - interval '1 microsecond';
+    end loop;
+    v_schedule.state := 'active';  -- for the series that it may begin
+    v_message_id := howdah._fire(v_schedule, v_at);
+    update howdah.schedules s set fired = s.fired + 1, last_fired_at = howdah.now() where s.id = v_schedule.id;
+    perform howdah._record_act('fired', v_schedule.destination_id, array_remove(array[v_message_id], null), null,
+        concat_ws(': ', 'schedule ' || coalesce(v_schedule.name, v_schedule.id::text), fire_schedule.reason));
+    return v_message_id;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.fire_schedule(schedule_id bigint, reason text) IS 'make one firing of a schedule now, beside those that it has planned.';
 
 CREATE FUNCTION howdah.fire_schedules(plans jsonb DEFAULT '[]'::jsonb, max_schedules integer DEFAULT 1000, OUT fired bigint, OUT unplanned bigint, OUT next_in double precision) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
@@ -27086,6 +27126,8 @@ begin
     perform howdah._journal(v_destination, 'discarded',
         array(select u.id from unnest(v_before) u(id) except select u.id from unnest(v_after) u(id)),
         false, null, 'passed over');
+    perform howdah._record_act('sought', v_destination.id, '{}', null,
+        concat_ws(': ', 'since ' || since, nullif(current_setting('howdah.reason', true), '')));
 end
 $$;
 
@@ -27575,7 +27617,8 @@ CREATE FUNCTION howdah.set_redaction(pattern text, path text, reason text DEFAUL
     AS $_$
 declare
     v_checked constant boolean := howdah._check_admin_service();
-    v_new boolean;
+    v_name text := pattern || ' ' || path;
+    v_before jsonb := howdah._properties('redaction', v_name);
 begin
     perform howdah._refuse_maintenance();
     perform howdah._check_pattern(pattern);
@@ -27587,10 +27630,10 @@ begin
     insert into howdah.redactions as r (pattern, path, reason, set_at, set_by)
     values (set_redaction.pattern, set_redaction.path, set_redaction.reason, howdah.now(), howdah._caller())
     on conflict on constraint pk_redactions do update set reason = excluded.reason, set_at = excluded.set_at,
-        set_by = excluded.set_by
-    returning xmax = 0 into v_new;
-    perform howdah._record_act('redacted', null, '{}', null, concat_ws(': ', pattern || ' ' || path, reason));
-    return v_new;
+        set_by = excluded.set_by;
+    perform howdah._record_change('redaction', v_name, case when v_before is null then 'created' else 'altered' end,
+        v_before, howdah._properties('redaction', v_name), null, reason);
+    return v_before is null;
 end
 $_$;
 
@@ -29159,8 +29202,8 @@ CREATE TABLE howdah.operator_acts (
     incident_id bigint,
     CONSTRAINT ck_operator_acts_act CHECK (
 CASE
-    WHEN (destination_id IS NULL) THEN (act = ANY (ARRAY['paused'::text, 'quiesced'::text, 'stopped'::text, 'resumed'::text, 'redacted'::text, 'unredacted'::text]))
-    ELSE (act = ANY (ARRAY['replayed'::text, 'edited'::text, 'moved'::text, 'parked'::text, 'retried'::text, 'discarded'::text, 'purged'::text]))
+    WHEN (destination_id IS NULL) THEN (act = ANY (ARRAY['paused'::text, 'quiesced'::text, 'stopped'::text, 'resumed'::text]))
+    ELSE (act = ANY (ARRAY['replayed'::text, 'edited'::text, 'moved'::text, 'parked'::text, 'retried'::text, 'discarded'::text, 'purged'::text, 'fired'::text, 'sought'::text, 'ended'::text]))
 END)
 );
 
@@ -29176,7 +29219,7 @@ COMMENT ON COLUMN howdah.operator_acts.other_destination_id IS 'Where replayed, 
 
 COMMENT ON COLUMN howdah.operator_acts.actor IS 'The role that did it.';
 
-COMMENT ON COLUMN howdah.operator_acts.act IS 'replayed, edited, moved, parked, retried, discarded or purged; of the engine paused, quiesced, stopped, resumed, redacted or unredacted (a rule that hides parts of bodies).';
+COMMENT ON COLUMN howdah.operator_acts.act IS 'replayed, edited, moved, parked, retried, discarded, purged, fired (a schedule, by hand), sought (a subscription) or ended (somebody else''s consumer); of the engine paused, quiesced, stopped or resumed.';
 
 COMMENT ON COLUMN howdah.operator_acts.reason IS 'Why, in the operator''s words.';
 
@@ -32404,7 +32447,7 @@ REVOKE ALL ON FUNCTION howdah._reclaim_expired() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._record_act(p_act text, p_destination_id integer, p_message_ids bigint[], p_other_id integer, p_reason text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._record_change(p_kind text, p_name text, p_act text, p_before jsonb, p_after jsonb, p_undoes bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._record_change(p_kind text, p_name text, p_act text, p_before jsonb, p_after jsonb, p_undoes bigint, p_reason text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._record_dropped(p_destination howdah.destinations) FROM PUBLIC;
 
@@ -33088,6 +33131,10 @@ GRANT ALL ON FUNCTION howdah.find_messages(queue text, filter jsonb, after jsonb
 
 REVOKE ALL ON FUNCTION howdah.finish_archive_run(lock_epoch bigint, archive uuid, run integer, snapshot text, facts jsonb, message_ids bigint[], destination_ids integer[], origin_ids integer[], stages integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.finish_archive_run(lock_epoch bigint, archive uuid, run integer, snapshot text, facts jsonb, message_ids bigint[], destination_ids integer[], origin_ids integer[], stages integer[]) TO howdah_admin;
+
+REVOKE ALL ON FUNCTION howdah.fire_schedule(schedule_id bigint, reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.fire_schedule(schedule_id bigint, reason text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.fire_schedule(schedule_id bigint, reason text) TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.fire_schedules(plans jsonb, max_schedules integer, OUT fired bigint, OUT unplanned bigint, OUT next_in double precision) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.fire_schedules(plans jsonb, max_schedules integer, OUT fired bigint, OUT unplanned bigint, OUT next_in double precision) TO howdah_admin;
