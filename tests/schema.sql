@@ -11378,6 +11378,18 @@ $$;
 
 COMMENT ON FUNCTION howdah._name_schedule(p_id bigint, p_name text) IS 'give a new schedule its name, and end the one that has it.';
 
+CREATE FUNCTION howdah._named_keys(p_destination_id integer, p_message_ids bigint[]) RETURNS TABLE(message_id bigint, rank integer, seq bigint)
+    LANGUAGE sql STABLE
+    AS $$
+    select i.id, r.rank, s.seq
+    from (select distinct n.id from unnest(p_message_ids) n(id) where n.id is not null) i
+    cross join lateral unnest(howdah._positions(p_destination_id, i.id)) s(seq)
+    cross join generate_series(0, 9) r(rank)
+    order by i.id
+$$;
+
+COMMENT ON FUNCTION howdah._named_keys(p_destination_id integer, p_message_ids bigint[]) IS 'the keys under which named messages may lie ready in a destination.';
+
 CREATE FUNCTION howdah._new_destination(p_name text) RETURNS howdah.destinations
     LANGUAGE sql
     AS $$
@@ -18602,10 +18614,9 @@ $$;
 
 COMMENT ON FUNCTION howdah._take(p_lane howdah.lanes, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_hold boolean) IS 'read messages of a lane that howdah._find_in_lane has found and locked, and delete them unless they are held.';
 
-CREATE FUNCTION howdah._take_back(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) RETURNS TABLE(message howdah.msgs, nonpersistent boolean)
+CREATE FUNCTION howdah._take_all(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) RETURNS TABLE(message howdah.msgs, nonpersistent boolean)
     LANGUAGE sql
     AS $$
-    select howdah._return_leases(p_destination.id, p_limit, howdah.now(), null, p_message_ids);
     with ready as (
         delete from howdah.msgs m where m.ctid = any (array(
             select c.ctid from howdah.msgs c
@@ -18631,6 +18642,21 @@ CREATE FUNCTION howdah._take_back(p_destination howdah.destinations, p_message_i
     select r.m, false from ready r
     union all select howdah._as_ready(p.p), (p.p).boot is not null from parked p
     union all select howdah._as_ready(n.n), true from nonpersistent n
+$$;
+
+COMMENT ON FUNCTION howdah._take_all(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) IS 'take messages out of a destination, in one pass through it.';
+
+CREATE FUNCTION howdah._take_back(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) RETURNS TABLE(message howdah.msgs, nonpersistent boolean)
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform howdah._return_leases(p_destination.id, p_limit, howdah.now(), null, p_message_ids);
+    if cardinality(p_message_ids) <= 10000 then
+        return query select t.* from howdah._take_named(p_destination, p_message_ids, p_limit) t;
+    else
+        return query select t.* from howdah._take_all(p_destination, p_message_ids, p_limit) t;
+    end if;
+end
 $$;
 
 COMMENT ON FUNCTION howdah._take_back(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) IS 'take messages out of a destination for an administrator.';
@@ -18823,6 +18849,49 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._take_listed(p_lane howdah.lanes, p_walk howdah.walk, p_want integer, p_note boolean, OUT keys bigint[], OUT upto bigint, OUT clear boolean) IS 'lock messages that the selector''s looks found ahead.';
+
+CREATE FUNCTION howdah._take_named(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) RETURNS TABLE(message howdah.msgs, nonpersistent boolean)
+    LANGUAGE sql
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+    with named as materialized (
+        select k.* from howdah._named_keys(p_destination.id, p_message_ids) k
+    ), ready as (
+        delete from howdah.msgs m where m.ctid = any (array(
+            select k.ctid from named n cross join lateral (
+                select c.ctid from howdah.msgs c
+                where c.destination_id = p_destination.id and c.rank = n.rank and c.seq = n.seq
+                  and c.message_id = n.message_id
+                for update skip locked) k
+            limit p_limit))
+        returning m
+    ), parked as (
+        delete from howdah.parked p where p.ctid = any (array(
+            select k.ctid from (select distinct i.id from unnest(p_message_ids) i(id) order by i.id) n
+            cross join lateral (
+                select c.ctid from howdah.parked c
+                where c.destination_id = p_destination.id and c.message_id = n.id
+                  and (c.lease_id is null or c.due_at <= howdah.now())
+                for update skip locked) k
+            limit p_limit - (select count(*) from ready)))
+        returning p
+    ), nonpersistent as (
+        delete from howdah.msgs_nonpersistent m where m.ctid = any (array(
+            select k.ctid from named n cross join lateral (
+                select c.ctid from howdah.msgs_nonpersistent c
+                where c.destination_id = p_destination.id and c.rank = n.rank and c.seq = n.seq
+                  and c.message_id = n.message_id and c.boot = pg_postmaster_start_time()
+                for update skip locked) k
+            limit p_limit - (select count(*) from ready) - (select count(*) from parked)))
+        returning m
+    )
+    select r.m, false from ready r
+    union all select howdah._as_ready(p.p), (p.p).boot is not null from parked p
+    union all select howdah._as_ready(n.m), true from nonpersistent n
+$$;
+
+COMMENT ON FUNCTION howdah._take_named(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) IS 'take named messages out of a destination, each by its key.';
 
 CREATE FUNCTION howdah._take_one_of_group(p_id integer, p_rank smallint, p_head regclass, p_headed bigint) RETURNS howdah.msgs
     LANGUAGE plpgsql
@@ -26968,12 +27037,17 @@ begin
     perform howdah._return_leases(v_destination.id, null, howdah.now(), null, message_ids)
     where message_ids is not null;
     for v_parked in
-        delete from howdah.parked p where p.destination_id = v_destination.id and p.ctid = any (array(
+        delete from howdah.parked p where p.ctid = any (case when message_ids is null then array(
             select c.ctid from howdah.parked c
-            where c.destination_id = v_destination.id
-              and (message_ids is null and c.parked_reason not in ('delay', 'lease')
-                   or c.message_id = any (message_ids) and (c.lease_id is null or c.due_at <= howdah.now()))
-            order by c.message_id for update skip locked))
+            where c.destination_id = v_destination.id and c.parked_reason not in ('delay', 'lease')
+            order by c.message_id for update skip locked)
+        else array(
+            select k.ctid from (select distinct i.id from unnest(message_ids) i(id) order by i.id) n
+            cross join lateral (
+                select c.ctid from howdah.parked c
+                where c.destination_id = v_destination.id and c.message_id = n.id
+                  and (c.lease_id is null or c.due_at <= howdah.now())
+                for update skip locked) k) end)
         returning p.*
     loop
         perform howdah._put(howdah._as_ready(v_parked), v_parked.boot is not null, true);
@@ -32271,6 +32345,8 @@ REVOKE ALL ON FUNCTION howdah._move_dead(p_destination howdah.destinations, p_me
 
 REVOKE ALL ON FUNCTION howdah._name_schedule(p_id bigint, p_name text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._named_keys(p_destination_id integer, p_message_ids bigint[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._new_destination(p_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._new_hint(p_name text, p_unlogged boolean) FROM PUBLIC;
@@ -32739,6 +32815,8 @@ REVOKE ALL ON FUNCTION howdah._system_limited() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take(p_lane howdah.lanes, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_hold boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._take_all(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._take_back(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_body(p_message_id bigint) FROM PUBLIC;
@@ -32750,6 +32828,8 @@ REVOKE ALL ON FUNCTION howdah._take_found(p_queue howdah.destinations, p_message
 REVOKE ALL ON FUNCTION howdah._take_lease(p_destination howdah.destinations, p_held howdah.message[], p_lease bigint, p_until timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_listed(p_lane howdah.lanes, p_walk howdah.walk, p_want integer, p_note boolean, OUT keys bigint[], OUT upto bigint, OUT clear boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._take_named(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_one_of_group(p_id integer, p_rank smallint, p_head regclass, p_headed bigint) FROM PUBLIC;
 
