@@ -37,6 +37,10 @@ def console(
         typer.Option("--live-role", metavar="ROLE", help="Role in which live figures are read."),
     ] = None,
     timeout: Annotated[float, times.length("--timeout", positive=True, help="Longest time of one statement.")] = 5.0,
+    trace_url: Annotated[
+        str | None,
+        typer.Option("--trace-url", metavar="URL", help="Address of a trace: https://traces.example/{trace_id}."),
+    ] = None,
     database: Annotated[
         str | None,
         typer.Option("--database", metavar="NAME", help="Another database of that server. [default: the DSN's]"),
@@ -59,7 +63,11 @@ def console(
     if auth == "local" and not is_loopback(host):
         raise typer.BadParameter("without --auth it listens on this machine alone", param_hint="--host")
     found = make_conninfo(resolve_dsn(dsn), **({"dbname": database} if database else {}))
-    application = app(found, _access(auth, trust, header.lower()), live_role=live_role, timeout=timeout)
+    access = _access(auth, trust, header.lower())
+    try:
+        application = app(found, access, live_role=live_role, timeout=timeout, trace_url=trace_url)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--trace-url") from error
     if auth == "local":
         output.complain("nobody has to log in, so it listens on this machine alone; see --auth")
     # A proxy's word about the address would let anybody claim a trusted one.

@@ -33,6 +33,7 @@ from . import (
     output,
     queue,
     receive,
+    redaction,
     schedule,
     send,
     server,
@@ -63,6 +64,7 @@ app.add_typer(server.app, name="server")
 app.command("migrate")(migrate.migrate)
 app.add_typer(queue.app, name="queue")
 app.add_typer(alias.app, name="alias")
+app.add_typer(redaction.app, name="redaction")
 app.add_typer(topic.app, name="topic")
 app.add_typer(subscription.app, name="subscription")
 app.add_typer(listener.app, name="listener")

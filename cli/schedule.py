@@ -117,6 +117,21 @@ def resume(schedule: Number, dsn: Dsn = None, role: Role = None, as_json: Json =
     output.said(text, as_json=as_json, schedule_id=schedule, changed=changed)
 
 
+@app.command()
+def fire(
+    schedule: Number,
+    reason: Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why, for the record.")] = None,
+    dsn: Dsn = None,
+    role: Role = None,
+    as_json: Json = False,
+) -> None:
+    """Send a schedule's message now, beside its planned times."""
+    with connected(dsn, role) as connection:
+        sent = connection.schedules.fire_now(schedule, reason)
+    text = f"schedule {schedule} fired: " + ("its series began" if sent is None else f"message {sent}")
+    output.said(text, as_json=as_json, schedule_id=schedule, message_id=sent)
+
+
 def scheduler(
     dsn: Dsn = None, log_json: Annotated[bool, typer.Option("--log-json", help="Write the log as JSON lines.")] = False
 ) -> None:

@@ -171,6 +171,11 @@ def _seek(work: Work, asked: Asked) -> int:
     return 1
 
 
+def _fire(work: Work, asked: Asked) -> int:
+    _schedules(work).fire_now(_id(asked), work.reason(asked.reason))
+    return 1
+
+
 ACTS: Mapping[str, Act] = {
     "send": Act(
         "Send",
@@ -199,6 +204,7 @@ ACTS: Mapping[str, Act] = {
     "seek": Act("Seek", _single(_seek), (("since", "Since when, such as 2026-01-31T06:00:00Z", "needed"), REASON)),
     "pause-schedule": Act("Pause the schedule", _single(lambda work, asked: _schedules(work).pause(_id(asked)))),
     "resume-schedule": Act("Resume the schedule", _single(lambda work, asked: _schedules(work).resume(_id(asked)))),
+    "fire-schedule": Act("Fire the schedule now", _single(_fire)),
     "cancel-schedule": Act("Cancel the schedule", _single(lambda work, asked: _schedules(work).cancel(_id(asked)))),
     "pause-link": Act("Pause the link", _single(lambda work, asked: Links(work.run).pause(asked.target))),
     "resume-link": Act("Resume the link", _single(lambda work, asked: Links(work.run).resume(asked.target))),

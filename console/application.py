@@ -11,6 +11,7 @@ from .attempts import Attempts
 from .database import Database
 from .headers import Headers
 from .live import Poller, Views
+from .pages.audits import audit
 from .pages.catalog import LISTINGS
 from .pages.messages import message, messages
 from .pages.page import Page
@@ -19,6 +20,7 @@ from .people import Access, Local, Person
 from .probes import probe
 from .rendering import FOLDER, Rendering
 from .tokens import Tokens
+from .traces import checked
 
 NOTICE = "This console asks nobody who they are: it answers on this machine alone, and acts as the user of its DSN."
 
@@ -31,12 +33,14 @@ def app(
     timeout: float = 5.0,
     secret: str | None = None,
     live_seconds: float = 2.0,
+    trace_url: str | None = None,
 ) -> Starlette:
     """The console of a database.
 
     access: how a request says who looks; None: everybody on this machine is the DSN's user. live_role: the role in
     which the one poller reads figures; None: the DSN's user. timeout: seconds that one statement may take. secret:
-    the same for all processes that answer for one address.
+    the same for all processes that answer for one address. trace_url: the address of a trace, with {trace_id} where
+    its id stands; None: ids are shown as text. Raises ValueError if it is no such address.
     """
     database = Database(dsn, timeout)
     access = access or Local()
@@ -49,7 +53,8 @@ def app(
         "/queues": queues,
         "/queue": queue,
         "/messages": messages,
-        "/message": message,
+        "/message": message(checked(trace_url)),
+        "/audit": audit,
         "/causes": causes,
         **{path: listing.page for path, listing in LISTINGS.items()},
     }

@@ -7,6 +7,7 @@ come in their order, and a failed commit lets nothing go.
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from uuid import UUID
 
 import psycopg
@@ -26,7 +27,7 @@ DONE = b"release savepoint howdah_handler"
 
 
 class Burst:
-    """Receives a queue's messages batch by batch, inside one block of ``connection.transaction()``."""
+    """Receives a queue's messages batch by batch, inside one block of ``transaction()``."""
 
     #: Of a hardened queue: the attempt that was put on record for what was received last.
     attempt_id: UUID | None = None
@@ -44,6 +45,10 @@ class Burst:
         self._receiving = psycopg.Cursor(connection)
         #: Whether the last ``receive`` committed the batch before, whatever else became of it.
         self.committed = False
+
+    def transaction(self) -> AbstractContextManager[object]:
+        """The block that the burst lies in."""
+        return self._connection.transaction()
 
     def _commit(self) -> None:
         """Inside a pipeline: the fence, if there is one, and COMMIT."""

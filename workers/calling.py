@@ -53,7 +53,7 @@ class Calling:
         if not self.traced:
             self._call(message, transaction)
             return
-        with processing(message, self._binding.queue, pushed=True) as process:
+        with processing(message, self._binding.queue) as process:
             try:
                 self._call(message, transaction)
             except Blamed as blamed:

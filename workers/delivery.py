@@ -20,6 +20,7 @@ from ..engine.database.runner import run
 from ..engine.database.waiting import Idle
 from ..engine.errors import AttemptNeeded, ConsumerNotOpen, ConsumerRefused
 from ..engine.sessions.seat import Seat
+from ..engine.tracing.points import Unsettled, receiving
 from ..engine.tracing.switch import current
 from . import events
 from .app import Binding
@@ -36,6 +37,7 @@ from .limits import Limits
 from .logs import IN_HAND
 from .pace import Pace
 from .recorder import Record
+from .tracing import TracedBurst, settled
 from .transaction import Transaction
 
 T = TypeVar("T")
@@ -135,7 +137,9 @@ class Delivery:
         """Deliver batch after batch, until one is empty, one fails, or the time is up."""
         way, done = self._way, Done()
         kind = HardenedBurst if way is Way.HARDENED else Burst
-        burst = kind(connection, self._binding.queue, self._seat.number, self._listener)
+        burst: Burst | TracedBurst = kind(connection, self._binding.queue, self._seat.number, self._listener)
+        if isinstance(burst, Burst) and self._calling.traced:
+            burst = TracedBurst(burst, connection, self._binding.queue)
         messages: list[Message] = []
         to_settle: list[Message] = []
         counted = False
@@ -143,7 +147,7 @@ class Delivery:
         given_up: UUID | None = None
         ends = time.monotonic() + BURST_SECONDS
         try:
-            with connection.transaction():
+            with burst.transaction():
                 while True:
                     asked = time.monotonic()
                     messages = self._next(burst, messages, done)
@@ -221,7 +225,7 @@ class Delivery:
             with connection.transaction():
                 run(connection, calls.cancel_attempt(self._binding.queue, attempt_id))
 
-    def _next(self, burst: Burst, messages: list[Message], done: Done) -> list[Message]:
+    def _next(self, burst: Burst | TracedBurst, messages: list[Message], done: Done) -> list[Message]:
         """Commit the messages handled so far, if any, and receive the next. Empties ``messages``."""
         try:
             received = burst.receive(1 if self._way is Way.SINGLY else self._pace.batch, commit=bool(messages))
@@ -242,11 +246,14 @@ class Delivery:
         handled: list[Message] = []
         again: BaseException | None = None
         counted = False
+        unsettled = Unsettled()
         try:
-            with connection.transaction():
+            with settled(connection, unsettled):
                 batch = min(self._pace.batch, APART_MAX)
-                receiving = calls.receive(self._binding.queue, batch, locked=True, consumer=self._seat.number)
-                messages = self._hold(run(connection, receiving))
+                taking = calls.receive(self._binding.queue, batch, locked=True, consumer=self._seat.number)
+                with receiving(self._binding.queue, connection=connection) as found:
+                    messages = self._hold(found(run(connection, taking)))
+                unsettled.note(self._binding.queue, messages)
                 if handed_over(messages):
                     self._singly(len(messages))
                     raise psycopg.Rollback

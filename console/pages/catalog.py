@@ -67,6 +67,7 @@ LISTINGS = {
         acts={
             "Pause": to_act("pause-schedule", "schedule_id"),
             "Resume": to_act("resume-schedule", "schedule_id"),
+            "Fire now": to_act("fire-schedule", "schedule_id"),
             "Cancel": to_act("cancel-schedule", "schedule_id"),
         },
     ),
@@ -240,6 +241,7 @@ LISTINGS = {
         ),
         "Nothing was audited yet. Audit: howdah audit",
         always=(("max_runs", "integer", 200),),
+        links={"run_id": lambda row, link: link("/audit", id=row["run_id"])},
     ),
     "/dead": DEAD,
 }

@@ -8,9 +8,10 @@ from typing import Any
 
 from starlette.requests import Request
 
+from .. import traces
 from ..database import Work
 from ..showing import visible
-from .page import Columns, Shown, number, text
+from .page import Columns, Page, Shown, number, text
 
 MOST = 50
 STATES = ("ready", "delayed", "leased", "parked", "dead", "expired")
@@ -105,13 +106,20 @@ def messages(request: Request, work: Work) -> Shown:
     )
 
 
-def message(request: Request, work: Work) -> Shown:
+def message(trace_url: str | None) -> Page:
+    """The page of one message. trace_url: the template of a trace's address."""
+    return lambda request, work: _message(request, work, trace_url)
+
+
+def _message(request: Request, work: Work, trace_url: str | None) -> Shown:
     """One message, redacted by the server, and all that is on record of it."""
     queue, found_id = text(request, "queue") or "", number(request, "id") or 0
     arguments = {"queue": ("text", queue), "message_id": ("bigint", found_id)}
     found = work.table("show_message", MESSAGE, **arguments)
     history = work.part(lambda: work.table("message_history", HISTORY, **arguments))
     row = found[0] if found else None
+    sender = traces.of_headers(row["headers"]) if row else None
+    events = [_traced(one, trace_url) for one in history if one["at"] is not None]
     return Shown(
         "message.html",
         {
@@ -122,10 +130,18 @@ def message(request: Request, work: Work) -> Shown:
             "kind": row["body_type"] if row else "",
             "body": _body(row) if row else "",
             "headers": [{"name": name, "value": value} for name, value in ((row or {}).get("headers") or {}).items()],
-            "history": [one for one in history if one["at"] is not None],
+            "history": events,
+            "trace_id": sender,
+            "trace": traces.address(trace_url, sender) if sender else None,
             "acts": ACTS if row and row["state"] != "dead" else (*ACTS, ("edit", "Edit and replay")),
         },
     )
+
+
+def _traced(event: dict[str, Any], trace_url: str | None) -> dict[str, Any]:
+    """An event of the history, with the trace in which the handler failed."""
+    found = traces.of_incident(event["details"])
+    return {**event, "trace_id": found, "trace": traces.address(trace_url, found) if found else None}
 
 
 def _body(row: dict[str, Any]) -> str:

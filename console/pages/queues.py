@@ -8,6 +8,8 @@ from ..curves import curves
 from ..database import Work
 from .figures import FIGURES, busiest, of
 from .listings import to_queue
+from .options import COLUMNS as OPTIONS
+from .options import compared, grouped
 from .page import Columns, Shown, text
 from .state import STATE, state
 
@@ -88,10 +90,7 @@ def queue(request: Request, work: Work) -> Shown:
     stats = work.admin.queue_stats(name)
     options = work.part(lambda: [work.admin.queue_options(name)])
     defaults = work.part(lambda: [work.admin.default_options()])
-    shown = [
-        {"option": option, "value": value, "default": defaults[0].get(option) if defaults else None}
-        for option, value in sorted((options[0] if options else {}).items())
-    ]
+    shown = compared(options[0] if options else {}, defaults[0] if defaults else None)
     return Shown(
         "queue.html",
         {
@@ -105,9 +104,10 @@ def queue(request: Request, work: Work) -> Shown:
                 lambda: work.table("list_leases", "lease, messages, leased_until", queue=("text", name))
             ),
             "lease_columns": (("lease", "Lease"), ("messages", "Messages"), ("leased_until", "Until")),
-            "changed": [row for row in shown if row["value"] != row["default"]],
-            "options": shown,
-            "option_columns": (("option", "Option"), ("value", "Value"), ("default", "Default")),
+            "changed": [row for row in shown if row["differs"]],
+            "changed_columns": OPTIONS[:-1],
+            "options": grouped(shown),
+            "option_columns": OPTIONS,
         },
     )
 

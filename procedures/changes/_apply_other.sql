@@ -16,6 +16,9 @@ begin
     elsif p_kind = 'policy' then
         perform case when p_wanted is null then howdah.drop_policy(p_name)::text
             else howdah.set_policy(p_name, p_wanted, false)::text end;
+    elsif p_kind = 'redaction' then
+        perform case when p_wanted is null then howdah.drop_redaction(v_of ->> 'pattern', v_of ->> 'path')
+            else howdah.set_redaction(v_of ->> 'pattern', v_of ->> 'path', v_of ->> 'reason') end;
     elsif p_kind = 'engine' then
         perform howdah.alter_engine(howdah._delta(p_is, p_wanted));
     elsif p_kind = 'bridge' then

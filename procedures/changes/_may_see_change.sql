@@ -4,7 +4,8 @@
 -- Role     internal
 --
 -- Administrators read all of them. Others read those of queues, topics and subscriptions that they may browse or
--- receive from, and of what belongs to these. Rules, users, services and objects are for administrators and auditors.
+-- receive from, and of what belongs to these. Rules, users, services, objects and redaction rules are for
+-- administrators and auditors.
 create or replace function howdah._may_see_change(p_kind text, p_name text, p_properties jsonb) returns boolean
 language plpgsql volatile
 as $$

@@ -47,6 +47,9 @@ begin
         when 'alias' then (
             select to_jsonb(a) - array['name', 'created_at', 'created_by'] from howdah.aliases a where a.name = p_name)
         when 'policy' then (select p.options from howdah.destination_policies p where p.pattern = p_name)
+        when 'redaction' then (
+            select jsonb_build_object('pattern', r.pattern, 'path', r.path, 'reason', r.reason)
+            from howdah.redactions r where r.pattern || ' ' || r.path = p_name)
         when 'engine' then howdah.engine_options()
         when 'bridge' then (
             select jsonb_build_object('topic', t.name, 'queue', q.name, 'selector', b.selector)

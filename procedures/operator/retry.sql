@@ -22,12 +22,17 @@ begin
     perform howdah._return_leases(v_destination.id, null, howdah.now(), null, message_ids)
     where message_ids is not null;
     for v_parked in
-        delete from howdah.parked p where p.destination_id = v_destination.id and p.ctid = any (array(
+        delete from howdah.parked p where p.ctid = any (case when message_ids is null then array(
             select c.ctid from howdah.parked c
-            where c.destination_id = v_destination.id
-              and (message_ids is null and c.parked_reason not in ('delay', 'lease')
-                   or c.message_id = any (message_ids) and (c.lease_id is null or c.due_at <= howdah.now()))
-            order by c.message_id for update skip locked))
+            where c.destination_id = v_destination.id and c.parked_reason not in ('delay', 'lease')
+            order by c.message_id for update skip locked)
+        else array(
+            select k.ctid from (select distinct i.id from unnest(message_ids) i(id) order by i.id) n
+            cross join lateral (
+                select c.ctid from howdah.parked c
+                where c.destination_id = v_destination.id and c.message_id = n.id
+                  and (c.lease_id is null or c.due_at <= howdah.now())
+                for update skip locked) k) end)
         returning p.*
     loop
         perform howdah._put(howdah._as_ready(v_parked), v_parked.boot is not null, true);

@@ -1,8 +1,9 @@
 -- howdah._fire(p_schedule, p_at): make one firing: send the message, or begin the series.
 --
+-- Returns  the message's id (bigint); NULL: it began a series.
 -- Raises   HD001 its destination was dropped; HD010 its creator may no longer send there; what howdah.send raises.
 -- Role     internal
-create or replace function howdah._fire(p_schedule howdah.schedules, p_at timestamptz) returns void
+create or replace function howdah._fire(p_schedule howdah.schedules, p_at timestamptz) returns bigint
 language plpgsql volatile
 as $$
 declare
@@ -51,5 +52,6 @@ begin
     end if;
     insert into howdah.schedule_runs (schedule_id, planned_at, fired_at, message_id, series_id)
     values (p_schedule.id, p_at, howdah.now(), v_message_id, v_series.id);
+    return v_message_id;
 end
 $$;

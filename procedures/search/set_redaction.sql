@@ -1,7 +1,8 @@
 -- howdah.set_redaction(pattern, path, reason): hide a part of the bodies of all queues whose names match a wildcard.
 --
 -- Returns  true if the rule is new (boolean).
--- Raises   HD003 the pattern is no wildcard; HD005 the path is none; HD010 called from a maintenance command.
+-- Raises   HD003 the pattern is no wildcard; HD005 the path is none; HD010 called from a maintenance command;
+--          HD045 the master of changes is away.
 -- Role     howdah_admin
 --
 -- The path is a JSON path of names and elements, with * for any: $.card.number, $.people[*].name. $ is the whole body.
@@ -11,7 +12,8 @@ create or replace function howdah.set_redaction(pattern text, path text, reason 
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare
-    v_new boolean;
+    v_name text := pattern || ' ' || path;
+    v_before jsonb := howdah._properties('redaction', v_name);
 begin
     perform howdah._refuse_maintenance();
     perform howdah._check_pattern(pattern);
@@ -23,9 +25,9 @@ begin
     insert into howdah.redactions as r (pattern, path, reason, set_at, set_by)
     values (set_redaction.pattern, set_redaction.path, set_redaction.reason, howdah.now(), howdah._caller())
     on conflict on constraint pk_redactions do update set reason = excluded.reason, set_at = excluded.set_at,
-        set_by = excluded.set_by
-    returning xmax = 0 into v_new;
-    perform howdah._record_act('redacted', null, '{}', null, concat_ws(': ', pattern || ' ' || path, reason));
-    return v_new;
+        set_by = excluded.set_by;
+    perform howdah._record_change('redaction', v_name, case when v_before is null then 'created' else 'altered' end,
+        v_before, howdah._properties('redaction', v_name), null, reason);
+    return v_before is null;
 end
 $$;

@@ -7,6 +7,8 @@
 -- Backwards, messages sent since then are read again if they are still stored (topic options retain_ms, retain_bytes).
 -- '-infinity' means all of them. Forwards, messages sent before then are skipped. 'infinity' means all there are.
 --
+-- The act is in howdah.list_acts as sought, with the setting howdah.reason.
+--
 -- Messages that are set aside for the subscription, or that its poison policy disposed of, do not come again in this
 -- way.
 create or replace function howdah.seek_subscription(subscription text, since timestamptz) returns void
@@ -50,5 +52,7 @@ begin
     perform howdah._journal(v_destination, 'discarded',
         array(select u.id from unnest(v_before) u(id) except select u.id from unnest(v_after) u(id)),
         false, null, 'passed over');
+    perform howdah._record_act('sought', v_destination.id, '{}', null,
+        concat_ws(': ', 'since ' || since, nullif(current_setting('howdah.reason', true), '')));
 end
 $$;

@@ -43,6 +43,8 @@ def test_the_console_answers_on_this_machine_and_ends_at_a_signal(dsn: str) -> N
         (("--host", "0.0.0.0"), "without --auth it listens on this machine alone"),
         (("--auth", "proxy"), "say which addresses are trusted"),
         (("--auth", "proxy", "--trust", "everybody"), "'everybody' does not appear to be"),
+        (("--trace-url", "javascript:alert({trace_id})"), "a trace's address begins with http"),
+        (("--trace-url", "https://traces.example/"), "holds {trace_id}"),
         (("--auth", "basic", "--trust", "10.0.0.5/32"), "it belongs to --auth proxy"),
     ],
 )

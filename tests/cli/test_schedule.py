@@ -47,6 +47,9 @@ def test_add_list_pause_resume_and_cancel_a_schedule(dsn: str, db: Db) -> None:
     assert howdah(dsn, "schedule", "pause", number).out == f"schedule {number} was not active\n"
     assert howdah(dsn, "schedule", "resume", number).out == f"schedule {number} resumed\n"
     assert howdah(dsn, "schedule", "resume", number, "--json").json["changed"] is False
+    fired = howdah(dsn, "schedule", "fire", number, "--reason", "to see it")
+    (message,) = howdah(dsn, "receive", "q", "--json").json_lines
+    assert fired.out == f"schedule {number} fired: message {message['message_id']}\n"
     assert howdah(dsn, "schedule", "cancel", number).out == f"schedule {number} cancelled\n"
     refused(howdah(dsn, "schedule", "cancel", number), f"no schedule {number}")
     refused(howdah(dsn, "schedule", "add", "q", "x", "--cron", "61 * * * *"), "minute '61'")

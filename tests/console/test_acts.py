@@ -6,21 +6,11 @@ import json
 import re
 
 import pytest
+from console_forms import submit
 from starlette.testclient import TestClient
 from support import Db, column, deliver_and_fail, one
 
 from howdah.console import acts
-
-
-def submit(client: TestClient, person: str = "operator", **fields: str) -> str:
-    """Fill in a form and send it: the page that answers."""
-    headers = {"x-test-person": person}
-    first = client.get("/act", params={name: fields[name] for name in fields if name != "reason"}, headers=headers)
-    given = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', first.text))
-    given = {name: value.replace("&#34;", '"') for name, value in given.items()}
-    answer = client.post("/act", data={**given, **fields}, headers=headers)
-    said: str = answer.text
-    return said
 
 
 def test_a_message_is_sent_and_a_queue_paused_and_resumed_with_the_reason_on_record(

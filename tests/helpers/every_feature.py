@@ -206,6 +206,7 @@ def schedules(e: Engine) -> None:
         ids[0],
         ids[1],
     )
+    e.rows("select howdah.fire_schedule(%s, 'to see it')", ids[2])
     e.rows("select howdah.cancel_schedules('clocked')")
     e.receive("clocked", 2)
 

@@ -70,6 +70,11 @@ ACTS = {
         "rebase_link('k')",
         "drop_link('k')",
     ],
+    "redaction": [
+        "set_redaction('q', '$.card')",
+        "set_redaction('q', '$.card', 'PCI')",
+        "drop_redaction('q', '$.card')",
+    ],
     "storage": ["set_storage('{\"fillfactor\": 70}', '{msgs}')", "set_storage('{\"fillfactor\": null}', '{msgs}')"],
     "metrics": ["reset_metrics()"],
     "schedule": [
@@ -274,6 +279,7 @@ def test_undoing_from_the_last_change_to_the_first_leaves_nothing_and_again_brin
         one(db, "select howdah.create_topic('t')")
     name = {"subscription": "t::s", "alias": "a", "policy": "x.>", "engine": None, "bridge": "t q", "listener": "l"}
     name["storage"] = "msgs"
+    name["redaction"] = "q $.card"
     name["rule"] = "default/queue.q.produce.allow.group"
     of = (
         kind,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import psycopg
 import pytest
+from links_support import Steps, create
 from support import SYSTEM, Clock, Connect, Db, deliver_and_fail, one, receive, refused
 
 DAY = 86_400
@@ -212,7 +214,7 @@ def test_the_busiest_queues_are_shown_and_the_engine_counts_them_all(db: Db) -> 
     assert figure(samples(db, 1), "howdah_messages_enqueued_total") == 8
 
 
-def test_lag_links_and_audits_are_among_the_metrics(db: Db) -> None:
+def test_lag_and_the_engines_state_are_among_the_metrics(db: Db) -> None:
     one(db, "select howdah.create_topic('t')")
     one(db, "select howdah.subscribe('t', 's')")
     one(db, "select howdah.send_batch('t', array['a', 'b'])")
@@ -223,6 +225,84 @@ def test_lag_links_and_audits_are_among_the_metrics(db: Db) -> None:
     assert figure(found, "howdah_engine_state", state="running") == 1
     one(db, "select howdah.pause_engine()")
     assert figure(samples(db), "howdah_engine_state", state="paused") == 1
+
+
+def test_a_link_is_up_or_away_and_counts_what_it_forwarded(
+    db: Db, dsn: str, clock: Clock, connect: Connect, new_engine: Callable[[], str]
+) -> None:
+    other = new_engine()
+    with psycopg.connect(other, autocommit=True) as target:
+        one(target, "select howdah.create_queue('in')")
+    create(db, queue="q")
+    one(db, "select howdah.send_batch('q', array['a', 'b', 'c'])")
+    assert link(db) == (0, 0, 0), "nobody carries its messages yet"
+    steps = Steps(dsn, other)
+    try:
+        assert [steps.forward(2), steps.forward(2)] == [2, 1]
+        assert link(db) == (1, 0, 3)
+        assert one(db, "select howdah.link_away('to_b', 'me', 'no route')")
+        clock.advance(7)
+        assert link(db) == (0, 7, 3)
+        one(db, "select howdah.send('q', 'd')")
+        steps.forward_all()
+        assert link(db) == (1, 0, 4), "the total goes on"
+        one(db, "select howdah.pause_link('to_b')")
+        assert link(db) == (0, 0, 4)
+    finally:
+        steps.close()
+    created = "select created from howdah.metrics() where name = 'howdah_link_forwarded_total'"
+    assert one(db, created) == one(db, "select created_at from howdah.links")
+    one(db, "select howdah.revoke_queue('q', 'browse', 'howdah_browser')")
+    assert link(connect("howdah_browser")) == (None, None, None)
+
+
+def link(db: Db) -> tuple[float | None, ...]:
+    """Of the link to_b: whether it is up, for how many seconds its target is away, and what it forwarded."""
+    found = samples(db)
+    names = ("howdah_link_up", "howdah_link_away_seconds", "howdah_link_forwarded_total")
+    return tuple(figure(found, name, link="to_b") for name in names)
+
+
+def test_the_last_audit_shows_its_age_its_findings_and_its_verdicts(db: Db, clock: Clock) -> None:
+    assert audited(db, "none", p="proved", q="proved") == (0, 0, 0, 1)
+    clock.advance(60)
+    assert audited(db, "error", errors=5, warnings=2, q="not balanced") == (0, 5, 2, 0)
+    assert verdicts(db) == {"proved": 1, "not balanced": 1}, "p has the verdict of the audit before"
+    clock.advance(60)
+    failed = "select howdah.record_audit(howdah.now(), 1, 'failed', reason => 'no Java')"
+    one(db, failed)
+    assert audit(db) == (60, 5, 2, 0), "that was no audit"
+    assert audited(db, "warning", warnings=1, p="proved", q="proved") == (0, 0, 1, 1)
+    assert verdicts(db) == {"proved": 2}
+
+
+def audited(db: Db, severity: str, errors: int = 0, warnings: int = 0, **verdicts: str) -> tuple[float | None, ...]:
+    """Record an audit of now. Returns what is shown then."""
+    queues = json.dumps([{"queue": queue, "verdict": verdict} for queue, verdict in verdicts.items()])
+    for queue in verdicts.keys() - {"q"}:
+        db.execute(
+            "select howdah.create_queue(%s) where not exists (select from howdah.list_queues() l where l.queue = %s)",
+            (queue, queue),
+        )
+    one(
+        db,
+        "select howdah.record_audit(howdah.now(), 0, %s, howdah.now(), errors => %s, warnings => %s, queues => %s)",
+        (severity, errors, warnings, queues),
+    )
+    return audit(db)
+
+
+def audit(db: Db) -> tuple[float | None, ...]:
+    """Of the last audit: its age in seconds, its errors and warnings, and whether it passed."""
+    found = samples(db)
+    findings = (figure(found, "howdah_audit_findings", severity=severity) for severity in ("error", "warning"))
+    return (figure(found, "howdah_audit_age_seconds"), *findings, figure(found, "howdah_audit_passed"))
+
+
+def verdicts(db: Db) -> dict[str, float]:
+    """How many queues have each verdict."""
+    found = {key: value for key, value in samples(db).items() if key[0] == "howdah_audit_queues"}
+    return {json.loads(labels)["verdict"]: value for (_, labels), value in found.items()}
 
 
 def test_an_open_transaction_of_another_session_shows_in_the_horizon_of_vacuum(db: Db, connect: Connect) -> None:

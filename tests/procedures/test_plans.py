@@ -116,3 +116,37 @@ def test_a_failure_is_recorded_by_keys(db: Db, connect: Connect) -> None:
     with counting(db):
         assert fail(db, message.message_id, priority=message.priority, position=message.position)[2] == "returned"
         assert sequential(db) == {}
+
+
+NAMED = {
+    "move": "howdah.move_messages('q', %s, 'other')",
+    "park": "howdah.park_messages('q', %s)",
+    "retry": "howdah.retry('q', %s)",
+    "discard": "howdah.discard('q', %s, 'old')",
+    "replay": "howdah.replay('q', %s, 'other')",
+}
+LYING = (
+    "select count(*) from (select message_id from howdah.msgs union all select message_id from howdah.parked"
+    " union all select message_id from howdah.msgs_nonpersistent) m where message_id = any (%s)"
+)
+
+
+@pytest.mark.parametrize("analyzed", [True, False])
+def test_acts_on_named_messages_of_a_long_queue_find_them_by_their_keys(db: Db, analyzed: bool) -> None:
+    """Wherever they lie: ready with any priority, parked, non-persistent, moved there or dead."""
+    for queue in ("q", "other"):
+        one(db, f"select howdah.create_queue('{queue}')")
+    one(db, "select howdah._sweep_lost()")  # once after each start
+    fill(db)
+    for act, call in NAMED.items():
+        ids = [one(db, f"select howdah.send('q', 'x', priority => {priority})") for priority in (0, 9)]
+        ids.append(one(db, "select howdah.send('q', 'x', delivery_mode => 'non-persistent')"))
+        ids.append(one(db, "select howdah.send('other', 'x')"))
+        one(db, "select howdah.move_messages('other', %s, 'q')", (ids[-1:],))
+        one(db, "select howdah.park_messages('q', %s)", (ids if act == "retry" else ids[:1],))
+        if analyzed:
+            db.execute("analyze howdah.msgs, howdah.parked, howdah.msgs_nonpersistent, howdah.moved")
+        with counting(db):
+            assert measured(db, f"select {call}", (ids,))["Buffers"] < 2000, act
+            assert sequential(db) == {}, act
+        assert one(db, LYING, (ids,)) == (0 if act == "discard" else 4), act

@@ -281,6 +281,54 @@ def test_paused_a_schedule_does_not_fire_and_resumed_from_its_next_time_on(
     assert len(bodies(db)) == 2
 
 
+@pytest.mark.parametrize("paused", [False, True])
+def test_fired_by_hand_a_schedule_sends_at_once_and_goes_on_as_it_was(
+    db: Db, clock: Clock, create: Create, paused: bool
+) -> None:
+    create()
+    number = schedule(db, period="10 s", repeat=1)
+    if paused:
+        one(db, "select howdah.pause_schedule(%s)", (number,))
+    before = state(db, number, "state", "next_at", "remaining")
+    sent = [one(db, "select howdah.fire_schedule(%s, 'now')", (number,)) for _ in range(2)]
+    assert [message.message_id for message in receive(db, "q", 10)] == sent
+    assert state(db, number, "state", "next_at", "remaining") == before
+    assert state(db, number, "fired", "last_fired_at") == (2, clock.now)
+    acts = db.execute("select act, queue_name, reason, message_ids from howdah.list_acts() order by act_id").fetchall()
+    assert acts == [("fired", "q", f"schedule {number}: now", [message]) for message in sent]
+    if not paused:
+        clock.advance(10)
+        assert fire(db) == 1, "the planned firing has its own time"
+
+
+def test_fired_by_hand_a_cron_schedule_with_a_period_begins_a_series_though_it_is_paused(
+    db: Db, clock: Clock, create: Create
+) -> None:
+    create()
+    number = schedule(db, cron="0 8 * * *", period="10 s", repeat=1, name="two")
+    one(db, "select howdah.pause_schedule(%s)", (number,))
+    assert one(db, "select howdah.fire_schedule(%s)", (number,)) is None
+    for _ in range(2):
+        clock.advance(10)
+        assert fire(db) == 1
+    assert one(db, "select reason from howdah.list_acts()") == "schedule two"
+
+
+def test_who_may_not_change_a_schedule_does_not_fire_it(db: Db, connect: Connect, create: Create) -> None:
+    create()
+    number = schedule(db, period="1 min")
+    refused(connect("howdah_producer"), "HD029", "select howdah.fire_schedule(%s)", (number,))
+    for role in ("howdah_consumer", "howdah_browser"):
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            one(connect(role), "select howdah.fire_schedule(%s)", (number,))
+    one(db, "select howdah.pause('q')")
+    refused(db, "HD008", "select howdah.fire_schedule(%s)", (number,))
+    one(db, "select howdah.cancel_schedule(%s)", (number,))
+    refused(db, "HD029", "select howdah.fire_schedule(%s)", (number,))
+    refused(db, "HD029", "select howdah.fire_schedule(null)")
+    assert column(db, "select act from howdah.list_acts()") == []
+
+
 def test_a_refusal_for_a_time_is_tried_again_and_one_for_good_ends_in_failed(
     db: Db, clock: Clock, create: Create
 ) -> None:

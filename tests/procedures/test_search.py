@@ -278,10 +278,9 @@ def test_redaction_rules_are_listed_dropped_and_on_record(db: Db) -> None:
     assert db.execute(rules.encode()).fetchall() == [("a.*", "$.x", "two", user)]
     assert one(db, "select howdah.drop_redaction('a.*', '$.x', 'over')") is True
     assert one(db, "select howdah.drop_redaction('a.*', '$.x')") is False
-    acts = db.execute("select act, actor, reason from howdah.list_acts()").fetchall()
-    assert acts == [
-        ("unredacted", user, "a.* $.x: over"), ("redacted", user, "a.* $.x: two"), ("redacted", user, "a.* $.x: one")
-    ]  # fmt: skip
+    changes = db.execute("select act, actor, name, reason from howdah.list_changes('redaction')").fetchall()
+    made = [("dropped", "over"), ("altered", "two"), ("created", "one")]
+    assert changes == [(act, user, "a.* $.x", reason) for act, reason in made]
     refused(db, "HD003", "select howdah.set_redaction('a b', '$')")
     for path in ("card", "$..card", "$.a b", "", None):
         refused(db, "HD005", "select howdah.set_redaction('q', %s)", (path,))

@@ -16,7 +16,7 @@ from workers_support import Work
 
 from howdah.engine import connect
 from howdah.testing import drain
-from howdah.workers import App, Message, Transaction
+from howdah.workers import App, Message, Transaction, delivery
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 PARENT = f"00-{TRACE}-b7ad6b7169203331-01"
@@ -84,6 +84,88 @@ def test_a_later_delivery_begins_a_trace_that_links_to_the_senders(jobs: Work, d
     assert kitchen.tenants == ["blue"] * 3
     assert (first.attributes or {})["error.type"] == "ValueError"
     assert traced.metric("messaging.process.duration", error_type="ValueError") == 1
+
+
+def messages_of(traced: Recording, name: str) -> list[tuple[int, list[int]]]:
+    """How many messages each span of a name had, and what it links to."""
+    spans = traced.spans(name)
+    assert {span.kind for span in spans} <= {SpanKind.CLIENT}
+    return [(int(str((span.attributes or {}).get("messaging.batch.message_count", 1))), linked(span)) for span in spans]
+
+
+@pytest.mark.parametrize("options", ["{}", '{"backout_count": "hardened"}'])
+def test_a_worker_makes_spans_of_receiving_and_settling_that_lead_to_the_sender(
+    jobs: Work, dsn: str, traced: Recording, options: str
+) -> None:
+    one(jobs.db, "select howdah.alter_queue('work', %s)", (options,))
+    for _ in range(3):
+        send(jobs.db, "soup")
+    drain(Kitchen().app, dsn, check=False)
+    for name, kind in (("receive work", "receive"), ("commit work", "settle")):
+        found = messages_of(traced, name)
+        assert sum(count for count, _ in found) == 3
+        assert all(links == [0xB7AD6B7169203331] * count for count, links in found)
+        attributes = dict(traced.spans(name)[0].attributes or {})
+        assert attributes["messaging.operation.type"] == kind
+        assert attributes["messaging.destination.name"] == "work"
+        assert attributes["server.address"]
+    assert traced.spans("rollback work") == []
+    assert traced.metric("messaging.client.consumed.messages", messaging_destination_name="work") == 3
+    for name in ("receive", "commit"):
+        ended = traced.metric("messaging.client.operation.duration", messaging_operation_name=name)
+        assert ended == len(traced.spans(f"{name} work")) + len(traced.spans(f"{name} single"))
+
+
+def test_a_failed_batch_is_rolled_back_and_each_delivery_settled_once(jobs: Work, dsn: str, traced: Recording) -> None:
+    for body in ("soup", "burnt", "soup"):
+        send(jobs.db, body)
+    drain(Kitchen().app, dsn, check=False)
+    received = sum(count for count, _ in messages_of(traced, "receive work"))
+    ends = [messages_of(traced, f"{how} work") for how in ("commit", "rollback")]
+    committed, rolled_back = (sum(count for count, _ in found) for found in ends)
+    assert rolled_back >= 1
+    assert committed + rolled_back == received
+    assert traced.metric("messaging.client.consumed.messages", messaging_destination_name="work") == received
+    assert [span.status.is_ok for name in ("commit work", "rollback work") for span in traced.spans(name)]
+    assert column(jobs.db, "select count(*) from howdah.browse('work')") == [0]
+
+
+def test_a_best_effort_message_is_settled_before_its_handler_runs(jobs: Work, dsn: str, traced: Recording) -> None:
+    one(
+        jobs.db,
+        "select howdah.send('work', 'soup'::text, reliability => 'BEST_EFFORT_NONPERSISTENT', headers => %s::jsonb)",
+        (f'{{"traceparent": "{PARENT}"}}',),
+    )
+    drain(Kitchen().app, dsn, check=False)
+    names = [name for name in traced.names() if name.endswith(" work")]
+    assert names == ["receive work", "commit work", "process work"]
+
+
+def test_a_state_and_baggage_go_with_the_trace_through_a_handler(jobs: Work, dsn: str, traced: Recording) -> None:
+    headers = f'{{"traceparent": "{PARENT}", "tracestate": "shop=7,bank=x", "baggage": "tenant=blue,tier=2"}}'
+    send(jobs.db, "soup", headers)
+    app = App("kitchen")
+    app.handler("work")(Kitchen().cook)
+    drain(app, dsn, check=False)
+    with connect(dsn) as connection, connection.session() as session:
+        (dish,) = session.receive("single")
+        session.commit()
+    assert dish.headers["tracestate"] == "shop=7,bank=x"
+    assert dict(pair.split("=") for pair in str(dish.headers["baggage"]).split(",")) == {"tenant": "blue", "tier": "2"}
+    assert dish.headers["traceparent"].split("-")[1] == TRACE
+    assert str(traced.span("process work").context.trace_state.to_header()) == "shop=7,bank=x"
+
+
+def test_without_a_provider_a_worker_makes_nothing_that_could_trace(
+    jobs: Work, dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*arguments: object) -> None:
+        pytest.fail("nobody traces")
+
+    monkeypatch.setattr(delivery, "TracedBurst", never)
+    send(jobs.db, "soup")
+    drain(Kitchen().app, dsn, check=False)
+    assert column(jobs.db, "select count(*) from howdah.browse('work')") == [0]
 
 
 def test_an_incident_holds_the_trace_and_span_of_its_attempt(jobs: Work, dsn: str, traced: Recording) -> None:

@@ -53,6 +53,11 @@ class AsyncSchedules(AsyncVerbs):
         """Resume a schedule from its next time on. Returns whether it was paused or had failed."""
         return await self._run(scalar("resume_schedule", schedule_id=("bigint", schedule_id)).then(bool))
 
+    async def fire_now(self, schedule_id: int, reason: str | None = None) -> int | None:
+        """Make one firing now, beside the planned ones. Returns the message's id; None: it began a series."""
+        arguments: dict[str, tuple[str, Any]] = {"schedule_id": ("bigint", schedule_id), "reason": ("text", reason)}
+        return cast("int | None", await self._run(scalar("fire_schedule", **arguments)))
+
     async def delayed(self, queue: str, max_messages: int = 100) -> Rows:
         """Return messages that wait for their time, delayed or put back after a failure, the next one first."""
         arguments: dict[str, tuple[str, Any]] = {"queue": ("text", queue), "max_messages": ("integer", max_messages)}

@@ -1,0 +1,115 @@
+"""One queue's options, one audit's page, and the traces of a message."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from console_people import as_named
+from psycopg.types.json import Jsonb
+from starlette.testclient import TestClient
+from support import Db, one
+
+from howdah.console import Host, app
+from howdah.console.pages.options import GROUPS
+
+TRACE, FAILED = "0af7651916cd43dd8448eb211c80319c", "4bf92f3577b34da6a3ce929d0e0e4736"
+EVIL = "<script>alert(1)</script>"
+
+
+def test_every_option_of_a_queue_has_a_group(db: Db) -> None:
+    named = [option for names in GROUPS.values() for option in names]
+    assert len(named) == len(set(named))
+    assert set(one(db, "select howdah.default_options()")) - set(named) <= {"preset"}
+
+
+def test_options_are_shown_by_group_and_what_is_not_the_default_is_marked(client: TestClient, db: Db) -> None:
+    one(db, "select howdah.create_queue('orders', '{\"max_failed_deliveries\": 3}')")
+    page = re.sub(r"</?bdi>", "", client.get("/queue?name=orders").text)
+    titles = re.findall(r"<h3>(.*?)</h3>", page)
+    assert [title for title in titles if title != "Others"] == list(GROUPS)
+    marked = re.findall(r"<td>(\w+)</td>\s*<td[^>]*>[^<]*</td>\s*<td[^>]*>[^<]*</td>\s*<td>changed</td>", page)
+    assert marked == ["max_failed_deliveries"]
+
+
+def recorded(db: Db, verdict: str) -> int:
+    number: int = one(
+        db,
+        "select howdah.record_audit(howdah.now(), 1, 'error', howdah.now(), errors => 2, queues => %s, rules => %s)",
+        (
+            Jsonb([{"queue": "orders", "verdict": verdict, "live": 5, "parked": 0, "dead": 1}]),
+            Jsonb([{"name": "lost", "severity": "error", "count": 2, "queues": ["orders", verdict]}]),
+        ),
+    )
+    return number
+
+
+def test_each_audit_has_a_page_with_its_verdicts_and_broken_rules_that_does_nothing(
+    client: TestClient, db: Db, orders: int
+) -> None:
+    first, second = recorded(db, EVIL), recorded(db, "proved")
+    assert f'href="/audit?id={first}"' in client.get("/audits").text
+    page = client.get(f"/audit?id={first}").text
+    assert "&lt;script&gt;alert(1)" in page
+    assert "<script>alert" not in page
+    assert "lost" in page
+    assert "proved" not in page
+    assert "proved" in client.get(f"/audit?id={second}").text
+    for wrong in ("", "0", "-1", str(second + 1), "9223372036854775807", "x"):
+        assert client.get(f"/audit?id={wrong}").status_code == 404, wrong
+
+
+def test_who_only_browses_sees_an_audits_verdict_and_not_its_queues(client: TestClient, db: Db, orders: int) -> None:
+    number = recorded(db, "not balanced")
+    page = client.get(f"/audit?id={number}", headers={"x-test-person": "browser"})
+    assert page.status_code == 200
+    assert "for administrators and auditors" in page.text
+    assert client.get(f"/audit?id={number}", headers={"x-test-person": "nobody"}).status_code == 403
+
+
+@pytest.fixture
+def traced(db: Db) -> str:
+    """The page of a message whose sender and whose failure name a trace."""
+    one(db, "select howdah.create_queue('orders')")
+    header = f'{{"traceparent": "00-{TRACE}-b7ad6b7169203331-01"}}'
+    number = one(db, "select howdah.send('orders', 'tea', headers => %s)", (header,))
+    failure = {"message_id": number, "delivery_count": 1, "error_class": "E", "details": {"trace_id": FAILED}}
+    one(db, "select count(*) from howdah.record_failures('orders', %s)", (Jsonb([failure]),))
+    return f"/message?queue=orders&id={number}"
+
+
+def test_a_messages_traces_lead_to_where_traces_are_kept(login_dsn: str, traced: str) -> None:
+    console = app(login_dsn, Host(as_named), trace_url="https://traces.example/t/{trace_id}?from=howdah")
+    with TestClient(console, headers={"x-test-person": "operator"}) as browser:
+        page = browser.get(traced).text
+    for trace in (TRACE, FAILED):
+        assert f'<a href="https://traces.example/t/{trace}?from=howdah" rel="noreferrer">{trace}</a>' in page
+
+
+def test_without_an_address_traces_are_text(client: TestClient, traced: str) -> None:
+    page = client.get(traced).text
+    for trace in (TRACE, FAILED):
+        assert f"<code>{trace}</code>" in page
+    assert "https:" not in page
+
+
+def test_what_only_looks_like_a_trace_leads_nowhere(login_dsn: str, db: Db) -> None:
+    one(db, "select howdah.create_queue('orders')")
+    number = one(
+        db, "select howdah.send('orders', 'tea', headers => %s)", (Jsonb({"traceparent": f'00-{EVIL}"-0-01'}),)
+    )
+    failure = {"message_id": number, "delivery_count": 1, "error_class": "E", "details": {"trace_id": f'"{EVIL}'}}
+    one(db, "select count(*) from howdah.record_failures('orders', %s)", (Jsonb([failure]),))
+    console = app(login_dsn, Host(as_named), trace_url="https://traces.example/{trace_id}")
+    with TestClient(console, headers={"x-test-person": "operator"}) as browser:
+        page = browser.get(f"/message?queue=orders&id={number}").text
+    assert "traces.example" not in page
+    assert "<script>alert" not in page
+
+
+@pytest.mark.parametrize(
+    "address", ["", "javascript:{trace_id}", "https://x.example/", "https://{trace_id}/", "/{trace_id}"]
+)
+def test_an_address_of_traces_that_is_none_is_refused(login_dsn: str, address: str) -> None:
+    with pytest.raises(ValueError, match="trace"):
+        app(login_dsn, trace_url=address)
