@@ -9,7 +9,8 @@ select howdah.create_queue('orders', '{"max_failed_deliveries": 1, "exception_qu
 from howdah.create_queue('orders.dead');
 select howdah.create_queue(queue) from unnest(array['invoices', 'mail.newsletter', 'thumbnails']) queue;
 select howdah.send_batch(queue, array_agg(jsonb_build_object('number', n, 'shop', 'north')))
-from (values ('invoices', 214), ('mail.newsletter', 1480), ('thumbnails', 37)) v (queue, count), generate_series(1, count) n
+from (values ('invoices', 214), ('mail.newsletter', 1480), ('thumbnails', 37)) v (queue, count),
+    generate_series(1, count) n
 group by queue;
 select howdah.send('invoices', '{"reminder": 1}'::jsonb, delay => interval '6 hours');
 """
@@ -37,8 +38,8 @@ select count(*) from howdah.record_failures('orders', (
                 else 'BankUnavailable' end as class,
             case when n = 1 then '''address''' when n %% 40 = 0 then format('customer %%s is not known', n)
                 else 'the bank did not answer within 5 s' end as text
-        from (select message_id, row_number() over (order by message_id) as n
-              from howdah.browse('orders', %(count)s)) b
+        from (select message_id, %(done)s + row_number() over (order by message_id) as n
+              from howdah.browse('orders', %(part)s)) b
     ) f));
 """
 
@@ -52,9 +53,13 @@ select howdah.receive('prices::website', 38);
 select howdah.schedule('mail.newsletter', 'weekly', '0 6 * * 1', name => 'newsletter', time_zone => 'Europe/Vienna');
 select howdah.register_worker('shop-1', 'app1.example.org', 4711, 8, array['orders', 'invoices']);
 select howdah.open_consumer('orders');
-select howdah.set_redaction(queue, '$.card', 'nobody needs to see cards') from unnest(array['orders', 'orders.>']) queue;
+select howdah.set_redaction(queue, '$.card', 'nobody needs to see cards')
+from unnest(array['orders', 'orders.>']) queue;
 select howdah.record_audit(howdah.now(), 0, 'none', howdah.now(), rows_read => 48210);
 """
+
+# Failures of one transaction: each of them looks through the versions of figures that those before it left.
+_PART = 1000
 
 
 def of_the_bank(failed: int) -> int:
@@ -70,5 +75,9 @@ def fill(dsn: str, failed: int = 400) -> None:
     with psycopg.connect(dsn, autocommit=True) as db:
         db.execute(_QUEUES.encode())
         db.execute(_ORDERS.encode(), {"count": failed})
-        db.execute(_FAILURES.encode(), {"count": failed})
+        # As autovacuum would: the tables were empty a moment ago.
+        db.execute("analyze")
+        for done in range(0, failed, _PART):
+            db.execute(_FAILURES.encode(), {"done": done, "part": min(_PART, failed - done)})
+        db.execute("analyze")
         db.execute(_REST.encode())

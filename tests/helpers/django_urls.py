@@ -1,0 +1,3 @@
+"""Django's addresses in the test of mounting."""
+
+urlpatterns: list[object] = []
