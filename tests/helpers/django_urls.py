@@ -1,3 +1,0 @@
-"""Django's addresses in the test of mounting."""
-
-urlpatterns: list[object] = []
