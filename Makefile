@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-rest test-versions chaos check lint format sync docs docs-serve baseline schema bench bench-full bench-compare wheel clean
+.PHONY: help demo test test-all test-rest test-versions chaos check lint format sync docs docs-serve screenshots baseline schema bench bench-full bench-compare wheel clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -96,6 +96,9 @@ docs: $(VENV)/.dev ## Write docs/conformance from catalogue and marks, and build
 
 docs-serve: $(VENV)/.dev ## Show the site while you write: build/docs is laid once, run it again after a change
 	$(BIN)/python tools/docsite.py --serve
+
+screenshots: $(VENV)/.dev ## Draw the console's pictures in docs/pictures, with Debian's chromium
+	$(BIN)/python tools/screenshots.py
 
 baseline: $(VENV)/.dev ## Render the tables in schema/ into the baseline migration, until it is released
 	$(BIN)/python tools/baseline.py

@@ -20,6 +20,7 @@ from .pages.page import Page, Shown, number
 from .pages.search import place_of
 from .people import REALM, Access, Person, RefusedError
 from .rendering import Rendering, base_of
+from .rights import offered
 from .tokens import FIELD, Tokens
 
 #: Bytes of a form: a body to send or to edit fits.
@@ -125,7 +126,8 @@ class Answers:
     def _shown(self, request: Request, person: Person, page: Page) -> Response:
         with self._database.work(person) as work:
             shown = page(request, work)
-        return self._render(request, person, shown)
+            may = offered(work)
+        return self._render(request, person, Shown(shown.template, {"may": may, **shown.values}))
 
     def _render(self, request: Request, person: Person, shown: Shown) -> Response:
         return self._rendering.page(request, person, shown.template, **shown.values)

@@ -29,6 +29,11 @@ INHERITS = (
     " from pg_roles r where r.rolname = session_user"
 )
 
+CALLABLE = (
+    "select proname from pg_proc where proname = any(%s::name[]) and pronamespace = 'howdah'::regnamespace"
+    " and has_function_privilege(oid, 'execute')"
+)
+
 
 class Work:
     """One transaction of one person: calls of Howdah's functions."""
@@ -61,6 +66,11 @@ class Work:
         except psycopg.errors.InsufficientPrivilege:
             pass
         return []
+
+    def callable_among(self, functions: list[str]) -> frozenset[str]:
+        """Which of Howdah's functions with these names the person may call."""
+        found = self._connection.execute(CALLABLE, (functions,)).fetchall()
+        return frozenset(name for (name,) in found)
 
     def because(self, reason: str) -> None:
         """Have this transaction's changes recorded with a reason."""

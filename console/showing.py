@@ -42,7 +42,7 @@ def span(value: timedelta | float | None) -> str:
 
 
 #: Columns whose numbers are names: no commas between their digits.
-NAMES = ("id", "message", "pid", "consumer", "lease", "transaction")
+NAMES = ("id", "message", "pid", "consumer", "lease", "transaction", "value", "default")
 
 
 def plain(value: Any, column: str = "") -> str:
@@ -52,12 +52,17 @@ def plain(value: Any, column: str = "") -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
-        return str(value) if column.rpartition("_")[2] in NAMES else f"{value:,}"
+        return f"{value:,}" if counts(column) else str(value)
     if isinstance(value, timedelta):
         return span(value)
     if isinstance(value, Mapping | list):
         return visible(json.dumps(value, ensure_ascii=False, default=str), 2000)
     return visible(value, 2000)
+
+
+def counts(column: str) -> bool:
+    """Whether numbers of a column are amounts, not names."""
+    return column.rpartition("_")[2] not in NAMES
 
 
 def is_moment(value: object) -> bool:

@@ -10,6 +10,7 @@ from starlette.requests import Request
 
 from ...engine.calls import Rows
 from ..database import Work
+from ..rights import offered
 from .page import Columns, Link, Shown, number, text
 
 MOST = 200
@@ -20,9 +21,17 @@ def to_queue(row: Mapping[str, Any], link: Link) -> str:
     return link("/queue", name=row.get("queue_name") or row.get("queue"))
 
 
-def to_act(act: str, key: str) -> Callable[[Mapping[str, Any], Link], str]:
+@dataclass(frozen=True)
+class RowAct:
+    """An act on what a row names: where its form is."""
+
+    name: str
+    place: Callable[[Mapping[str, Any], Link], str]
+
+
+def to_act(act: str, key: str) -> RowAct:
     """The form of an act on what the row names."""
-    return lambda row, link: link("/act", act=act, target=row[key], queue=row.get("queue_name", ""))
+    return RowAct(act, lambda row, link: link("/act", act=act, target=row[key], queue=row.get("queue_name", "")))
 
 
 @dataclass(frozen=True)
@@ -40,7 +49,7 @@ class Listing:
     needed: str = ""
     links: Mapping[str, Callable[[Mapping[str, Any], Link], str]] = field(default_factory=dict)
     #: A column made of a row for an act, by its title.
-    acts: Mapping[str, Callable[[Mapping[str, Any], Link], str]] = field(default_factory=dict)
+    acts: Mapping[str, RowAct] = field(default_factory=dict)
     #: The argument that says how many rows, the one that says where to go on, and the column that it is taken from.
     limit: str = ""
     after: tuple[str, str] = ("", "")
@@ -49,12 +58,14 @@ class Listing:
 
     def page(self, request: Request, work: Work) -> Shown:
         """The table for this request."""
-        given = {name: text(request, name) for name, _ in self.arguments}
+        given = self.given(request, work)
+        may = offered(work) if self.acts else frozenset()
+        acts = {title: act for title, act in self.acts.items() if act.name in may}
         rows: Rows = []
         if not self.needed or given[self.needed]:
             rows = self._rows(request, work, given)
         for row in rows:
-            row.update(dict.fromkeys(self.acts, "do it…"))
+            row.update((title, f"{title}…") for title in acts)
         more = None
         if self.after[0] and len(rows) == MOST:
             following = request.url.include_query_params(**{self.after[0]: rows[-1][self.after[1]]})
@@ -66,14 +77,20 @@ class Listing:
                 "about": "",
                 "hint": self.hint,
                 "rows": rows,
-                "columns": self.columns + tuple((name, name) for name in self.acts),
-                "links": {**self.links, **self.acts},
+                "columns": self.columns + tuple((title, "Act") for title in acts),
+                "links": {**self.links, **{title: act.place for title, act in acts.items()}},
                 "empty": f"Name a {self.needed} above." if self.needed and not given[self.needed] else self.empty,
-                "filters": [(name, name.replace("_", " "), given[name] or "") for name, _ in self.arguments],
+                "filters": [
+                    (name, name.replace("_", " ").capitalize(), given[name] or "") for name, _ in self.arguments
+                ],
                 "live_key": None,
                 "more": more,
             },
         )
+
+    def given(self, request: Request, work: Work) -> dict[str, str | None]:
+        """The arguments that the URL says."""
+        return {name: text(request, name) for name, _ in self.arguments}
 
     def _rows(self, request: Request, work: Work, given: Mapping[str, str | None]) -> Rows:
         arguments: dict[str, tuple[str, Any]] = {name: (kind, given[name]) for name, kind in self.arguments}

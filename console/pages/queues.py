@@ -27,7 +27,7 @@ CAUSES: Columns = (
     ("fingerprint", "Cause"),
 )
 CAUSE_LINKS = {
-    "fingerprint": lambda row, link: link("/dead", fingerprint=row["fingerprint"]),
+    "fingerprint": lambda row, link: link("/dead", fingerprint=row["fingerprint"], sample=row["sample_message"]),
     "sample_queue": lambda row, link: link("/queue", name=row["sample_queue"]),
 }
 QUEUE_ACTS = (
@@ -124,7 +124,7 @@ def causes(request: Request, work: Work) -> Shown:
             "rows": work.admin.poison_causes(name, max_causes=MOST),
             "columns": CAUSES,
             "links": CAUSE_LINKS,
-            "empty": "No message has failed. The page of dead messages is at /dead.",
+            "empty": "No message has failed. Failures of workers appear here by themselves.",
             "filters": [("queue", "Queue", name or "")],
             "live_key": None,
             "more": None,

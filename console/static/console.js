@@ -73,7 +73,7 @@ if (address && document.querySelector("[data-figure], [data-total]")) {
   button.addEventListener("click", () => {
     const paused = button.getAttribute("aria-pressed") === "true";
     button.setAttribute("aria-pressed", String(!paused));
-    button.textContent = paused ? "Pause" : "Go on";
+    button.textContent = paused ? "Pause updates" : "Go on";
     if (paused) open(); else source.close();
   });
   open();

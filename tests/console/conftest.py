@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import psycopg
 import pytest
+from console_browser import chromium
 from console_people import PASSWORD, ROLES, as_named
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
@@ -54,3 +56,10 @@ def orders(db: Db) -> int:
     one(db, "select howdah.create_queue('orders', '{\"max_failed_deliveries\": 1}')")
     number: int = one(db, "select howdah.send('orders', '{\"item\": 7}'::jsonb, headers => '{\"shop\": \"north\"}')")
     return number
+
+
+@pytest.fixture
+def browser() -> Iterator[Any]:
+    """Chromium without a window."""
+    with chromium() as driver:
+        yield driver

@@ -1,0 +1,125 @@
+"""Draw the pictures of docs/console.md, docs/pictures/console-*.png: ``make screenshots``. Needs Debian's chromium.
+
+Each is the same page in both themes, of a small shop in a server of its own. Only their times change from run to run.
+"""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+
+import psycopg
+import uvicorn
+from console_world import fill
+from PIL import Image
+from selenium import webdriver
+
+from howdah.console import app
+from howdah.engine.embedded import EmbeddedServer
+from howdah.migrations import migrate
+
+FOLDER = Path(__file__).parent.parent / "docs" / "pictures"
+WIDTH = 1300
+HEIGHTS = (640, 1100)
+MOST_BYTES = 60_000
+FAILED = 400
+
+
+@contextmanager
+def shop() -> Iterator[str]:
+    """A server with the shop: its DSN."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o711)  # the server's user must get through
+        server = EmbeddedServer(folder / "server", 18)
+        try:
+            dsn = server.start().dsn
+            migrate(dsn)
+            fill(dsn, FAILED)
+            yield dsn
+        finally:
+            server.stop("immediate")
+
+
+@contextmanager
+def served(dsn: str) -> Iterator[str]:
+    """The console's address."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        config = uvicorn.Config(app(dsn), log_level="critical", timeout_graceful_shutdown=1, ws="none")
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            while not server.started and thread.is_alive():
+                time.sleep(0.01)
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+@contextmanager
+def chromium() -> Iterator[webdriver.Chrome]:
+    """Chromium without a window."""
+    options = webdriver.ChromeOptions()
+    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--hide-scrollbars"):
+        options.add_argument(argument)
+    options.binary_location = shutil.which("chromium") or "chromium"
+    driver = webdriver.Chrome(options, webdriver.ChromeService(shutil.which("chromedriver") or "chromedriver"))
+    try:
+        yield driver
+    finally:
+        driver.quit()
+
+
+def resize(browser: webdriver.Chrome, height: int) -> None:
+    """Make the window so high."""
+    window = {"width": WIDTH, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", window)
+
+
+def pages(dsn: str) -> dict[str, str]:
+    """The pages by the names of their pictures."""
+    with psycopg.connect(dsn) as db:
+        row = db.execute("select message_id from howdah.list_poison('orders.dead', max_rows => 1)").fetchone()
+    assert row is not None
+    return {"overview": "/", "causes": "/causes", "message": f"/message?queue=orders.dead&id={row[0]}"}
+
+
+def small(picture: bytes) -> bytes:
+    """The same with few colours, which is enough for text."""
+    out = BytesIO()
+    with Image.open(BytesIO(picture)) as image:
+        image.convert("RGB").quantize(32).save(out, "PNG", optimize=True)
+    return out.getvalue()
+
+
+def main() -> None:
+    """Draw them all."""
+    FOLDER.mkdir(exist_ok=True)
+    with shop() as dsn, served(dsn) as address, chromium() as browser:
+        browser.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": "Europe/Vienna"})
+        for theme in ("light", "dark"):
+            wanted = {"features": [{"name": "prefers-color-scheme", "value": theme}]}
+            browser.execute_cdp_cmd("Emulation.setEmulatedMedia", wanted)
+            for name, path in pages(dsn).items():
+                resize(browser, HEIGHTS[0])
+                browser.get(address + path)
+                browser.execute_script("document.querySelectorAll('.history details').forEach(one => one.open = true)")
+                needed = browser.execute_script("return document.body.scrollHeight")
+                resize(browser, min(needed, HEIGHTS[1]))
+                picture = small(browser.get_screenshot_as_png())
+                assert len(picture) <= MOST_BYTES, f"{name}: {len(picture)} bytes"
+                (FOLDER / f"console-{name}-{theme}.png").write_bytes(picture)
+        browser.get("about:blank")
+
+
+if __name__ == "__main__":
+    main()
