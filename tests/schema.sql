@@ -1286,6 +1286,9 @@ begin
     elsif p_kind = 'policy' then
         perform case when p_wanted is null then howdah.drop_policy(p_name)::text
             else howdah.set_policy(p_name, p_wanted, false)::text end;
+    elsif p_kind = 'redaction' then
+        perform case when p_wanted is null then howdah.drop_redaction(v_of ->> 'pattern', v_of ->> 'path')
+            else howdah.set_redaction(v_of ->> 'pattern', v_of ->> 'path', v_of ->> 'reason') end;
     elsif p_kind = 'engine' then
         perform howdah.alter_engine(howdah._delta(p_is, p_wanted));
     elsif p_kind = 'bridge' then
@@ -7181,7 +7184,7 @@ $_$;
 
 COMMENT ON FUNCTION howdah._fingerprint(p_class text, p_text text, p_sqlstate text) IS 'a hash that is equal for errors that differ only in their values.';
 
-CREATE FUNCTION howdah._fire(p_schedule howdah.schedules, p_at timestamp with time zone) RETURNS void
+CREATE FUNCTION howdah._fire(p_schedule howdah.schedules, p_at timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
 declare
@@ -7230,6 +7233,7 @@ begin
     end if;
     insert into howdah.schedule_runs (schedule_id, planned_at, fired_at, message_id, series_id)
     values (p_schedule.id, p_at, howdah.now(), v_message_id, v_series.id);
+    return v_message_id;
 end
 $$;
 
@@ -11183,6 +11187,7 @@ begin
     if found then
         delete from howdah.metric_totals;
         delete from howdah.metric_histograms;
+        delete from howdah.flow_samples;
     else
         select e.* into v_epoch from howdah.metric_epoch e;
     end if;
@@ -11373,6 +11378,18 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._name_schedule(p_id bigint, p_name text) IS 'give a new schedule its name, and end the one that has it.';
+
+CREATE FUNCTION howdah._named_keys(p_destination_id integer, p_message_ids bigint[]) RETURNS TABLE(message_id bigint, rank integer, seq bigint)
+    LANGUAGE sql STABLE
+    AS $$
+    select i.id, r.rank, s.seq
+    from (select distinct n.id from unnest(p_message_ids) n(id) where n.id is not null) i
+    cross join lateral unnest(howdah._positions(p_destination_id, i.id)) s(seq)
+    cross join generate_series(0, 9) r(rank)
+    order by i.id
+$$;
+
+COMMENT ON FUNCTION howdah._named_keys(p_destination_id integer, p_message_ids bigint[]) IS 'the keys under which named messages may lie ready in a destination.';
 
 CREATE FUNCTION howdah._new_destination(p_name text) RETURNS howdah.destinations
     LANGUAGE sql
@@ -13534,6 +13551,9 @@ begin
         when 'alias' then (
             select to_jsonb(a) - array['name', 'created_at', 'created_by'] from howdah.aliases a where a.name = p_name)
         when 'policy' then (select p.options from howdah.destination_policies p where p.pattern = p_name)
+        when 'redaction' then (
+            select jsonb_build_object('pattern', r.pattern, 'path', r.path, 'reason', r.reason)
+            from howdah.redactions r where r.pattern || ' ' || r.path = p_name)
         when 'engine' then howdah.engine_options()
         when 'bridge' then (
             select jsonb_build_object('topic', t.name, 'queue', q.name, 'selector', b.selector)
@@ -14694,7 +14714,7 @@ CREATE FUNCTION howdah._record_act(p_act text, p_destination_id integer, p_messa
     LANGUAGE plpgsql
     AS $$
 begin
-    if cardinality(p_message_ids) > 0 or p_destination_id is null then
+    if cardinality(p_message_ids) > 0 or p_destination_id is null or p_act in ('fired', 'sought', 'ended') then
         perform howdah._commit_needs(4);
         insert into howdah.operator_acts (at, actor, act, destination_id, other_destination_id, reason, message_ids,
             incident_id)
@@ -14706,7 +14726,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._record_act(p_act text, p_destination_id integer, p_message_ids bigint[], p_other_id integer, p_reason text) IS 'record what an operator did, and who it was.';
 
-CREATE FUNCTION howdah._record_change(p_kind text, p_name text, p_act text, p_before jsonb, p_after jsonb, p_undoes bigint DEFAULT NULL::bigint) RETURNS void
+CREATE FUNCTION howdah._record_change(p_kind text, p_name text, p_act text, p_before jsonb, p_after jsonb, p_undoes bigint DEFAULT NULL::bigint, p_reason text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql
     AS $$
 begin
@@ -14720,11 +14740,11 @@ begin
     perform howdah._commit_needs(4);
     insert into howdah.config_changes as c (transaction, at, actor, kind, name, act, before, after, reason, undoes)
     values (pg_current_xact_id()::text::bigint, howdah.now(), howdah._caller(), p_kind, p_name, p_act, p_before,
-        p_after, left(nullif(current_setting('howdah.reason', true), ''), 1000), p_undoes);
+        p_after, left(coalesce(p_reason, nullif(current_setting('howdah.reason', true), '')), 1000), p_undoes);
 end
 $$;
 
-COMMENT ON FUNCTION howdah._record_change(p_kind text, p_name text, p_act text, p_before jsonb, p_after jsonb, p_undoes bigint) IS 'record what an administrator changed.';
+COMMENT ON FUNCTION howdah._record_change(p_kind text, p_name text, p_act text, p_before jsonb, p_after jsonb, p_undoes bigint, p_reason text) IS 'record what an administrator changed.';
 
 CREATE FUNCTION howdah._record_dropped(p_destination howdah.destinations) RETURNS void
     LANGUAGE plpgsql
@@ -15957,6 +15977,62 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._same_ring(p_truncations bigint) IS 'refuse to read topic tables if one was emptied since the reading statement''s snapshot.';
+
+CREATE FUNCTION howdah._sample_flow() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_now timestamptz := howdah.now();
+    v_step smallint;
+    v_limit timestamptz;
+begin
+    foreach v_step in array '{1,15}'::smallint[] loop
+        continue when exists (select from howdah.flow_samples s where s.destination_id = 0 and s.step = v_step
+            and s.at >= date_bin(v_step * interval '1 minute', v_now, 'epoch'));
+        insert into howdah.flow_samples as w (step, at, destination_id, enqueued, dequeued, failed, live,
+            oldest_sent_at)
+        with figure as materialized (
+            select t.id, t.enqueued, t.dequeued, t.failed, coalesce(f.live, 0) as live, f.oldest_sent_at
+            from (
+                select m.destination_id as id,
+                    coalesce(sum(m.total) filter (where m.metric = 'enqueued'), 0)::bigint as enqueued,
+                    coalesce(sum(m.total) filter (where m.metric = 'dequeued'), 0)::bigint as dequeued,
+                    coalesce(sum(m.total) filter (where m.metric = 'failures'), 0)::bigint as failed
+                from howdah.metric_totals m group by m.destination_id
+                having bool_or(m.metric = 'enqueued')  -- only queues have it, and dropped ones keep it
+            ) t left join howdah.backlog_figures f on f.destination_id = t.id
+        ), moved as (
+            select f.* from figure f
+            join howdah.destinations d on d.id = f.id and d.dropped_at is null
+            left join lateral (
+                select s.enqueued, s.dequeued, s.failed, s.live, s.oldest_sent_at from howdah.flow_samples s
+                where s.destination_id = f.id and s.step = v_step order by s.at desc limit 1
+            ) l on true
+            where (f.enqueued, f.dequeued, f.failed, f.live, f.oldest_sent_at) is distinct from (
+                coalesce(l.enqueued, 0), coalesce(l.dequeued, 0), coalesce(l.failed, 0), coalesce(l.live, 0),
+                l.oldest_sent_at)
+            order by f.enqueued + f.dequeued + f.failed - coalesce(l.enqueued + l.dequeued + l.failed, 0) desc, f.id
+            limit 500
+        )
+        select v_step, v_now, 0, coalesce(sum(f.enqueued), 0), coalesce(sum(f.dequeued), 0),
+            coalesce(sum(f.failed), 0), coalesce(sum(f.live), 0), min(f.oldest_sent_at) from figure f
+        union all
+        select v_step, v_now, m.id, m.enqueued, m.dequeued, m.failed, m.live, m.oldest_sent_at from moved m;
+        continue when v_step = 1;
+        foreach v_step in array '{1,15}'::smallint[] loop
+            v_limit := v_now - case v_step when 1 then interval '3 hours' else interval '8 days' end;
+            delete from howdah.flow_samples s
+            where s.step = v_step and s.at < v_limit and (
+                exists (select from howdah.flow_samples n where n.destination_id = s.destination_id
+                    and n.step = v_step and n.at > s.at and n.at < v_limit)
+                or s.destination_id <> 0 and not exists (select from howdah.destinations d
+                    where d.id = s.destination_id and d.dropped_at is null));
+        end loop;
+    end loop;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._sample_flow() IS 'keep the totals of this minute, and of this quarter of an hour, for curves of the past.';
 
 CREATE FUNCTION howdah._sample_parts(p_first bigint, p_last bigint, p_parts bigint) RETURNS TABLE(n bigint, first bigint, last bigint)
     LANGUAGE sql IMMUTABLE
@@ -18595,10 +18671,9 @@ $$;
 
 COMMENT ON FUNCTION howdah._take(p_lane howdah.lanes, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_hold boolean) IS 'read messages of a lane that howdah._find_in_lane has found and locked, and delete them unless they are held.';
 
-CREATE FUNCTION howdah._take_back(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) RETURNS TABLE(message howdah.msgs, nonpersistent boolean)
+CREATE FUNCTION howdah._take_all(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) RETURNS TABLE(message howdah.msgs, nonpersistent boolean)
     LANGUAGE sql
     AS $$
-    select howdah._return_leases(p_destination.id, p_limit, howdah.now(), null, p_message_ids);
     with ready as (
         delete from howdah.msgs m where m.ctid = any (array(
             select c.ctid from howdah.msgs c
@@ -18624,6 +18699,21 @@ CREATE FUNCTION howdah._take_back(p_destination howdah.destinations, p_message_i
     select r.m, false from ready r
     union all select howdah._as_ready(p.p), (p.p).boot is not null from parked p
     union all select howdah._as_ready(n.n), true from nonpersistent n
+$$;
+
+COMMENT ON FUNCTION howdah._take_all(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) IS 'take messages out of a destination, in one pass through it.';
+
+CREATE FUNCTION howdah._take_back(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) RETURNS TABLE(message howdah.msgs, nonpersistent boolean)
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform howdah._return_leases(p_destination.id, p_limit, howdah.now(), null, p_message_ids);
+    if cardinality(p_message_ids) <= 10000 then
+        return query select t.* from howdah._take_named(p_destination, p_message_ids, p_limit) t;
+    else
+        return query select t.* from howdah._take_all(p_destination, p_message_ids, p_limit) t;
+    end if;
+end
 $$;
 
 COMMENT ON FUNCTION howdah._take_back(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) IS 'take messages out of a destination for an administrator.';
@@ -18816,6 +18906,49 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._take_listed(p_lane howdah.lanes, p_walk howdah.walk, p_want integer, p_note boolean, OUT keys bigint[], OUT upto bigint, OUT clear boolean) IS 'lock messages that the selector''s looks found ahead.';
+
+CREATE FUNCTION howdah._take_named(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) RETURNS TABLE(message howdah.msgs, nonpersistent boolean)
+    LANGUAGE sql
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+    with named as materialized (
+        select k.* from howdah._named_keys(p_destination.id, p_message_ids) k
+    ), ready as (
+        delete from howdah.msgs m where m.ctid = any (array(
+            select k.ctid from named n cross join lateral (
+                select c.ctid from howdah.msgs c
+                where c.destination_id = p_destination.id and c.rank = n.rank and c.seq = n.seq
+                  and c.message_id = n.message_id
+                for update skip locked) k
+            limit p_limit))
+        returning m
+    ), parked as (
+        delete from howdah.parked p where p.ctid = any (array(
+            select k.ctid from (select distinct i.id from unnest(p_message_ids) i(id) order by i.id) n
+            cross join lateral (
+                select c.ctid from howdah.parked c
+                where c.destination_id = p_destination.id and c.message_id = n.id
+                  and (c.lease_id is null or c.due_at <= howdah.now())
+                for update skip locked) k
+            limit p_limit - (select count(*) from ready)))
+        returning p
+    ), nonpersistent as (
+        delete from howdah.msgs_nonpersistent m where m.ctid = any (array(
+            select k.ctid from named n cross join lateral (
+                select c.ctid from howdah.msgs_nonpersistent c
+                where c.destination_id = p_destination.id and c.rank = n.rank and c.seq = n.seq
+                  and c.message_id = n.message_id and c.boot = pg_postmaster_start_time()
+                for update skip locked) k
+            limit p_limit - (select count(*) from ready) - (select count(*) from parked)))
+        returning m
+    )
+    select r.m, false from ready r
+    union all select howdah._as_ready(p.p), (p.p).boot is not null from parked p
+    union all select howdah._as_ready(n.m), true from nonpersistent n
+$$;
+
+COMMENT ON FUNCTION howdah._take_named(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) IS 'take named messages out of a destination, each by its key.';
 
 CREATE FUNCTION howdah._take_one_of_group(p_id integer, p_rank smallint, p_head regclass, p_headed bigint) RETURNS howdah.msgs
     LANGUAGE plpgsql
@@ -21131,7 +21264,7 @@ CREATE FUNCTION howdah.close_consumer(consumer bigint) RETURNS boolean
 declare
     v_row record;
 begin
-    select c.id, d.id as destination_id, d.name, d.waiting into v_row
+    select c.id, c.opened_by, d.id as destination_id, d.name, d.waiting into v_row
     from howdah.consumers c join howdah.destinations d on d.id = c.destination_id where c.id = consumer;
     if not found then
         return false;
@@ -21141,6 +21274,11 @@ begin
     delete from howdah.consumer_leases l where l.consumer_id = v_row.id;
     if howdah._is_own_session(v_row.id) then
         perform pg_advisory_unlock_shared(howdah._lock_key('consumer', v_row.id::text));
+    end if;
+    if v_row.opened_by <> howdah._caller() then
+        perform howdah._record_act('ended', v_row.destination_id, '{}', null, concat_ws(': ',
+            format('consumer %s of %s', v_row.id, quote_ident(v_row.opened_by)),
+            nullif(current_setting('howdah.reason', true), '')));
     end if;
     perform howdah._wake(v_row.destination_id, v_row.waiting);
     return true;
@@ -21668,15 +21806,15 @@ CREATE FUNCTION howdah.drop_redaction(pattern text, path text, reason text DEFAU
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_name text := pattern || ' ' || path;
+    v_before jsonb := howdah._properties('redaction', v_name);
 begin
-    perform howdah._check_admin_service();
     perform howdah._refuse_maintenance();
     delete from howdah.redactions r where r.pattern = drop_redaction.pattern and r.path = drop_redaction.path;
-    if not found then
-        return false;
-    end if;
-    perform howdah._record_act('unredacted', null, '{}', null, concat_ws(': ', pattern || ' ' || path, reason));
-    return true;
+    perform howdah._record_change('redaction', v_name, 'dropped', v_before, null, null, reason);
+    return v_before is not null;
 end
 $$;
 
@@ -22163,6 +22301,34 @@ $$;
 
 COMMENT ON FUNCTION howdah.finish_archive_run(lock_epoch bigint, archive uuid, run integer, snapshot text, facts jsonb, message_ids bigint[], destination_ids integer[], origin_ids integer[], stages integer[]) IS 'record a run as finished; it is part of the archive from now on.';
 
+CREATE FUNCTION howdah.fire_schedule(schedule_id bigint, reason text DEFAULT NULL::text) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_schedule howdah.schedules := howdah._own_schedule(schedule_id);
+    v_at timestamptz := howdah.now();
+    v_message_id bigint;
+begin
+    perform howdah._refuse_maintenance();
+    -- Planned times differ by whole milliseconds. No firing by hand may have the time of one, for that is a key.
+    while extract(microseconds from v_at)::bigint % 1000
+        = extract(microseconds from coalesce(v_schedule.next_at, 'epoch'))::bigint % 1000
+        or exists (select from howdah.schedule_runs r where r.schedule_id = v_schedule.id and r.planned_at = v_at)
+    loop
+        v_at := v_at - interval '1 microsecond';
+    end loop;
+    v_schedule.state := 'active';  -- for the series that it may begin
+    v_message_id := howdah._fire(v_schedule, v_at);
+    update howdah.schedules s set fired = s.fired + 1, last_fired_at = howdah.now() where s.id = v_schedule.id;
+    perform howdah._record_act('fired', v_schedule.destination_id, array_remove(array[v_message_id], null), null,
+        concat_ws(': ', 'schedule ' || coalesce(v_schedule.name, v_schedule.id::text), fire_schedule.reason));
+    return v_message_id;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.fire_schedule(schedule_id bigint, reason text) IS 'make one firing of a schedule now, beside those that it has planned.';
+
 CREATE FUNCTION howdah.fire_schedules(plans jsonb DEFAULT '[]'::jsonb, max_schedules integer DEFAULT 1000, OUT fired bigint, OUT unplanned bigint, OUT next_in double precision) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -22219,6 +22385,57 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.fire_schedules(plans jsonb, max_schedules integer, OUT fired bigint, OUT unplanned bigint, OUT next_in double precision) IS 'send what is due by the clock; any number of schedulers call it again and again.';
+
+CREATE FUNCTION howdah.flow_history(queue text DEFAULT NULL::text, span text DEFAULT 'hour'::text) RETURNS TABLE(at timestamp with time zone, seconds double precision, enqueued bigint, dequeued bigint, failed bigint, live bigint, oldest_age interval)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_now timestamptz := howdah.now();
+    v_id integer := 0;
+    v_step smallint := case span when 'hour' then 1 when 'day' then 15 when 'week' then 15 end;
+    v_width interval := case span when 'hour' then interval '1 minute' when 'day' then interval '15 minutes'
+        else interval '2 hours' end;
+    v_since timestamptz := v_now - case span when 'hour' then interval '1 hour' when 'day' then interval '1 day'
+        else interval '7 days' end;
+begin
+    if v_step is null then
+        raise exception using errcode = 'HD005',
+            message = format('span must be hour, day or week, not %s', coalesce(quote_literal(span), 'NULL'));
+    end if;
+    if queue is not null then
+        v_id := (howdah._queue(queue, 'browse')).id;
+    elsif not howdah._sees_all() then
+        raise exception using errcode = 'HD010',
+            message = format('role %s does not see all queues', quote_literal(howdah._caller())),
+            hint = 'Name a queue that you may browse.';
+    end if;
+    return query
+    with point as (
+        select max(s.at) as at from howdah.flow_samples s
+        where s.destination_id = 0 and s.step = v_step and s.at > v_since - v_width and s.at <= v_now
+        group by date_bin(v_width, s.at, 'epoch')
+    ), level as (
+        select p.at, coalesce(o.enqueued, 0) as enqueued, coalesce(o.dequeued, 0) as dequeued,
+            coalesce(o.failed, 0) as failed, coalesce(o.live, 0) as live, o.oldest_sent_at
+        from point p
+        left join lateral (
+            select s.* from howdah.flow_samples s
+            where s.destination_id = v_id and s.step = v_step and s.at <= p.at order by s.at desc limit 1
+        ) o on true
+    ), change as (
+        select l.*, l.at - lag(l.at) over w as passed, l.enqueued - lag(l.enqueued) over w as came,
+            l.dequeued - lag(l.dequeued) over w as went, l.failed - lag(l.failed) over w as fell
+        from level l window w as (order by l.at)
+    )
+    select c.at, extract(epoch from c.passed)::double precision, greatest(c.came, 0), greatest(c.went, 0),
+        greatest(c.fell, 0), c.live, c.at - c.oldest_sent_at
+    from change c where c.passed is not null order by c.at;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.flow_history(queue text, span text) IS 'what went in and out of a queue, or of all, in the last hour, day or week.';
 
 CREATE FUNCTION howdah.forget_arrivals(link_id uuid) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -24750,11 +24967,12 @@ begin
     ) select count(*) into v_count from gained;
     update howdah.engine e set totals_snapshot = v_until, totals_at = howdah.now() where e.id = 1;
     perform howdah._fold_metrics();
+    perform howdah._sample_flow();
     return v_count;
 end
 $$;
 
-COMMENT ON FUNCTION howdah.maintain_totals(lock_epoch bigint) IS 'add what the journal gained to journal_totals, and all records to the totals for monitoring.';
+COMMENT ON FUNCTION howdah.maintain_totals(lock_epoch bigint) IS 'add what the journal gained to journal_totals, and all records to the totals for monitoring. Once a minute it keeps these for howdah.flow_history.';
 
 CREATE FUNCTION howdah.maintain_workers(lock_epoch bigint DEFAULT NULL::bigint, seconds numeric DEFAULT 120) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -25329,6 +25547,98 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.purge_queue(queue text) IS 'discard every message of a queue that nobody is receiving at the moment.';
+
+CREATE FUNCTION howdah.queue_figures(queues text[] DEFAULT '{}'::text[], busiest integer DEFAULT 100) RETURNS TABLE(queue_name text, live bigint, in_hand bigint, parked bigint, dead bigint, enqueued bigint, dequeued bigint, consumers integer, oldest_age interval, counted_at timestamp with time zone, asked_at timestamp with time zone, queue_count bigint, sees_all boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_now timestamptz := howdah.now();
+    v_all boolean := howdah._sees_all();
+    v_counted timestamptz := (select c.counted_at from howdah.backlog_counts c);
+    v_ids integer[];
+begin
+    perform howdah._refuse_maintenance();
+    if busiest is null or busiest not between 0 and 1000 or cardinality(queues) > 1000 then
+        raise exception using errcode = 'HD005',
+            message = format('busiest must be 0 to 1000 and queues at most 1000 names, not %s and %s',
+                coalesce(busiest::text, 'NULL'), cardinality(queues));
+    end if;
+    v_ids := case when busiest > 0 then howdah._busiest_queues(busiest) else '{}' end;
+    return query
+    with seen as materialized (
+        select d.id, d.name from howdah.destinations d
+        where d.kind = 'queue' and d.dropped_at is null and not d.name ^@ '_TEMP.' and (v_all or howdah._sees(d.id))
+    ), gone as (
+        select t.destination_id as id, sum(t.messages)::bigint as messages from howdah.journal_totals t
+        where t.event in ('consumed', 'expired', 'discarded', 'moved', 'replayed', 'lost') group by t.destination_id
+    ), died as (
+        select f.origin_id as id, sum(f.dead)::bigint as dead from howdah.dead_figures f group by f.origin_id
+    ), hand as (
+        select h.key as name, sum(h.value::numeric)::bigint as in_hand
+        from howdah.workers w, jsonb_each_text(w.in_hand) h
+        where w.heartbeat_at > v_now - interval '1 minute' group by h.key
+    ), registered as (
+        select q.name, count(*)::integer as consumers from howdah.workers w, unnest(w.queues) q(name)
+        where w.heartbeat_at > v_now - interval '1 minute' group by q.name
+    ), figure as materialized (
+        select s.id, s.name, f.live, coalesce(h.in_hand, 0) as in_hand, f.parked, x.dead, f.oldest_sent_at,
+            coalesce(g.messages, 0) as dequeued, coalesce(r.consumers, 0) as consumers
+        from seen s
+        left join howdah.backlog_figures f on f.destination_id = s.id
+        left join gone g on g.id = s.id
+        left join died x on x.id = s.id
+        left join hand h on h.name = s.name
+        left join registered r on r.name = s.name
+    ), shown as (
+        select null::text as name, sum(f.live) as live, sum(f.in_hand)::bigint as in_hand, sum(f.parked) as parked,
+            sum(f.dead) as dead, min(f.oldest_sent_at) as oldest_sent_at, sum(f.dequeued)::bigint as dequeued,
+            (select count(*) from howdah.workers w where w.heartbeat_at > v_now - interval '1 minute')::integer
+            as consumers, count(*) as number, v_all as sees_all, 0 as place
+        from figure f
+        union all
+        select f.name, f.live, f.in_hand, f.parked, f.dead, f.oldest_sent_at, f.dequeued, f.consumers, null, null,
+            coalesce(array_position(v_ids, f.id), busiest + 1)
+        from figure f where f.id = any (v_ids) or f.name = any (queues)
+    )
+    select s.name, n.live, s.in_hand, n.parked, n.dead, n.live + n.parked + s.dequeued, s.dequeued, s.consumers,
+        v_now - s.oldest_sent_at, v_counted, v_now, s.number, s.sees_all
+    from shown s
+    cross join lateral (select coalesce(s.live, 0)::bigint as live, coalesce(s.parked, 0)::bigint as parked,
+        coalesce(s.dead, 0)::bigint as dead where v_counted is not null
+        union all select null, null, null where v_counted is null) n
+    order by s.place, s.name;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.queue_figures(queues text[], busiest integer) IS 'kept figures of the busiest queues and of named ones, for whoever looks often.';
+
+CREATE FUNCTION howdah.queue_names(part text DEFAULT NULL::text, after_name text DEFAULT NULL::text, max_names integer DEFAULT 100) RETURNS SETOF text
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_all boolean := howdah._sees_all();
+begin
+    perform howdah._refuse_maintenance();
+    if max_names is null or max_names not between 1 and 1000 then
+        raise exception using errcode = 'HD005',
+            message = format('max_names must be 1 to 1000, not %s', coalesce(max_names::text, 'NULL'));
+    end if;
+    return query
+    select d.name from howdah.destinations d
+    where d.kind = 'queue' and d.dropped_at is null and not d.name ^@ '_TEMP.'
+      and (after_name is null or d.name > after_name)
+      and (part is null or position(lower(part) in lower(d.name)) > 0)
+      and (v_all or howdah._sees(d.id))
+    order by d.name limit max_names;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.queue_names(part text, after_name text, max_names integer) IS 'names of queues that the caller may browse, page by page.';
 
 CREATE FUNCTION howdah.queue_options(queue text) RETURNS jsonb
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -26932,12 +27242,17 @@ begin
     perform howdah._return_leases(v_destination.id, null, howdah.now(), null, message_ids)
     where message_ids is not null;
     for v_parked in
-        delete from howdah.parked p where p.destination_id = v_destination.id and p.ctid = any (array(
+        delete from howdah.parked p where p.ctid = any (case when message_ids is null then array(
             select c.ctid from howdah.parked c
-            where c.destination_id = v_destination.id
-              and (message_ids is null and c.parked_reason not in ('delay', 'lease')
-                   or c.message_id = any (message_ids) and (c.lease_id is null or c.due_at <= howdah.now()))
-            order by c.message_id for update skip locked))
+            where c.destination_id = v_destination.id and c.parked_reason not in ('delay', 'lease')
+            order by c.message_id for update skip locked)
+        else array(
+            select k.ctid from (select distinct i.id from unnest(message_ids) i(id) order by i.id) n
+            cross join lateral (
+                select c.ctid from howdah.parked c
+                where c.destination_id = v_destination.id and c.message_id = n.id
+                  and (c.lease_id is null or c.due_at <= howdah.now())
+                for update skip locked) k) end)
         returning p.*
     loop
         perform howdah._put(howdah._as_ready(v_parked), v_parked.boot is not null, true);
@@ -27090,6 +27405,8 @@ begin
     perform howdah._journal(v_destination, 'discarded',
         array(select u.id from unnest(v_before) u(id) except select u.id from unnest(v_after) u(id)),
         false, null, 'passed over');
+    perform howdah._record_act('sought', v_destination.id, '{}', null,
+        concat_ws(': ', 'since ' || since, nullif(current_setting('howdah.reason', true), '')));
 end
 $$;
 
@@ -27579,7 +27896,8 @@ CREATE FUNCTION howdah.set_redaction(pattern text, path text, reason text DEFAUL
     AS $_$
 declare
     v_checked constant boolean := howdah._check_admin_service();
-    v_new boolean;
+    v_name text := pattern || ' ' || path;
+    v_before jsonb := howdah._properties('redaction', v_name);
 begin
     perform howdah._refuse_maintenance();
     perform howdah._check_pattern(pattern);
@@ -27591,10 +27909,10 @@ begin
     insert into howdah.redactions as r (pattern, path, reason, set_at, set_by)
     values (set_redaction.pattern, set_redaction.path, set_redaction.reason, howdah.now(), howdah._caller())
     on conflict on constraint pk_redactions do update set reason = excluded.reason, set_at = excluded.set_at,
-        set_by = excluded.set_by
-    returning xmax = 0 into v_new;
-    perform howdah._record_act('redacted', null, '{}', null, concat_ws(': ', pattern || ' ' || path, reason));
-    return v_new;
+        set_by = excluded.set_by;
+    perform howdah._record_change('redaction', v_name, case when v_before is null then 'created' else 'altered' end,
+        v_before, howdah._properties('redaction', v_name), null, reason);
+    return v_before is null;
 end
 $_$;
 
@@ -29163,8 +29481,8 @@ CREATE TABLE howdah.operator_acts (
     incident_id bigint,
     CONSTRAINT ck_operator_acts_act CHECK (
 CASE
-    WHEN (destination_id IS NULL) THEN (act = ANY (ARRAY['paused'::text, 'quiesced'::text, 'stopped'::text, 'resumed'::text, 'redacted'::text, 'unredacted'::text]))
-    ELSE (act = ANY (ARRAY['replayed'::text, 'edited'::text, 'moved'::text, 'parked'::text, 'retried'::text, 'discarded'::text, 'purged'::text]))
+    WHEN (destination_id IS NULL) THEN (act = ANY (ARRAY['paused'::text, 'quiesced'::text, 'stopped'::text, 'resumed'::text]))
+    ELSE (act = ANY (ARRAY['replayed'::text, 'edited'::text, 'moved'::text, 'parked'::text, 'retried'::text, 'discarded'::text, 'purged'::text, 'fired'::text, 'sought'::text, 'ended'::text]))
 END)
 );
 
@@ -29180,7 +29498,7 @@ COMMENT ON COLUMN howdah.operator_acts.other_destination_id IS 'Where replayed, 
 
 COMMENT ON COLUMN howdah.operator_acts.actor IS 'The role that did it.';
 
-COMMENT ON COLUMN howdah.operator_acts.act IS 'replayed, edited, moved, parked, retried, discarded or purged; of the engine paused, quiesced, stopped, resumed, redacted or unredacted (a rule that hides parts of bodies).';
+COMMENT ON COLUMN howdah.operator_acts.act IS 'replayed, edited, moved, parked, retried, discarded, purged, fired (a schedule, by hand), sought (a subscription) or ended (somebody else''s consumer); of the engine paused, quiesced, stopped or resumed.';
 
 COMMENT ON COLUMN howdah.operator_acts.reason IS 'Why, in the operator''s words.';
 
@@ -30199,6 +30517,36 @@ CREATE SEQUENCE howdah.failing_9
     NO MAXVALUE
     CACHE 1;
 
+CREATE TABLE howdah.flow_samples (
+    step smallint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    destination_id integer NOT NULL,
+    enqueued bigint NOT NULL,
+    dequeued bigint NOT NULL,
+    failed bigint NOT NULL,
+    live bigint NOT NULL,
+    oldest_sent_at timestamp with time zone,
+    CONSTRAINT ck_flow_samples_step CHECK ((step = ANY (ARRAY[1, 15])))
+);
+
+COMMENT ON TABLE howdah.flow_samples IS 'Totals at points in time, for curves: of all queues, and of those that changed. Minutes stay three hours, quarters of an hour eight days.';
+
+COMMENT ON COLUMN howdah.flow_samples.step IS 'Minutes from one sample to the next: 1 or 15.';
+
+COMMENT ON COLUMN howdah.flow_samples.at IS 'When it was taken.';
+
+COMMENT ON COLUMN howdah.flow_samples.destination_id IS 'The queue. 0: all queues.';
+
+COMMENT ON COLUMN howdah.flow_samples.enqueued IS 'What had come in by then, as metric_totals.';
+
+COMMENT ON COLUMN howdah.flow_samples.dequeued IS 'What had left by then, as metric_totals.';
+
+COMMENT ON COLUMN howdah.flow_samples.failed IS 'How many deliveries had failed by then, as metric_totals.';
+
+COMMENT ON COLUMN howdah.flow_samples.live IS 'Messages ready for delivery, as backlog_figures.';
+
+COMMENT ON COLUMN howdah.flow_samples.oldest_sent_at IS 'When the oldest of them was sent. NULL: there is none.';
+
 CREATE TABLE howdah.group_owners (
     destination_id integer NOT NULL,
     group_id text NOT NULL,
@@ -31116,6 +31464,9 @@ ALTER TABLE ONLY howdah.ended_conversations
 ALTER TABLE ONLY howdah.engine
     ADD CONSTRAINT pk_engine PRIMARY KEY (id);
 
+ALTER TABLE ONLY howdah.flow_samples
+    ADD CONSTRAINT pk_flow_samples PRIMARY KEY (step, at, destination_id);
+
 ALTER TABLE ONLY howdah.group_owners
     ADD CONSTRAINT pk_group_owners PRIMARY KEY (destination_id, group_id);
 
@@ -31304,6 +31655,8 @@ CREATE INDEX ix_destination_grants_tier ON howdah.destination_grants USING btree
 CREATE INDEX ix_destinations_exception_mode ON howdah.destinations USING btree (exception_mode) WHERE (exception_mode = ANY (ARRAY['named'::text, 'individual'::text]));
 
 CREATE INDEX ix_destinations_former ON howdah.destinations USING btree (name) WHERE (auto_created AND (dropped_at IS NOT NULL));
+
+CREATE INDEX ix_flow_samples_destination_id ON howdah.flow_samples USING btree (destination_id, step, at);
 
 CREATE INDEX ix_group_owners_consumer_id ON howdah.group_owners USING btree (consumer_id);
 
@@ -32232,6 +32585,8 @@ REVOKE ALL ON FUNCTION howdah._move_dead(p_destination howdah.destinations, p_me
 
 REVOKE ALL ON FUNCTION howdah._name_schedule(p_id bigint, p_name text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._named_keys(p_destination_id integer, p_message_ids bigint[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._new_destination(p_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._new_hint(p_name text, p_unlogged boolean) FROM PUBLIC;
@@ -32408,7 +32763,7 @@ REVOKE ALL ON FUNCTION howdah._reclaim_expired() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._record_act(p_act text, p_destination_id integer, p_message_ids bigint[], p_other_id integer, p_reason text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._record_change(p_kind text, p_name text, p_act text, p_before jsonb, p_after jsonb, p_undoes bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._record_change(p_kind text, p_name text, p_act text, p_before jsonb, p_after jsonb, p_undoes bigint, p_reason text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._record_dropped(p_destination howdah.destinations) FROM PUBLIC;
 
@@ -32509,6 +32864,8 @@ REVOKE ALL ON FUNCTION howdah._run_persistent_2(p_name text, p_topic_name text, 
 REVOKE ALL ON FUNCTION howdah._run_poison_procedure(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._same_ring(p_truncations bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._sample_flow() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._sample_parts(p_first bigint, p_last bigint, p_parts bigint) FROM PUBLIC;
 
@@ -32700,6 +33057,8 @@ REVOKE ALL ON FUNCTION howdah._system_limited() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take(p_lane howdah.lanes, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_hold boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._take_all(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._take_back(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_body(p_message_id bigint) FROM PUBLIC;
@@ -32711,6 +33070,8 @@ REVOKE ALL ON FUNCTION howdah._take_found(p_queue howdah.destinations, p_message
 REVOKE ALL ON FUNCTION howdah._take_lease(p_destination howdah.destinations, p_held howdah.message[], p_lease bigint, p_until timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_listed(p_lane howdah.lanes, p_walk howdah.walk, p_want integer, p_note boolean, OUT keys bigint[], OUT upto bigint, OUT clear boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._take_named(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_one_of_group(p_id integer, p_rank smallint, p_head regclass, p_headed bigint) FROM PUBLIC;
 
@@ -33093,9 +33454,19 @@ GRANT ALL ON FUNCTION howdah.find_messages(queue text, filter jsonb, after jsonb
 REVOKE ALL ON FUNCTION howdah.finish_archive_run(lock_epoch bigint, archive uuid, run integer, snapshot text, facts jsonb, message_ids bigint[], destination_ids integer[], origin_ids integer[], stages integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.finish_archive_run(lock_epoch bigint, archive uuid, run integer, snapshot text, facts jsonb, message_ids bigint[], destination_ids integer[], origin_ids integer[], stages integer[]) TO howdah_admin;
 
+REVOKE ALL ON FUNCTION howdah.fire_schedule(schedule_id bigint, reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.fire_schedule(schedule_id bigint, reason text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.fire_schedule(schedule_id bigint, reason text) TO howdah_producer;
+
 REVOKE ALL ON FUNCTION howdah.fire_schedules(plans jsonb, max_schedules integer, OUT fired bigint, OUT unplanned bigint, OUT next_in double precision) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.fire_schedules(plans jsonb, max_schedules integer, OUT fired bigint, OUT unplanned bigint, OUT next_in double precision) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.fire_schedules(plans jsonb, max_schedules integer, OUT fired bigint, OUT unplanned bigint, OUT next_in double precision) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.flow_history(queue text, span text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.flow_history(queue text, span text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.flow_history(queue text, span text) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.flow_history(queue text, span text) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.flow_history(queue text, span text) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.forget_arrivals(link_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.forget_arrivals(link_id uuid) TO howdah_admin;
@@ -33552,6 +33923,18 @@ GRANT ALL ON FUNCTION howdah.presets() TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.purge_queue(queue text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.purge_queue(queue text) TO howdah_admin;
+
+REVOKE ALL ON FUNCTION howdah.queue_figures(queues text[], busiest integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.queue_figures(queues text[], busiest integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.queue_figures(queues text[], busiest integer) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.queue_figures(queues text[], busiest integer) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.queue_figures(queues text[], busiest integer) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.queue_names(part text, after_name text, max_names integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.queue_names(part text, after_name text, max_names integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.queue_names(part text, after_name text, max_names integer) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.queue_names(part text, after_name text, max_names integer) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.queue_names(part text, after_name text, max_names integer) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.queue_options(queue text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.queue_options(queue text) TO howdah_admin;

@@ -33,7 +33,10 @@ def test_the_figures_are_those_of_queue_stats_once_maintenance_has_counted(db: D
     count(db)
     names = "live, in_hand, parked, dead, enqueued, dequeued, consumers, oldest_age"
     stats = db.execute(f"select {names} from howdah.queue_stats('q')".encode()).fetchall()
-    assert db.execute(f"select {names} from howdah.queue_figures('{{q}}', 0) where queue_name = 'q'".encode()).fetchall() == stats
+    assert (
+        db.execute(f"select {names} from howdah.queue_figures('{{q}}', 0) where queue_name = 'q'".encode()).fetchall()
+        == stats
+    )
     first, *_ = figures(db)
     assert [first[name] for name in ("live", "parked", "dead", "dequeued")] == [2, 1, 1, 2]
 
