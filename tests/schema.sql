@@ -29315,9 +29315,10 @@ CREATE VIEW howdah.audit_acts AS
    FROM (((howdah.operator_acts a
      CROSS JOIN LATERAL unnest(a.message_ids) i(message_id))
      JOIN howdah.destinations d ON ((d.id = a.destination_id)))
-     LEFT JOIN howdah.destinations o ON ((o.id = a.other_destination_id)));
+     LEFT JOIN howdah.destinations o ON ((o.id = a.other_destination_id)))
+  WHERE (a.act <> 'fired'::text);
 
-COMMENT ON VIEW howdah.audit_acts IS 'What operators did, unfolded to one row for each act and message.';
+COMMENT ON VIEW howdah.audit_acts IS 'What operators did with messages, unfolded to one row for each act and message.';
 
 CREATE VIEW howdah.audit_cursors AS
  SELECT d.id AS destination_id,
