@@ -148,8 +148,10 @@ select a.act_id, a.at, a.actor, a.act, a.destination_id, d.name as queue, a.othe
 from howdah.operator_acts a
 cross join lateral unnest(a.message_ids) i(message_id)
 join howdah.destinations d on d.id = a.destination_id
-left join howdah.destinations o on o.id = a.other_destination_id;
-comment on view howdah.audit_acts is 'What operators did, unfolded to one row for each act and message.';
+left join howdah.destinations o on o.id = a.other_destination_id
+-- A schedule that was fired sent a message as any other, and excuses nothing.
+where a.act <> 'fired';
+comment on view howdah.audit_acts is 'What operators did with messages, unfolded to one row for each act and message.';
 
 create or replace view howdah.audit_locks as
 select l.name, e.id, e.epoch, e.holder, e.acquired_at, e.xid, l.epoch as present_epoch, l.holder as present_holder,
