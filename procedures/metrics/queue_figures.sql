@@ -19,7 +19,8 @@ language plpgsql stable security definer set search_path = pg_catalog, howdah,
 as $$
 declare
     v_now timestamptz := howdah.now();
-    v_all boolean := howdah._sees_all();
+    v_number constant bigint := (select count(*) from howdah.destinations d
+        where d.kind = 'queue' and d.dropped_at is null and not d.name ^@ '_TEMP.');
     v_counted timestamptz := (select c.counted_at from howdah.backlog_counts c);
     v_ids integer[];
 begin
@@ -32,8 +33,7 @@ begin
     v_ids := case when busiest > 0 then howdah._busiest_queues(busiest) else '{}' end;
     return query
     with seen as materialized (
-        select d.id, d.name from howdah.destinations d
-        where d.kind = 'queue' and d.dropped_at is null and not d.name ^@ '_TEMP.' and (v_all or howdah._sees(d.id))
+        select d.id, d.name from howdah._seen_queues() v(id) join howdah.destinations d on d.id = v.id
     ), gone as (
         select t.destination_id as id, sum(t.messages)::bigint as messages from howdah.journal_totals t
         where t.event in ('consumed', 'expired', 'discarded', 'moved', 'replayed', 'lost') group by t.destination_id
@@ -59,7 +59,8 @@ begin
         select null::text as name, sum(f.live) as live, sum(f.in_hand)::bigint as in_hand, sum(f.parked) as parked,
             sum(f.dead) as dead, min(f.oldest_sent_at) as oldest_sent_at, sum(f.dequeued)::bigint as dequeued,
             (select count(*) from howdah.workers w where w.heartbeat_at > v_now - interval '1 minute')::integer
-            as consumers, count(*) as number, v_all as sees_all, 0 as place
+            as consumers, count(*) as number,
+            count(*) = v_number as sees_all, 0 as place
         from figure f
         union all
         select f.name, f.live, f.in_hand, f.parked, f.dead, f.oldest_sent_at, f.dequeued, f.consumers, null, null,

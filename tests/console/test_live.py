@@ -7,7 +7,6 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-
 import pytest
 from support import Db, one
 
