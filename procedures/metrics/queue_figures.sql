@@ -1,14 +1,14 @@
 -- howdah.queue_figures(queues, busiest): kept figures of the busiest queues and of named ones, for whoever looks often.
 --
--- Returns  a first row without queue_name: all queues that the caller may browse together, with their number in
---          queue_count, and whether the caller sees every queue in sees_all. Then one row per queue, the busiest first.
---          Names that the caller may not browse, or that no queue has, are left out. The figures are those of
---          howdah.queue_stats. counted_at: when maintain_backlog last counted; NULL: never, then those that it counts
---          are NULL. asked_at: now.
+-- Returns  a first row without queue_name: all queues that the caller sees together, with their number in queue_count,
+--          and whether these are all there are in sees_all. Then one row per queue, the busiest first. Names that the
+--          caller does not see, or that no queue has, are left out. The figures are those of howdah.queue_stats.
+--          counted_at: when maintain_backlog last counted; NULL: never, and then what it counts is NULL. asked_at: now.
 -- Raises   HD005 busiest is not 0 to 1000, or there are more than 1000 names; HD010 called from a maintenance command.
 -- Role     howdah_admin howdah_browser howdah_consumer howdah_auditor
 --
--- It never counts messages, however old the kept figures are: the caller sees how old. in_hand and consumers are of now.
+-- It never counts messages, however old the kept figures are: the caller sees how old. in_hand and consumers are of
+-- now.
 create or replace function howdah.queue_figures(queues text[] default '{}', busiest integer default 100) returns table (
     queue_name text, live bigint, in_hand bigint, parked bigint, dead bigint, enqueued bigint, dequeued bigint,
     consumers integer, oldest_age interval, counted_at timestamptz, asked_at timestamptz, queue_count bigint,
