@@ -122,12 +122,10 @@ class Views:
         for key, known in list(self._known.items()):
             if known.done() and (known.cancelled() or known.exception() or now() - known.result()[0] >= self._recheck):
                 del self._known[key]
-        known = self._known.get((person, names))
-        if known is None:
-            known = asyncio.ensure_future(self._checked(person, names, now()))
-            self._known[person, names] = known
+        if (person, names) not in self._known:
+            self._known[person, names] = asyncio.ensure_future(self._checked(person, names, now()))
         # Shielded: one viewer who leaves does not take the answer from the others.
-        return (await asyncio.shield(known))[1]
+        return (await asyncio.shield(self._known[person, names]))[1]
 
     async def _checked(self, person: Person, names: Names, began: float) -> tuple[float, Look | None]:
         self.checks += 1

@@ -34,7 +34,6 @@ as $$
 declare
     v_now timestamptz := howdah.now();
     v_id integer;
-    v_all boolean := howdah._sees_all();
     v_kept boolean := howdah._totals_will_do();
     v_kept_at timestamptz := (select e.totals_at from howdah.engine e);
     v_counted_at timestamptz;
@@ -49,7 +48,7 @@ begin
     with destination as (
         select d.id, d.name from howdah.destinations d
         where d.dropped_at is null and (v_id is null and d.kind = 'queue' and not d.name ^@ '_TEMP.' or d.id = v_id)
-          and (v_all or d.id = v_id or howdah._sees(d.id))
+          and (d.id = v_id or v_id is null and d.id in (select v.id from howdah._seen_queues() v(id)))
     ), total as (
         select t.destination_id,
             coalesce(sum(t.messages) filter (where t.event = 'consumed'), 0)::bigint as consumed,

@@ -8,11 +8,9 @@ language sql stable
 as $$
     select array(
         select d.id
-        from howdah.destinations d
+        from howdah._seen_queues() v(id) join howdah.destinations d on d.id = v.id
         left join howdah.metric_totals t on t.destination_id = d.id and t.metric = 'enqueued' and t.label = ''
         left join howdah.backlog_figures f on f.destination_id = d.id
-        where d.kind = 'queue' and d.dropped_at is null and not d.name ^@ '_TEMP.'
-          and ((select howdah._sees_all()) or howdah._sees(d.id))
         order by case when t.changed_at > howdah.now() - interval '10 minutes' then t.gained else 0 end desc,
             coalesce(f.live + f.parked, 0) desc, coalesce(t.total, 0) desc, d.name
         limit p_most)

@@ -29,7 +29,9 @@ begin
     end if;
     if queue is not null then
         v_id := (howdah._queue(queue, 'browse')).id;
-    elsif not howdah._sees_all() then
+    elsif exists (select from howdah.destinations d
+        where d.kind = 'queue' and d.dropped_at is null and not d.name ^@ '_TEMP.'
+          and d.id not in (select v.id from howdah._seen_queues() v(id))) then
         raise exception using errcode = 'HD010',
             message = format('role %s does not see all queues', quote_literal(howdah._caller())),
             hint = 'Name a queue that you may browse.';

@@ -1,14 +1,14 @@
 -- howdah.queue_figures(queues, busiest): kept figures of the busiest queues and of named ones, for whoever looks often.
 --
--- Returns  a first row without queue_name: all queues that the caller may browse together, with their number in
---          queue_count, and whether the caller sees every queue in sees_all. Then one row per queue, the busiest first.
---          Names that the caller may not browse, or that no queue has, are left out. The figures are those of
---          howdah.queue_stats. counted_at: when maintain_backlog last counted; NULL: never, then those that it counts
---          are NULL. asked_at: now.
+-- Returns  a first row without queue_name: all queues that the caller sees together, with their number in queue_count,
+--          and whether these are all there are in sees_all. Then one row per queue, the busiest first. Names that the
+--          caller does not see, or that no queue has, are left out. The figures are those of howdah.queue_stats.
+--          counted_at: when maintain_backlog last counted; NULL: never, and then what it counts is NULL. asked_at: now.
 -- Raises   HD005 busiest is not 0 to 1000, or there are more than 1000 names; HD010 called from a maintenance command.
 -- Role     howdah_admin howdah_browser howdah_consumer howdah_auditor
 --
--- It never counts messages, however old the kept figures are: the caller sees how old. in_hand and consumers are of now.
+-- It never counts messages, however old the kept figures are: the caller sees how old. in_hand and consumers are of
+-- now.
 create or replace function howdah.queue_figures(queues text[] default '{}', busiest integer default 100) returns table (
     queue_name text, live bigint, in_hand bigint, parked bigint, dead bigint, enqueued bigint, dequeued bigint,
     consumers integer, oldest_age interval, counted_at timestamptz, asked_at timestamptz, queue_count bigint,
@@ -19,7 +19,8 @@ language plpgsql stable security definer set search_path = pg_catalog, howdah,
 as $$
 declare
     v_now timestamptz := howdah.now();
-    v_all boolean := howdah._sees_all();
+    v_number constant bigint := (select count(*) from howdah.destinations d
+        where d.kind = 'queue' and d.dropped_at is null and not d.name ^@ '_TEMP.');
     v_counted timestamptz := (select c.counted_at from howdah.backlog_counts c);
     v_ids integer[];
 begin
@@ -32,8 +33,7 @@ begin
     v_ids := case when busiest > 0 then howdah._busiest_queues(busiest) else '{}' end;
     return query
     with seen as materialized (
-        select d.id, d.name from howdah.destinations d
-        where d.kind = 'queue' and d.dropped_at is null and not d.name ^@ '_TEMP.' and (v_all or howdah._sees(d.id))
+        select d.id, d.name from howdah._seen_queues() v(id) join howdah.destinations d on d.id = v.id
     ), gone as (
         select t.destination_id as id, sum(t.messages)::bigint as messages from howdah.journal_totals t
         where t.event in ('consumed', 'expired', 'discarded', 'moved', 'replayed', 'lost') group by t.destination_id
@@ -59,7 +59,8 @@ begin
         select null::text as name, sum(f.live) as live, sum(f.in_hand)::bigint as in_hand, sum(f.parked) as parked,
             sum(f.dead) as dead, min(f.oldest_sent_at) as oldest_sent_at, sum(f.dequeued)::bigint as dequeued,
             (select count(*) from howdah.workers w where w.heartbeat_at > v_now - interval '1 minute')::integer
-            as consumers, count(*) as number, v_all as sees_all, 0 as place
+            as consumers, count(*) as number,
+            count(*) = v_number as sees_all, 0 as place
         from figure f
         union all
         select f.name, f.live, f.in_hand, f.parked, f.dead, f.oldest_sent_at, f.dequeued, f.consumers, null, null,

@@ -8,20 +8,15 @@ create or replace function howdah.queue_names(
 ) returns setof text
 language plpgsql stable security definer set search_path = pg_catalog, howdah, pg_temp set jit = off
 as $$
-declare
-    v_all boolean := howdah._sees_all();
 begin
-    perform howdah._refuse_maintenance();
     if max_names is null or max_names not between 1 and 1000 then
         raise exception using errcode = 'HD005',
             message = format('max_names must be 1 to 1000, not %s', coalesce(max_names::text, 'NULL'));
     end if;
     return query
-    select d.name from howdah.destinations d
-    where d.kind = 'queue' and d.dropped_at is null and not d.name ^@ '_TEMP.'
-      and (after_name is null or d.name > after_name)
+    select d.name from howdah._seen_queues() v(id) join howdah.destinations d on d.id = v.id
+    where (after_name is null or d.name > after_name)
       and (part is null or position(lower(part) in lower(d.name)) > 0)
-      and (v_all or howdah._sees(d.id))
     order by d.name limit max_names;
 end
 $$;

@@ -5,6 +5,9 @@
 --          and fingerprint are those of the last failure, the ages those of dead_at; p_selected holds message ids, and
 --          p_after is a position.
 -- Role     internal
+--
+-- The greatest incident is that of an expression. PostgreSQL would look for the greatest number of all from the end,
+-- message by message, until the tables' first ANALYZE: seconds for 10,000 dead messages.
 create or replace function howdah._dead_messages(
     p_destination_id integer, p_origin_id integer, p_error_class text, p_fingerprint text, p_older_than timestamptz,
     p_newer_than timestamptz, p_selected bigint[], p_after bigint, p_max bigint
@@ -37,7 +40,7 @@ as $$
         and (p.boot is null or p.boot = pg_postmaster_start_time())
     ) d
     cross join lateral (
-        select count(*) as failures, max(f.incident_id) as last from howdah.poison_details f
+        select count(*) as failures, max(f.incident_id + 0) as last from howdah.poison_details f
         where f.message_id = d.message_id
     ) c
     left join howdah.poison_details i on i.incident_id = c.last

@@ -106,7 +106,7 @@ def test_a_stream_ends_when_the_role_of_its_viewer_loses_the_right_to_look(
     poller = Poller(database, Person("poller", role="console_operator"), 0.02)
 
     async def watch() -> list[str]:
-        events = []
+        events: list[str] = []
         async for event in stream(database, poller):
             if not events:
                 db.execute("revoke howdah_browser from console_browser")

@@ -120,6 +120,24 @@ def test_rules_decide_in_the_documented_order(db: Db, connect: Connect, team: di
         assert not may(connect(team["ann"]))
 
 
+@pytest.mark.parametrize("how", PRECEDENCES)
+def test_rules_decide_of_all_queues_at_once_as_of_each(
+    db: Db, connect: Connect, team: dict[str, str], q: str, how: str
+) -> None:
+    """The one look at all rights, against what lists ask of each queue."""
+    one(db, "select howdah.create_rule_set('mine')")
+    one(db, 'select howdah.alter_engine(\'{"rule_set": "mine"}\')')
+    one(db, "select howdah.create_queue('other')")
+    tom = connect(team["tom"])
+    for operation in ("produce", "consume", "browse", "admin"):
+        for key, principal in PRECEDENCES[how][0]:
+            rule(db, key.replace("produce", operation), team.get(principal, principal), rule_set="mine")
+        each = column(tom, "select queue from howdah.list_queues()")
+        assert column(tom, "select n from howdah.queue_names() n") == each
+        assert column(tom, "select queue_name from howdah.queue_stats()") == each
+        assert ("q" in each) is PRECEDENCES[how][1]
+
+
 def test_of_two_wildcards_the_more_specific_decides(db: Db, connect: Connect, team: dict[str, str]) -> None:
     one(db, "select howdah.create_queue('JOBS.print.a4')")
     tom, call = connect(team["tom"]), "select howdah.send('JOBS.print.a4', 'x')"
