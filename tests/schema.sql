@@ -2351,11 +2351,9 @@ CREATE FUNCTION howdah._busiest_queues(p_most integer) RETURNS integer[]
     AS $$
     select array(
         select d.id
-        from howdah.destinations d
+        from howdah._seen_queues() v(id) join howdah.destinations d on d.id = v.id
         left join howdah.metric_totals t on t.destination_id = d.id and t.metric = 'enqueued' and t.label = ''
         left join howdah.backlog_figures f on f.destination_id = d.id
-        where d.kind = 'queue' and d.dropped_at is null and not d.name ^@ '_TEMP.'
-          and ((select howdah._sees_all()) or howdah._sees(d.id))
         order by case when t.changed_at > howdah.now() - interval '10 minutes' then t.gained else 0 end desc,
             coalesce(f.live + f.parked, 0) desc, coalesce(t.total, 0) desc, d.name
         limit p_most)
@@ -5247,7 +5245,7 @@ CREATE FUNCTION howdah._dead_messages(p_destination_id integer, p_origin_id inte
         and (p.boot is null or p.boot = pg_postmaster_start_time())
     ) d
     cross join lateral (
-        select count(*) as failures, max(f.incident_id) as last from howdah.poison_details f
+        select count(*) as failures, max(f.incident_id + 0) as last from howdah.poison_details f
         where f.message_id = d.message_id
     ) c
     left join howdah.poison_details i on i.incident_id = c.last
@@ -16377,6 +16375,36 @@ $$;
 
 COMMENT ON FUNCTION howdah._search_unlisted(p_lane howdah.lanes, p_walk howdah.walk, p_upto bigint, p_tail bigint, p_want integer, p_all boolean) IS 'search for selected messages that came back, or were committed late, up to the position that a selector''s looks have reached.';
 
+CREATE FUNCTION howdah._seen_queues() RETURNS SETOF integer
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    v_all constant boolean := howdah._sees_all();
+    v_rule_set constant text := howdah._rule_set_of_caller();
+    v_caller constant text := howdah._caller();
+    v_groups text[];
+begin
+    perform howdah._refuse_maintenance();
+    if not v_all then
+        v_groups := array(select g.role_name from (select distinct d.role_name from howdah.destination_grants d
+            where d.kind <> 'user' and d.role_name <> '*') g where howdah._has_role(g.role_name));
+    end if;
+    return query
+    select d.id from howdah.destinations d
+    where d.kind = 'queue' and d.dropped_at is null and not d.name ^@ '_TEMP.' and (v_all or d.id in (
+        select r.destination_id from (
+            select distinct on (g.destination_id, g.verb) g.destination_id, g.allow
+            from howdah.destination_grants g
+            where g.rule_set in (v_rule_set, '') and g.verb in ('receive', 'send', 'browse', 'admin')
+              and case when g.role_name = '*' then true when g.kind = 'user' then g.role_name = v_caller
+                  else g.role_name = any (v_groups) end
+            order by g.destination_id, g.verb, g.tier, g.allow
+        ) r where r.allow));
+end
+$$;
+
+COMMENT ON FUNCTION howdah._seen_queues() IS 'the queues that lists show the caller, found for all of them at once.';
+
 CREATE FUNCTION howdah._seen_up_to(p_destination_id integer, p_ask boolean) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
@@ -22406,7 +22434,9 @@ begin
     end if;
     if queue is not null then
         v_id := (howdah._queue(queue, 'browse')).id;
-    elsif not howdah._sees_all() then
+    elsif exists (select from howdah.destinations d
+        where d.kind = 'queue' and d.dropped_at is null and not d.name ^@ '_TEMP.'
+          and d.id not in (select v.id from howdah._seen_queues() v(id))) then
         raise exception using errcode = 'HD010',
             message = format('role %s does not see all queues', quote_literal(howdah._caller())),
             hint = 'Name a queue that you may browse.';
@@ -25556,7 +25586,8 @@ CREATE FUNCTION howdah.queue_figures(queues text[] DEFAULT '{}'::text[], busiest
     AS $$
 declare
     v_now timestamptz := howdah.now();
-    v_all boolean := howdah._sees_all();
+    v_number constant bigint := (select count(*) from howdah.destinations d
+        where d.kind = 'queue' and d.dropped_at is null and not d.name ^@ '_TEMP.');
     v_counted timestamptz := (select c.counted_at from howdah.backlog_counts c);
     v_ids integer[];
 begin
@@ -25569,8 +25600,7 @@ begin
     v_ids := case when busiest > 0 then howdah._busiest_queues(busiest) else '{}' end;
     return query
     with seen as materialized (
-        select d.id, d.name from howdah.destinations d
-        where d.kind = 'queue' and d.dropped_at is null and not d.name ^@ '_TEMP.' and (v_all or howdah._sees(d.id))
+        select d.id, d.name from howdah._seen_queues() v(id) join howdah.destinations d on d.id = v.id
     ), gone as (
         select t.destination_id as id, sum(t.messages)::bigint as messages from howdah.journal_totals t
         where t.event in ('consumed', 'expired', 'discarded', 'moved', 'replayed', 'lost') group by t.destination_id
@@ -25596,7 +25626,8 @@ begin
         select null::text as name, sum(f.live) as live, sum(f.in_hand)::bigint as in_hand, sum(f.parked) as parked,
             sum(f.dead) as dead, min(f.oldest_sent_at) as oldest_sent_at, sum(f.dequeued)::bigint as dequeued,
             (select count(*) from howdah.workers w where w.heartbeat_at > v_now - interval '1 minute')::integer
-            as consumers, count(*) as number, v_all as sees_all, 0 as place
+            as consumers, count(*) as number,
+            count(*) = v_number as sees_all, 0 as place
         from figure f
         union all
         select f.name, f.live, f.in_hand, f.parked, f.dead, f.oldest_sent_at, f.dequeued, f.consumers, null, null,
@@ -25620,20 +25651,15 @@ CREATE FUNCTION howdah.queue_names(part text DEFAULT NULL::text, after_name text
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     SET jit TO 'off'
     AS $$
-declare
-    v_all boolean := howdah._sees_all();
 begin
-    perform howdah._refuse_maintenance();
     if max_names is null or max_names not between 1 and 1000 then
         raise exception using errcode = 'HD005',
             message = format('max_names must be 1 to 1000, not %s', coalesce(max_names::text, 'NULL'));
     end if;
     return query
-    select d.name from howdah.destinations d
-    where d.kind = 'queue' and d.dropped_at is null and not d.name ^@ '_TEMP.'
-      and (after_name is null or d.name > after_name)
+    select d.name from howdah._seen_queues() v(id) join howdah.destinations d on d.id = v.id
+    where (after_name is null or d.name > after_name)
       and (part is null or position(lower(part) in lower(d.name)) > 0)
-      and (v_all or howdah._sees(d.id))
     order by d.name limit max_names;
 end
 $$;
@@ -25675,7 +25701,6 @@ CREATE FUNCTION howdah.queue_stats(queue text DEFAULT NULL::text) RETURNS TABLE(
 declare
     v_now timestamptz := howdah.now();
     v_id integer;
-    v_all boolean := howdah._sees_all();
     v_kept boolean := howdah._totals_will_do();
     v_kept_at timestamptz := (select e.totals_at from howdah.engine e);
     v_counted_at timestamptz;
@@ -25690,7 +25715,7 @@ begin
     with destination as (
         select d.id, d.name from howdah.destinations d
         where d.dropped_at is null and (v_id is null and d.kind = 'queue' and not d.name ^@ '_TEMP.' or d.id = v_id)
-          and (v_all or d.id = v_id or howdah._sees(d.id))
+          and (d.id = v_id or v_id is null and d.id in (select v.id from howdah._seen_queues() v(id)))
     ), total as (
         select t.destination_id,
             coalesce(sum(t.messages) filter (where t.event = 'consumed'), 0)::bigint as consumed,
@@ -29520,9 +29545,10 @@ CREATE VIEW howdah.audit_acts AS
    FROM (((howdah.operator_acts a
      CROSS JOIN LATERAL unnest(a.message_ids) i(message_id))
      JOIN howdah.destinations d ON ((d.id = a.destination_id)))
-     LEFT JOIN howdah.destinations o ON ((o.id = a.other_destination_id)));
+     LEFT JOIN howdah.destinations o ON ((o.id = a.other_destination_id)))
+  WHERE (a.act <> 'fired'::text);
 
-COMMENT ON VIEW howdah.audit_acts IS 'What operators did, unfolded to one row for each act and message.';
+COMMENT ON VIEW howdah.audit_acts IS 'What operators did with messages, unfolded to one row for each act and message.';
 
 CREATE VIEW howdah.audit_cursors AS
  SELECT d.id AS destination_id,
@@ -32888,6 +32914,8 @@ REVOKE ALL ON FUNCTION howdah._search_around(p_lane howdah.lanes, p_back bigint,
 REVOKE ALL ON FUNCTION howdah._search_from(p_destination_id integer, p_rank integer, p_position bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._search_unlisted(p_lane howdah.lanes, p_walk howdah.walk, p_upto bigint, p_tail bigint, p_want integer, p_all boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._seen_queues() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._seen_up_to(p_destination_id integer, p_ask boolean) FROM PUBLIC;
 
