@@ -5083,8 +5083,8 @@ begin
         where a.destination_id = v_former.id and a.last_position is not null;
     end if;
     update howdah.destinations d
-    set dropped_at = null, created_at = howdah.now(), created_by = howdah._caller(), positions = v_former.positions,
-        head = v_former.head, search = v_former.search, sending_paused = s.halted, receiving_paused = s.halted,
+    set dropped_at = null, positions = v_former.positions, head = v_former.head, search = v_former.search,
+        sending_paused = s.halted, receiving_paused = s.halted,
         persistent = d.own_persistent and e.persistent,
         main_rank = case when d.kind <> 'queue' or (d.own_persistent and e.persistent) = d.persistent then d.main_rank
             when d.own_persistent and e.persistent then 9 - d.default_priority else -1 end

@@ -5,7 +5,8 @@
 -- Role     internal
 --
 -- So a name that comes and goes uses one number. A message that was committed just after the end is in the queue again,
--- in its place. Positions go on where they ended, so no message's number comes twice.
+-- in its place. Positions go on where they ended, so no message's number comes twice. It keeps when it was first
+-- created and by whom, because its journal is as old.
 create or replace function howdah._create_again(p_name text, p_kind text, p_options jsonb) returns boolean
 language plpgsql volatile
 as $$
@@ -34,8 +35,8 @@ begin
         where a.destination_id = v_former.id and a.last_position is not null;
     end if;
     update howdah.destinations d
-    set dropped_at = null, created_at = howdah.now(), created_by = howdah._caller(), positions = v_former.positions,
-        head = v_former.head, search = v_former.search, sending_paused = s.halted, receiving_paused = s.halted,
+    set dropped_at = null, positions = v_former.positions, head = v_former.head, search = v_former.search,
+        sending_paused = s.halted, receiving_paused = s.halted,
         persistent = d.own_persistent and e.persistent,
         main_rank = case when d.kind <> 'queue' or (d.own_persistent and e.persistent) = d.persistent then d.main_rank
             when d.own_persistent and e.persistent then 9 - d.default_priority else -1 end

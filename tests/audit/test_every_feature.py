@@ -38,7 +38,7 @@ NO_EFFECT = {
     *("undo_change", "unregister_instance", "wait_many", "xa_begin", "xa_decide", "xa_forget"),
     *("parse_rule", "record_user", "user_state"),
     *("count_matching", "drop_redaction", "find_messages", "health", "list_redactions", "message_history"),
-    *("set_redaction", "show_message"),
+    *("set_redaction", "show_message", "flow_history", "queue_figures", "queue_names"),
     "reset_metrics",
     "new_engine_id",  # after a copy of a whole cluster only
     "rebase_topics",  # after a restore into another cluster only

@@ -496,6 +496,22 @@ def test_an_old_snapshots_send_after_the_end_comes_back_with_maintenance(
     assert column(on, "select message_id from howdah.receive('q')") == [sent]
 
 
+def test_what_comes_again_is_as_old_as_its_journal(on: Db, clock: Clock) -> None:
+    """The audit accuses a queue of whatever was journaled before the queue was created."""
+    created = "select created_at from howdah.list_queues() where queue = 'q'"
+    one(on, "select howdah.send('q', 'x')")
+    first = one(on, created)
+    assert len(column(on, "select message_id from howdah.receive('q')")) == 1
+    reap(on)
+    clock.advance(121)
+    assert reap(on) == 1
+    one(on, "select howdah.send('q', 'x')")
+    assert one(on, created) == first
+    assert one(
+        on, "select created_at <= all (select at from howdah.journal) from howdah.audit_destinations where queue = 'q'"
+    )
+
+
 def test_a_consumer_that_opens_while_the_end_is_decided_keeps_the_queue(on: Db, connect: Connect, clock: Clock) -> None:
     consumer = connect()
     assert column(on, "select howdah.receive('q')") == []
