@@ -1,8 +1,8 @@
 -- howdah.queue_figures(queues, busiest): kept figures of the busiest queues and of named ones, for whoever looks often.
 --
--- Returns  a first row without queue_name: all queues that the caller sees together, with their number in queue_count,
---          and whether these are all there are in sees_all. Then one row per queue, the busiest first. Names that the
---          caller does not see, or that no queue has, are left out. The figures are those of howdah.queue_stats.
+-- Returns  a first row without queue_name: all queues that the caller sees together. queue_count is their number, and
+--          sees_all says whether there are no others. Then one row per queue, the busiest first. Names that the caller
+--          does not see, or that no queue has, are left out. The figures are those of howdah.queue_stats.
 --          counted_at: when maintain_backlog last counted; NULL: never, and then what it counts is NULL. asked_at: now.
 -- Raises   HD005 busiest is not 0 to 1000, or there are more than 1000 names; HD010 called from a maintenance command.
 -- Role     howdah_admin howdah_browser howdah_consumer howdah_auditor

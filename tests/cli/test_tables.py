@@ -51,6 +51,7 @@ LISTS: dict[tuple[str, ...], list[str]] = {
     ("service", "list"): ["httpsjms"],
     ("instance", "list"): [],
     ("changes", "list"): ["queue"],
+    ("redaction", "list"): [],
     ("log", "show"): [],
 }
 
