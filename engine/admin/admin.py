@@ -61,12 +61,12 @@ class Admin(Topics):
         return self._run(table("queue_stats", STATS_COLUMNS, queue=("text", queue)))
 
     def queue_figures(self, queues: Sequence[str] = (), busiest: int = 100) -> Rows:
-        """Return kept figures of all queues together, of the busiest and of named ones. Nothing is counted."""
+        """Return kept figures of all queues, the busiest and named ones."""
         call = table("queue_figures", FIGURE_COLUMNS, queues=("text[]", list(queues)), busiest=("integer", busiest))
         return self._run(call)
 
     def queue_names(self, part: str | None = None, *, after: str | None = None, limit: int = 100) -> list[str]:
-        """Return names of queues in order, those that have a part in them, after a name."""
+        """Return names of queues in order that have a part in them."""
         rows = self._run(
             table(
                 "queue_names",
@@ -79,7 +79,7 @@ class Admin(Topics):
         return [row["queue_names"] for row in rows]
 
     def flow_history(self, queue: str | None = None, span: str = "hour") -> Rows:
-        """Return what went in and out of a queue, or of all, in the last hour, day or week, point by point."""
+        """Return what went in and out of a queue, or of all, in the last hour, day or week."""
         return self._run(table("flow_history", FLOW_COLUMNS, queue=("text", queue), span=("text", span)))
 
     def metrics(self, queues: int = 100) -> Rows:

@@ -62,12 +62,12 @@ class AsyncAdmin(AsyncTopics):
         return await self._run(table("queue_stats", STATS_COLUMNS, queue=("text", queue)))
 
     async def queue_figures(self, queues: Sequence[str] = (), busiest: int = 100) -> Rows:
-        """Return kept figures of all queues together, of the busiest and of named ones. Nothing is counted."""
+        """Return kept figures of all queues, the busiest and named ones."""
         call = table("queue_figures", FIGURE_COLUMNS, queues=("text[]", list(queues)), busiest=("integer", busiest))
         return await self._run(call)
 
     async def queue_names(self, part: str | None = None, *, after: str | None = None, limit: int = 100) -> list[str]:
-        """Return names of queues in order, those that have a part in them, after a name."""
+        """Return names of queues in order that have a part in them."""
         rows = await self._run(
             table(
                 "queue_names",
@@ -80,7 +80,7 @@ class AsyncAdmin(AsyncTopics):
         return [row["queue_names"] for row in rows]
 
     async def flow_history(self, queue: str | None = None, span: str = "hour") -> Rows:
-        """Return what went in and out of a queue, or of all, in the last hour, day or week, point by point."""
+        """Return what went in and out of a queue, or of all, in the last hour, day or week."""
         return await self._run(table("flow_history", FLOW_COLUMNS, queue=("text", queue), span=("text", span)))
 
     async def metrics(self, queues: int = 100) -> Rows:
