@@ -88,6 +88,7 @@ def test_the_overview_shows_the_state_of_server_resources_limits_and_vacuum(
     assert "PostgreSQL " in page
 
 
+@pytest.mark.slow
 def test_pages_of_many_queues_ask_for_kept_figures_and_say_their_age(
     client: TestClient, db: Db, orders: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

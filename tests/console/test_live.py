@@ -157,6 +157,7 @@ def test_an_event_says_that_nobody_has_counted(database: Database, orders: int) 
     assert found["totals"]["live"] is None
 
 
+@pytest.mark.slow
 def test_the_poller_reads_the_busiest_queues_and_those_that_a_page_shows(
     database: Database, counted: None, db: Db
 ) -> None:

@@ -115,6 +115,7 @@ def test_samples_are_one_a_minute_and_only_of_queues_that_changed(db: Db, clock:
     assert one(db, "select count(*) from howdah.flow_samples where step = 1 and destination_id = 0") == 2
 
 
+@pytest.mark.slow
 def test_samples_are_bounded_by_number_and_by_age(db: Db, clock: Clock) -> None:
     one(db, "select count(howdah.create_queue('r' || n)) from generate_series(1, 520) n")
     one(db, "select count(howdah.send('r' || n, 'x')) from generate_series(1, 520) n")
