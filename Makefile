@@ -22,7 +22,7 @@ demo: $(VENV)/.demo ## Run 80,789 real flights through the queue, kill a worker,
 # Worksteal leaves a folder's tests with one process, so that Spark starts once.
 PYTEST := $(BIN)/pytest -q -n 3 --dist worksteal
 
-test: $(VENV)/.dev ## Run the tests on PostgreSQL 18: every promise once, fixed seeds (nine minutes on two cores)
+test: $(VENV)/.dev ## Run the tests on PostgreSQL 18: every promise once, fixed seeds (eight minutes on two cores)
 	$(PYTEST) -m 'not slow'
 
 # On each other version that is here, every test with its first case.

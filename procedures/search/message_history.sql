@@ -24,7 +24,7 @@ begin
     v_from := coalesce(v_from, (select min(p.recorded_at) from howdah.poison_details p where p.message_id = v_number
         offset 0) - interval '1 day', howdah.now() - interval '1 day');
     return query
-    select h.at, h.source, h.event, d.name, o.name, h.actor, h.reason, h.details, h.looked, h.complete
+    select h.at, h.source, h.event, n.name, n.other, h.actor, h.reason, h.details, h.looked, h.complete
     from (
         select j.at, case when j.at is not null then 'journal' end as source, j.event, j.destination_id,
             j.other_destination_id, null::text as actor, j.reason, null::jsonb as details, j.looked, j.complete
@@ -40,9 +40,13 @@ begin
         from (select c.* from howdah.operator_acts c order by c.act_id desc limit 10000) a
         where v_number = any (a.message_ids)
     ) h
-    left join howdah.destinations d on d.id = h.destination_id and howdah._has_right(d.id, 'browse')
-    left join howdah.destinations o on o.id = h.other_destination_id and howdah._has_right(o.id, 'browse')
-    where h.at is null or d.id is not null
+    cross join lateral (  -- asked for these rows alone, not for each queue
+        select (select d.name from howdah.destinations d where d.id = h.destination_id
+            and howdah._has_right(h.destination_id, 'browse')) as name,
+            (select o.name from howdah.destinations o where o.id = h.other_destination_id
+            and howdah._has_right(h.other_destination_id, 'browse')) as other offset 0
+    ) n
+    where h.at is null or n.name is not null
     order by h.at nulls last, h.source desc;
 end
 $$;
