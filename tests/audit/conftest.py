@@ -22,18 +22,15 @@ Archive = Callable[..., RunResult]
 
 HERE = Path(__file__).parent
 
-EVERY_RUN = {"test_rules.py"}
-"""What `make test` runs of the tests that use Spark: one audit that finds one fault of each kind."""
-
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave the other audits and archives to `make test-all`.
+    """Leave audits and archives by Spark to `make test-all`.
 
     One takes two cores 20 seconds, however little it reads.
     """
     for item in items:
         uses_spark = isinstance(item, pytest.Function) and "spark" in item.fixturenames
-        if item.path.parent == HERE and uses_spark and item.path.name not in EVERY_RUN:
+        if item.path.parent == HERE and uses_spark:
             item.add_marker(pytest.mark.slow)
 
 

@@ -270,6 +270,7 @@ def test_what_others_wrote_is_shown_and_does_nothing(tmp_path: Path) -> None:
         assert not set(line) & {"\u202e", "\x1b", "\n"}
 
 
+@pytest.mark.slow
 def test_two_hundred_queues_stay_readable(tmp_path: Path) -> None:
     crowded = result(
         queues=tuple(queue(f"q{number}", messages=number, sent=number, consumed=number) for number in range(200))
@@ -283,6 +284,7 @@ def test_two_hundred_queues_stay_readable(tmp_path: Path) -> None:
     assert (tmp_path / "page.html").stat().st_size < 400_000
 
 
+@pytest.mark.slow
 def test_each_drawing_has_words_for_those_who_do_not_see_it(tmp_path: Path) -> None:
     page = page_of(result(), many(2), tmp_path)
     figures = [attributes for tag, attributes in page.elements if attributes.get("role") == "img"]

@@ -393,6 +393,7 @@ def broken(result: AuditResult, severity: str) -> dict[str | None, set[str]]:
     return found
 
 
+@pytest.mark.slow
 def test_each_fault_breaks_its_own_rules_and_no_other_queues(result: AuditResult) -> None:
     assert not result.ok
     assert broken(result, "error") == ERRORS

@@ -93,6 +93,7 @@ def test_the_driver_falls_back_to_download_and_then_to_maven(monkeypatch: pytest
     assert find_driver().spark_settings()["spark.jars.packages"] == MAVEN
 
 
+@pytest.mark.slow
 def test_debian_gives_the_driver_without_root(cache: Path) -> None:
     if shutil.which("apt-get") is None:
         pytest.skip("no apt-get on this machine")

@@ -177,6 +177,7 @@ def test_an_audit_that_cannot_be_made_is_recorded_as_failed(dsn: str, db: Db, tm
     assert one(db, "select count(*) from howdah.list_audits()") == 1
 
 
+@pytest.mark.slow
 def test_the_last_audit_is_shown_by_audit_and_queue_stats(dsn: str, db: Db) -> None:
     assert howdah(dsn, "audit", "--last").out == "no audit is on record\n"
     assert howdah(dsn, "audit", "--last", "--json").json is None

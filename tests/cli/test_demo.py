@@ -54,6 +54,7 @@ def test_the_demo_checks_the_result_against_the_file(shown: subprocess.Completed
     assert flights.TRIES * int(tries[2]) - int(tries[1]) in (0, 1, 2)
 
 
+@pytest.mark.slow
 def test_progress_is_told_step_by_step_and_begins_before_there_is_a_server(
     shown: subprocess.CompletedProcess[str],
 ) -> None:

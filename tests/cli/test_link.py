@@ -57,6 +57,7 @@ def test_a_dsn_is_no_service(dsn: str, other: str) -> None:
     assert "never a DSN" in said.err
 
 
+@pytest.mark.slow
 def test_run_forwards_until_it_is_told_to_stop(dsn: str, other: str, connect: Connect) -> None:
     """The other side lists what came, and forgets it once the link is dropped."""
     create(dsn)

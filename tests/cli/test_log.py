@@ -51,6 +51,7 @@ def test_the_engines_level_is_shown_and_set(dsn: str) -> None:
     assert [row["text"] for row in howdah(dsn, "log", "show", "--event", "log", "--json").json] == ["kept"]
 
 
+@pytest.mark.slow
 def test_following_shows_what_is_logged_from_then_on(dsn: str, db: Db) -> None:
     one(db, "select howdah.log('ERROR', 'before')")
     command = [sys.executable, "-m", "howdah.cli.main", "log", "follow", "--level", "WARNING", "--event", "log"]

@@ -129,6 +129,7 @@ def test_ctrl_c(dsn: str, db: Db) -> None:
     assert b"Traceback" not in err
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_ends_a_listing_quietly(dsn: str) -> None:
     for json_option in ([], ["--json"]):
         reading, writing = os.pipe()

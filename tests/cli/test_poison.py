@@ -210,6 +210,7 @@ def test_replay_by_selector_at_a_rate(dsn: str, dead: list[int], db: Db) -> None
     assert "invalid selector" in wrong.err
 
 
+@pytest.mark.slow
 def test_replay_at_a_rate_keeps_what_it_did_when_it_is_stopped(dsn: str, dead: list[int], db: Db) -> None:
     replay = ("poison", "replay", "--rate", "600/min", "--id", dead[0], "--id", 999999, "--id", dead[1])
     failed = howdah(dsn, *replay)
@@ -241,6 +242,7 @@ def interrupted(dsn: str, db: Db, connect: Connect) -> Iterator[tuple[subprocess
     assert process.returncode == 130
 
 
+@pytest.mark.slow
 def test_replay_at_a_rate_that_is_stopped_counts_the_batch_underway(
     dsn: str, dead: list[int], db: Db, connect: Connect
 ) -> None:

@@ -260,6 +260,7 @@ def test_what_browse_and_receive_print_can_be_sent_again(dsn: str, queue: str, d
     assert howdah(dsn, "browse", "copy", "--json").json_lines[3]["reply_to"] == "r"
 
 
+@pytest.mark.slow
 def test_a_lost_connection_says_what_was_sent(dsn: str, queue: str, db: Db) -> None:
     process = start(dsn, "send", queue, "-f", "-", "--batch", 2, stdin=subprocess.PIPE)
     assert process.stdin is not None

@@ -43,6 +43,7 @@ def test_start_status_psql_stop(server_folder: Path) -> None:
     assert howdah("server", "status", *data).returncode == 3
 
 
+@pytest.mark.slow
 def test_an_error_is_one_line_without_a_traceback(server_folder: Path) -> None:
     failed = howdah("server", "psql", "--data", server_folder)
 
@@ -52,6 +53,7 @@ def test_an_error_is_one_line_without_a_traceback(server_folder: Path) -> None:
     assert failed.stdout == ""
 
 
+@pytest.mark.slow
 def test_a_folder_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("")
@@ -63,6 +65,7 @@ def test_a_folder_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
     assert failed.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_the_folder_may_come_from_the_environment(server_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOWDAH_HOME", str(server_folder))
 

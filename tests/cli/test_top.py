@@ -102,6 +102,7 @@ def test_a_browser_may_look(dsn: str, queues: Db) -> None:
     assert howdah(dsn, "top", "--once", "--role", "howdah_browser").code == 0
 
 
+@pytest.mark.slow
 def test_top_shows_what_changes_pauses_goes_on_and_quits_by_keys(dsn: str, queues: Db) -> None:
     with on_screen(dsn, "top", "--every", "0.1") as screen:
         screen.shows("messages 3 live")

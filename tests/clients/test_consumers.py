@@ -186,6 +186,7 @@ def test_a_consumer_in_another_language_works_behind_a_pooler(
         assert len(queries) == len(listening)
 
 
+@pytest.mark.slow
 @LANGUAGES
 def test_a_consumer_in_another_language_outlives_its_connection(
     start: Start, dsn: str, orders: Db, tmp_path: Path

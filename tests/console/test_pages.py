@@ -42,6 +42,7 @@ def test_no_page_has_a_script_or_style_of_its_own_or_a_file_of_another_host(clie
         assert not re.findall(r"""(?:src|href|action)=["']?(?:https?:)?//""", page), path
 
 
+@pytest.mark.slow
 def test_links_keep_the_prefix_that_the_console_is_mounted_under(
     login_dsn: str, orders: int, client: TestClient
 ) -> None:

@@ -343,6 +343,7 @@ def test_without_a_receiving_consumer_nothing_leaves_the_table(connection: Conne
         assert session.leases == []
 
 
+@pytest.mark.slow
 def test_a_session_goes_on_after_the_server_was_away(private_server: EmbeddedServer) -> None:
     with connect(private_server.start().dsn) as connection:
         connection.admin.create_queue("orders")

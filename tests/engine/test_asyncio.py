@@ -86,6 +86,7 @@ def test_a_waiting_receive_gets_a_message_sent_meanwhile_and_can_be_cancelled(ds
     asyncio.run(scenario())
 
 
+@pytest.mark.slow
 def test_lost_connections_and_ones_that_cannot_be_had(dsn: str, db: Db, orders: str, dead_port: int) -> None:
     async def lose(session: AsyncSession) -> None:
         await session.send(orders, "x")

@@ -64,6 +64,7 @@ def test_the_first_host_is_down_and_the_second_answers(dsn: str, dead_port: int)
         connection.send("orders", "y")
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("AMQ-05")
 def test_a_connection_is_created_stopped(dsn: str, orders: str) -> None:
     with ConnectionFactory(dsn).create_connection() as connection:

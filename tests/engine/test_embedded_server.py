@@ -45,6 +45,7 @@ def first_line(process: subprocess.Popen[str]) -> str:
     return process.stdout.readline()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", [16, 18])
 def test_a_first_start_gives_a_durable_utf8_server(server_folder: Path, version: int) -> None:
     info = EmbeddedServer(server_folder, version).start()
@@ -114,6 +115,7 @@ def test_starts_at_once_from_four_processes_share_one_server(server_folder: Path
     assert said == {f"{running.pid}\n"}
 
 
+@pytest.mark.slow
 def test_a_stop_is_clean_and_a_second_one_does_nothing(server_folder: Path) -> None:
     server = EmbeddedServer(server_folder)
     info = server.start()
@@ -359,6 +361,7 @@ def test_as_root_a_folder_below_a_closed_one_is_refused(server_folder: Path) -> 
         EmbeddedServer(server_folder).start()
 
 
+@pytest.mark.slow
 @root_only
 def test_as_root_programs_below_a_closed_folder_are_copied(
     server_folder: Path, monkeypatch: pytest.MonkeyPatch

@@ -181,6 +181,7 @@ def test_renewing_all_the_time_disturbs_nobody(connection: Connection, orders: s
     assert consumed(db) == sent
 
 
+@pytest.mark.slow
 def test_the_thread_that_renews_runs_by_itself(dsn: str, orders: str, db: Db) -> None:
     with connect(dsn, lease_duration=3) as connection:  # a beat comes each second, and may be late by two
         send(connection, orders, 1)

@@ -174,6 +174,7 @@ def test_no_control_record_is_ever_received(dsn: str, db: Db) -> None:
     client.close()
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("IMQ-01")
 @pytest.mark.parametrize(
     ("package", "has"),

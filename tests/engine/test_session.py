@@ -69,6 +69,7 @@ def test_row_factories_and_prepared_statements_of_the_caller_do_not_matter(dsn: 
         assert (message.data, message.headers, message.priority) == ({"a": [1, "ü", "x"]}, {"h": 1}, 7)
 
 
+@pytest.mark.slow
 def test_prepared_statements_survive_a_new_installation_and_a_type_that_grew(db: Db, dsn: str, orders: str) -> None:
     with psycopg.connect(dsn, autocommit=True, prepare_threshold=0) as own:
         session = Session(own)

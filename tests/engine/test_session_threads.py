@@ -47,6 +47,7 @@ def test_consumers_of_one_session_are_asked_by_a_thread_each_and_each_message_go
     assert consumed(db) == sent
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", ["consumer", "session", "message", "nobody"])
 def test_where_the_client_acknowledges_a_consumer_settles_its_own_and_the_session_what_all_threads_have_in_hand(
     connection: Connection, orders: str, db: Db, who: str

@@ -171,6 +171,7 @@ def test_a_producer_that_took_long_wakes_at_its_commit(
     assert received.result(10)
 
 
+@pytest.mark.slow
 def test_a_producer_that_sent_before_anybody_waited_is_not_forgotten(
     connection: Connection, orders: str, db: Db, threads: ThreadPoolExecutor, rare: set[Idle]
 ) -> None:
@@ -216,6 +217,7 @@ def test_the_listening_connection_is_replaced_when_it_is_killed(
     assert received.result(10)
 
 
+@pytest.mark.slow
 def test_where_listen_is_impossible_messages_arrive_and_nobody_asks(
     connection: Connection, orders: str, db: Db, threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -259,6 +259,7 @@ def test_an_idle_producer_gives_its_connection_back(dsn: str, orders: str, monke
                 assert len(session.browse(orders)) == n + 1
 
 
+@pytest.mark.slow
 def test_where_no_connection_comes_all_who_wait_hear_of_it_once(dsn: str, orders: str) -> None:
     with (
         connect(dsn, max_size=1, timeout=1) as connection,

@@ -75,6 +75,7 @@ def test_a_released_baseline_stays_as_it_is() -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_next_revision_changes_tables_before_the_procedures_and_uses_them_afterwards(
     db: Db, dsn: str, filled: list[int], add: Add, example: str
 ) -> None:

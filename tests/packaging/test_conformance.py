@@ -4,6 +4,7 @@ import re
 from collections import Counter
 
 import conformance
+import pytest
 
 from howdah import procedures
 from howdah.engine import AckConsumer, AckSession, Connection, Consumer, Delivery, Message, Producer, Session
@@ -33,6 +34,7 @@ def test_the_pages_are_what_the_catalogue_and_the_marks_say() -> None:
         assert file.read_text(encoding="utf-8") == text, f"{file.name} is stale: make docs"
 
 
+@pytest.mark.slow
 def test_a_page_is_not_too_long_to_read() -> None:
     for file, text in conformance.render().items():
         assert len(text.split()) <= 2500, file.name

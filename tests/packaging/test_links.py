@@ -33,6 +33,7 @@ def test_no_tests_folder_is_a_package() -> None:
     assert list((ROOT / "tests").rglob("__init__.py")) == []
 
 
+@pytest.mark.slow
 def test_the_engine_needs_nothing_that_the_bare_install_lacks() -> None:
     """Neither greenlet, which SQLAlchemy's asyncio needs, nor the packages of the extras."""
     program = (

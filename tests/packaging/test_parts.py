@@ -25,6 +25,7 @@ PARTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("IMQ-01")
 @pytest.mark.parametrize("part", PARTS)
 def test_each_part_is_a_package_that_can_be_used_alone(part: str) -> None:

@@ -178,6 +178,7 @@ def test_a_prepared_transaction_keeps_a_database_from_being_as_new(recycled: Rec
             other.execute("rollback prepared 'recycled'")
 
 
+@pytest.mark.slow
 def test_a_session_that_is_left_keeps_a_database_from_being_as_new(recycled: Recycled) -> None:
     with psycopg.connect(recycled.dsn), pytest.raises(Changed, match="a session is left"):
         recycled.renew()

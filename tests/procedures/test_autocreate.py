@@ -197,6 +197,7 @@ def test_a_repeatable_read_transaction_that_comes_second_fails_to_serialize(on: 
     one(old, "select howdah.send('new', 'y')")
 
 
+@pytest.mark.slow
 def test_two_new_names_in_opposite_order_deadlock_and_a_composite_name_does_not(on: Db, connect: Connect) -> None:
     one_way, other_way = connect(), connect()
     for session, name in ((one_way, "a"), (other_way, "b")):

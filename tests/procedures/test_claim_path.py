@@ -89,6 +89,7 @@ def test_a_message_given_back_long_after_is_received_though_the_head_went_far_ah
     wait_until(lambda: ids(db, 1) == [early])
 
 
+@pytest.mark.slow
 @LANES
 def test_a_message_given_back_is_received_while_others_keep_the_queue_busy(db: Db, connect: Connect, lane: str) -> None:
     send(db, 40_000, lane)

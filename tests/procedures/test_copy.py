@@ -26,6 +26,7 @@ def test_what_was_copied_is_sent_in_its_order_by_one_call(db: Db, create: Create
         assert column(db, "select body from howdah.receive('q', 10000)") == expected
 
 
+@pytest.mark.slow
 def test_long_bodies_are_sent_in_parts_that_memory_holds_and_in_order(db: Db, create: Create) -> None:
     create()
     one(db, "select setseed(0.5)")

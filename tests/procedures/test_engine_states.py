@@ -322,6 +322,7 @@ def everywhere(db: Db) -> None:
         one(db, "select outcome from howdah.record_failure('t::failing', %s, 'on purpose')", (message_id,))
 
 
+@pytest.mark.slow
 def test_a_resume_after_a_stop_discards_non_persistent_messages_wherever_they_lie_and_nothing_else(db: Db) -> None:
     everywhere(db)
     db.execute(b"select howdah.lease('leased', 9, interval '1 second')")

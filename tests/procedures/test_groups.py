@@ -76,6 +76,7 @@ def test_a_batch_of_a_group_that_commits_after_others_looked_begins_with_its_fir
     assert got == list(range(1, 4 * wanted + 1))
 
 
+@pytest.mark.slow
 def test_what_is_sent_to_a_group_in_one_transaction_comes_in_its_order_though_others_were_received_between(
     db: Db, grouped: None, connect: Connect
 ) -> None:

@@ -85,6 +85,7 @@ def test_in_strict_order_a_delayed_message_holds_attempts_up(db: Db, create: Cre
     die(db, first)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options", [{"strict_order": True}, {"message_groups": "transaction"}], ids=["strict", "group"]
 )

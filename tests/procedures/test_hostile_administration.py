@@ -286,6 +286,7 @@ def test_only_administrators_end_or_quiesce_an_instance_and_its_name_is_taken_on
         refused(session, "HD003", "select howdah.register_instance(%s, 'there', 2)", (name,))
 
 
+@pytest.mark.slow
 def test_a_set_of_thousands_of_rules_is_read(db: Db) -> None:
     text = "\n".join(f"queue.q{n}.produce.allow.user=tom" for n in range(2000))
     assert one(db, "select howdah.import_rules('many', %s)", (text,)) == 2002

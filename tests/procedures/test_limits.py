@@ -103,6 +103,7 @@ def test_nought_minus_one_and_null_are_no_limit(db: Db, create: Create, unlimite
     assert one(db, "select room is null and tickets is null from howdah.destinations where name = 'q'")
 
 
+@pytest.mark.slow
 def test_a_limit_counts_what_waits_for_a_time_what_is_leased_and_what_is_in_an_open_transaction(
     db: Db, create: Create, connect: Connect
 ) -> None:
@@ -193,6 +194,7 @@ def test_thirty_two_producers_at_once_fill_a_queue_to_the_last_byte_that_fits(
     assert depth(db) == 102
 
 
+@pytest.mark.slow
 def test_batches_of_transactions_that_commit_or_roll_back_never_exceed_the_limit(
     db: Db, create: Create, connect: Connect
 ) -> None:
@@ -228,6 +230,7 @@ def test_batches_of_transactions_that_commit_or_roll_back_never_exceed_the_limit
     assert depth(db) == 50
 
 
+@pytest.mark.slow
 def test_an_idle_transaction_that_sent_takes_only_its_own_room(db: Db, create: Create, connect: Connect) -> None:
     create(message_limit=50)
     idle = connect()
@@ -422,6 +425,7 @@ def test_under_a_snapshot_held_on_to_a_block_is_a_refusal_for_the_room_would_nev
     refused(other, "HD018", SEND, ("b",))
 
 
+@pytest.mark.slow
 def test_two_transactions_that_wait_for_each_others_messages_are_both_told_that_the_queue_is_full(
     db: Db, create: Create, connect: Connect
 ) -> None:

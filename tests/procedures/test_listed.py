@@ -50,6 +50,7 @@ def test_a_rolled_back_message_comes_first_again(db: Db, connect: Connect) -> No
     assert take(db, 2) == first
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("ahead")
 def test_a_message_that_somebody_else_took_is_left_out(db: Db) -> None:
     known = one(db, "select message_ids[cardinality(message_ids)] from howdah.candidates order by upto desc limit 1")

@@ -180,6 +180,7 @@ def test_failures_of_one_message_are_recorded_one_after_the_other(prepared: Db, 
         assert sorted(other.result(30) for other in others) == [2, 3, 4, 5]
 
 
+@pytest.mark.slow
 def test_two_databases_have_different_secrets(db: Db, empty_dsn: str) -> None:
     migrate(empty_dsn)
     with psycopg.connect(empty_dsn) as other:
@@ -187,6 +188,7 @@ def test_two_databases_have_different_secrets(db: Db, empty_dsn: str) -> None:
             assert theirs != ours
 
 
+@pytest.mark.slow
 def test_an_installation_of_newer_procedures_keeps_the_secret(db: Db, dsn: str) -> None:
     before = one(db, SECRET)
     db.execute("update howdah.engine set procedures_checksum = ''")

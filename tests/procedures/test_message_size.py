@@ -330,6 +330,7 @@ def test_a_temporary_queue_used_again_while_one_is_being_set_is_held_to_it(
     takes(db, 10, name)
 
 
+@pytest.mark.slow
 def test_queues_altered_and_made_at_once_with_the_engine_end_without_deadlock_and_under_its_last_word(
     db: Db, connect: Connect
 ) -> None:

@@ -105,6 +105,7 @@ def test_each_counter_of_a_queue_has_a_metric_that_follows_what_happens(db: Db, 
     assert figure(found, "howdah_queue_messages_enqueued_total", queue=SYSTEM) == 1
 
 
+@pytest.mark.slow
 def test_totals_do_not_go_back_when_retention_deletes_what_they_counted(db: Db, clock: Clock) -> None:
     work(db)
     receive(db, n=2)

@@ -309,6 +309,7 @@ def test_what_calls_it_has_no_rights(db: Db) -> None:
     assert column(db, "select roleid::regrole::text from pg_auth_members where member = 'howdah_nobody'::regrole") == []
 
 
+@pytest.mark.slow
 def test_in_one_role_mode_howdahs_owner_calls_it(empty_dsn: str) -> None:
     with psycopg.connect(empty_dsn, autocommit=True) as db:
         shop = f"shop_{db.info.dbname[-12:]}"

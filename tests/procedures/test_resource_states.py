@@ -104,6 +104,7 @@ def test_entering_yellow_reclaims_what_has_expired_at_once(db: Db, clock: Clock)
     assert column(db, "select count(*) from howdah.audit_journal where event = 'expired'") == [22]
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("IMQ-38")
 def test_in_orange_sends_are_slowed_by_the_batch_of_fifty_and_not_refused(db: Db) -> None:
     elapsed = (

@@ -256,6 +256,7 @@ def test_an_error_says_what_where_and_what_to_do(db: Db) -> None:
         assert (hint or "such as") in (said.message_hint or "")
 
 
+@pytest.mark.slow
 def test_the_normal_form_is_the_same_selector(db: Db) -> None:
     assert one(db, "select howdah.check_selector('price>100\tand region in(''EU'',''O''''N'')\n')") == (
         "price > 100 AND region IN ('EU', 'O''N')"

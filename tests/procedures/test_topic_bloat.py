@@ -14,6 +14,7 @@ def pages(db: Db, call: str) -> int:
     return buffers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("verb", ["receive", "receive_locked"])
 def test_a_held_snapshot_makes_no_receive_slower(connect: Connect, shared: bool, verb: str) -> None:

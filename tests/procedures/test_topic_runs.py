@@ -191,6 +191,7 @@ def test_a_run_is_passed_without_a_journal_too(db: Db) -> None:
     assert journal(db) == []
 
 
+@pytest.mark.slow
 def test_many_transactions_whose_numbers_alternate_are_read_in_one_piece(db: Db, connect: Connect) -> None:
     topic(db)
     subscribe(db)

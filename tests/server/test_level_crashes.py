@@ -78,6 +78,7 @@ def test_a_kill_leaves_all_assured_messages_the_flushed_reliable_ones_and_no_oth
     assert ready[2:] == late[: 10 - lost]
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("SIB-21")
 @pytest.mark.behaviour("SIB-04")
 def test_a_clean_stop_leaves_exactly_the_persistent_levels_in_every_place(sleepy: EmbeddedServer) -> None:
@@ -114,6 +115,7 @@ def test_after_a_kill_an_assured_or_best_effort_message_never_comes_twice_and_a_
     assert again == {level: int(level == RELIABLE) for level in LEVELS}
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("SIB-20")
 @pytest.mark.parametrize("word", [WORD, "select 1"])
 def test_an_assured_message_is_never_received_twice_whatever_is_killed_and_when(

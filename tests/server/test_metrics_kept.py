@@ -63,6 +63,7 @@ def test_totals_do_not_go_back_over_a_restart_clean_or_not(private_server: Embed
         assert totals(db)['howdah_messages_dequeued_total{"outcome": "consumed"}'] == 4
 
 
+@pytest.mark.slow
 def test_a_restored_database_begins_its_totals_anew_and_says_when(
     server: Server, dsn: str, new_database: Callable[[], str], tmp_path: Path
 ) -> None:

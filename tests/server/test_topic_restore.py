@@ -116,6 +116,7 @@ def test_in_the_same_cluster_cursors_go_on(
         check(db)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("left_out", "restarted"), [(False, False), (True, False), (False, True)])
 def test_a_dump_has_non_persistent_messages_unless_told_and_only_the_same_run_of_the_server_delivers_them(
     private_server: EmbeddedServer, tmp_path: Path, left_out: bool, restarted: bool
@@ -137,6 +138,7 @@ def test_a_dump_has_non_persistent_messages_unless_told_and_only_the_same_run_of
     assert got == ([[], []] if left_out or restarted else [["x"], ["x"]])
 
 
+@pytest.mark.slow
 def test_in_another_cluster_nothing_is_read_until_topics_are_rebased(
     server: Server, filled: str, server_folder: Path, tmp_path: Path
 ) -> None:

@@ -39,6 +39,7 @@ def test_the_tests_on_the_page_leave_no_database(server: Server, tmp_path: Path)
         assert column(admin, OURS) == before
 
 
+@pytest.mark.slow
 def test_an_embedded_server_where_none_is_named_which_ends_with_the_block(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HOWDAH_TEST_DSN", raising=False)
     with testing.server() as dsn, psycopg.connect(dsn) as connection:

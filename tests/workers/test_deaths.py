@@ -23,6 +23,7 @@ def gone(pid: int) -> bool:
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("AMQ-19")
 def test_killed_while_idle_blames_nobody_and_the_queue_keeps_its_messages(jobs: Work, start: StartWorkers) -> None:
     kept = jobs.send("plain")  # no consumer yet
@@ -37,6 +38,7 @@ def test_killed_while_idle_blames_nobody_and_the_queue_keeps_its_messages(jobs: 
     assert [line["code"] for line in workers.events("worker died")] == [-9]
 
 
+@pytest.mark.slow
 def test_killed_while_receiving_blames_nobody(jobs: Work, dsn: str, start: StartWorkers) -> None:
     """Its receive waits, for the table is locked, when the process dies."""
     workers = start()
@@ -59,6 +61,7 @@ def test_killed_while_receiving_blames_nobody(jobs: Work, dsn: str, start: Start
     assert jobs.blamed() == set()
 
 
+@pytest.mark.slow
 def test_killed_before_it_acknowledges_counts_for_every_other_consumer(jobs: Work, start: StartWorkers) -> None:
     """After a failure a batch is only held (receive_locked) and acknowledged at its end (consume_locked)."""
     failing, handled, held = jobs.send("fail", "plain", "gate-python")
@@ -130,6 +133,7 @@ def test_a_handler_that_kills_its_process_ends_in_the_exception_destination(jobs
     assert [line["code"] for line in workers.events("worker died")] == [0, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("IMQ-29")
 def test_a_message_of_a_killed_consumer_goes_to_the_other_one_flagged(jobs: Work, start: StartWorkers) -> None:
     a = start()
@@ -163,6 +167,7 @@ def test_sigterm_finishes_what_is_in_hand(jobs: Work, start: StartWorkers) -> No
     assert one(jobs.db, "select count(*) from howdah.list_workers()") == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("app", "body"),
     [("app", "gate"), ("app", "gate-python"), ("awaiting", "note")],
@@ -265,6 +270,7 @@ def test_the_command_runs_and_sigterm_ends_it_with_0(jobs: Work, db: Db, dsn: st
     assert dsn not in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("isolate", [True, False])
 def test_a_killed_process_blames_what_its_own_sessions_had_in_hand_which_is_one_message_if_isolated(
     jobs: Work, start: StartWorkers, isolate: bool

@@ -9,6 +9,7 @@ from workers_support import StartWorkers, Work
 STOP = "select state from howdah.stop_engine(interval '20 seconds')"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("state", ["paused", "quiesced", "stopped"])
 def test_workers_wait_and_go_on_by_themselves(jobs: Work, start: StartWorkers, state: str) -> None:
     workers = start("chainapp:app")

@@ -324,6 +324,7 @@ def test_message_types_reach_their_handlers_and_an_unknown_one_ends_dead(jobs: W
     assert text == "no handler for message type 'letter' (Registered are: bill, order.)"
 
 
+@pytest.mark.slow
 def test_delays_between_redeliveries_and_of_messages_are_kept(jobs: Work, start: StartWorkers) -> None:
     one(jobs.db, """select howdah.alter_queue('work', '{"redelivery_delay_ms": 400}')""")
     late = one(jobs.db, "select howdah.send('work', 'note', delay => '700 ms')")

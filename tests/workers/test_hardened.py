@@ -186,6 +186,7 @@ def test_a_listener_of_a_hardened_queue_stops_at_its_failures_and_goes_on_when_r
     assert one(db, f"select count(*) from howdah.attempts a where {unreported}") == 0
 
 
+@pytest.mark.slow
 def test_an_innocent_error_does_not_count_against_a_message(hardened: Work, start: StartWorkers) -> None:
     (sent,) = hardened.send("serialization")
     one(hardened.db, "select howdah.alter_queue('work', '{\"max_failed_deliveries\": 1}')")

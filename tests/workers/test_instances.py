@@ -151,6 +151,7 @@ def test_no_message_is_delivered_before_the_instance_runs(jobs: Work, start: Sta
         master.stop()
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("IMQ-109")
 def test_a_running_instance_reads_each_change_in_less_than_a_second(db: Db, dsn: str) -> None:
     seen: list[dict[str, Any]] = []
@@ -189,6 +190,7 @@ def test_an_instance_whose_own_settings_contradict_does_not_start(
     assert states(jobs.db) == {"first": "RUNNING"}
 
 
+@pytest.mark.slow
 def test_an_instance_that_was_taken_for_dead_registers_again_and_works_on(
     jobs: Work, start: StartWorkers, dsn: str
 ) -> None:

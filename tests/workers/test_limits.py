@@ -26,6 +26,7 @@ def test_a_statement_that_runs_over_the_limit_is_cancelled_and_counted(jobs: Wor
     assert workers.events("worker died") == []
 
 
+@pytest.mark.slow
 def test_a_handler_that_returns_late_is_undone_and_counted(jobs: Work, start: StartWorkers) -> None:
     start("workapp:limited")
     (slow,) = jobs.send("gate-python")
@@ -39,6 +40,7 @@ def test_a_handler_that_returns_late_is_undone_and_counted(jobs: Work, start: St
     assert jobs.effects() == [slow]
 
 
+@pytest.mark.slow
 def test_a_handler_that_cannot_be_interrupted_ends_its_process_and_alone_is_blamed(
     jobs: Work, start: StartWorkers
 ) -> None:

@@ -102,6 +102,7 @@ def test_a_worker_stops_at_the_first_failure_and_goes_on_when_resumed_again_and_
     assert state(jobs) == (0, "running")
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("WAS-38")
 def test_five_sessions_and_ten_poison_messages_stop_at_the_third_failure(jobs: Work, start: StartWorkers) -> None:
     create(jobs, max_sessions=5, sequential_failures=3)
@@ -151,6 +152,7 @@ def test_two_processes_share_the_number_of_sessions_and_the_counter(jobs: Work, 
     assert column(jobs.db, "select message_id from work.trace order by 1") == sent
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("WAS-25")
 def test_a_killed_workers_message_counts(jobs: Work, start: StartWorkers) -> None:
     (message,) = jobs.send("gate-python")
@@ -173,6 +175,7 @@ def test_a_worker_makes_its_listener_and_says_when_it_contradicts_the_queue(jobs
     assert "stops at failure 1" in said["warning"]
 
 
+@pytest.mark.slow
 def test_a_listener_of_another_queue_is_refused_until_it_is_gone(jobs: Work, start: StartWorkers) -> None:
     create(jobs)
     (message,) = jobs.send("plain", queue="single")

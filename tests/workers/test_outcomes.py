@@ -23,6 +23,7 @@ def incident(jobs: Work, message: int) -> dict[str, Any]:
     return dict(zip(columns.split(), row, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("queue", ["work", "single"])
 def test_a_rejected_message_is_dead_after_one_delivery_and_its_neighbours_are_handled(
     jobs: Work, start: StartWorkers, queue: str
@@ -122,6 +123,7 @@ def test_an_error_that_blames_nobody_is_retried_whatever_the_rules(jobs: Work, s
     assert jobs.blamed() == set()
 
 
+@pytest.mark.slow
 def test_a_message_rejected_by_a_worker_that_is_killed_then_is_delivered_to_nobody(
     jobs: Work, start: StartWorkers
 ) -> None:

@@ -204,6 +204,7 @@ def test_schedules_and_delays_outlive_a_crash_of_the_server(private_server: Embe
         assert len(column(db, "select 1 from howdah.list_schedules()")) == 1
 
 
+@pytest.mark.slow
 def test_an_idle_consumer_gets_a_delayed_message_within_milliseconds_where_a_scheduler_runs(
     dsn: str, db: Db, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -225,6 +226,7 @@ def test_an_idle_consumer_gets_a_delayed_message_within_milliseconds_where_a_sch
     assert 0 <= min(late) < 0.1, late
 
 
+@pytest.mark.slow
 def test_the_command_fires_until_it_is_told_to_stop(dsn: str, db: Db) -> None:
     one(db, "select howdah.create_queue('q')")
     one(db, "select howdah.schedule('q', 'x', period => '10 ms', repeat => 0)")

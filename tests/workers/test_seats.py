@@ -14,6 +14,7 @@ def consumers(jobs: Work) -> int:
     return int(one(jobs.db, "select count(*) from howdah.list_consumers('work')"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["failover", "round_robin", "single", "sticky"])
 def test_a_worker_opens_a_consumer_where_its_queue_needs_one_and_closes_it_at_the_end(
     jobs: Work, start: StartWorkers, option: str
@@ -38,6 +39,7 @@ def test_a_worker_opens_a_consumer_where_its_queue_needs_one_and_closes_it_at_th
     assert consumers(jobs) == 0
 
 
+@pytest.mark.slow
 def test_what_fails_in_a_group_is_tried_again_before_what_follows(jobs: Work, start: StartWorkers) -> None:
     one(jobs.db, """select howdah.alter_queue('work', '{"message_groups": "transaction"}')""")
     group = """headers => '{"JMSXGroupID": "a"}'"""

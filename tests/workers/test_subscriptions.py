@@ -92,6 +92,7 @@ def test_a_restarted_worker_goes_on_where_its_subscription_stood(events: Db, sta
     assert got(events, "a") == got(events, "b") == ["1", "2", "3"]
 
 
+@pytest.mark.slow
 def test_what_a_handler_cannot_do_goes_to_the_exception_destination_and_the_other_subscription_gets_it(
     events: Db, start: StartWorkers
 ) -> None:

@@ -46,6 +46,7 @@ def test_a_killed_listening_connection_is_replaced_and_nothing_stays_behind(star
     wait_until(lambda: column(jobs.db, LISTENERS) not in ([], [killed]))
 
 
+@pytest.mark.slow
 def test_a_busy_queue_sends_no_notify(start: StartWorkers, jobs: Work, connect: Connect) -> None:
     ear = connect()
     ear.execute("listen howdah")
