@@ -2,92 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+from ..engine.calls.subjects import by_subject, differs
 from .output import cell
-
-#: The options by what they are about, in the order in which they are shown.
-SUBJECTS: dict[str, tuple[str, ...]] = {
-    "Policy": (
-        "preset",
-        "poison_handling",
-        "max_failed_deliveries",
-        "limit_comparison",
-        "count_by",
-        "decided_at",
-        "backout_count",
-    ),
-    "Redelivery": (
-        "redelivery_delay_ms",
-        "initial_redelivery_delay_ms",
-        "use_exponential_backoff",
-        "backoff_multiplier",
-        "max_redelivery_delay_ms",
-        "use_collision_avoidance",
-        "collision_avoidance_factor",
-        "override_blocked_retry",
-        "blocked_retry_ms",
-        "disable_after",
-    ),
-    "At the limit": (
-        "at_limit",
-        "exception_mode",
-        "exception_queue",
-        "exception_prefix",
-        "exception_fallback",
-        "exception_discard_reliability",
-        "check_rights",
-        "process_expired",
-        "process_non_persistent",
-        "quarantine_ms",
-        "quarantine_times",
-        "error_reply",
-        "poison_procedure",
-    ),
-    "Evidence and notices": (
-        "journal_level",
-        "log_table",
-        "log_queue",
-        "clean_incidents",
-        "notify_admin",
-        "notify_events",
-    ),
-    "Order and sharing": ("strict_order", "message_groups", "delivery_policy"),
-    "Reliability": (
-        "persistent",
-        "default_reliability",
-        "max_reliability",
-        "producer_may_override",
-        "discard_with_sender",
-    ),
-    "Messages": ("stamp_user", "default_priority", "default_time_to_live_ms", "deduplication_window_ms"),
-    "Limits": ("max_message_bytes", "message_limit", "byte_limit", "limit_behaviour", "send_timeout_ms"),
-}
-OTHER = "Others"
 
 
 def page(about: Mapping[str, Any], options: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
     """Format a queue and its options. ``*`` marks an option that differs from the default, which follows it."""
     width = max(map(len, (*about, *options)))
     lines = [f"  {key:<{width}}  {cell(value)}".rstrip() for key, value in about.items()]
-    for subject, keys in _by_subject(options):
+    for subject, keys in by_subject(options):
         lines += ["", subject]
         for key in keys:
             value, usual = options[key], defaults.get(key)
-            # A preset is chosen, not changed. The other options are compared with it.
-            differs = value != usual and key != "preset"
-            default = f"  (default: {cell(usual) or 'none'})" if differs else ""
-            lines.append(f"{'*' if differs else ' '} {key:<{width}}  {cell(value)}{default}".rstrip())
+            changed = differs(key, value, defaults)
+            default = f"  (default: {cell(usual) or 'none'})" if changed else ""
+            lines.append(f"{'*' if changed else ' '} {key:<{width}}  {cell(value)}{default}".rstrip())
     return "\n".join(lines)
-
-
-def _by_subject(options: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
-    """Group the options by subject. An option that no subject names is kept."""
-    rest = set(options)
-    for subject, keys in SUBJECTS.items():
-        if there := [key for key in keys if key in options]:
-            yield subject, there
-        rest -= set(keys)
-    if rest:
-        yield OTHER, sorted(rest)

@@ -9,7 +9,7 @@ from ..database import Work
 from .figures import FIGURES, busiest, of
 from .listings import to_queue
 from .options import COLUMNS as OPTIONS
-from .options import compared, grouped
+from .options import grouped
 from .page import Columns, Shown, text
 from .state import STATE, state
 
@@ -90,7 +90,7 @@ def queue(request: Request, work: Work) -> Shown:
     stats = work.admin.queue_stats(name)
     options = work.part(lambda: [work.admin.queue_options(name)])
     defaults = work.part(lambda: [work.admin.default_options()])
-    shown = compared(options[0] if options else {}, defaults[0] if defaults else None)
+    shown = grouped(options[0] if options else {}, defaults[0] if defaults else None)
     return Shown(
         "queue.html",
         {
@@ -104,9 +104,9 @@ def queue(request: Request, work: Work) -> Shown:
                 lambda: work.table("list_leases", "lease, messages, leased_until", queue=("text", name))
             ),
             "lease_columns": (("lease", "Lease"), ("messages", "Messages"), ("leased_until", "Until")),
-            "changed": [row for row in shown if row["differs"]],
+            "changed": [row for _, rows in shown for row in rows if row["differs"]],
             "changed_columns": OPTIONS[:-1],
-            "options": grouped(shown),
+            "options": shown,
             "option_columns": OPTIONS,
         },
     )

@@ -11,23 +11,17 @@ from starlette.testclient import TestClient
 from support import Db, one
 
 from howdah.console import Host, app
-from howdah.console.pages.options import GROUPS
+from howdah.engine.calls.subjects import SUBJECTS
 
 TRACE, FAILED = "0af7651916cd43dd8448eb211c80319c", "4bf92f3577b34da6a3ce929d0e0e4736"
 EVIL = "<script>alert(1)</script>"
-
-
-def test_every_option_of_a_queue_has_a_group(db: Db) -> None:
-    named = [option for names in GROUPS.values() for option in names]
-    assert len(named) == len(set(named))
-    assert set(one(db, "select howdah.default_options()")) - set(named) <= {"preset"}
 
 
 def test_options_are_shown_by_group_and_what_is_not_the_default_is_marked(client: TestClient, db: Db) -> None:
     one(db, "select howdah.create_queue('orders', '{\"max_failed_deliveries\": 3}')")
     page = re.sub(r"</?bdi>", "", client.get("/queue?name=orders").text)
     titles = re.findall(r"<h3>(.*?)</h3>", page)
-    assert [title for title in titles if title != "Others"] == list(GROUPS)
+    assert [title for title in titles if title != "Others"] == list(SUBJECTS)
     marked = re.findall(r"<td>(\w+)</td>\s*<td[^>]*>[^<]*</td>\s*<td[^>]*>[^<]*</td>\s*<td>changed</td>", page)
     assert marked == ["max_failed_deliveries"]
 
