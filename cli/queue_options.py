@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..engine.calls.subjects import by_subject, differs
+from ..text.subjects import by_subject, differs
 from .output import cell
 
 

@@ -1,1 +1,1 @@
-"""Foreign text: DSNs are read without being shown, and shown text cannot control a terminal."""
+"""Text for people: DSNs hide their passwords, controls cannot steer a terminal, options come by subject."""

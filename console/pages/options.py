@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...engine.calls import Rows
-from ...engine.calls.subjects import by_subject, differs
+from ...text.subjects import by_subject, differs
 from .page import Columns
 
 COLUMNS: Columns = (("option", "Option"), ("value", "Value"), ("default", "Default"), ("differs", "Not the default"))

@@ -149,7 +149,8 @@ class AsyncMonitor:
                 await self._look(asked)
             if not due:
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._nudged.wait(), pause)
+                    async with asyncio.timeout(pause):
+                        await self._nudged.wait()
 
     async def _look(self, lines: list[AsyncLine]) -> None:
         """Ask for the lines' queues in one statement, or one by one if one of them fails."""

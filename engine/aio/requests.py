@@ -57,7 +57,8 @@ class AsyncRequestor:
         try:
             await self._connection.send(target, body, correlation_id=correlation_id, reply_to=reply_to, **options)
             self._expecting.set()
-            return await asyncio.wait_for(future, timeout)
+            async with asyncio.timeout(timeout):
+                return await future
         except TimeoutError as error:
             raise NoReply(f"no answer within {timeout} seconds") from error
         finally:
@@ -112,7 +113,8 @@ class AsyncRequestor:
         messages = await _say(connection, token, calls.receive(queue, BATCH))
         if not messages:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._expecting.wait(), idle.pause())
+                async with asyncio.timeout(idle.pause()):
+                    await self._expecting.wait()
                 self._expecting.clear()
                 idle.reset()
         return messages

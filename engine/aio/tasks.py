@@ -41,7 +41,9 @@ class AsyncFlag:
         """Wait so long (None: no limit); whether it is set."""
         self._loop = asyncio.get_running_loop()
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._event.wait(), seconds)
+            # Not wait_for: until Python 3.12 it loses a cancellation that comes together with the event.
+            async with asyncio.timeout(seconds):
+                await self._event.wait()
         return self._event.is_set()
 
 

@@ -9,7 +9,7 @@ import pytest
 from command import howdah, refused
 from support import Db, one
 
-from howdah.engine.calls.subjects import SUBJECTS
+from howdah.text.subjects import SUBJECTS
 
 BAD_NAMES = ["a'b", 'a"b', "a;drop table x", "x" * 300, "", "a b", "_SYSTEM.mine", "a\nb"]
 

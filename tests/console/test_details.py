@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from support import Db, one
 
 from howdah.console import Host, app
-from howdah.engine.calls.subjects import SUBJECTS
+from howdah.text.subjects import SUBJECTS
 
 TRACE, FAILED = "0af7651916cd43dd8448eb211c80319c", "4bf92f3577b34da6a3ce929d0e0e4736"
 EVIL = "<script>alert(1)</script>"
