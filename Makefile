@@ -22,14 +22,14 @@ demo: $(VENV)/.demo ## Run 80,789 real flights through the queue, kill a worker,
 # Worksteal leaves a folder's tests with one process, so that Spark starts once.
 PYTEST := $(BIN)/pytest -q -n 3 --dist worksteal
 
-test: $(VENV)/.dev ## Run the tests on PostgreSQL 18: every promise once, fixed seeds (eight minutes on two cores)
+test: $(VENV)/.dev ## Run the tests on PostgreSQL 18: every promise once, fixed seeds (6 to 12 minutes on two cores)
 	$(PYTEST) -m 'not slow'
 
 # On each other version that is here, every test with its first case.
 OTHERS := 16 $(patsubst /usr/lib/postgresql/%/bin/postgres,%,$(wildcard /usr/lib/postgresql/1[4-7]/bin/postgres))
 VERSIONED := tests/procedures tests/migrations tests/server
 
-test-all: test test-rest ## Run all tests, on PostgreSQL 16 and what Debian has installed too (some 60 minutes)
+test-all: test test-rest ## Run all tests, on PostgreSQL 16 and what Debian has installed too (an hour or more)
 
 # What make test left out.
 test-rest: FIRST := 1

@@ -154,7 +154,8 @@ class Stream:
         async with self._poller.watched(self._names):
             while not await gone():
                 try:
-                    look = await asyncio.wait_for(self._poller.next(), SILENCE)
+                    async with asyncio.timeout(SILENCE):
+                        look = await self._poller.next()
                 except TimeoutError:
                     look = None
                 view = await self._view()
