@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 from starlette.applications import Starlette
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -58,7 +61,14 @@ def app(
         "/causes": causes,
         **{path: listing.page for path, listing in LISTINGS.items()},
     }
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        yield
+        database.close()
+
     application = Starlette(
+        lifespan=lifespan,
         routes=[
             *(Route(path, answers.page(page), methods=["GET"]) for path, page in pages.items()),
             Route("/act", answers.form, methods=["GET"]),

@@ -1,4 +1,4 @@
-"""Work in the database as the person who looks: one connection and one transaction a request, with a timeout."""
+"""Work in the database as the person who looks: one session and one transaction a request, with a timeout."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ from ..engine.calls import Call, Rows, scalar, table
 from ..engine.database.runner import run
 from ..engine.errors import HowdahError, NotAllowed
 from .people import Person, RefusedError
+from .sessions import Sessions
 
 T = TypeVar("T")
 
 CONNECT_SECONDS = 5
-#: How many requests of a process are in the database at once; others wait for their turn.
+#: How many requests of a process are in the database at once, while others wait for their turn. Also how many sessions
+#: wait for a request.
 MOST_CONNECTIONS = 16
 
 INHERITS = (
@@ -90,13 +92,26 @@ class Database:
         self.dsn = dsn
         self._timeout = f"{min(max(1, round(timeout * 1000)), 2**31 - 1)}ms"
         self._turns = threading.BoundedSemaphore(MOST_CONNECTIONS)
+        self._sessions = Sessions(MOST_CONNECTIONS)
 
     @contextmanager
     def work(self, person: Person, *, reading: bool = True) -> Iterator[Work]:
         """A transaction as that person; committed at the block's end. Raises RefusedError if the log-in fails."""
-        with self._turns, self.connect(person) as connection:
-            connection.read_only = reading
-            yield self.begun(connection, person)
+        with self._turns:
+            connection = self._sessions.take(person) or self.connect(person)
+            try:
+                connection.read_only = reading
+                with connection.transaction():
+                    yield self.begun(connection, person)
+            except BaseException:
+                self._sessions.drop(connection)
+                raise
+            connection.read_only = None
+            self._sessions.give(person, connection)
+
+    def close(self) -> None:
+        """Close the sessions that wait for a request."""
+        self._sessions.close()
 
     def begun(self, connection: psycopg.Connection[Any], person: Person) -> Work:
         """A transaction of a connection that begins as that person."""
@@ -116,7 +131,7 @@ class Database:
             given |= {"user": person.user, "password": person.password, "require_auth": "!none"}
         conninfo = make_conninfo(self.dsn, **given)
         try:
-            return psycopg.connect(conninfo)
+            return psycopg.connect(conninfo, autocommit=True)
         except psycopg.OperationalError as error:
             if person.user is None or PGconn.ping(conninfo.encode()) != Ping.OK:
                 raise RefusedError(503, "The database does not answer.") from error

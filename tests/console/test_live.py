@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -38,9 +38,11 @@ async def never_gone() -> bool:
 
 
 @pytest.fixture
-def database(login_dsn: str) -> Database:
+def database(login_dsn: str) -> Iterator[Database]:
     """The console's database."""
-    return Database(login_dsn)
+    made = Database(login_dsn)
+    yield made
+    made.close()
 
 
 @pytest.fixture
