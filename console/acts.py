@@ -11,7 +11,6 @@ from typing import Any
 from ..engine.admin.links import Links
 from ..engine.admin.logs import Logs
 from ..engine.admin.schedules import Schedules
-from ..engine.calls import send
 from ..engine.calls.bodies import to_json
 from ..engine.calls.consumers import close_consumer
 from ..engine.errors import BadArgument
@@ -150,8 +149,22 @@ def _send(work: Work, asked: Asked) -> int:
         given = json.loads(headers)
     except ValueError as error:
         raise BadArgument("the headers are no JSON object", 'Write them as {"name": "value"}.') from error
-    work.run(send(asked.queue, asked.values.get("body", ""), headers=given or None))
+    work.admin.send_by_hand(
+        asked.queue,
+        asked.values.get("body", ""),
+        headers=given or None,
+        priority=_whole(asked.values.get("priority"), "priority"),
+        delay=_whole(asked.values.get("delay"), "delay"),
+        reason=work.reason(asked.reason),
+    )
     return 1
+
+
+def _whole(given: str | None, name: str) -> int | None:
+    try:
+        return int(given) if given else None
+    except ValueError as error:
+        raise BadArgument(f"the {name} {given!r} is no whole number") from error
 
 
 def _edit(work: Work, asked: Asked) -> Done:
@@ -180,7 +193,13 @@ ACTS: Mapping[str, Act] = {
     "send": Act(
         "Send",
         _single(_send),
-        (("body", "Body", "text"), ("headers", "Headers, a JSON object", "optional"), REASON),
+        (
+            ("body", "Body", "text"),
+            ("headers", "Headers, a JSON object", "optional"),
+            ("priority", "Priority, 0 to 9 (empty: the queue's default)", "optional"),
+            ("delay", "Seconds until it is delivered (empty: at once)", "optional"),
+            REASON,
+        ),
     ),
     "pause": Act("Pause", _single(lambda work, asked: work.admin.pause(asked.queue))),
     "resume": Act("Resume", _single(lambda work, asked: work.admin.resume(asked.queue))),

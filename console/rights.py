@@ -7,6 +7,7 @@ from .database import Work
 
 #: The function of an act that is not called like it.
 _FUNCTIONS = {
+    "send": "send_by_hand",
     "purge": "purge_queue",
     "move": "move_messages",
     "park": "park_messages",

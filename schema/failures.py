@@ -227,8 +227,9 @@ operator_acts = Table(
         Text,
         nullable=False,
         comment=(
-            "replayed, edited, moved, parked, retried, discarded, purged, fired (a schedule, by hand), sought (a "
-            "subscription) or ended (somebody else's consumer); of the engine paused, quiesced, stopped or resumed."
+            "sent (by hand), replayed, edited, moved, parked, retried, discarded, purged, fired (a schedule, by hand), "
+            "sought (a subscription) or ended (somebody else's consumer); of the engine paused, quiesced, stopped or "
+            "resumed."
         ),
     ),
     Column("reason", Text, comment="Why, in the operator's words."),
@@ -241,7 +242,7 @@ operator_acts = Table(
     Column("incident_id", BigInteger, comment="The last incident of any message before the act. NULL: there was none."),
     CheckConstraint(
         "CASE WHEN destination_id IS NULL THEN act IN ('paused', 'quiesced', 'stopped', 'resumed')"
-        " ELSE act IN ('replayed', 'edited', 'moved', 'parked', 'retried', 'discarded', 'purged',"
+        " ELSE act IN ('sent', 'replayed', 'edited', 'moved', 'parked', 'retried', 'discarded', 'purged',"
         " 'fired', 'sought', 'ended') END",
         name="act",
     ),

@@ -27765,6 +27765,22 @@ $$;
 
 COMMENT ON FUNCTION howdah.send_batch(queue text, bodies text[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[], reliability text) IS 'send many messages to a queue or topic in one statement, all or nothing.';
 
+CREATE FUNCTION howdah.send_by_hand(queue text, body text, headers jsonb DEFAULT NULL::jsonb, priority integer DEFAULT NULL::integer, delay interval DEFAULT NULL::interval, reason text DEFAULT NULL::text) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_message_id bigint := howdah.send(queue, body, headers => headers, priority => priority, delay => delay);
+begin
+    if v_message_id is not null then
+        perform howdah._record_act('sent', (v_message_id % 1000000)::integer, array[v_message_id], null, reason);
+    end if;
+    return v_message_id;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.send_by_hand(queue text, body text, headers jsonb, priority integer, delay interval, reason text) IS 'send one message as a person, and record who sent it and why (howdah.list_acts).';
+
 CREATE FUNCTION howdah.send_copied(queue text, reply_to text DEFAULT NULL::text, time_to_live interval DEFAULT NULL::interval, delay interval DEFAULT NULL::interval, delivery_mode text DEFAULT NULL::text, content_type text DEFAULT NULL::text, notify boolean DEFAULT true, reliability text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -29517,7 +29533,7 @@ CREATE TABLE howdah.operator_acts (
     CONSTRAINT ck_operator_acts_act CHECK (
 CASE
     WHEN (destination_id IS NULL) THEN (act = ANY (ARRAY['paused'::text, 'quiesced'::text, 'stopped'::text, 'resumed'::text]))
-    ELSE (act = ANY (ARRAY['replayed'::text, 'edited'::text, 'moved'::text, 'parked'::text, 'retried'::text, 'discarded'::text, 'purged'::text, 'fired'::text, 'sought'::text, 'ended'::text]))
+    ELSE (act = ANY (ARRAY['sent'::text, 'replayed'::text, 'edited'::text, 'moved'::text, 'parked'::text, 'retried'::text, 'discarded'::text, 'purged'::text, 'fired'::text, 'sought'::text, 'ended'::text]))
 END)
 );
 
@@ -29533,7 +29549,7 @@ COMMENT ON COLUMN howdah.operator_acts.other_destination_id IS 'Where replayed, 
 
 COMMENT ON COLUMN howdah.operator_acts.actor IS 'The role that did it.';
 
-COMMENT ON COLUMN howdah.operator_acts.act IS 'replayed, edited, moved, parked, retried, discarded, purged, fired (a schedule, by hand), sought (a subscription) or ended (somebody else''s consumer); of the engine paused, quiesced, stopped or resumed.';
+COMMENT ON COLUMN howdah.operator_acts.act IS 'sent (by hand), replayed, edited, moved, parked, retried, discarded, purged, fired (a schedule, by hand), sought (a subscription) or ended (somebody else''s consumer); of the engine paused, quiesced, stopped or resumed.';
 
 COMMENT ON COLUMN howdah.operator_acts.reason IS 'Why, in the operator''s words.';
 
@@ -34205,6 +34221,10 @@ GRANT ALL ON FUNCTION howdah.send_batch(queue text, bodies jsonb[], headers json
 REVOKE ALL ON FUNCTION howdah.send_batch(queue text, bodies text[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[], reliability text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.send_batch(queue text, bodies text[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[], reliability text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.send_batch(queue text, bodies text[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[], reliability text) TO howdah_producer;
+
+REVOKE ALL ON FUNCTION howdah.send_by_hand(queue text, body text, headers jsonb, priority integer, delay interval, reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.send_by_hand(queue text, body text, headers jsonb, priority integer, delay interval, reason text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.send_by_hand(queue text, body text, headers jsonb, priority integer, delay interval, reason text) TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.send_copied(queue text, reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, reliability text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.send_copied(queue text, reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, reliability text) TO howdah_admin;

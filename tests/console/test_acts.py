@@ -18,6 +18,9 @@ def test_a_message_is_sent_and_a_queue_paused_and_resumed_with_the_reason_on_rec
 ) -> None:
     assert "1 done" in submit(client, act="send", queue="orders", body="hello", headers='{"a": "b"}', reason="to try")
     assert one(db, "select count(*)::int from howdah.browse('orders') where body = 'hello'") == 1
+    assert db.execute("select act, actor, queue_name, reason from howdah.list_acts()").fetchall() == [
+        ("sent", "console_operator", "orders", "to try (operator@example.org)")
+    ]
     submit(client, act="pause", queue="orders", reason="too fast")
     assert one(db, "select sending_paused from howdah.list_queues() where queue = 'orders'")
     submit(client, act="resume", queue="orders", reason="well again")

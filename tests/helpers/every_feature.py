@@ -248,6 +248,7 @@ def dead_letters(e: Engine) -> None:
     e.rows("select howdah.discard('graves', %s, 'test')", ids[3:4])
     e.rows("select howdah.move_messages('graves', %s, 'plain', 'look')", ids[4:6])
     e.rows("select howdah.move_messages('plain', %s, 'failing')", ids[4:5])
+    e.rows("select howdah.send_by_hand('plain', 'by hand', reason => 'test')")
     e.rows("select howdah.replay_edited('graves', %s, body => 'mended')", ids[6])
     e.rows("select howdah.replay_edited('graves', %s, target => 'plain', discard => true)", ids[6])
     e.rows("select howdah.park_messages('graves', %s)", ids[7:8])

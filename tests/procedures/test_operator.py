@@ -511,3 +511,26 @@ def test_what_waits_after_a_failure_is_listed_with_what_was_sent_with_a_delay(db
     refused(db, "HD013", "select howdah.cancel_delayed('slow', array[%s]::bigint[])", (failed,))
     clock.advance(61)
     assert db.execute(listed).fetchall() == [(aside, "operator"), (later, "delay")]
+
+
+def test_a_message_sent_by_hand_is_an_act_with_its_reason(db: Db, connect: Connect) -> None:
+    producer = connect("howdah_producer")
+    send = "select howdah.send_by_hand(%s, 'hello', '{\"a\": 1}', 7, '1 hour', 'to try')"
+    sent: int = one(producer, send, ("q",))
+    (waits,) = db.execute("select message_id, headers, priority, reason from howdah.list_delayed('q')").fetchall()
+    assert waits == (sent, {"a": 1}, 7, "delay")
+    one(db, "select howdah.create_topic('news'), howdah.subscribe('news', 'reader')")
+    published: int = one(db, "select howdah.send_by_hand('news', 'told')")
+    assert acts(db) == [
+        ("sent", "q", None, "to try", "howdah_producer", sent),
+        ("sent", "news", None, None, one(db, "select session_user::text"), published),
+    ]
+
+
+def test_what_may_not_be_sent_is_no_act_either(db: Db, connect: Connect) -> None:
+    refused(connect("howdah_consumer"), "42501", "select howdah.send_by_hand('q', 'x')")
+    refused(db, "HD001", "select howdah.send_by_hand('none', 'x')")
+    refused(db, "HD005", "select howdah.send_by_hand('q', null)")
+    one(db, "select howdah.pause('q')")
+    refused(db, "HD008", "select howdah.send_by_hand('q', 'x', reason => 'try')")
+    assert acts(db) == []

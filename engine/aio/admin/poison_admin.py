@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 from ...calls import Call, Rows, Seconds, interval, scalar, table
 from ...calls.bodies import Body, encode, json_text, to_json
@@ -93,6 +93,27 @@ class AsyncPoisonAdmin(AsyncSearch):
         """
         arguments = chosen(queue, message_ids, which, reason, max_messages, dry_run)
         return await self._run(scalar("replay", target=("text", target), **arguments).then(int))
+
+    async def send_by_hand(
+        self,
+        queue: str,
+        body: str,
+        *,
+        headers: Mapping[str, Any] | None = None,
+        priority: int | None = None,
+        delay: Seconds | None = None,
+        reason: str | None = None,
+    ) -> int | None:
+        """Send one message as a person; who sent it and why is an act. Returns its number."""
+        arguments: dict[str, tuple[str, Any]] = {
+            "queue": ("text", queue),
+            "body": ("text", body),
+            "headers": ("jsonb", None if headers is None else to_json(headers)),
+            "priority": ("integer", priority),
+            "delay": ("interval", interval("delay", delay)),
+            "reason": ("text", reason),
+        }
+        return cast("int | None", await self._run(scalar("send_by_hand", **arguments)))
 
     async def replay_edited(
         self,
