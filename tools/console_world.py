@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import psycopg
 
 _QUEUES = """
@@ -58,6 +60,20 @@ from unnest(array['orders', 'orders.>']) queue;
 select howdah.record_audit(howdah.now(), 0, 'none', howdah.now(), rows_read => 48210);
 """
 
+# What one minute brings: waves of payments, some of which fail, and all of which are dealt with.
+_MINUTE = """
+select howdah.send_batch('payments', array_agg(n::text)) from generate_series(1, %(come)s) n;
+select count(*) from howdah.record_failures('payments', (
+    select jsonb_agg(jsonb_build_object('message_id', message_id, 'error_class', 'CardRefused'))
+    from howdah.browse('payments', %(fail)s)));
+select count(*) from howdah.receive('payments', %(go)s);
+"""
+_COUNTED = "select howdah.maintain_backlog(), howdah.maintain_totals()"
+_AGO = """
+create or replace function howdah.now() returns timestamptz language sql volatile parallel safe as
+$$ select clock_timestamp() - current_setting('shop.ago')::interval $$
+"""
+
 # Failures of one transaction: each of them looks through the versions of figures that those before it left.
 _PART = 1000
 
@@ -81,3 +97,20 @@ def fill(dsn: str, failed: int = 400) -> None:
             db.execute(_FAILURES.encode(), {"done": done, "part": min(_PART, failed - done)})
         db.execute("analyze")
         db.execute(_REST.encode())
+
+
+def pass_an_hour(dsn: str) -> None:
+    """Have payments come and go for an hour that ends now, counted each minute as maintenance does."""
+    with psycopg.connect(dsn, autocommit=True, cursor_factory=psycopg.ClientCursor) as db:
+        clock = db.execute("select pg_get_functiondef('howdah.now()'::regprocedure)").fetchall()[0][0]
+        db.execute("set shop.ago = '65 minutes'")
+        db.execute(_AGO)
+        db.execute("delete from howdah.flow_samples")  # of now, which would be later than all
+        db.execute("select howdah.create_queue('payments', '{\"redelivery_delay_ms\": 0}')")
+        for ago in range(65, -1, -1):
+            db.execute("select set_config('shop.ago', %s, false)", (f"{ago} minutes",))
+            wave = 1 + math.sin(ago / 9)
+            come = round(120 + 90 * wave)
+            db.execute(_MINUTE, {"come": come, "fail": round(5 * wave) + 1, "go": come - 8 if ago % 20 else 2000})
+            db.execute(_COUNTED)
+        db.execute(clock)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import psycopg
 import uvicorn
-from console_world import fill
+from console_world import fill, pass_an_hour
 from PIL import Image
 from selenium import webdriver
 
@@ -42,10 +42,18 @@ def shop() -> Iterator[str]:
         try:
             dsn = server.start().dsn
             migrate(dsn)
+            pass_an_hour(dsn)
             fill(dsn, FAILED)
+            count(dsn)
             yield dsn
         finally:
             server.stop("immediate")
+
+
+def count(dsn: str) -> None:
+    """What workers' maintenance does every few seconds."""
+    with psycopg.connect(dsn, autocommit=True) as db:
+        db.execute("select howdah.maintain_backlog(), howdah.maintain_totals()")
 
 
 @contextmanager
