@@ -48,7 +48,7 @@ def look(connection: Connection) -> Figures:
     admin = connection.admin
     queues = admin.queue_stats()
     seconds = time.monotonic()
-    return Figures(seconds, admin.engine_state(), admin.resource_state(), admin.list_workers(), queues)
+    return Figures(seconds, admin.engine_state(), admin.resource_state(exact=False), admin.list_workers(), queues)
 
 
 def with_rates(now: Figures, before: Figures | None) -> list[dict[str, Any]]:

@@ -9057,6 +9057,21 @@ $$;
 
 COMMENT ON FUNCTION howdah._kept_for(p_slot integer) IS 'why a closed table is not emptied: who needs so many of its messages.';
 
+CREATE FUNCTION howdah._kept_resources() RETURNS TABLE(messages bigint, level integer)
+    LANGUAGE sql STABLE
+    AS $$
+    select k.messages, howdah._shares_reached(array[e.yellow_threshold, e.orange_threshold, e.red_threshold],
+        k.messages, e.max_count, null, null)
+    from howdah.engine e cross join lateral (
+        select (select coalesce(sum(f.live + f.parked), 0)::bigint from howdah.backlog_figures f) as messages
+        where exists (select from howdah.backlog_counts)
+        union all
+        select null where not exists (select from howdah.backlog_counts)
+    ) k
+$$;
+
+COMMENT ON FUNCTION howdah._kept_resources() IS 'the messages that maintain_backlog counted last, and which thresholds they reach.';
+
 CREATE FUNCTION howdah._lag(p_ack howdah.acks) RETURNS TABLE(behind bigint, oldest timestamp with time zone, delivered bigint)
     LANGUAGE plpgsql
     AS $$
@@ -26936,7 +26951,7 @@ $$;
 
 COMMENT ON FUNCTION howdah.reset_metrics() IS 'let the totals of howdah.metrics begin anew, after a backup was restored in place.';
 
-CREATE FUNCTION howdah.resource_state() RETURNS TABLE(state text, messages bigint, bytes bigint, max_count bigint, max_bytes bigint, percent numeric, database_bytes bigint)
+CREATE FUNCTION howdah.resource_state(exact boolean DEFAULT true) RETURNS TABLE(state text, messages bigint, bytes bigint, max_count bigint, max_bytes bigint, percent numeric, database_bytes bigint)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
@@ -26946,11 +26961,18 @@ begin
     select (array['green', 'yellow', 'orange', 'red'])[r.level + 1], r.messages, r.bytes, e.max_count, e.max_bytes,
         round(greatest(100.0 * r.messages / e.max_count, 100.0 * r.bytes / e.max_bytes), 1),
         pg_database_size(current_database())
-    from howdah.engine e cross join lateral howdah._resources() r;
+    from howdah.engine e
+    cross join lateral (
+        select c.* from howdah._resources() c where exact
+        union all
+        select k.messages, null, case when e.max_bytes is null then k.level
+            else coalesce(pg_sequence_last_value('howdah.system_state') & 3, 0)::integer end
+        from howdah._kept_resources() k where exact is not true
+    ) r;
 end
 $$;
 
-COMMENT ON FUNCTION howdah.resource_state() IS 'count how full the whole engine is now.';
+COMMENT ON FUNCTION howdah.resource_state(exact boolean) IS 'how full the whole engine is.';
 
 CREATE FUNCTION howdah.respond(reply_to text, body bytea, correlation_id text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, message_type text DEFAULT NULL::text, time_to_live interval DEFAULT NULL::interval, delivery_mode text DEFAULT 'non-persistent'::text, content_type text DEFAULT 'application/octet-stream'::text, reliability text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -32463,6 +32485,8 @@ REVOKE ALL ON FUNCTION howdah._keep_lock(p_name text, p_holder text, p_now times
 
 REVOKE ALL ON FUNCTION howdah._kept_for(p_slot integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._kept_resources() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._lag(p_ack howdah.acks) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lags(p_topic_id integer) FROM PUBLIC;
@@ -34125,12 +34149,12 @@ GRANT ALL ON FUNCTION howdah.report_slow_consumer(queue text, facts jsonb) TO ho
 REVOKE ALL ON FUNCTION howdah.reset_metrics() FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.reset_metrics() TO howdah_admin;
 
-REVOKE ALL ON FUNCTION howdah.resource_state() FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.resource_state() TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.resource_state() TO howdah_auditor;
-GRANT ALL ON FUNCTION howdah.resource_state() TO howdah_browser;
-GRANT ALL ON FUNCTION howdah.resource_state() TO howdah_consumer;
-GRANT ALL ON FUNCTION howdah.resource_state() TO howdah_producer;
+REVOKE ALL ON FUNCTION howdah.resource_state(exact boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.resource_state(exact boolean) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.resource_state(exact boolean) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.resource_state(exact boolean) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.resource_state(exact boolean) TO howdah_consumer;
+GRANT ALL ON FUNCTION howdah.resource_state(exact boolean) TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.respond(reply_to text, body bytea, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.respond(reply_to text, body bytea, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text) TO howdah_admin;

@@ -23,12 +23,15 @@ class Page:
     source: str
     #: Names that can be imported, in the order of the page.
     names: tuple[str, ...]
+    #: A class whose members another page has.
+    without: str | None = None
 
 
 def _of(package: str, *names: str) -> tuple[str, ...]:
     return tuple(f"{package}.{name}" for name in names)
 
 
+OPERATOR = "howdah.engine.admin.poison_admin.PoisonAdmin"
 PAGES = (
     Page(
         "connections",
@@ -73,7 +76,8 @@ PAGES = (
             *("lookup", "AdministeredFactory", "AdministeredDestination", "XAConnectionFactory"),
         ),
     ),
-    Page("administration", "Administration", "engine/admin/admin.py", _of("howdah.engine", "Admin")),
+    Page("administration", "Administration", "engine/admin/admin.py", _of("howdah.engine", "Admin"), OPERATOR),
+    Page("operator", "Failed messages, searches and acts", "engine/admin/poison_admin.py", (OPERATOR,)),
     Page(
         "workers",
         "Workers",
@@ -117,9 +121,14 @@ def render() -> dict[str, str]:
     pages = {}
     for page in PAGES:
         texts = []
+        options = _OPTIONS
+        if page.without is not None:
+            elsewhere = loader.modules_collection[page.without].all_members
+            # The first filter that matches decides; a private name has no place here either way.
+            options = {**_OPTIONS, "filters": [f"!^({'|'.join(elsewhere)})$", "!^_"]}
         for name in page.names:
             found = loader.modules_collection[name]
-            texts.append(griffe2md.render_object_docs(found.final_target if found.is_alias else found, _OPTIONS))
+            texts.append(griffe2md.render_object_docs(found.final_target if found.is_alias else found, options))
         text = _CODE.sub("`", _HEADING.sub(r"\1 \2", "\n".join(texts)))
         pages[page.name] = f"# {page.title}\n\nThis page is made from signatures and docstrings.\n\n{text.strip()}\n"
     return pages

@@ -19,17 +19,15 @@ def state(work: Work) -> Rows:
     """The server, the engine, maintenance, workers, resources, limits and vacuum: each with what to do."""
     return [
         *work.part(work.admin.health),
-        *work.part(lambda: _resources(work.admin.resource_state())),
+        *work.part(lambda: _resources(work.admin.resource_state(exact=False))),
         *work.part(lambda: _horizon(work.admin.metrics(0))),
     ]
 
 
 def _resources(found: dict[str, Any]) -> Rows:
     percent = "" if found["percent"] is None else f", {found['percent']} % of the nearer limit"
-    limits = [
-        f"{plain(found[held])} {what}{_of(found[limit])}"
-        for held, what, limit in (("messages", "messages", "max_count"), ("bytes", "bytes of bodies", "max_bytes"))
-    ]
+    held = "messages not counted yet" if found["messages"] is None else f"{plain(found['messages'])} messages"
+    limits = [held + _of(found["max_count"]), f"bytes of bodies{_of(found['max_bytes'])}"]
     return [
         {
             "name": "resources",
@@ -47,7 +45,7 @@ def _resources(found: dict[str, Any]) -> Rows:
 
 
 def _of(limit: int | None) -> str:
-    return ", no limit" if limit is None else f" of {limit:,}"
+    return ", no limit" if limit is None else f", at most {limit:,}"
 
 
 def _horizon(samples: Rows) -> Rows:

@@ -109,9 +109,12 @@ class Admin(Topics):
         options: Call[dict[str, Any]] = scalar("engine_options")
         return self._run(options)
 
-    def resource_state(self) -> dict[str, Any]:
-        """Return how full the engine is: state (green to red), content and limits."""
-        rows = self._run(table("resource_state", STATE_COLUMNS))
+    def resource_state(self, *, exact: bool = True) -> dict[str, Any]:
+        """Return how full the engine is: state (green to red), content and limits.
+
+        It counts every message, unless ``exact`` is false: then it says what maintenance counted last, without bytes.
+        """
+        rows = self._run(table("resource_state", STATE_COLUMNS, exact=("boolean", exact)))
         return rows[0]
 
     def engine_state(self) -> dict[str, Any]:

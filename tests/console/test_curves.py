@@ -80,10 +80,12 @@ def test_the_overview_shows_the_state_of_server_resources_limits_and_vacuum(
     client: TestClient, db: Db, orders: int
 ) -> None:
     one(db, "select howdah.alter_engine('{\"max_count\": 1000}')")
+    assert "messages not counted yet, at most 1,000; " in client.get("/").text
+    one(db, "select howdah.maintain_backlog()")
     page = client.get("/").text
     for what in ("server", "maintenance", "resources", "limits", "vacuum horizon"):
         assert f"<bdi>{what}</bdi>" in page
-    assert "1 messages of 1,000; " in page
+    assert "1 messages, at most 1,000; " in page
     assert "bytes of bodies, no limit" in page
     assert "PostgreSQL " in page
 

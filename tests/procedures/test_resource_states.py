@@ -274,3 +274,30 @@ def test_a_limit_set_while_a_queue_is_being_made_holds_for_that_queue_too(db: Db
         done.result(10)
     one(db, "select howdah.send('meanwhile', 'x')")
     refused(db, "HD027", "select howdah.send('meanwhile', 'x')")
+
+
+def test_the_kept_state_counts_nothing_and_says_what_maintenance_counted(db: Db, connect: Connect) -> None:
+    kept = "select state, messages, bytes, max_count, percent from howdah.resource_state(exact => false)"
+    assert db.execute(kept).fetchall() == [("green", None, None, None, None)]
+    one(db, FILL, (80,))
+    one(db, "select howdah.maintain_backlog()")
+    limit(db, '{"max_count": 100}')
+    one(db, FILL, (5,))
+    assert db.execute(kept).fetchall() == [("orange", 80, None, 100, 80)]
+    assert state(db) == "orange"
+    looker = connect("howdah_browser")
+    looker.execute("set lock_timeout = '1s'")
+    with db.transaction():
+        db.execute("lock table howdah.msgs, howdah.parked, howdah.leased, howdah.msgs_nonpersistent")
+        assert looker.execute(kept).fetchall() == [("orange", 80, None, 100, 80)]
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            state(looker)
+
+
+def test_the_kept_state_of_bytes_is_that_of_the_last_send(db: Db) -> None:
+    limit(db, '{"max_size": 1000}')
+    kept = "select state, percent from howdah.resource_state(exact => false)"
+    assert db.execute(kept).fetchall() == [("green", None)]
+    one(db, FILL, (800,))
+    one(db, SEND, ("x",))
+    assert db.execute(kept).fetchall() == [("orange", None)]

@@ -110,9 +110,12 @@ class AsyncAdmin(AsyncTopics):
         options: Call[dict[str, Any]] = scalar("engine_options")
         return await self._run(options)
 
-    async def resource_state(self) -> dict[str, Any]:
-        """Return how full the engine is: state (green to red), content and limits."""
-        rows = await self._run(table("resource_state", STATE_COLUMNS))
+    async def resource_state(self, *, exact: bool = True) -> dict[str, Any]:
+        """Return how full the engine is: state (green to red), content and limits.
+
+        It counts every message, unless ``exact`` is false: then it says what maintenance counted last, without bytes.
+        """
+        rows = await self._run(table("resource_state", STATE_COLUMNS, exact=("boolean", exact)))
         return rows[0]
 
     async def engine_state(self) -> dict[str, Any]:
