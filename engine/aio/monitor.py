@@ -57,6 +57,7 @@ class AsyncMonitor:
         self._numbers = itertools.count()
         self._nudged = asyncio.Event()
         self._tending: asyncio.Task[None] | None = None
+        self._closed = False
         self.consumers = 0
 
     # -- its consumers --------------------------------------------------------------------------------------------
@@ -84,6 +85,8 @@ class AsyncMonitor:
 
     async def close(self) -> None:
         """Give the listening connection up."""
+        # The pool may lose a cancellation, because it uses asyncio.wait_for; the flag then ends the task.
+        self._closed = True
         if self._tending is not None:
             self._tending.cancel()
             with suppress(asyncio.CancelledError):
@@ -136,7 +139,7 @@ class AsyncMonitor:
         return due, None
 
     async def _tend(self) -> None:
-        while True:
+        while not self._closed:
             self._nudged.clear()
             listens = self._hearing.ready()
             due, pause = self._next()

@@ -91,7 +91,7 @@ class AsyncRequestor:
                 made.set_result(queue)
                 idle = Idle(None, self._expecting.set)
                 try:
-                    while True:
+                    while not self._closed:
                         if token is None:
                             self._hand_over(await session.receive(queue, BATCH, wait=3600))
                         else:
