@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-rest test-versions chaos check lint format sync docs docs-serve screenshots baseline schema bench bench-full bench-compare wheel clean
+.PHONY: help demo test test-console test-all test-rest test-versions chaos check lint format sync docs docs-serve screenshots baseline schema bench bench-full bench-compare wheel clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,6 +28,9 @@ test: $(VENV)/.dev ## Run the tests on PostgreSQL 18: every promise once, fixed 
 # On each other version that is here, every test with its first case.
 OTHERS := 16 $(patsubst /usr/lib/postgresql/%/bin/postgres,%,$(wildcard /usr/lib/postgresql/1[4-7]/bin/postgres))
 VERSIONED := tests/procedures tests/migrations tests/server
+
+test-console: $(VENV)/.dev ## Run the slow tests of the console, most of them in chromium (two minutes)
+	$(BIN)/pytest -q -n 2 --dist loadgroup -m slow tests/console
 
 test-all: test test-rest ## Run all tests, on PostgreSQL 16 and what Debian has installed too (an hour or more)
 

@@ -18,6 +18,7 @@ from .database import Work
 
 #: Messages of one batch: a transaction of its own.
 BATCH = 500
+MANY = 5000
 
 Field = tuple[str, str, str]
 REASON: Field = ("reason", "Why? It is recorded under your name.", "needed")
@@ -46,6 +47,8 @@ class Done:
 
     count: int
     after: str | None = None
+    #: Those that match and were left: they are in somebody's hands, or have no queue to go back to.
+    left: int = 0
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,8 @@ class Act:
     destructive: bool = False
     #: Whether it deals with messages: named ones, or all that match a filter.
     matching: bool = False
+    #: What act_on_matching adds to the filter, where that says nothing of it.
+    state: str | None = None
 
 
 def preview(work: Work, act: Act, asked: Asked) -> str:
@@ -67,11 +72,12 @@ def preview(work: Work, act: Act, asked: Asked) -> str:
         return ""
     if asked.ids:
         return f"It deals with {len(asked.ids):,} messages."
+    given = {"state": act.state} if act.state else {}
     rows = work.table(
         "count_matching",
         "matching, looked, complete",
         queue=("text", asked.queue),
-        filter=("jsonb", asked.filter),
+        filter=("jsonb", to_json(given | json.loads(asked.filter))),
     )
     found = rows[0]
     if found["complete"]:
@@ -87,12 +93,12 @@ def _single(function: Callable[[Work, Asked], object]) -> Callable[[Work, Asked]
         result = function(work, asked)
         facts = {"queue": asked.queue, "target": asked.target, "by": work.person.name}
         Logs(work.run).write("INFO", f"from the console: {asked.reason}"[:2000], facts)
-        return Done(result if isinstance(result, int) and not isinstance(result, bool) else 1)
+        return Done(int(result) if isinstance(result, int) else 1)
 
     return perform
 
 
-def _on_messages(name: str) -> Callable[[Work, Asked], Done]:
+def _on_messages(name: str, batch: int | None = None) -> Callable[[Work, Asked], Done]:
     """An act on named messages at once, or on one batch of those that match."""
 
     def perform(work: Work, asked: Asked) -> Done:
@@ -107,16 +113,16 @@ def _on_messages(name: str) -> Callable[[Work, Asked], Done]:
             options["after"] = json.loads(asked.after)
         rows = work.table(
             "act_on_matching",
-            "done, cursor",
+            "done, passed, cursor",
             queue=("text", asked.queue),
             act=("text", name),
             filter=("jsonb", asked.filter),
             reason=("text", reason),
-            batch=("integer", BATCH),
+            batch=("integer", batch or BATCH),
             options=("jsonb", to_json(options)),
         )
         cursor = rows[0]["cursor"]
-        return Done(rows[0]["done"], None if cursor is None else json.dumps(cursor))
+        return Done(rows[0]["done"], None if cursor is None else json.dumps(cursor), rows[0]["passed"])
 
     return perform
 
@@ -149,7 +155,7 @@ def _send(work: Work, asked: Asked) -> int:
         given = json.loads(headers)
     except ValueError as error:
         raise BadArgument("the headers are no JSON object", 'Write them as {"name": "value"}.') from error
-    work.admin.send_by_hand(
+    sent = work.admin.send_by_hand(
         asked.queue,
         asked.values.get("body", ""),
         headers=given or None,
@@ -157,7 +163,7 @@ def _send(work: Work, asked: Asked) -> int:
         delay=_whole(asked.values.get("delay"), "delay"),
         reason=work.reason(asked.reason),
     )
-    return 1
+    return 0 if sent is None else 1
 
 
 def _whole(given: str | None, name: str) -> int | None:
@@ -171,7 +177,11 @@ def _edit(work: Work, asked: Asked) -> Done:
     if len(asked.ids) != 1:
         raise BadArgument("one message can be edited, not several")
     work.admin.replay_edited(
-        asked.queue, asked.ids[0], body=asked.values.get("body", ""), reason=work.reason(asked.reason)
+        asked.queue,
+        asked.ids[0],
+        body=asked.values.get("body", ""),
+        discard=bool(asked.values.get("discard")),
+        reason=work.reason(asked.reason),
     )
     return Done(1)
 
@@ -203,13 +213,15 @@ ACTS: Mapping[str, Act] = {
     ),
     "pause": Act("Pause", _single(lambda work, asked: work.admin.pause(asked.queue))),
     "resume": Act("Resume", _single(lambda work, asked: work.admin.resume(asked.queue))),
-    "purge": Act("Purge", _single(lambda work, asked: work.admin.purge_queue(asked.queue)), destructive=True),
-    "retry": Act("Retry", _on_messages("retry"), matching=True),
+    # In batches: to purge a long queue at once takes longer than a statement of the console may.
+    "purge": Act("Purge", _on_messages("discard", MANY), destructive=True, matching=True),
+    "retry": Act("Retry", _on_messages("retry"), matching=True, state="parked"),
     "replay": Act(
         "Replay",
         _on_messages("replay"),
         (("other", "To which queue (empty: where each died)", "optional"), REASON),
         matching=True,
+        state="dead",
     ),
     "move": Act("Move", _on_messages("move"), (TARGET_QUEUE, REASON), matching=True),
     "park": Act(
@@ -219,7 +231,9 @@ ACTS: Mapping[str, Act] = {
         matching=True,
     ),
     "discard": Act("Discard", _on_messages("discard"), destructive=True, matching=True),
-    "edit": Act("Edit and replay", _edit, (("body", "Body", "text"), REASON)),
+    "edit": Act(
+        "Edit and replay", _edit, (("body", "Body", "text"), ("discard", "Discard the original", "box"), REASON)
+    ),
     "seek": Act("Seek", _single(_seek), (("since", "Since when, such as 2026-01-31T06:00:00Z", "needed"), REASON)),
     "pause-schedule": Act("Pause the schedule", _single(lambda work, asked: _schedules(work).pause(_id(asked)))),
     "resume-schedule": Act("Resume the schedule", _single(lambda work, asked: _schedules(work).resume(_id(asked)))),

@@ -12,9 +12,10 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from ..engine.errors import BadArgument, HowdahError, NameNotFound, NoSuchQueue, NotAllowed, translate
 from ..telemetry.metrics import CONTENT_TYPE, rendered
+from .acts import Done
 from .attempts import Attempts
 from .database import Database
-from .forms import act_of, asked_by, check, form, going_on
+from .forms import act_of, asked_by, check, form, going_on, sofar, told
 from .live import MOST_QUEUES, Poller, Stream, Views
 from .pages.page import Page, Shown, number
 from .pages.search import place_of
@@ -115,13 +116,21 @@ class Answers:
         self._tokens.check(request, person, str(given.get(FIELD, "")))
         act, asked, name = act_of(given), asked_by(given), str(given.get("act", ""))
         check(act, asked)
-        with self._database.work(person, reading=False) as work:
-            done = act.perform(work, asked)
-        sofar = str(given.get("sofar", ""))
-        count = done.count + (int(sofar) if sofar.isdigit() else 0)
+        before = sofar(given)
+        try:
+            with self._database.work(person, reading=False) as work:
+                done = act.perform(work, asked)
+        except (HowdahError, psycopg.Error) as error:
+            refused = error if isinstance(error, HowdahError) else translate(error)
+            if refused is not None and before.count:
+                refused.hint = f"Before this: {told(before.count, before.left)} {refused.hint or ''}"
+                raise refused from error
+            raise
+        done = Done(before.count + done.count, done.after, before.left + done.left)
         if done.after is not None:
-            return self._render(request, person, going_on(act, name, asked, count, done.after))
-        return self._said(request, person, 200, f"{act.title}: done", f"{count:,} done.", back=True)
+            return self._render(request, person, going_on(act, name, asked, done))
+        title = f"{act.title}: done" if done.count else f"{act.title}: nothing done"
+        return self._said(request, person, 200, title, told(done.count, done.left), back=True)
 
     def _shown(self, request: Request, person: Person, page: Page) -> Response:
         with self._database.work(person) as work:

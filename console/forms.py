@@ -9,21 +9,23 @@ from typing import Any
 from starlette.datastructures import FormData, QueryParams
 
 from ..engine.errors import BadArgument, NameNotFound
-from .acts import ACTS, Act, Asked, preview
+from .acts import ACTS, Act, Asked, Done, preview
 from .database import Work
 from .pages.page import Shown
 
 #: Fields that every act has a place for; the others are its own.
-COMMON = ("act", "queue", "target", "filter", "after", "sofar", "total")
+COMMON = ("act", "queue", "target", "filter", "after", "sofar", "left", "total")
 
 
 def asked_by(given: QueryParams | FormData) -> Asked:
     """What a URL or a form asks for: one thing, chosen messages, or all that match. Raises BadArgument."""
-    values = {name: str(value).replace("\0", "") for name, value in given.multi_items()}
+    # A browser writes the lines of a text with carriage returns.
+    values = {name: str(value).replace("\0", "").replace("\r\n", "\n") for name, value in given.multi_items()}
     try:
         ids = tuple(int(str(value)) for value in given.getlist("id"))
-        json.loads(values.get("filter") or "{}")
-    except ValueError as error:
+        if not isinstance(json.loads(values.get("filter") or "{}"), dict):
+            raise TypeError
+    except (TypeError, ValueError) as error:
         raise BadArgument("the form has a number or a filter that is none") from error
     return Asked(
         values.get("queue", ""),
@@ -52,13 +54,26 @@ def form(work: Work, act: Act, name: str, asked: Asked, error: str = "") -> Show
     return _form(act, name, asked, preview=preview(work, act, asked), error=error, fields=fields, going="")
 
 
-def going_on(act: Act, name: str, asked: Asked, done: int, after: str) -> Shown:
-    """The page between two batches: it goes on by itself unless somebody stops it."""
-    shown = _form(act, name, asked, preview="", error="", fields=[], going=f"{done:,} done so far.")
+def sofar(given: Mapping[str, Any]) -> Done:
+    """What the batches before have done, as the page between them says."""
+    count, left = (str(given.get(name, "")) for name in ("sofar", "left"))
+    return Done(int(count) if count.isdigit() else 0, None, int(left) if left.isdigit() else 0)
+
+
+def told(count: int, left: int) -> str:
+    """How many were dealt with, in words."""
+    rest = f" {left:,} left alone: in somebody's hands, or without a queue to go back to." if left else ""
+    return (f"{count:,} done." if count or left else "Nothing was done: there was nothing to do.") + rest
+
+
+def going_on(act: Act, name: str, asked: Asked, done: Done) -> Shown:
+    """The page between two batches: it goes on by itself unless somebody stops it. done: all batches so far."""
+    shown = _form(act, name, asked, preview="", error="", fields=[], going=f"So far: {told(done.count, done.left)}")
     hidden = {field: asked.values.get(field, "") for field, _, _ in act.fields}
     if act.destructive:
         hidden["typed"] = asked.values.get("typed", "")
-    more = {**shown.values["hidden"], **hidden, "after": after, "sofar": str(done)}
+    more = {**shown.values["hidden"], **hidden}
+    more |= {"after": done.after, "sofar": str(done.count), "left": str(done.left)}
     return Shown(shown.template, {**shown.values, "hidden": more})
 
 
@@ -73,8 +88,11 @@ def check(act: Act, asked: Asked) -> None:
 
 def _form(act: Act, name: str, asked: Asked, **values: Any) -> Shown:
     hidden = {"act": name, "queue": asked.queue, "target": asked.target}
+    words: dict[str, str] = {}
     if act.matching and not asked.ids:
         hidden["filter"] = asked.filter
+        matching = json.loads(asked.filter)
+        words["matching"] = ", ".join(f"{key.replace('_', ' ')} {_word(value)}" for key, value in matching.items())
     about = asked.queue or asked.target
     if asked.ids:
         about += " " + ", ".join(map(str, asked.ids[:20]))
@@ -87,9 +105,14 @@ def _form(act: Act, name: str, asked: Asked, **values: Any) -> Shown:
             "ids": asked.ids,
             "queue": asked.queue,
             "destructive": act.destructive,
+            "matching": words.get("matching"),
             **values,
         },
     )
+
+
+def _word(value: Any) -> str:
+    return ", ".join(f"{name}={one}" for name, one in value.items()) if isinstance(value, dict) else str(value)
 
 
 def _value(work: Work, name: str, field: str, asked: Asked) -> str:

@@ -5994,7 +5994,8 @@ begin
         group by g.nonpersistent
     loop
         perform howdah._journal(p_destination, 'discarded', v_ids, v_nonpersistent, null, p_reason);
-        perform howdah._record_act('purged', p_destination.id, v_ids, null, p_reason);
+        perform howdah._record_act('purged', p_destination.id, v_ids, null,
+            coalesce(nullif(current_setting('howdah.reason', true), ''), p_reason));
         v_discarded := v_discarded + cardinality(v_ids);
     end loop;
     return v_discarded;

@@ -8,6 +8,7 @@ from typing import Any
 
 from starlette.requests import Request
 
+from ...engine.errors import BadArgument
 from .. import traces
 from ..database import Work
 from ..showing import visible
@@ -63,12 +64,17 @@ HISTORY = "at, source, event, queue_name, other_queue, actor, reason, details"
 
 
 def filter_of(request: Request) -> dict[str, Any]:
-    """The filter that the URL says, as ``find_messages`` reads it."""
+    """The filter that the URL says, as ``find_messages`` reads it. Raises BadArgument: none of it is ever left out."""
     found: dict[str, Any] = {name: text(request, name) for name in (*TEXTS, "state")}
-    header, equals, value = (text(request, "header") or "").partition("=")
-    if equals:
-        found["header"] = {header: value}
+    header = text(request, "header")
+    if header is not None:
+        name, equals, value = header.partition("=")
+        if not equals:
+            raise BadArgument(f"{header!r} names no header and value", "Write it as name=value.")
+        found["header"] = {name: value}
     found["min_priority"] = number(request, "min_priority")
+    if found["min_priority"] is None and text(request, "min_priority") is not None:
+        raise BadArgument("the priority is no whole number", "Write 0 to 9.")
     return {name: value for name, value in found.items() if value is not None}
 
 

@@ -45,7 +45,7 @@ def test_dead_messages_are_replayed_by_cause_in_batches_under_the_operators_name
     form = client.get("/act", params={"act": "replay", "queue": queue, "filter": filter_})
     assert "all that match: 4 messages" in form.text
     page = submit(client, act="replay", queue=queue, filter=filter_, reason="the shop is back")
-    assert "2 done so far" in page
+    assert "So far: 2 done." in page
     batches = 1
     while "data-continue" in page:
         assert batches < 9
@@ -116,3 +116,53 @@ def test_the_cookie_is_for_this_site_alone_and_secure_over_https(login_dsn: str,
 def test_a_form_that_is_too_large_is_refused(client: TestClient) -> None:
     answer = client.post("/act", data={"body": "x" * (5 * 1024 * 1024)})
     assert answer.status_code == 413
+
+
+@pytest.mark.parametrize("wrong", ["header=shop", "min_priority=high"])
+def test_a_filter_that_cannot_be_read_is_refused_and_never_left_out(
+    client: TestClient, orders: int, wrong: str
+) -> None:
+    assert client.get("/messages?queue=orders").status_code == 200
+    assert client.get(f"/messages?queue=orders&{wrong}").status_code == 400
+    assert client.get("/act?act=discard&queue=orders&filter=[]").status_code == 400
+
+
+def test_the_form_of_all_that_match_says_which_they_are_and_counts_those_that_the_act_can_deal_with(
+    client: TestClient, db: Db, orders: int
+) -> None:
+    one(db, "select howdah.send_batch('orders', array['a','b'])")
+    said = client.get('/act?act=discard&queue=orders&filter={"header": {"shop": "north"}, "min_priority": 2}').text
+    assert "Messages with: <bdi>header shop=north, min priority 2</bdi>" in said
+    assert "all that match: 1 messages" in said
+    for act, number in (("discard", 3), ("retry", 0), ("replay", 0)):
+        said = client.get(f"/act?act={act}&queue=orders").text
+        assert "All messages of the queue." in said
+        assert f"all that match: {number} messages" in said
+    assert "Nothing was done" in submit(client, act="retry", queue="orders", reason="again")
+
+
+def test_a_purge_goes_in_batches_with_a_preview_and_leaves_what_is_in_hand(
+    client: TestClient, db: Db, orders: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one(db, "select howdah.send_batch('orders', array['a','b','c','d'])")
+    one(db, "select count(*) from howdah.lease('orders', 1, interval '1 hour')")
+    assert "all that match: 5 messages" in client.get("/act?act=purge&queue=orders").text
+    said = submit(client, act="purge", queue="orders", typed="orders", reason="too old")
+    assert "4 done. 1 left alone" in said
+    acts = db.execute("select act, actor, reason from howdah.list_acts()").fetchall()
+    assert acts == [("discarded", "console_operator", "too old (operator@example.org)")]
+
+
+def test_an_edited_message_replaces_the_original_and_keeps_its_lines(client: TestClient, db: Db, orders: int) -> None:
+    deliver_and_fail(db, "orders", error_text="broken")
+    (grave,) = column(db, "select exception_queue from howdah.list_poison() limit 1")
+    said = client.get(f"/act?act=edit&queue={grave}&id={orders}").text
+    assert '<input type="checkbox" name="discard" value="yes" checked>' in said
+    submit(client, act="edit", queue=grave, id=str(orders), body="\na\r\nb", discard="yes", reason="mended")
+    assert column(db, "select body from howdah.browse('orders')") == ["\na\nb"]
+    assert one(db, "select count(*)::int from howdah.browse(%s)", (grave,)) == 0
+
+
+def test_what_came_to_nothing_is_not_called_done(client: TestClient, orders: int) -> None:
+    said = submit(client, act="end-consumer", target="4711", reason="gone")
+    assert "nothing done" in said

@@ -39,7 +39,7 @@ def test_an_operator_replays_9430_messages_of_one_cause_in_batches(
         browser.find_element("name", "reason").send_keys("the bank answers again")
         browser.find_element("css selector", "main form button").click()
         # Batches follow one another by themselves, and each says how many there were so far.
-        wait_until(lambda: "done so far" in browser.page_source)
+        wait_until(lambda: "So far: " in browser.page_source)
         wait_until(lambda: "9,430 done." in browser.page_source, 120)
         browser.find_element("link text", "Acts").click()
         assert "the bank answers again" in text_of(browser)
@@ -67,7 +67,7 @@ def test_without_scripts_each_batch_waits_for_the_operator_who_can_stop(
         browser.find_element("name", "typed").send_keys("orders.dead")
         browser.find_element("css selector", "main form button").click()
         browser.find_element("xpath", "//button[.='Next batch']").click()
-        browser.find_element("xpath", "//*[contains(., '20 done so far')]")
+        browser.find_element("xpath", "//*[contains(., 'So far: 20 done')]")
         browser.find_element("link text", "Stop here").click()
         browser.find_element("xpath", "//h1[.='Acts']")
     assert one(db, "select count(*)::int from howdah.browse('orders.dead', 100)") == 40
