@@ -15,6 +15,7 @@ from ..engine.calls.bodies import to_json
 from ..engine.calls.consumers import close_consumer
 from ..engine.errors import BadArgument
 from .database import Work
+from .times import moment
 
 #: Messages of one batch: a transaction of its own.
 BATCH = 500
@@ -104,7 +105,7 @@ def _on_messages(name: str, batch: int | None = None) -> Callable[[Work, Asked],
     def perform(work: Work, asked: Asked) -> Done:
         reason = work.reason(asked.reason)
         other = asked.values.get("other") or None
-        until = _moment(asked.values.get("until"))
+        until = moment(asked.values.get("until"))
         if asked.ids:
             return Done(_NAMED[name](work, asked, reason, other, until))
         options: dict[str, Any] = {"target": other, "until": until.isoformat() if until else None}
@@ -142,13 +143,6 @@ _NAMED: dict[str, Callable[[Work, Asked, str, str | None, datetime | None], int]
 }
 
 
-def _moment(given: str | None) -> datetime | None:
-    try:
-        return datetime.fromisoformat(given) if given else None
-    except ValueError as error:
-        raise BadArgument(f"{given!r} is no time", "Write it as 2026-01-31T06:00:00+00:00.") from error
-
-
 def _send(work: Work, asked: Asked) -> int:
     headers = asked.values.get("headers") or "{}"
     try:
@@ -161,6 +155,7 @@ def _send(work: Work, asked: Asked) -> int:
         headers=given or None,
         priority=_whole(asked.values.get("priority"), "priority"),
         delay=_whole(asked.values.get("delay"), "delay"),
+        content_type=asked.values.get("content_type") or None,
         reason=work.reason(asked.reason),
     )
     return 0 if sent is None else 1
@@ -187,7 +182,7 @@ def _edit(work: Work, asked: Asked) -> Done:
 
 
 def _seek(work: Work, asked: Asked) -> int:
-    since = _moment(asked.values.get("since"))
+    since = moment(asked.values.get("since"))
     if since is None:
         raise BadArgument("say since when")
     work.admin.seek_subscription(asked.target, since)
@@ -206,6 +201,7 @@ ACTS: Mapping[str, Act] = {
         (
             ("body", "Body", "text"),
             ("headers", "Headers, a JSON object", "optional"),
+            ("content_type", "Content type (empty: text/plain)", "optional"),
             ("priority", "Priority, 0 to 9 (empty: the queue's default)", "optional"),
             ("delay", "Seconds until it is delivered (empty: at once)", "optional"),
             REASON,

@@ -17,6 +17,7 @@ from .attempts import Attempts
 from .database import Database
 from .forms import act_of, asked_by, check, form, going_on, sofar, told
 from .live import MOST_QUEUES, Poller, Stream, Views
+from .pages.catalog import closed
 from .pages.page import Page, Shown, number
 from .pages.search import place_of
 from .people import REALM, Access, Person, RefusedError
@@ -135,8 +136,8 @@ class Answers:
     def _shown(self, request: Request, person: Person, page: Page) -> Response:
         with self._database.work(person) as work:
             shown = page(request, work)
-            may = offered(work)
-        return self._render(request, person, Shown(shown.template, {"may": may, **shown.values}))
+            beside = {"may": offered(work), "closed": closed(work)}
+        return self._render(request, person, Shown(shown.template, {**beside, **shown.values}))
 
     def _render(self, request: Request, person: Person, shown: Shown) -> Response:
         return self._rendering.page(request, person, shown.template, **shown.values)

@@ -43,7 +43,7 @@ class Rendering:
     def __init__(self, tokens: Tokens, *, live: bool, notice: str = "") -> None:
         """notice: a sentence on every page about who may see it."""
         self._tokens = tokens
-        self._common = {"live": live, "notice": notice, "menu": MENU}
+        self._common = {"live": live, "notice": notice, "menu": MENU, "closed": frozenset()}
         self._environment = Environment(
             loader=FileSystemLoader(FOLDER / "templates"),
             autoescape=True,

@@ -27788,12 +27788,13 @@ $$;
 
 COMMENT ON FUNCTION howdah.send_batch(queue text, bodies text[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[], reliability text) IS 'send many messages to a queue or topic in one statement, all or nothing.';
 
-CREATE FUNCTION howdah.send_by_hand(queue text, body text, headers jsonb DEFAULT NULL::jsonb, priority integer DEFAULT NULL::integer, delay interval DEFAULT NULL::interval, reason text DEFAULT NULL::text) RETURNS bigint
+CREATE FUNCTION howdah.send_by_hand(queue text, body text, headers jsonb DEFAULT NULL::jsonb, priority integer DEFAULT NULL::integer, delay interval DEFAULT NULL::interval, content_type text DEFAULT 'text/plain'::text, reason text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
-    v_message_id bigint := howdah.send(queue, body, headers => headers, priority => priority, delay => delay);
+    v_message_id bigint := howdah.send(queue, body, headers => headers, priority => priority, delay => delay,
+        content_type => coalesce(content_type, 'text/plain'));
 begin
     if v_message_id is not null then
         perform howdah._record_act('sent', (v_message_id % 1000000)::integer, array[v_message_id], null, reason);
@@ -27802,7 +27803,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.send_by_hand(queue text, body text, headers jsonb, priority integer, delay interval, reason text) IS 'send one message as a person, and record who sent it and why (howdah.list_acts).';
+COMMENT ON FUNCTION howdah.send_by_hand(queue text, body text, headers jsonb, priority integer, delay interval, content_type text, reason text) IS 'send one message as a person, and record who sent it and why (howdah.list_acts).';
 
 CREATE FUNCTION howdah.send_copied(queue text, reply_to text DEFAULT NULL::text, time_to_live interval DEFAULT NULL::interval, delay interval DEFAULT NULL::interval, delivery_mode text DEFAULT NULL::text, content_type text DEFAULT NULL::text, notify boolean DEFAULT true, reliability text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -34247,9 +34248,9 @@ REVOKE ALL ON FUNCTION howdah.send_batch(queue text, bodies text[], headers json
 GRANT ALL ON FUNCTION howdah.send_batch(queue text, bodies text[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[], reliability text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.send_batch(queue text, bodies text[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[], reliability text) TO howdah_producer;
 
-REVOKE ALL ON FUNCTION howdah.send_by_hand(queue text, body text, headers jsonb, priority integer, delay interval, reason text) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.send_by_hand(queue text, body text, headers jsonb, priority integer, delay interval, reason text) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.send_by_hand(queue text, body text, headers jsonb, priority integer, delay interval, reason text) TO howdah_producer;
+REVOKE ALL ON FUNCTION howdah.send_by_hand(queue text, body text, headers jsonb, priority integer, delay interval, content_type text, reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.send_by_hand(queue text, body text, headers jsonb, priority integer, delay interval, content_type text, reason text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.send_by_hand(queue text, body text, headers jsonb, priority integer, delay interval, content_type text, reason text) TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.send_copied(queue text, reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, reliability text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.send_copied(queue text, reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, reliability text) TO howdah_admin;

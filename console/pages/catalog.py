@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..database import Work
 from .dead import DEAD
 from .listings import Listing, to_act, to_queue
 
@@ -245,3 +246,11 @@ LISTINGS = {
     ),
     "/dead": DEAD,
 }
+
+
+def closed(work: Work) -> frozenset[str]:
+    """Paths of the pages that this person's role may not read at all: the menu leaves them out."""
+    functions = {path: listing.function for path, listing in LISTINGS.items()}
+    functions |= {"/messages": "find_messages", "/causes": "poison_causes"}
+    callable_ = work.callable_among(list(functions.values()))
+    return frozenset(path for path, function in functions.items() if function not in callable_)

@@ -12,6 +12,7 @@ from ...engine.errors import BadArgument
 from .. import traces
 from ..database import Work
 from ..showing import visible
+from ..times import moment
 from .page import Columns, Page, Shown, number, text
 
 MOST = 50
@@ -75,6 +76,8 @@ def filter_of(request: Request) -> dict[str, Any]:
     found["min_priority"] = number(request, "min_priority")
     if found["min_priority"] is None and text(request, "min_priority") is not None:
         raise BadArgument("the priority is no whole number", "Write 0 to 9.")
+    for name in ("sent_after", "sent_before"):
+        moment(found[name])
     return {name: value for name, value in found.items() if value is not None}
 
 

@@ -166,3 +166,13 @@ def test_an_edited_message_replaces_the_original_and_keeps_its_lines(client: Tes
 def test_what_came_to_nothing_is_not_called_done(client: TestClient, orders: int) -> None:
     said = submit(client, act="end-consumer", target="4711", reason="gone")
     assert "nothing done" in said
+
+
+def test_a_time_needs_its_zone_and_a_body_may_be_json(client: TestClient, db: Db, orders: int) -> None:
+    assert client.get("/messages?queue=orders&sent_after=2026-01-31T06:00:00").status_code == 400
+    assert client.get("/messages?queue=orders&sent_after=2026-01-31T06:00:00Z").status_code == 200
+    assert "has no zone" in submit(client, act="park", queue="orders", until="2026-01-31", reason="later")
+    fields = {"body": '{"a": 1}', "content_type": "application/json", "priority": "7"}
+    submit(client, act="send", queue="orders", reason="to try", **fields)
+    sent = db.execute("select content_type, body, priority from howdah.browse('orders') where priority = 7").fetchall()
+    assert sent == [("application/json", '{"a": 1}', 7)]

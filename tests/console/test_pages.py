@@ -14,6 +14,7 @@ from support import Db, deliver_and_fail, one
 
 from howdah.console import Host, app
 from howdah.console.headers import POLICY
+from howdah.console.rendering import MENU
 
 HOSTILE = "<script>alert(1)</script>\u202e evil \u0007 \"'&"
 
@@ -145,3 +146,15 @@ def test_monitoring_finds_metrics_and_health(client: TestClient, orders: int) ->
     assert client.get("/metrics", headers={"x-test-person": "nobody"}).status_code == 403
     assert client.get("/healthz", headers={}).text == "ok\n"
     assert client.get("/readyz").status_code in (200, 503)
+
+
+@pytest.mark.parametrize(("person", "left_out"), [("operator", set()), ("browser", {"/acts", "/changes"})])
+def test_the_menu_leaves_out_what_the_role_may_not_read(client: TestClient, person: str, left_out: set[str]) -> None:
+    page = client.get("/", headers={"x-test-person": person}).text
+    menu = page.split('<nav aria-label="Pages">')[1].split("</nav>")[0]
+    paths = [path for path, _ in MENU]
+    shown = {path for path in paths if f'href="{path}"' in menu}
+    assert left_out <= set(paths) - shown
+    for path in paths:
+        status = client.get(path, headers={"x-test-person": person}).status_code
+        assert (status == 200) == (path in shown), path

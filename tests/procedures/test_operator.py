@@ -515,7 +515,7 @@ def test_what_waits_after_a_failure_is_listed_with_what_was_sent_with_a_delay(db
 
 def test_a_message_sent_by_hand_is_an_act_with_its_reason(db: Db, connect: Connect) -> None:
     producer = connect("howdah_producer")
-    send = "select howdah.send_by_hand(%s, 'hello', '{\"a\": 1}', 7, '1 hour', 'to try')"
+    send = "select howdah.send_by_hand(%s, 'hello', '{\"a\": 1}', 7, '1 hour', reason => 'to try')"
     sent: int = one(producer, send, ("q",))
     (waits,) = db.execute("select message_id, headers, priority, reason from howdah.list_delayed('q')").fetchall()
     assert waits == (sent, {"a": 1}, 7, "delay")

@@ -102,6 +102,7 @@ class AsyncPoisonAdmin(AsyncSearch):
         headers: Mapping[str, Any] | None = None,
         priority: int | None = None,
         delay: Seconds | None = None,
+        content_type: str | None = None,
         reason: str | None = None,
     ) -> int | None:
         """Send one message as a person; who sent it and why is an act. Returns its number."""
@@ -111,6 +112,7 @@ class AsyncPoisonAdmin(AsyncSearch):
             "headers": ("jsonb", None if headers is None else to_json(headers)),
             "priority": ("integer", priority),
             "delay": ("interval", interval("delay", delay)),
+            "content_type": ("text", content_type),
             "reason": ("text", reason),
         }
         return cast("int | None", await self._run(scalar("send_by_hand", **arguments)))

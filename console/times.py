@@ -1,0 +1,22 @@
+"""Times that people write."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from ..engine.errors import BadArgument
+
+_HINT = "Write it with its zone, as 2026-01-31T06:00:00Z or 2026-01-31T06:00:00+01:00."
+
+
+def moment(given: str | None) -> datetime | None:
+    """The time that was written; None for nothing. Raises BadArgument: without a zone nobody knows which it is."""
+    if not given:
+        return None
+    try:
+        found = datetime.fromisoformat(given)
+    except ValueError as error:
+        raise BadArgument(f"{given!r} is no time", _HINT) from error
+    if found.tzinfo is None:
+        raise BadArgument(f"{given!r} has no zone", _HINT)
+    return found
