@@ -34,13 +34,20 @@ def console(
     ] = "X-Forwarded-User",
     live_role: Annotated[
         str | None,
-        typer.Option("--live-role", metavar="ROLE", help="Role in which live figures are read."),
+        typer.Option(
+            "--live-role",
+            metavar="ROLE",
+            help="Role in which live figures and /readyz are read; --auth proxy needs it.",
+        ),
     ] = None,
     timeout: Annotated[float, times.length("--timeout", positive=True, help="Longest time of one statement.")] = 5.0,
     trace_url: Annotated[
         str | None,
         typer.Option("--trace-url", metavar="URL", help="Address of a trace: https://traces.example/{trace_id}."),
     ] = None,
+    secure: Annotated[
+        bool, typer.Option("--secure", help="People reach it over HTTPS, by a proxy: its cookie is for HTTPS alone.")
+    ] = False,
     database: Annotated[
         str | None,
         typer.Option("--database", metavar="NAME", help="Another database of that server. [default: the DSN's]"),
@@ -63,9 +70,11 @@ def console(
     if auth == "local" and not is_loopback(host):
         raise typer.BadParameter("without --auth it listens on this machine alone", param_hint="--host")
     found = make_conninfo(resolve_dsn(dsn), **({"dbname": database} if database else {}))
-    access = _access(auth, trust, header.lower())
+    access = _access(auth, trust, header.lower(), live_role)
     try:
-        application = app(found, access, live_role=live_role, timeout=timeout, trace_url=trace_url)
+        application = app(
+            found, access, live_role=live_role, timeout=timeout, trace_url=trace_url, secure=secure or None
+        )
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--trace-url") from error
     if auth == "local":
@@ -74,14 +83,18 @@ def console(
     uvicorn.run(application, host=host, port=port, proxy_headers=False, server_header=False, log_level="info")
 
 
-def _access(auth: Auth, trust: list[str] | None, header: str) -> Basic | Local | Proxy:
+def _access(auth: Auth, trust: list[str] | None, header: str, live_role: str | None) -> Basic | Local | Proxy:
     from ..console import Basic, Local, Proxy
 
     if auth == "proxy":
         try:
-            return Proxy(trust or [], header)
+            proxy = Proxy(trust or [], header)
         except ValueError as error:
             raise typer.BadParameter(str(error), param_hint="--trust") from error
+        if not live_role:
+            why = "with --auth proxy the DSN's user has no rights: say in which role live figures and checks are read"
+            raise typer.BadParameter(why, param_hint="--live-role")
+        return proxy
     if trust:
         raise typer.BadParameter("it belongs to --auth proxy", param_hint="--trust")
     return Basic() if auth == "basic" else Local()

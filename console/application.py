@@ -37,18 +37,21 @@ def app(
     secret: str | None = None,
     live_seconds: float = 2.0,
     trace_url: str | None = None,
+    secure: bool | None = None,
 ) -> Starlette:
     """The console of a database.
 
     access: how a request says who looks; None: everybody on this machine is the DSN's user. live_role: the role in
     which the one poller reads figures; None: the DSN's user. timeout: seconds that one statement may take. secret:
     the same for all processes that answer for one address. trace_url: the address of a trace, with {trace_id} where
-    its id stands; None: ids are shown as text. Raises ValueError if it is no such address.
+    its id stands; None: ids are shown as text. secure: whether people reach it over HTTPS, so that its cookie is for
+    HTTPS alone; None: as each request came, which behind a proxy is not how people reach it. Raises ValueError if
+    trace_url is no such address.
     """
     database = Database(dsn, timeout)
     access = access or Local()
     poller = Poller(database, Person("the console's poller", role=live_role), live_seconds)
-    tokens = Tokens(secret)
+    tokens = Tokens(secret, secure)
     rendering = Rendering(tokens, live=True, notice=NOTICE if isinstance(access, Local) else "")
     answers = Answers(database, access, rendering, tokens, Attempts(), poller, Views(database))
     pages: dict[str, Page] = {

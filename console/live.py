@@ -143,7 +143,7 @@ class Stream:
     """The events of one viewer."""
 
     def __init__(self, poller: Poller, views: Views, person: Callable[[], Person], names: Names = ()) -> None:
-        """person: says who looks, again and again. names: the queues of the viewer's page; none: the busiest."""
+        """person: says who looks, at each event, in a thread. names: the queues of the page; none: the busiest."""
         self._poller = poller
         self._views = views
         self._person = person
@@ -169,7 +169,8 @@ class Stream:
 
     async def _view(self) -> Look | None:
         try:
-            return await self._views.seen(self._person(), self._names)
+            # An application's own function says who looks: it may ask its database.
+            return await self._views.seen(await run_in_threadpool(self._person), self._names)
         except RefusedError:
             return None
 

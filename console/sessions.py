@@ -42,14 +42,24 @@ class Sessions:
 
     def take(self, person: Person) -> PgConnection | None:
         """A session of that person that lives; None: there is none."""
-        while (connection := self._taken(_key(person))) is not None:
-            try:
-                connection.execute("")
-            except psycopg.Error:  # the server has ended it
-                connection.close()
-            else:
-                return connection
-        return None
+        connection = self._taken(_key(person))
+        if connection is None:
+            return None
+        try:
+            connection.execute("")
+        except psycopg.Error:  # the server has ended it
+            self.drop(connection)
+            self._drop_all(_key(person))
+            return None
+        return connection
+
+    def _drop_all(self, key: Key) -> None:
+        """Close all that wait for a person: each that the network lost would cost its timeout."""
+        with self._lock:
+            lost = [connection for owner, _, connection in self._waiting if owner == key]
+            self._waiting[:] = [waiting for waiting in self._waiting if waiting[0] != key]
+        for connection in lost:
+            connection.close()
 
     def _taken(self, key: Key) -> PgConnection | None:
         with self._lock:

@@ -19,8 +19,12 @@ FIELD = "token"
 class Tokens:
     """Makes the token of a form from a cookie and the person, and checks it."""
 
-    def __init__(self, secret: str | None = None) -> None:
-        """secret: shared by all processes that answer for one console. None: this process has its own."""
+    def __init__(self, secret: str | None = None, secure: bool | None = None) -> None:
+        """secret: shared by all processes that answer for one console. None: this process has its own.
+
+        secure: whether browsers send the cookie over HTTPS alone. None: if the request came over HTTPS.
+        """
+        self._secure = secure
         self._secret = (secret or secrets.token_hex(32)).encode()
 
     def token(self, request: Request, person: Person) -> str:
@@ -34,7 +38,7 @@ class Tokens:
                 COOKIE,
                 self._nonce(request),
                 path=request.scope.get("root_path", "") or "/",
-                secure=request.url.scheme == "https",
+                secure=request.url.scheme == "https" if self._secure is None else self._secure,
                 httponly=True,
                 samesite="strict",
             )

@@ -4,6 +4,7 @@ import re
 import signal
 import subprocess
 import sys
+from typing import Any
 
 import httpx
 import pytest
@@ -11,6 +12,7 @@ from command import howdah, refused
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 pytest.importorskip("starlette")
+from starlette.testclient import TestClient
 
 
 def test_the_console_answers_on_this_machine_and_ends_at_a_signal(dsn: str) -> None:
@@ -43,6 +45,8 @@ def test_the_console_answers_on_this_machine_and_ends_at_a_signal(dsn: str) -> N
         (("--host", "0.0.0.0"), "without --auth it listens on this machine alone"),
         (("--auth", "proxy"), "say which addresses are trusted"),
         (("--auth", "proxy", "--trust", "everybody"), "'everybody' does not appear to be"),
+        (("--auth", "proxy", "--trust", "10.0.0.5/32"), "say in which role live figures and checks are read"),
+        (("--auth", "proxy", "--trust", "10.0.0.5/32", "--live-role", ""), "say in which role"),
         (("--trace-url", "javascript:alert({trace_id})"), "a trace's address begins with http"),
         (("--trace-url", "https://traces.example/"), "holds {trace_id}"),
         (("--auth", "basic", "--trust", "10.0.0.5/32"), "it belongs to --auth proxy"),
@@ -50,3 +54,14 @@ def test_the_console_answers_on_this_machine_and_ends_at_a_signal(dsn: str) -> N
 )
 def test_who_may_look_is_settled_before_it_listens(dsn: str, words: tuple[str, ...], why: str) -> None:
     refused(howdah(dsn, "console", *words), why, 2)
+
+
+@pytest.mark.parametrize(("words", "marked"), [((), False), (("--secure",), True)])
+def test_with_secure_its_cookie_is_for_https_alone(
+    dsn: str, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], marked: bool
+) -> None:
+    started: list[Any] = []
+    monkeypatch.setattr("uvicorn.run", lambda application, **_: started.append(application))
+    assert howdah(dsn, "console", *words).code == 0
+    with TestClient(started[0], "http://localhost", client=("127.0.0.1", 1)) as browser:
+        assert ("secure" in browser.get("/").headers["set-cookie"].lower()) is marked

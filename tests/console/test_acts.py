@@ -7,10 +7,11 @@ import re
 
 import pytest
 from console_forms import submit
+from console_people import as_named
 from starlette.testclient import TestClient
 from support import Db, column, deliver_and_fail, one
 
-from howdah.console import acts
+from howdah.console import Host, acts, app
 
 
 def test_a_message_is_sent_and_a_queue_paused_and_resumed_with_the_reason_on_record(
@@ -111,6 +112,15 @@ def test_the_cookie_is_for_this_site_alone_and_secure_over_https(login_dsn: str,
     assert "httponly" in said
     assert "samesite=strict" in said
     assert "secure" in said
+
+
+@pytest.mark.parametrize(("secure", "scheme", "marked"), [(True, "http", True), (False, "https", False)])
+def test_the_cookie_is_secure_as_whoever_runs_the_console_says(
+    login_dsn: str, orders: int, secure: bool, scheme: str, marked: bool
+) -> None:
+    console = app(login_dsn, Host(as_named), secure=secure)
+    with TestClient(console, f"{scheme}://testserver", headers={"x-test-person": "operator"}) as browser:
+        assert ("secure" in browser.get("/").headers["set-cookie"].lower()) is marked
 
 
 def test_a_form_that_is_too_large_is_refused(client: TestClient) -> None:

@@ -8,8 +8,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from starlette.requests import Request
+from starlette.testclient import TestClient
 from support import Db, one
 
+from howdah.console import Host, app
 from howdah.console.database import Database, Work
 from howdah.console.live import MOST_QUEUES, Poller, Stream, Views, told
 from howdah.console.people import Person
@@ -228,3 +231,18 @@ def test_a_viewer_sees_only_the_queues_that_the_rules_allow_and_no_longer_than_t
         assert event["totals"]["live"] == 1
     assert denied["totals"]["live"] in (0, None)
     assert everything["totals"]["live"] == 4
+
+
+def test_an_application_says_who_looks_in_a_thread_at_every_event_of_a_stream(login_dsn: str, counted: None) -> None:
+    beside_a_loop: list[bool] = []
+
+    def who(request: Request) -> Person | None:
+        beside_a_loop.append(asyncio._get_running_loop() is None)
+        return VIEWER if len(beside_a_loop) < 4 else None
+
+    console = app(login_dsn, Host(who), live_role="console_browser", live_seconds=0.02)
+    with TestClient(console) as browser:
+        events = browser.get("/live").text
+    assert events.count("event: figures") == 2
+    assert events.endswith("event: ended\ndata: {}\n\n")
+    assert beside_a_loop == [True] * 4

@@ -82,6 +82,39 @@ def test_a_session_that_the_server_ended_is_replaced(database: Database, db: Db)
     assert backend(database, OPERATOR) != ended
 
 
+def test_nothing_is_kept_of_sessions_that_the_server_ended(database: Database, db: Db) -> None:
+    for _ in range(3):
+        with database.work(OPERATOR) as work:
+            ended = backend(database, OPERATOR), work._connection.info.backend_pid
+        for pid in ended:
+            one(db, "select pg_terminate_backend(%s, 10000)", (pid,))
+    with database.work(BROWSER):
+        pass
+    with database.work(OPERATOR) as work:
+        assert work._connection.info.backend_pid not in ended
+        waiting = database._sessions._waiting
+        assert [key[-1] for key, _, _ in waiting] == [BROWSER.role], "those beside an ended one go with it"
+        assert database._sessions._begun == {}
+
+
+def test_a_session_does_not_wait_long_for_a_server_that_the_network_lost(login_dsn: str) -> None:
+    given = {"keepalives_idle": "30", "keepalives_interval": "10", "keepalives_count": "3"}
+    assert parameters(login_dsn) == {"tcp_user_timeout": "5000", **given}
+
+
+def test_the_dsn_says_otherwise_how_long_a_session_waits_for_the_network(login_dsn: str) -> None:
+    said = {"tcp_user_timeout": "7000", "keepalives_idle": "11"}
+    given = {"keepalives_interval": "10", "keepalives_count": "3"}
+    assert parameters(make_conninfo(login_dsn, **said)) == {**said, **given}
+
+
+def parameters(dsn: str) -> dict[str, str]:
+    """What a session's connection says about the network."""
+    with Database(dsn).connect(OPERATOR) as connection:
+        found = connection.info.get_parameters()
+    return {name: value for name, value in found.items() if name.startswith(("tcp_", "keepalives"))}
+
+
 def test_the_server_ends_a_session_that_nobody_uses(database: Database) -> None:
     backend(database, OPERATOR)
     with database.work(OPERATOR) as work:
