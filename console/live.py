@@ -194,7 +194,7 @@ def _event(look: Look, total: dict[str, Any], names: Names) -> str:
     figures = [name for name, _ in FIGURES]
     return json.dumps(
         {
-            "totals": {name: total[name] for name in TOTALS},
+            "totals": {name: _figure(total[name]) for name in (*TOTALS, "oldest_age", "queue_count")},
             "queues": [
                 {"queue_name": name} | {figure: _figure(look.queues[name][figure]) for figure in figures}
                 for name in names[:MOST_QUEUES]

@@ -148,6 +148,7 @@ def test_a_look_is_one_statement_and_reads_kept_figures_whatever_their_age(
     assert len(calls) == poller.looks
     assert all("queue_figures" in call for call in calls)
     assert found["totals"]["live"] == found["queues"][0]["live"] == 1
+    assert found["totals"]["oldest_age"] == found["queues"][0]["oldest_age"]
     assert 3590 < found["age"] < 4000
 
 
