@@ -14,6 +14,8 @@ from .page import Columns, Shown, text
 from .state import STATE, state
 
 MOST = 100
+#: Milliseconds for which the overview waits for the causes of failure, which are grouped from all failures.
+CAUSES_MS = 250
 COLUMNS: Columns = (("queue_name", "Queue"), *FIGURES)
 CAUSES: Columns = (
     ("error_class", "Error"),
@@ -50,7 +52,7 @@ def overview(request: Request, work: Work) -> Shown:
             "curves": curves(request, work),
             "state": state(work),
             "state_columns": STATE,
-            "causes": work.part(lambda: work.admin.poison_causes(max_causes=5)),
+            "causes": work.quickly(CAUSES_MS, lambda: work.admin.poison_causes(max_causes=5)),
             "cause_columns": CAUSES,
             "cause_links": CAUSE_LINKS,
             "advice": work.part(work.admin.check_server),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import psycopg
 import pytest
 from console_paths import PATHS
 from console_people import as_named
@@ -14,6 +15,7 @@ from support import Db, deliver_and_fail, one
 
 from howdah.console import Host, app
 from howdah.console.headers import POLICY
+from howdah.console.pages import queues
 from howdah.console.rendering import MENU
 
 HOSTILE = "<script>alert(1)</script>\u202e evil \u0007 \"'&"
@@ -158,3 +160,17 @@ def test_the_menu_leaves_out_what_the_role_may_not_read(client: TestClient, pers
     for path in paths:
         status = client.get(path, headers={"x-test-person": person}).status_code
         assert (status == 200) == (path in shown), path
+
+
+def test_the_overview_does_without_causes_that_take_too_long(
+    client: TestClient, db: Db, orders: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deliver_and_fail(db, "orders", error_text="broken")
+    monkeypatch.setattr(queues, "CAUSES_MS", 60_000)
+    assert "broken" in client.get("/").text
+    monkeypatch.setattr(queues, "CAUSES_MS", 50)
+    with psycopg.connect(db.info.dsn, password=db.info.password) as other:
+        other.execute("lock table howdah.poison_details")
+        page = client.get("/")
+    assert page.status_code == 200
+    assert "too many failures to group them here" in page.text
