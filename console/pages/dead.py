@@ -65,7 +65,7 @@ DEAD = _Dead(
         ("selector", "text"),
     ),
     limit="max_rows",
-    after=("after", "message_id"),
+    after=(("after", "bigint", "position"),),
     acts={"Replay this cause": _of_cause("replay"), "Discard this cause": _of_cause("discard")},
     links={
         "message_id": _message,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from starlette.requests import Request
@@ -11,9 +12,11 @@ from starlette.requests import Request
 from ...engine.calls import Rows
 from ..database import Work
 from ..rights import offered
-from .page import Columns, Link, Shown, number, text
+from .page import Columns, Link, Shown, moment, number, text
 
 MOST = 200
+#: How an argument of each SQL type is read from the URL.
+FROM_URL: Mapping[str, Callable[[Request, str], Any]] = {"bigint": number, "timestamptz": moment}
 
 
 def to_queue(row: Mapping[str, Any], link: Link) -> str:
@@ -50,9 +53,10 @@ class Listing:
     links: Mapping[str, Callable[[Mapping[str, Any], Link], str]] = field(default_factory=dict)
     #: A column made of a row for an act, by its title.
     acts: Mapping[str, RowAct] = field(default_factory=dict)
-    #: The argument that says how many rows, the one that says where to go on, and the column that it is taken from.
+    #: The argument that says how many rows.
     limit: str = ""
-    after: tuple[str, str] = ("", "")
+    #: Arguments that say where the next page begins, each with its SQL type and the column of the last row.
+    after: tuple[tuple[str, str, str], ...] = ()
     #: Argument that is always the same.
     always: tuple[tuple[str, str, Any], ...] = ()
 
@@ -66,10 +70,6 @@ class Listing:
             rows = self._rows(request, work, given)
         for row in rows:
             row.update((title, f"{title}…") for title in acts)
-        more = None
-        if self.after[0] and len(rows) == MOST:
-            following = request.url.include_query_params(**{self.after[0]: rows[-1][self.after[1]]})
-            more = f"{following.path}?{following.query}"
         return Shown(
             "listing.html",
             {
@@ -84,7 +84,7 @@ class Listing:
                     (name, name.replace("_", " ").capitalize(), given[name] or "") for name, _ in self.arguments
                 ],
                 "live_key": None,
-                "more": more,
+                "more": self._more(request, rows),
             },
         )
 
@@ -97,7 +97,17 @@ class Listing:
         arguments |= {name: (kind, value) for name, kind, value in self.always}
         if self.limit:
             arguments[self.limit] = ("integer", MOST)
-        if self.after[0]:
-            arguments[self.after[0]] = ("bigint", number(request, self.after[0]))
-        names = {name for name, _ in self.columns} | ({self.after[1]} - {""})
+        arguments |= {name: (kind, FROM_URL[kind](request, name)) for name, kind, _ in self.after}
+        names = {name for name, _ in self.columns} | {column for _, _, column in self.after}
         return work.table(self.function, ", ".join(sorted(names)), **arguments)
+
+    def _more(self, request: Request, rows: Rows) -> str | None:
+        """Where the next page is. What the last row lacks is not in the address: it would be of the page before."""
+        if not self.after or len(rows) < MOST:
+            return None
+        last = {name: rows[-1][column] for name, _, column in self.after}
+        given = {name: value.isoformat() if isinstance(value, datetime) else value for name, value in last.items()}
+        following = request.url.remove_query_params(list(given)).include_query_params(
+            **{name: value for name, value in given.items() if value is not None}
+        )
+        return f"{following.path}?{following.query}"
