@@ -62,12 +62,13 @@ class Listing:
 
     def page(self, request: Request, work: Work) -> Shown:
         """The table for this request."""
-        given = self.given(request, work)
+        given = self.given(request)
+        return self.shown(request, work, given, self.rows(request, work, given))
+
+    def shown(self, request: Request, work: Work, given: Mapping[str, str | None], rows: Rows) -> Shown:
+        """The table with these rows."""
         may = offered(work) if self.acts else frozenset()
         acts = {title: act for title, act in self.acts.items() if act.name in may}
-        rows: Rows = []
-        if not self.needed or given[self.needed]:
-            rows = self._rows(request, work, given)
         for row in rows:
             row.update((title, f"{title}…") for title in acts)
         return Shown(
@@ -84,15 +85,18 @@ class Listing:
                     (name, name.replace("_", " ").capitalize(), given[name] or "") for name, _ in self.arguments
                 ],
                 "live_key": None,
-                "more": self._more(request, rows),
+                "more": self._more(request, given, rows),
             },
         )
 
-    def given(self, request: Request, work: Work) -> dict[str, str | None]:
+    def given(self, request: Request) -> dict[str, str | None]:
         """The arguments that the URL says."""
         return {name: text(request, name) for name, _ in self.arguments}
 
-    def _rows(self, request: Request, work: Work, given: Mapping[str, str | None]) -> Rows:
+    def rows(self, request: Request, work: Work, given: Mapping[str, str | None]) -> Rows:
+        """What the function returns for these arguments; nothing if the needed one is missing."""
+        if self.needed and not given[self.needed]:
+            return []
         arguments: dict[str, tuple[str, Any]] = {name: (kind, given[name]) for name, kind in self.arguments}
         arguments |= {name: (kind, value) for name, kind, value in self.always}
         if self.limit:
@@ -101,13 +105,13 @@ class Listing:
         names = {name for name, _ in self.columns} | {column for _, _, column in self.after}
         return work.table(self.function, ", ".join(sorted(names)), **arguments)
 
-    def _more(self, request: Request, rows: Rows) -> str | None:
+    def _more(self, request: Request, given: Mapping[str, str | None], rows: Rows) -> str | None:
         """Where the next page is. What the last row lacks is not in the address: it would be of the page before."""
         if not self.after or len(rows) < MOST:
             return None
         last = {name: rows[-1][column] for name, _, column in self.after}
-        given = {name: value.isoformat() if isinstance(value, datetime) else value for name, value in last.items()}
-        following = request.url.remove_query_params(list(given)).include_query_params(
-            **{name: value for name, value in given.items() if value is not None}
+        place = {name: value.isoformat() if isinstance(value, datetime) else value for name, value in last.items()}
+        following = request.url.remove_query_params(list(place)).include_query_params(
+            **{name: value for name, value in {**given, **place}.items() if value is not None}
         )
         return f"{following.path}?{following.query}"
