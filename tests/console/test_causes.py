@@ -12,6 +12,8 @@ from console_forms import submit
 from starlette.testclient import TestClient
 from support import SYSTEM, Db, column, deliver_and_fail, one
 
+from howdah.console.pages import listings
+
 ERROR = {"error_class": "Timeout", "error_text": "gone"}
 
 
@@ -56,6 +58,20 @@ def elsewhere(db: Db, twice: int) -> int:
     number: int = one(db, "select howdah.send('tax', 'x'::text)")
     deliver_and_fail(db, "tax", **ERROR)
     return number
+
+
+def test_the_next_page_of_a_cause_is_of_the_same_exception_queue(
+    client: TestClient, db: Db, twice: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deliver_and_fail(db, "bills", **ERROR)
+    monkeypatch.setattr(listings, "MOST", 1)
+    page = dead_of(client, "/causes")
+    assert [row[0] for row in cells(page)] == [str(twice)]
+    (following,) = re.findall(r'<a href="([^"]+)" rel="next">', page)
+    assert parse_qs(urlsplit(html.unescape(following)).query)["queue"] == [SYSTEM]
+    dead = column(db, "select message_id::text from howdah.list_poison()")
+    assert [row[0] for row in cells(client.get(html.unescape(following)).text)] == dead[1:]
+    assert len(dead) == 2
 
 
 @pytest.mark.parametrize("path", ["/", "/causes"])
