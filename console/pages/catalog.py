@@ -204,7 +204,11 @@ LISTINGS = {
         "Nothing was changed that fits. Changes of queues, topics and others appear here by themselves.",
         arguments=(("of_kind", "text"), ("of_name", "text")),
         limit="max_changes",
-        after=("before_change", "change_id"),
+        after=(
+            ("before_at", "timestamptz", "at"),
+            ("before_change", "bigint", "change_id"),
+            ("before_act", "bigint", "act_id"),
+        ),
     ),
     "/acts": Listing(
         "Acts",
@@ -223,7 +227,7 @@ LISTINGS = {
         hint="What operators did, under their own names.",
         arguments=(("queue", "text"), ("message_id", "bigint")),
         limit="max_acts",
-        after=("before_act", "act_id"),
+        after=(("before_act", "bigint", "act_id"),),
     ),
     "/audits": Listing(
         "Audits",

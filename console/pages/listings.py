@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from starlette.requests import Request
@@ -11,9 +12,11 @@ from starlette.requests import Request
 from ...engine.calls import Rows
 from ..database import Work
 from ..rights import offered
-from .page import Columns, Link, Shown, number, text
+from .page import Columns, Link, Shown, moment, number, text
 
 MOST = 200
+#: How an argument of each SQL type is read from the URL.
+FROM_URL: Mapping[str, Callable[[Request, str], Any]] = {"bigint": number, "timestamptz": moment}
 
 
 def to_queue(row: Mapping[str, Any], link: Link) -> str:
@@ -50,26 +53,24 @@ class Listing:
     links: Mapping[str, Callable[[Mapping[str, Any], Link], str]] = field(default_factory=dict)
     #: A column made of a row for an act, by its title.
     acts: Mapping[str, RowAct] = field(default_factory=dict)
-    #: The argument that says how many rows, the one that says where to go on, and the column that it is taken from.
+    #: The argument that says how many rows.
     limit: str = ""
-    after: tuple[str, str] = ("", "")
+    #: Arguments that say where the next page begins, each with its SQL type and the column of the last row.
+    after: tuple[tuple[str, str, str], ...] = ()
     #: Argument that is always the same.
     always: tuple[tuple[str, str, Any], ...] = ()
 
     def page(self, request: Request, work: Work) -> Shown:
         """The table for this request."""
-        given = self.given(request, work)
+        given = self.given(request)
+        return self.shown(request, work, given, self.rows(request, work, given))
+
+    def shown(self, request: Request, work: Work, given: Mapping[str, str | None], rows: Rows) -> Shown:
+        """The table with these rows."""
         may = offered(work) if self.acts else frozenset()
         acts = {title: act for title, act in self.acts.items() if act.name in may}
-        rows: Rows = []
-        if not self.needed or given[self.needed]:
-            rows = self._rows(request, work, given)
         for row in rows:
             row.update((title, f"{title}…") for title in acts)
-        more = None
-        if self.after[0] and len(rows) == MOST:
-            following = request.url.include_query_params(**{self.after[0]: rows[-1][self.after[1]]})
-            more = f"{following.path}?{following.query}"
         return Shown(
             "listing.html",
             {
@@ -84,20 +85,33 @@ class Listing:
                     (name, name.replace("_", " ").capitalize(), given[name] or "") for name, _ in self.arguments
                 ],
                 "live_key": None,
-                "more": more,
+                "more": self._more(request, given, rows),
             },
         )
 
-    def given(self, request: Request, work: Work) -> dict[str, str | None]:
+    def given(self, request: Request) -> dict[str, str | None]:
         """The arguments that the URL says."""
         return {name: text(request, name) for name, _ in self.arguments}
 
-    def _rows(self, request: Request, work: Work, given: Mapping[str, str | None]) -> Rows:
+    def rows(self, request: Request, work: Work, given: Mapping[str, str | None]) -> Rows:
+        """What the function returns for these arguments; nothing if the needed one is missing."""
+        if self.needed and not given[self.needed]:
+            return []
         arguments: dict[str, tuple[str, Any]] = {name: (kind, given[name]) for name, kind in self.arguments}
         arguments |= {name: (kind, value) for name, kind, value in self.always}
         if self.limit:
             arguments[self.limit] = ("integer", MOST)
-        if self.after[0]:
-            arguments[self.after[0]] = ("bigint", number(request, self.after[0]))
-        names = {name for name, _ in self.columns} | ({self.after[1]} - {""})
+        arguments |= {name: (kind, FROM_URL[kind](request, name)) for name, kind, _ in self.after}
+        names = {name for name, _ in self.columns} | {column for _, _, column in self.after}
         return work.table(self.function, ", ".join(sorted(names)), **arguments)
+
+    def _more(self, request: Request, given: Mapping[str, str | None], rows: Rows) -> str | None:
+        """Where the next page is. What the last row lacks is not in the address: it would be of the page before."""
+        if not self.after or len(rows) < MOST:
+            return None
+        last = {name: rows[-1][column] for name, _, column in self.after}
+        place = {name: value.isoformat() if isinstance(value, datetime) else value for name, value in last.items()}
+        following = request.url.remove_query_params(list(place)).include_query_params(
+            **{name: value for name, value in {**given, **place}.items() if value is not None}
+        )
+        return f"{following.path}?{following.query}"

@@ -61,7 +61,7 @@ FOUND = (
     "message_id, state, priority, sent_at, message_group, attempts, headers, body, body_type, cursor, looked, complete"
 )
 MESSAGE = "body, body_type, body_bytes, headers, redacted, " + ", ".join(name for name, _ in FIGURES)
-HISTORY = "at, source, event, queue_name, other_queue, actor, reason, details"
+HISTORY = "at, source, event, queue_name, other_queue, actor, reason, details, looked, complete"
 
 
 def filter_of(request: Request) -> dict[str, Any]:
@@ -140,6 +140,7 @@ def _message(request: Request, work: Work, trace_url: str | None) -> Shown:
             "body": _body(row) if row else "",
             "headers": [{"name": name, "value": value} for name, value in ((row or {}).get("headers") or {}).items()],
             "history": events,
+            "looked": next((one["looked"] for one in history if one["complete"] is False), None),
             "trace_id": sender,
             "trace": traces.address(trace_url, sender) if sender else None,
             "acts": ACTS if row and row["state"] != "dead" else (*ACTS, ("edit", "Edit and replay")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from starlette.requests import Request
@@ -32,6 +33,15 @@ def number(request: Request, name: str) -> int | None:
     except ValueError:
         return None
     return found if abs(found) < 2**63 else None
+
+
+def moment(request: Request, name: str) -> datetime | None:
+    """A time of the URL with its zone. None: there is none, or it is not one."""
+    try:
+        found = datetime.fromisoformat(request.query_params.get(name, ""))
+    except ValueError:
+        return None
+    return found if found.tzinfo else None
 
 
 def text(request: Request, name: str) -> str | None:

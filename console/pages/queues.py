@@ -29,7 +29,7 @@ CAUSES: Columns = (
     ("fingerprint", "Cause"),
 )
 CAUSE_LINKS = {
-    "fingerprint": lambda row, link: link("/dead", fingerprint=row["fingerprint"], sample=row["sample_message"]),
+    "fingerprint": lambda row, link: link("/dead", fingerprint=row["fingerprint"]),
     "sample_queue": lambda row, link: link("/queue", name=row["sample_queue"]),
 }
 QUEUE_ACTS = (

@@ -36,7 +36,7 @@ NO_EFFECT = {
     *("lookup", "maintain_log", "quiesce_instance", "read_changes", "read_log", "register_instance"),
     *("restore_changes", "resume_instance", "set_cluster", "set_rule", "stamp_all_headers", "stamp_headers"),
     *("undo_change", "unregister_instance", "wait_many", "xa_begin", "xa_decide", "xa_forget"),
-    *("parse_rule", "record_user", "user_state"),
+    *("list_poison_queues", "parse_rule", "record_user", "user_state"),
     *("count_matching", "drop_redaction", "find_messages", "health", "list_redactions", "message_history"),
     *("set_redaction", "show_message", "flow_history", "queue_figures", "queue_names"),
     "reset_metrics",

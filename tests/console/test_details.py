@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import pytest
 from console_people import as_named
@@ -24,6 +25,29 @@ def test_options_are_shown_by_group_and_what_is_not_the_default_is_marked(client
     assert [title for title in titles if title != "Others"] == list(SUBJECTS)
     marked = re.findall(r"<td>(\w+)</td>\s*<td[^>]*>[^<]*</td>\s*<td[^>]*>[^<]*</td>\s*<td>changed</td>", page)
     assert marked == ["max_failed_deliveries"]
+
+
+@pytest.fixture
+def two_records(db: Db, orders: int) -> Iterator[int]:
+    """The number of a message with a history, where a look at the journal ends after two records."""
+    one(db, "select howdah.alter_queue('orders', '{\"journal_level\": \"full\"}')")
+    number: int = one(db, "select howdah.send('orders', 'x'::text)")
+    one(db, "select howdah.send_batch('orders', array['later'])")
+    one(db, "select howdah.send_batch('orders', array['last'])")
+    definition = one(db, "select pg_get_functiondef('howdah._history_of_journal'::regproc)")
+    assert ":= 200000;" in definition
+    db.execute(definition.replace(":= 200000;", ":= 2;"))
+    yield number
+    db.execute(definition)
+
+
+def test_a_message_says_how_far_its_history_looked_if_that_is_not_all(client: TestClient, two_records: int) -> None:
+    page = client.get(f"/message?queue=orders&id={two_records}").text
+    assert "Looked at 2 records of the journal, not all" in page
+
+
+def test_a_message_whose_whole_journal_was_looked_at_says_nothing_of_it(client: TestClient, orders: int) -> None:
+    assert "records of the journal" not in client.get(f"/message?queue=orders&id={orders}").text
 
 
 def recorded(db: Db, verdict: str) -> int:

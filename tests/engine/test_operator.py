@@ -39,6 +39,8 @@ def test_causes_dead_messages_and_their_incidents(admin: Admin, dead: list[int])
     assert admin.poison_causes(since=now) == []
     assert [row["message_id"] for row in admin.list_poison(fingerprint=cause["fingerprint"], older_than=now)] == dead
     assert admin.list_poison(newer_than=now) == []
+    (place,) = admin.list_poison_queues(cause["fingerprint"])
+    assert (place["exception_queue"], place["dead"]) == (SYSTEM, 2)
     (incident,) = admin.incidents(
         "q", error_class="E", fingerprint=cause["fingerprint"], before=cause["sample_incident"]
     )

@@ -80,6 +80,42 @@ def test_causes_count_failures_messages_and_dead_and_give_a_sample(db: Db) -> No
     ]
 
 
+def test_the_dead_of_one_cause_are_found_in_each_exception_queue_that_the_caller_may_browse(
+    db: Db, connect: Connect, clock: Clock
+) -> None:
+    one(db, "select howdah.create_queue('q.dead')")
+    dead(db)
+    first = clock.now
+    clock.advance(60)
+    dead(db)
+    dead(db, "of another cause")
+    one(
+        db,
+        """select howdah.alter_queue('q', '{"max_failed_deliveries": 2, "exception_mode": "named",
+            "exception_queue": "q.dead"}')""",
+    )
+    aside = one(db, "select howdah.send('q', 'x')")
+    fail(db, aside, error_text="of another cause", error_class="ValueError")
+    assert fail(db, aside, stage=1, error_text="broken", error_class="ValueError")[2] == "moved"
+    alive = one(db, "select howdah.send('q', 'x')")
+    fail(db, alive, error_text="broken", error_class="ValueError")
+    cause = one(db, "select fingerprint from howdah.poison_causes() where sample_text = 'broken'")
+    places = "select exception_queue, dead, first_dead_at, last_dead_at from howdah.list_poison_queues(%s)"
+    assert db.execute(places, (cause,)).fetchall() == [
+        (SYSTEM, 2, first, clock.now),
+        ("q.dead", 1, clock.now, clock.now),
+    ]
+    assert one(db, "select sum(dead)::int from howdah.list_poison_queues()") == 4
+    assert one(db, "select dead from howdah.poison_causes() where fingerprint = %s", (cause,)) == 3
+    assert db.execute(places, ("none",)).fetchall() == []
+    db.execute(
+        "delete from howdah.destination_grants where verb = 'browse' and role_name = 'howdah_browser'"
+        " and destination_id = (select id from howdah.destinations where name = 'q.dead')"
+    )
+    browser = connect("howdah_browser")
+    assert [row[:2] for row in browser.execute(places, (cause,)).fetchall()] == [(SYSTEM, 2)]
+
+
 def test_causes_of_one_queue_since_a_time_the_commonest_few(db: Db, clock: Clock) -> None:
     causes = "select array_agg(sample_text order by messages desc) from howdah.poison_causes(%s, %s, %s)"
     dead(db, "old")
@@ -153,6 +189,7 @@ def test_looking_shows_only_what_the_caller_may_browse(db: Db, connect: Connect)
     refused(browser, "HD010", "select * from howdah.list_poison()")
     refused(browser, "HD010", "select * from howdah.poison_causes('q')")
     assert column(browser, "select fingerprint from howdah.poison_causes()") == []
+    assert column(browser, "select exception_queue from howdah.list_poison_queues()") == []
     assert column(browser, "select state from howdah.poison_message(%s)", (sent,)) == []
 
 

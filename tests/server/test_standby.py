@@ -46,6 +46,7 @@ IN_PART = [
     "queue_stats()",
     "resource_state()",
     "list_poison()",
+    "list_poison_queues()",
     "poison_causes()",
     "poison_message(1)",
     "list_subscriptions()",

@@ -8,7 +8,7 @@ from typing import Any, Unpack, cast
 
 from ...calls import Call, Rows, Seconds, interval, scalar, table
 from ...calls.bodies import Body, encode, json_text, to_json
-from ...calls.columns import ACT_COLUMNS, CAUSE_COLUMNS, INCIDENT_COLUMNS, POISON_COLUMNS
+from ...calls.columns import ACT_COLUMNS, CAUSE_COLUMNS, INCIDENT_COLUMNS, POISON_COLUMNS, POISON_QUEUE_COLUMNS
 from ...calls.poison import Found, Which, chosen, filters, find, numbers
 from .search import AsyncSearch
 
@@ -55,6 +55,10 @@ class AsyncPoisonAdmin(AsyncSearch):
         """Return dead messages of an exception destination, by default the engine's. after: the last position shown."""
         page = {"queue": ("text", queue), "max_rows": ("integer", max_rows), "after": ("bigint", after)}
         return await self._run(table("list_poison", POISON_COLUMNS, **page, **filters(which)))
+
+    async def list_poison_queues(self, fingerprint: str | None = None) -> Rows:
+        """Return in which exception destinations dead messages lie, by their cause. fingerprint: of this one alone."""
+        return await self._run(table("list_poison_queues", POISON_QUEUE_COLUMNS, fingerprint=("text", fingerprint)))
 
     async def poison_causes(
         self, queue: str | None = None, *, since: datetime | None = None, max_causes: int | None = None
