@@ -23918,6 +23918,32 @@ $$;
 
 COMMENT ON FUNCTION howdah.list_poison(queue text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, max_rows integer, after bigint, selector text) IS 'list the dead messages of an exception destination, each with its last failure.';
 
+CREATE FUNCTION howdah.list_poison_queues(fingerprint text DEFAULT NULL::text) RETURNS TABLE(exception_queue text, last_fingerprint text, dead bigint, first_dead_at timestamp with time zone, last_dead_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+begin
+    perform howdah._check_all_here();
+    return query
+    with readable as materialized (
+        select e.id, e.name from howdah.destinations e
+        where e.id in (select x.x from howdah._exception_destinations() x(x)) and e.dropped_at is null
+          and howdah._has_right(e.id, 'browse')
+    )
+    select r.name, m.fingerprint, count(*), min(m.dead_at), max(m.dead_at)
+    from readable r
+    cross join lateral howdah._dead_messages(r.id, null, null, list_poison_queues.fingerprint, null, null, null, null,
+        null) m
+    group by r.name, m.fingerprint
+    order by count(*) desc, r.name, m.fingerprint;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.list_poison_queues(fingerprint text) IS 'list where dead messages lie: exception destinations, by the cause of death.';
+
 CREATE FUNCTION howdah.list_policies() RETURNS TABLE(pattern text, options jsonb, set_at timestamp with time zone, set_by text)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -33761,6 +33787,11 @@ REVOKE ALL ON FUNCTION howdah.list_poison(queue text, origin text, error_class t
 GRANT ALL ON FUNCTION howdah.list_poison(queue text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, max_rows integer, after bigint, selector text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.list_poison(queue text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, max_rows integer, after bigint, selector text) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.list_poison(queue text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, max_rows integer, after bigint, selector text) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.list_poison_queues(fingerprint text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_poison_queues(fingerprint text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_poison_queues(fingerprint text) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.list_poison_queues(fingerprint text) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.list_policies() FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_policies() TO howdah_admin;

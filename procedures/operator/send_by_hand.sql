@@ -2,7 +2,11 @@
 -- record who sent it and why (howdah.list_acts).
 --
 -- Returns  the message's id (bigint); NULL for a best-effort message whose store failed.
--- Raises   as howdah.send.
+-- Raises   HD001 no such queue; HD005 null body or wrong argument; HD006 bad priority; HD007 body too large; HD008
+--          sending is paused; HD010 not allowed; HD017 the conversation was ended; HD018 the queue is full; HD025 a
+--          restored database (howdah.rebase_topics); HD027 the engine is full; HD039 the level is above the queue's
+--          highest; HD040 the engine is paused, quiesced or stopped; HD002, HD004 the missing queue or topic cannot
+--          create itself (docs/auto-creation.md); HD045 the master of changes is away.
 -- Role     howdah_producer howdah_admin
 --
 -- queue names a queue or a topic; of a list the act names the first. delay is an interval.
