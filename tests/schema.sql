@@ -22161,7 +22161,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.exception_figures() IS 'what lies ready in exception destinations: the dead of other queues, and what waits there.';
+COMMENT ON FUNCTION howdah.exception_figures() IS 'what lies ready in exception destinations: the dead of other queues, and what waits.';
 
 CREATE FUNCTION howdah.explain_access(role text, resource text, name text, operation text) RETURNS TABLE(allowed boolean, rule text, principal text, rule_set text, why text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -24408,7 +24408,8 @@ begin
         delete from howdah.backlog_figures f where not exists (select from counted c where c.id = f.destination_id)
         returning f.destination_id
     ), came as (
-        insert into howdah.backlog_figures as f (destination_id, live, parked, leased, oldest_sent_at, waiting, waiting_sent_at)
+        insert into howdah.backlog_figures as f (destination_id, live, parked, leased, oldest_sent_at, waiting,
+            waiting_sent_at)
         select c.id, c.live, c.parked, c.leased, c.oldest_sent_at, c.waiting, c.waiting_sent_at from counted c
         on conflict on constraint pk_backlog_figures do update
             set live = excluded.live, parked = excluded.parked, leased = excluded.leased,
@@ -25703,16 +25704,15 @@ begin
             count(*) = v_number as sees_all, 0 as place
         from figure f
         union all
-        select f.name, f.live, f.live, f.in_hand, f.parked, f.dead, f.oldest_sent_at, f.dequeued, f.consumers, null, null,
-            coalesce(array_position(v_ids, f.id), busiest + 1)
+        select f.name, f.live, f.live, f.in_hand, f.parked, f.dead, f.oldest_sent_at, f.dequeued, f.consumers, null,
+            null, coalesce(array_position(v_ids, f.id), busiest + 1)
         from figure f where f.id = any (v_ids) or f.name = any (queues)
     )
     select s.name, n.live, s.in_hand, n.parked, n.dead, n.lying + n.parked + s.dequeued, s.dequeued, s.consumers,
         v_now - s.oldest_sent_at, v_counted, v_now, s.number, s.sees_all
     from shown s
-    cross join lateral (select coalesce(s.live, 0)::bigint as live,
-        coalesce(s.lying, 0)::bigint as lying, coalesce(s.parked, 0)::bigint as parked,
-        coalesce(s.dead, 0)::bigint as dead where v_counted is not null
+    cross join lateral (select coalesce(s.live, 0)::bigint as live, coalesce(s.lying, 0)::bigint as lying,
+        coalesce(s.parked, 0)::bigint as parked, coalesce(s.dead, 0)::bigint as dead where v_counted is not null
         union all select null, null, null, null where v_counted is null) n
     order by s.place, s.name;
 end

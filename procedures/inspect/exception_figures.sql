@@ -1,8 +1,8 @@
--- howdah.exception_figures(): what lies ready in exception destinations: the dead of other queues, and what waits there.
+-- howdah.exception_figures(): what lies ready in exception destinations: the dead of other queues, and what waits.
 --
 -- Returns  one row per exception destination that the caller may browse. dead: ready messages that came from another
 --          queue. waiting: the other ready ones. oldest_age: the age of the oldest of these; NULL: there is none.
--- Raises   HD037 on a standby.
+-- Raises   HD010 called from a maintenance command; HD037 on a standby.
 -- Role     howdah_admin howdah_browser howdah_consumer howdah_auditor
 --
 -- Up to 10,000 messages of a destination are counted now. Of more, the last background count is shown. If nobody

@@ -46,7 +46,8 @@ begin
         delete from howdah.backlog_figures f where not exists (select from counted c where c.id = f.destination_id)
         returning f.destination_id
     ), came as (
-        insert into howdah.backlog_figures as f (destination_id, live, parked, leased, oldest_sent_at, waiting, waiting_sent_at)
+        insert into howdah.backlog_figures as f (destination_id, live, parked, leased, oldest_sent_at, waiting,
+            waiting_sent_at)
         select c.id, c.live, c.parked, c.leased, c.oldest_sent_at, c.waiting, c.waiting_sent_at from counted c
         on conflict on constraint pk_backlog_figures do update
             set live = excluded.live, parked = excluded.parked, leased = excluded.leased,
