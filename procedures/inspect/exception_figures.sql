@@ -20,24 +20,26 @@ declare
 begin
     perform howdah._check_all_here();
     return query
-    select d.name, case when k.kept then f.live - f.waiting else c.dead end,
+    with seen as materialized (
+        select d.id, d.name from howdah._exception_destinations() x(id)
+        join howdah._seen_queues() v(id) on v.id = x.id join howdah.destinations d on d.id = x.id
+    )
+    select s.name, case when k.kept then f.live - f.waiting else c.dead end,
         case when k.kept then f.waiting else c.waiting end,
         v_now - case when k.kept then f.waiting_sent_at else c.sent_at end
-    from howdah._exception_destinations() x(x)
-    join howdah._seen_queues() v(id) on v.id = x.x
-    join howdah.destinations d on d.id = x.x
+    from seen s
     cross join lateral (
         select count(g.origin_id) as dead, count(*) - count(g.origin_id) as waiting,
             min(g.sent_at) filter (where g.origin_id is null) as sent_at, count(*) >= v_most as many
         from (
-            (select m.origin_id, m.sent_at from howdah.msgs m where m.destination_id = x.x limit v_most)
+            (select m.origin_id, m.sent_at from howdah.msgs m where m.destination_id = s.id limit v_most)
             union all
             (select n.origin_id, n.sent_at from howdah.msgs_nonpersistent n
-             where n.destination_id = x.x and n.boot = pg_postmaster_start_time() limit v_most)
+             where n.destination_id = s.id and n.boot = pg_postmaster_start_time() limit v_most)
         ) g
     ) c
-    left join howdah.backlog_figures f on f.destination_id = x.x and v_counted_at is not null
+    left join howdah.backlog_figures f on f.destination_id = s.id and v_counted_at is not null
     cross join lateral (select c.many and f.destination_id is not null as kept) k
-    order by d.name;
+    order by s.name;
 end
 $$;
