@@ -65,7 +65,9 @@ flow_samples = Table(
     Column("enqueued", BigInteger, nullable=False, comment="What had come in by then, as metric_totals."),
     Column("dequeued", BigInteger, nullable=False, comment="What had left by then, as metric_totals."),
     Column("failed", BigInteger, nullable=False, comment="How many deliveries had failed by then, as metric_totals."),
-    Column("live", BigInteger, nullable=False, comment="Messages ready for delivery, as backlog_figures."),
+    Column(
+        "live", BigInteger, nullable=False, comment="Ready messages, as backlog_figures. Of all queues: no dead ones."
+    ),
     Column("oldest_sent_at", TIMESTAMPTZ, comment="When the oldest of them was sent. NULL: there is none."),
     PrimaryKeyConstraint("step", "at", "destination_id"),
     Index("ix_flow_samples_destination_id", "destination_id", "step", "at"),

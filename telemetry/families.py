@@ -24,7 +24,7 @@ _FLOWS = {
 
 FAMILIES: dict[str, Family] = {
     "howdah_messages": Family("gauge", "Messages by state: ready, waiting, leased or dead."),
-    "howdah_oldest_message_age_seconds": Family("gauge", "Age of the oldest ready message."),
+    "howdah_oldest_message_age_seconds": Family("gauge", "Age of the oldest ready message that is not dead."),
     "howdah_messages_in_hand": Family("gauge", "Messages in the hands of workers at their last heartbeat."),
     "howdah_queues": Family("gauge", "Queues that there are."),
     "howdah_queues_shown": Family("gauge", "Queues with figures of their own in this answer."),

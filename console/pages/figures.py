@@ -71,12 +71,23 @@ def _figures(work: Work, names: Sequence[str], most: int) -> Figures:
     if number > FEW:
         return _kept(first, rows)
     counted = work.admin.queue_stats()
-    ages = [row["oldest_age"] for row in counted if row["oldest_age"] is not None]
     totals = {name: sum(row[name] or 0 for row in counted) for name in TOTALS}
+    totals["live"], oldest = _waiting(counted, work.admin.exception_figures())
     if not names:
         counted.sort(key=lambda row: (-(row["live"] or 0) - (row["dead"] or 0), row["queue_name"]))
     shown = [row for row in counted if row["queue_name"] in names] if names else counted[:most]
-    return Figures(shown, totals, max(ages, default=None), number, first["asked_at"], timedelta(0))
+    return Figures(shown, totals, oldest, number, first["asked_at"], timedelta(0))
+
+
+def _waiting(counted: Rows, exceptions: Rows) -> tuple[int, timedelta | None]:
+    """How many messages wait, and for how long: the dead in exception destinations do not, though they are live."""
+    others = {row["queue_name"]: row for row in exceptions}
+    number, ages = 0, []
+    for row in counted:
+        other = others.get(row["queue_name"])
+        number += row["live"] if other is None else other["waiting"]
+        ages.append((row if other is None else other)["oldest_age"])
+    return number, max((age for age in ages if age is not None), default=None)
 
 
 def _kept(first: dict[str, Any], rows: Rows) -> Figures:

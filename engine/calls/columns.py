@@ -13,6 +13,7 @@ FIGURE_COLUMNS = (
     "queue_name, live, in_hand, parked, dead, enqueued, dequeued, consumers, oldest_age, counted_at, asked_at,"
     " queue_count, sees_all"
 )
+EXCEPTION_COLUMNS = "queue_name, dead, waiting, oldest_age"
 FLOW_COLUMNS = "at, seconds, enqueued, dequeued, failed, live, oldest_age"
 STATE_COLUMNS = "state, messages, bytes, max_count, max_bytes, percent, database_bytes"
 HEALTH_COLUMNS = "name, state, detail, advice, facts"

@@ -130,6 +130,8 @@ CREATE TABLE howdah.backlog_figures (
     parked BIGINT NOT NULL,
     oldest_sent_at TIMESTAMP WITH TIME ZONE,
     leased BIGINT DEFAULT 0 NOT NULL,
+    waiting BIGINT NOT NULL,
+    waiting_sent_at TIMESTAMP WITH TIME ZONE,
     CONSTRAINT pk_backlog_figures PRIMARY KEY (destination_id)
 );
 COMMENT ON TABLE howdah.backlog_figures IS 'Counts of the queues that are not empty, refreshed in the background.';
@@ -138,6 +140,8 @@ COMMENT ON COLUMN howdah.backlog_figures.live IS 'Messages ready for delivery at
 COMMENT ON COLUMN howdah.backlog_figures.parked IS 'Messages waiting for a time at backlog_counts.counted_at.';
 COMMENT ON COLUMN howdah.backlog_figures.oldest_sent_at IS 'When the oldest ready message was sent.';
 COMMENT ON COLUMN howdah.backlog_figures.leased IS 'Those of parked that are leased.';
+COMMENT ON COLUMN howdah.backlog_figures.waiting IS 'Those of live that are no dead ones of another queue.';
+COMMENT ON COLUMN howdah.backlog_figures.waiting_sent_at IS 'When the oldest of waiting was sent.';
 
 CREATE TABLE howdah.dead_figures (
     destination_id INTEGER NOT NULL,
@@ -1425,7 +1429,7 @@ COMMENT ON COLUMN howdah.flow_samples.destination_id IS 'The queue. 0: all queue
 COMMENT ON COLUMN howdah.flow_samples.enqueued IS 'What had come in by then, as metric_totals.';
 COMMENT ON COLUMN howdah.flow_samples.dequeued IS 'What had left by then, as metric_totals.';
 COMMENT ON COLUMN howdah.flow_samples.failed IS 'How many deliveries had failed by then, as metric_totals.';
-COMMENT ON COLUMN howdah.flow_samples.live IS 'Messages ready for delivery, as backlog_figures.';
+COMMENT ON COLUMN howdah.flow_samples.live IS 'Ready messages, as backlog_figures. Of all queues: no dead ones.';
 COMMENT ON COLUMN howdah.flow_samples.oldest_sent_at IS 'When the oldest of them was sent. NULL: there is none.';
 
 CREATE TABLE howdah.objects (

@@ -4,8 +4,9 @@
 -- Raises   HD014 the maintenance lock is not held with this epoch.
 -- Role     howdah_consumer howdah_admin
 --
--- It counts live and parked messages in one pass over each table, and dead ones by exception destination. Unchanged
--- figures are not written. lock_epoch NULL: run by hand.
+-- It counts live and parked messages in one pass over each table, and dead ones by exception destination. Messages
+-- that came to an exception destination from another queue are live there, but do not wait. Unchanged figures are not
+-- written. lock_epoch NULL: run by hand.
 create or replace function howdah.maintain_backlog(lock_epoch bigint default null) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set jit = off
 as $$
@@ -20,31 +21,41 @@ begin
     perform howdah._metric_epoch();
     with counted as materialized (
         select c.destination_id as id, sum(c.live)::bigint as live, sum(c.parked)::bigint as parked,
-            sum(c.leased)::bigint as leased, min(c.oldest_sent_at) as oldest_sent_at
+            sum(c.leased)::bigint as leased, min(c.oldest_sent_at) as oldest_sent_at,
+            (case when x.x is null then sum(c.live) else sum(c.own) end)::bigint as waiting,
+            case when x.x is null then min(c.oldest_sent_at) else min(c.own_sent_at) end as waiting_sent_at
         from (
-            select m.destination_id, count(*) as live, 0 as parked, 0 as leased, min(m.sent_at) as oldest_sent_at
+            select m.destination_id, count(*) as live, 0 as parked, 0 as leased, min(m.sent_at) as oldest_sent_at,
+                count(*) filter (where m.origin_id is null) as own,
+                min(m.sent_at) filter (where m.origin_id is null) as own_sent_at
             from howdah.msgs m group by m.destination_id
             union all
-            select n.destination_id, count(*), 0, 0, min(n.sent_at)
+            select n.destination_id, count(*), 0, 0, min(n.sent_at), count(*) filter (where n.origin_id is null),
+                min(n.sent_at) filter (where n.origin_id is null)
             from howdah.msgs_nonpersistent n where n.boot = pg_postmaster_start_time() group by n.destination_id
             union all
-            select p.destination_id, 0, count(*), count(p.lease_id), null
+            select p.destination_id, 0, count(*), count(p.lease_id), null, 0, null
             from howdah.parked p where p.boot is null or p.boot = pg_postmaster_start_time() group by p.destination_id
             union all
-            select l.destination_id, 0, count(*), count(*), null from howdah.leased l group by l.destination_id
+            select l.destination_id, 0, count(*), count(*), null, 0, null
+            from howdah.leased l group by l.destination_id
         ) c
-        group by c.destination_id
+        left join howdah._exception_destinations() x(x) on x.x = c.destination_id
+        group by c.destination_id, x.x
     ), gone as (
         delete from howdah.backlog_figures f where not exists (select from counted c where c.id = f.destination_id)
         returning f.destination_id
     ), came as (
-        insert into howdah.backlog_figures as f (destination_id, live, parked, leased, oldest_sent_at)
-        select c.id, c.live, c.parked, c.leased, c.oldest_sent_at from counted c
+        insert into howdah.backlog_figures as f (destination_id, live, parked, leased, oldest_sent_at, waiting,
+            waiting_sent_at)
+        select c.id, c.live, c.parked, c.leased, c.oldest_sent_at, c.waiting, c.waiting_sent_at from counted c
         on conflict on constraint pk_backlog_figures do update
             set live = excluded.live, parked = excluded.parked, leased = excluded.leased,
-                oldest_sent_at = excluded.oldest_sent_at
-            where (f.live, f.parked, f.leased, f.oldest_sent_at) is distinct from (excluded.live, excluded.parked,
-                excluded.leased, excluded.oldest_sent_at)
+                oldest_sent_at = excluded.oldest_sent_at, waiting = excluded.waiting,
+                waiting_sent_at = excluded.waiting_sent_at
+            where (f.live, f.parked, f.leased, f.oldest_sent_at, f.waiting, f.waiting_sent_at)
+                is distinct from (excluded.live, excluded.parked, excluded.leased, excluded.oldest_sent_at,
+                    excluded.waiting, excluded.waiting_sent_at)
         returning f.destination_id
     ), enqueued as (  -- of one snapshot with the count: what lies there and what has left
         insert into howdah.metric_totals as t (destination_id, metric, label, total, level, gained, changed_at)

@@ -4,7 +4,8 @@
 -- Returns  name, labels, value and created. At most p_most subscriptions, those that are furthest behind.
 -- Role     internal
 --
--- Messages by state come from the background counts, and are left out when those are over two minutes old.
+-- Messages by state come from the background counts, and are left out when those are over two minutes old. A dead
+-- message is not ready, and does not make the oldest one older, though its exception destination would deliver it.
 create or replace function howdah._engine_metrics(p_most integer)
 returns table (name text, labels jsonb, value double precision, created timestamptz)
 language plpgsql volatile
@@ -15,8 +16,8 @@ begin
     if howdah._figures_at() is not null then
         return query
         select f.* from (
-            select coalesce(sum(b.live), 0) as ready, coalesce(sum(b.parked - b.leased), 0) as waiting,
-                coalesce(sum(b.leased), 0) as leased, min(b.oldest_sent_at) as oldest_sent_at
+            select coalesce(sum(b.waiting), 0) as ready, coalesce(sum(b.parked - b.leased), 0) as waiting,
+                coalesce(sum(b.leased), 0) as leased, min(b.waiting_sent_at) as oldest_sent_at
             from howdah.backlog_figures b
         ) s
         cross join lateral (values

@@ -4,7 +4,8 @@
 --
 -- Each sample has a row for all queues, and one for each queue that changed since its last row: at most the 500 that
 -- moved most; the others' next row has what theirs lacks. Samples of minutes stay three hours, those of quarters eight
--- days. The newest one before that stays too, because later ones count from it.
+-- days. The newest one before that stays too, because later ones count from it. Dead messages are live in the sample of
+-- the exception destination where they lie, and not in that of all queues.
 create or replace function howdah._sample_flow() returns void
 language plpgsql volatile
 as $$
@@ -19,7 +20,8 @@ begin
         insert into howdah.flow_samples as w (step, at, destination_id, enqueued, dequeued, failed, live,
             oldest_sent_at)
         with figure as materialized (
-            select t.id, t.enqueued, t.dequeued, t.failed, coalesce(f.live, 0) as live, f.oldest_sent_at
+            select t.id, t.enqueued, t.dequeued, t.failed, coalesce(f.live, 0) as live, f.oldest_sent_at,
+                f.waiting, f.waiting_sent_at
             from (
                 select m.destination_id as id,
                     coalesce(sum(m.total) filter (where m.metric = 'enqueued'), 0)::bigint as enqueued,
@@ -42,7 +44,7 @@ begin
             limit 500
         )
         select v_step, v_now, 0, coalesce(sum(f.enqueued), 0), coalesce(sum(f.dequeued), 0),
-            coalesce(sum(f.failed), 0), coalesce(sum(f.live), 0), min(f.oldest_sent_at) from figure f
+            coalesce(sum(f.failed), 0), coalesce(sum(f.waiting), 0), min(f.waiting_sent_at) from figure f
         union all
         select v_step, v_now, m.id, m.enqueued, m.dequeued, m.failed, m.live, m.oldest_sent_at from moved m;
         continue when v_step = 1;

@@ -2,7 +2,8 @@
 --
 -- Returns  one row per minute of an hour, quarter of the hour of a day, or two hours of a week, in order. enqueued,
 --          dequeued and failed: messages since the point before, seconds ago. live and oldest_age: as maintenance
---          counted them last at that moment. A point without maintenance is left out; the next one has its messages.
+--          counted them last at that moment; of all queues, without the dead. A point without maintenance is left out;
+--          the next one has its messages.
 -- Raises   HD001 no such queue; HD005 span is not hour, day or week; HD010 not allowed to browse the queue or, without
 --          a queue, to see all of them.
 -- Role     howdah_admin howdah_browser howdah_consumer howdah_auditor

@@ -1,9 +1,11 @@
 -- howdah.queue_figures(queues, busiest): kept figures of the busiest queues and of named ones, for whoever looks often.
 --
 -- Returns  a first row without queue_name: all queues that the caller sees together. queue_count is their number, and
---          sees_all says whether there are no others. Then one row per queue, the busiest first. Names that the caller
---          does not see, or that no queue has, are left out. The figures are those of howdah.queue_stats.
---          counted_at: when maintain_backlog last counted; NULL: never, and then what it counts is NULL. asked_at: now.
+--          sees_all says whether there are no others. Its live and oldest_age are without the dead in exception
+--          destinations. Then one row per queue, the busiest first. Names that the caller does not see, or that no
+--          queue has, are left out. The figures are those of howdah.queue_stats: the dead can be received in an
+--          exception destination, so they are live in its row. counted_at: when maintain_backlog last counted; NULL:
+--          never, and then what it counts is NULL. asked_at: now.
 -- Raises   HD005 busiest is not 0 to 1000, or there are more than 1000 names; HD010 called from a maintenance command.
 -- Role     howdah_admin howdah_browser howdah_consumer howdah_auditor
 --
@@ -48,7 +50,7 @@ begin
         where w.heartbeat_at > v_now - interval '1 minute' group by q.name
     ), figure as materialized (
         select s.id, s.name, f.live, coalesce(h.in_hand, 0) as in_hand, f.parked, x.dead, f.oldest_sent_at,
-            coalesce(g.messages, 0) as dequeued, coalesce(r.consumers, 0) as consumers
+            f.waiting, f.waiting_sent_at, coalesce(g.messages, 0) as dequeued, coalesce(r.consumers, 0) as consumers
         from seen s
         left join howdah.backlog_figures f on f.destination_id = s.id
         left join gone g on g.id = s.id
@@ -56,23 +58,24 @@ begin
         left join hand h on h.name = s.name
         left join registered r on r.name = s.name
     ), shown as (
-        select null::text as name, sum(f.live) as live, sum(f.in_hand)::bigint as in_hand, sum(f.parked) as parked,
-            sum(f.dead) as dead, min(f.oldest_sent_at) as oldest_sent_at, sum(f.dequeued)::bigint as dequeued,
+        select null::text as name, sum(f.live) as lying, sum(f.waiting) as live,
+            sum(f.in_hand)::bigint as in_hand, sum(f.parked) as parked, sum(f.dead) as dead,
+            min(f.waiting_sent_at) as oldest_sent_at, sum(f.dequeued)::bigint as dequeued,
             (select count(*) from howdah.workers w where w.heartbeat_at > v_now - interval '1 minute')::integer
             as consumers, count(*) as number,
             count(*) = v_number as sees_all, 0 as place
         from figure f
         union all
-        select f.name, f.live, f.in_hand, f.parked, f.dead, f.oldest_sent_at, f.dequeued, f.consumers, null, null,
-            coalesce(array_position(v_ids, f.id), busiest + 1)
+        select f.name, f.live, f.live, f.in_hand, f.parked, f.dead, f.oldest_sent_at, f.dequeued, f.consumers, null,
+            null, coalesce(array_position(v_ids, f.id), busiest + 1)
         from figure f where f.id = any (v_ids) or f.name = any (queues)
     )
-    select s.name, n.live, s.in_hand, n.parked, n.dead, n.live + n.parked + s.dequeued, s.dequeued, s.consumers,
+    select s.name, n.live, s.in_hand, n.parked, n.dead, n.lying + n.parked + s.dequeued, s.dequeued, s.consumers,
         v_now - s.oldest_sent_at, v_counted, v_now, s.number, s.sees_all
     from shown s
-    cross join lateral (select coalesce(s.live, 0)::bigint as live, coalesce(s.parked, 0)::bigint as parked,
-        coalesce(s.dead, 0)::bigint as dead where v_counted is not null
-        union all select null, null, null where v_counted is null) n
+    cross join lateral (select coalesce(s.live, 0)::bigint as live, coalesce(s.lying, 0)::bigint as lying,
+        coalesce(s.parked, 0)::bigint as parked, coalesce(s.dead, 0)::bigint as dead where v_counted is not null
+        union all select null, null, null, null where v_counted is null) n
     order by s.place, s.name;
 end
 $$;

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
-from support import Clock, Db, one
+from support import Clock, Db, deliver_and_fail, one
 
 from howdah.console.curves import drawn
 from howdah.console.database import Work
+from howdah.console.showing import span
 from howdah.engine.calls import Call
 
 BEGIN = datetime(2026, 1, 31, 6, tzinfo=UTC)
@@ -74,6 +75,20 @@ def test_the_curves_of_an_hour_are_drawn_without_a_script_and_have_a_text_for_ea
         ]
         assert "between 0 and 2" in texts[0]
     assert client.get("/?span=never").status_code == 200
+
+
+def test_a_dead_message_does_not_wait_on_the_overview(client: TestClient, db: Db, orders: int) -> None:
+    def totals() -> dict[str, str]:
+        page = client.get("/").text
+        return dict(re.findall(r'data-total="(live|dead)">([^<]*)<', page)) | dict(
+            re.findall(r"<dt>(Oldest)</dt><dd>([^<]*)<", page)
+        )
+
+    assert totals()["live"] == "1"
+    assert deliver_and_fail(db, "orders")[1] == "moved"
+    gone = totals()
+    assert (gone["live"], gone["dead"]) == ("0", "1")
+    assert gone["Oldest"] == span(None)
 
 
 def test_the_overview_shows_the_state_of_server_resources_limits_and_vacuum(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from psycopg import sql
 from psycopg.rows import dict_row
-from support import Clock, Db, deliver_and_fail, identifier, one, receive, refused
+from support import SYSTEM, Clock, Db, deliver_and_fail, identifier, one, receive, refused
 
 
 @pytest.fixture(autouse=True)
@@ -68,6 +68,17 @@ def test_the_curve_of_all_queues_holds_each_of_them(db: Db, clock: Clock) -> Non
         one(db, "select howdah.send(%s, 'x')", (name,))
     maintain(db, clock)
     assert flows(history(db)) == [(2, 0, 0, 2)]
+
+
+def test_the_dead_wait_in_the_curve_of_their_exception_destination_only(db: Db, clock: Clock) -> None:
+    maintain(db, clock)
+    one(db, "select howdah.send('q', 'x')")
+    deliver_and_fail(db)
+    maintain(db, clock)
+    (whole,) = history(db)
+    assert (whole["live"], whole["oldest_age"]) == (0, None)
+    (there,) = history(db, SYSTEM)
+    assert (there["live"], there["oldest_age"]) == (1, timedelta(minutes=1))
 
 
 def test_a_day_has_quarters_of_an_hour_and_a_week_two_hours(db: Db, clock: Clock) -> None:

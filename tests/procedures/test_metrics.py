@@ -72,6 +72,50 @@ def test_metrics_show_what_came_in_and_went_out_of_each_destination_and_of_all(d
     assert figure(found, "howdah_workers") == 1
 
 
+def dead_message(db: Db, clock: Clock) -> None:
+    """One message dies and lies in its exception destination for an hour."""
+    one(db, """select howdah.alter_queue('q', '{"max_failed_deliveries": 1}')""")
+    one(db, "select howdah.send('q', 'x')")
+    assert deliver_and_fail(db)[1] == "moved"
+    clock.advance(3600)
+    fold(db)
+
+
+def engine_figures(db: Db) -> tuple[float | None, ...]:
+    """Of the whole engine: how many messages are ready and dead, and the age of the oldest."""
+    found = samples(db)
+    ready, dead = (figure(found, "howdah_messages", state=state) for state in ("ready", "dead"))
+    return ready, dead, figure(found, "howdah_oldest_message_age_seconds")
+
+
+def test_a_dead_message_is_not_ready_and_does_not_wait(db: Db, clock: Clock) -> None:
+    dead_message(db, clock)
+    assert engine_figures(db) == (0, 1, 0)
+    found = samples(db)
+    assert figure(found, "howdah_queue_messages", queue=SYSTEM, state="ready") == 1, "it is received there"
+
+
+def test_what_is_sent_to_an_exception_destination_itself_is_ready(db: Db, clock: Clock) -> None:
+    dead_message(db, clock)
+    one(db, "select howdah.create_queue('repair')")
+    one(db, """select howdah.alter_queue('q', '{"exception_mode": "named", "exception_queue": "repair"}')""")
+    one(db, "select howdah.send('repair', 'x')")
+    one(db, "select howdah.send('repair', 'x', delivery_mode => 'non-persistent')")
+    one(db, "select howdah.send('q', 'x')")
+    assert deliver_and_fail(db)[1] == "moved"
+    clock.advance(60)
+    fold(db)
+    assert engine_figures(db) == (2, 2, 60)
+
+
+def test_a_dead_message_that_an_operator_moved_to_another_queue_waits_there(db: Db, clock: Clock) -> None:
+    dead_message(db, clock)
+    one(db, "select howdah.create_queue('again')")
+    assert one(db, "select howdah.move_all(%s, 'again')", (SYSTEM,)) == 1
+    fold(db)
+    assert engine_figures(db) == (1, 0, 3600)
+
+
 @pytest.mark.behaviour("AMQ-17")
 def test_each_counter_of_a_queue_has_a_metric_that_follows_what_happens(db: Db, clock: Clock) -> None:
     """QueueSize, EnqueueCount, DequeueCount, ExpiredCount, InFlightCount, ConsumerCount and so on of ActiveMQ."""

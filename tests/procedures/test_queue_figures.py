@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from psycopg.rows import dict_row
-from support import Clock, Db, deliver_and_fail, one, receive, refused
+from support import SYSTEM, Clock, Db, deliver_and_fail, one, receive, refused
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +39,47 @@ def test_the_figures_are_those_of_queue_stats_once_maintenance_has_counted(db: D
         == stats
     )
     first, *_ = figures(db)
-    assert [first[name] for name in ("live", "parked", "dead", "dequeued")] == [2, 1, 1, 2]
+    assert [first[name] for name in ("live", "parked", "dead", "dequeued")] == [1, 1, 1, 2]
+    assert first["enqueued"] == 5, "with the dead one, which came in twice"
+
+
+def test_the_dead_wait_in_the_row_of_their_exception_destination_only(db: Db, clock: Clock) -> None:
+    one(db, "select howdah.send('q', 'x')")
+    deliver_and_fail(db)
+    clock.advance(60)
+    one(db, "select howdah.send('q', 'y')")
+    clock.advance(5)
+    count(db)
+    first, there = figures(db, SYSTEM, busiest=0)
+    assert (first["live"], first["dead"], first["oldest_age"]) == (1, 1, timedelta(seconds=5))
+    assert (there["live"], there["dead"], there["oldest_age"]) == (1, 0, timedelta(seconds=65))
+    receive(db)
+    count(db)
+    first = figures(db)[0]
+    assert (first["live"], first["dead"], first["oldest_age"]) == (0, 1, None)
+
+
+LOW_BOUND = b"""create or replace function howdah._counting_bound() returns bigint language sql immutable
+as $$ select 1::bigint $$"""
+EXCEPTIONS = "select queue_name, dead, waiting, oldest_age from howdah.exception_figures()"
+
+
+@pytest.mark.parametrize("most", [None, 1])
+def test_an_exception_destination_tells_its_dead_from_what_waits_there(db: Db, clock: Clock, most: int | None) -> None:
+    """Counted now, and as counted in the background where there are too many."""
+    one(db, "select howdah.create_queue('repair')")
+    one(db, """select howdah.alter_queue('q', '{"exception_mode": "named", "exception_queue": "repair"}')""")
+    for _ in range(2):
+        one(db, "select howdah.send('q', 'x')")
+        deliver_and_fail(db)
+    clock.advance(60)
+    one(db, "select howdah.send('repair', 'x')")
+    clock.advance(5)
+    if most is not None:
+        count(db)
+        db.execute(LOW_BOUND)
+    rows = db.execute(EXCEPTIONS.encode()).fetchall()
+    assert rows == [(SYSTEM, 0, 0, None), ("repair", 2, 1, timedelta(seconds=5))]
 
 
 def test_a_look_counts_nothing_however_old_the_figures_are(db: Db, clock: Clock) -> None:

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import Db
+from support import Clock, Db, deliver_and_fail, one
 
+from howdah.engine import connect
 from howdah.telemetry.families import SAMPLES
+from howdah.telemetry.metrics import exposition
 
 BOARDS = Path(str(files("howdah.telemetry") / "boards"))
 RULES = BOARDS / "alerts.yml"
@@ -131,8 +133,8 @@ def test_each_alert_fires_for_what_it_warns_of_and_not_for_less(tmp_path: Path) 
     tests = []
     for name, series in FIRES.items():
         firing, calm = [], []
-        for one in series:
-            key, values = one.split(" ", 1)
+        for sample in series:
+            key, values = sample.split(" ", 1)
             firing.append({"series": key, "values": values})
             calm.append({"series": key, "values": "1x30"})
         tests.append({"interval": "1m", "input_series": calm, "promql_expr_test": [],
@@ -141,6 +143,37 @@ def test_each_alert_fires_for_what_it_warns_of_and_not_for_less(tmp_path: Path) 
                       "promql_expr_test": [{"eval_time": "25m",
                                             "expr": f'count(ALERTS{{alertname="{name}",alertstate="firing"}})',
                                             "exp_samples": [{"labels": "{}", "value": 1}]}]})  # fmt: skip
+    written = tmp_path / "tests.yml"
+    written.write_text(json.dumps({"rule_files": [str(RULES)], "evaluation_interval": "1m", "tests": tests}))
+    promtool("test", "rules", written)
+
+
+def scraped(db: Db, dsn: str) -> list[dict[str, str]]:
+    """What the rules about waiting messages ask for, as it is now, for half an hour."""
+    one(db, "select howdah.maintain_backlog()")
+    with connect(dsn) as connection:
+        lines = exposition(connection, queues=0).splitlines()
+    asked = ("howdah_messages{", "howdah_oldest_message_age_seconds ", "howdah_workers ")
+    samples = [line.rsplit(" ", 1) for line in lines if line.startswith(asked)]
+    return [{"series": series, "values": f"{value}x30"} for series, value in samples]
+
+
+def test_a_dead_message_does_not_fire_the_alerts_about_waiting_ones(
+    db: Db, dsn: str, clock: Clock, tmp_path: Path
+) -> None:
+    one(db, """select howdah.create_queue('q', '{"max_failed_deliveries": 1}')""")
+    one(db, "select howdah.send('q', 'x')")
+    deliver_and_fail(db)
+    clock.advance(86_400)
+    dead = scraped(db, dsn)
+    assert {"series": 'howdah_messages{state="dead"}', "values": "1x30"} in dead
+    one(db, "select howdah.send('q', 'x')")
+    clock.advance(3600)
+    waiting = scraped(db, dsn)
+    firing = 'count(ALERTS{alertname=~"HowdahMessagesWait|HowdahNoWorkers",alertstate="firing"})'
+    tests = [{"interval": "1m", "input_series": series,
+              "promql_expr_test": [{"eval_time": "25m", "expr": firing, "exp_samples": expected}]}
+             for series, expected in ((dead, []), (waiting, [{"labels": "{}", "value": 2}]))]  # fmt: skip
     written = tmp_path / "tests.yml"
     written.write_text(json.dumps({"rule_files": [str(RULES)], "evaluation_interval": "1m", "tests": tests}))
     promtool("test", "rules", written)

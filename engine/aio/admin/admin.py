@@ -10,6 +10,7 @@ from ...calls.admin_options import EngineOptions, ListenerOptions, QueueOptions,
 from ...calls.bodies import to_json
 from ...calls.columns import (
     ENGINE_COLUMNS,
+    EXCEPTION_COLUMNS,
     FIGURE_COLUMNS,
     FLOW_COLUMNS,
     HEALTH_COLUMNS,
@@ -60,6 +61,10 @@ class AsyncAdmin(AsyncTopics):
     async def queue_stats(self, queue: str | None = None) -> Rows:
         """Return figures of one queue or of all."""
         return await self._run(table("queue_stats", STATS_COLUMNS, queue=("text", queue)))
+
+    async def exception_figures(self) -> Rows:
+        """Return what lies in each exception destination: dead messages, and others that wait."""
+        return await self._run(table("exception_figures", EXCEPTION_COLUMNS))
 
     async def queue_figures(self, queues: Sequence[str] = (), busiest: int = 100) -> Rows:
         """Return kept figures of all queues, the busiest and named ones."""
