@@ -6394,8 +6394,8 @@ begin
     if howdah._figures_at() is not null then
         return query
         select f.* from (
-            select coalesce(sum(b.live), 0) as ready, coalesce(sum(b.parked - b.leased), 0) as waiting,
-                coalesce(sum(b.leased), 0) as leased, min(b.oldest_sent_at) as oldest_sent_at
+            select coalesce(sum(b.waiting), 0) as ready, coalesce(sum(b.parked - b.leased), 0) as waiting,
+                coalesce(sum(b.leased), 0) as leased, min(b.waiting_sent_at) as oldest_sent_at
             from howdah.backlog_figures b
         ) s
         cross join lateral (values
@@ -16006,7 +16006,8 @@ begin
         insert into howdah.flow_samples as w (step, at, destination_id, enqueued, dequeued, failed, live,
             oldest_sent_at)
         with figure as materialized (
-            select t.id, t.enqueued, t.dequeued, t.failed, coalesce(f.live, 0) as live, f.oldest_sent_at
+            select t.id, t.enqueued, t.dequeued, t.failed, coalesce(f.live, 0) as live, f.oldest_sent_at,
+                f.waiting, f.waiting_sent_at
             from (
                 select m.destination_id as id,
                     coalesce(sum(m.total) filter (where m.metric = 'enqueued'), 0)::bigint as enqueued,
@@ -16029,7 +16030,7 @@ begin
             limit 500
         )
         select v_step, v_now, 0, coalesce(sum(f.enqueued), 0), coalesce(sum(f.dequeued), 0),
-            coalesce(sum(f.failed), 0), coalesce(sum(f.live), 0), min(f.oldest_sent_at) from figure f
+            coalesce(sum(f.failed), 0), coalesce(sum(f.waiting), 0), min(f.waiting_sent_at) from figure f
         union all
         select v_step, v_now, m.id, m.enqueued, m.dequeued, m.failed, m.live, m.oldest_sent_at from moved m;
         continue when v_step = 1;
@@ -22126,6 +22127,45 @@ $$;
 
 COMMENT ON FUNCTION howdah.ensure_listener(listener text, queue text, options jsonb) IS 'create a listener unless it exists; an existing one keeps its options.';
 
+CREATE FUNCTION howdah.exception_figures() RETURNS TABLE(queue_name text, dead bigint, waiting bigint, oldest_age interval)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_now timestamptz := howdah.now();
+    v_most constant bigint := howdah._counting_bound() + 1;
+    v_counted_at timestamptz := howdah._figures_at();
+begin
+    perform howdah._check_all_here();
+    return query
+    with seen as materialized (
+        select d.id, d.name from howdah._exception_destinations() x(id)
+        join howdah._seen_queues() v(id) on v.id = x.id join howdah.destinations d on d.id = x.id
+    )
+    select s.name, case when k.kept then f.live - f.waiting else c.dead end,
+        case when k.kept then f.waiting else c.waiting end,
+        v_now - case when k.kept then f.waiting_sent_at else c.sent_at end
+    from seen s
+    cross join lateral (
+        select count(g.origin_id) as dead, count(*) - count(g.origin_id) as waiting,
+            min(g.sent_at) filter (where g.origin_id is null) as sent_at, count(*) >= v_most as many
+        from (
+            (select m.origin_id, m.sent_at from howdah.msgs m where m.destination_id = s.id limit v_most)
+            union all
+            (select n.origin_id, n.sent_at from howdah.msgs_nonpersistent n
+             where n.destination_id = s.id and n.boot = pg_postmaster_start_time() limit v_most)
+        ) g
+    ) c
+    left join howdah.backlog_figures f on f.destination_id = s.id and v_counted_at is not null
+    cross join lateral (select c.many and f.destination_id is not null as kept) k
+    order by s.name;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.exception_figures() IS 'what lies ready in exception destinations: the dead of other queues, and what waits.';
+
 CREATE FUNCTION howdah.explain_access(role text, resource text, name text, operation text) RETURNS TABLE(allowed boolean, rule text, principal text, rule_set text, why text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -24372,31 +24412,41 @@ begin
     perform howdah._metric_epoch();
     with counted as materialized (
         select c.destination_id as id, sum(c.live)::bigint as live, sum(c.parked)::bigint as parked,
-            sum(c.leased)::bigint as leased, min(c.oldest_sent_at) as oldest_sent_at
+            sum(c.leased)::bigint as leased, min(c.oldest_sent_at) as oldest_sent_at,
+            (case when x.x is null then sum(c.live) else sum(c.own) end)::bigint as waiting,
+            case when x.x is null then min(c.oldest_sent_at) else min(c.own_sent_at) end as waiting_sent_at
         from (
-            select m.destination_id, count(*) as live, 0 as parked, 0 as leased, min(m.sent_at) as oldest_sent_at
+            select m.destination_id, count(*) as live, 0 as parked, 0 as leased, min(m.sent_at) as oldest_sent_at,
+                count(*) filter (where m.origin_id is null) as own,
+                min(m.sent_at) filter (where m.origin_id is null) as own_sent_at
             from howdah.msgs m group by m.destination_id
             union all
-            select n.destination_id, count(*), 0, 0, min(n.sent_at)
+            select n.destination_id, count(*), 0, 0, min(n.sent_at), count(*) filter (where n.origin_id is null),
+                min(n.sent_at) filter (where n.origin_id is null)
             from howdah.msgs_nonpersistent n where n.boot = pg_postmaster_start_time() group by n.destination_id
             union all
-            select p.destination_id, 0, count(*), count(p.lease_id), null
+            select p.destination_id, 0, count(*), count(p.lease_id), null, 0, null
             from howdah.parked p where p.boot is null or p.boot = pg_postmaster_start_time() group by p.destination_id
             union all
-            select l.destination_id, 0, count(*), count(*), null from howdah.leased l group by l.destination_id
+            select l.destination_id, 0, count(*), count(*), null, 0, null
+            from howdah.leased l group by l.destination_id
         ) c
-        group by c.destination_id
+        left join howdah._exception_destinations() x(x) on x.x = c.destination_id
+        group by c.destination_id, x.x
     ), gone as (
         delete from howdah.backlog_figures f where not exists (select from counted c where c.id = f.destination_id)
         returning f.destination_id
     ), came as (
-        insert into howdah.backlog_figures as f (destination_id, live, parked, leased, oldest_sent_at)
-        select c.id, c.live, c.parked, c.leased, c.oldest_sent_at from counted c
+        insert into howdah.backlog_figures as f (destination_id, live, parked, leased, oldest_sent_at, waiting,
+            waiting_sent_at)
+        select c.id, c.live, c.parked, c.leased, c.oldest_sent_at, c.waiting, c.waiting_sent_at from counted c
         on conflict on constraint pk_backlog_figures do update
             set live = excluded.live, parked = excluded.parked, leased = excluded.leased,
-                oldest_sent_at = excluded.oldest_sent_at
-            where (f.live, f.parked, f.leased, f.oldest_sent_at) is distinct from (excluded.live, excluded.parked,
-                excluded.leased, excluded.oldest_sent_at)
+                oldest_sent_at = excluded.oldest_sent_at, waiting = excluded.waiting,
+                waiting_sent_at = excluded.waiting_sent_at
+            where (f.live, f.parked, f.leased, f.oldest_sent_at, f.waiting, f.waiting_sent_at)
+                is distinct from (excluded.live, excluded.parked, excluded.leased, excluded.oldest_sent_at,
+                    excluded.waiting, excluded.waiting_sent_at)
         returning f.destination_id
     ), enqueued as (  -- of one snapshot with the count: what lies there and what has left
         insert into howdah.metric_totals as t (destination_id, metric, label, total, level, gained, changed_at)
@@ -25667,7 +25717,7 @@ begin
         where w.heartbeat_at > v_now - interval '1 minute' group by q.name
     ), figure as materialized (
         select s.id, s.name, f.live, coalesce(h.in_hand, 0) as in_hand, f.parked, x.dead, f.oldest_sent_at,
-            coalesce(g.messages, 0) as dequeued, coalesce(r.consumers, 0) as consumers
+            f.waiting, f.waiting_sent_at, coalesce(g.messages, 0) as dequeued, coalesce(r.consumers, 0) as consumers
         from seen s
         left join howdah.backlog_figures f on f.destination_id = s.id
         left join gone g on g.id = s.id
@@ -25675,23 +25725,24 @@ begin
         left join hand h on h.name = s.name
         left join registered r on r.name = s.name
     ), shown as (
-        select null::text as name, sum(f.live) as live, sum(f.in_hand)::bigint as in_hand, sum(f.parked) as parked,
-            sum(f.dead) as dead, min(f.oldest_sent_at) as oldest_sent_at, sum(f.dequeued)::bigint as dequeued,
+        select null::text as name, sum(f.live) as lying, sum(f.waiting) as live,
+            sum(f.in_hand)::bigint as in_hand, sum(f.parked) as parked, sum(f.dead) as dead,
+            min(f.waiting_sent_at) as oldest_sent_at, sum(f.dequeued)::bigint as dequeued,
             (select count(*) from howdah.workers w where w.heartbeat_at > v_now - interval '1 minute')::integer
             as consumers, count(*) as number,
             count(*) = v_number as sees_all, 0 as place
         from figure f
         union all
-        select f.name, f.live, f.in_hand, f.parked, f.dead, f.oldest_sent_at, f.dequeued, f.consumers, null, null,
-            coalesce(array_position(v_ids, f.id), busiest + 1)
+        select f.name, f.live, f.live, f.in_hand, f.parked, f.dead, f.oldest_sent_at, f.dequeued, f.consumers, null,
+            null, coalesce(array_position(v_ids, f.id), busiest + 1)
         from figure f where f.id = any (v_ids) or f.name = any (queues)
     )
-    select s.name, n.live, s.in_hand, n.parked, n.dead, n.live + n.parked + s.dequeued, s.dequeued, s.consumers,
+    select s.name, n.live, s.in_hand, n.parked, n.dead, n.lying + n.parked + s.dequeued, s.dequeued, s.consumers,
         v_now - s.oldest_sent_at, v_counted, v_now, s.number, s.sees_all
     from shown s
-    cross join lateral (select coalesce(s.live, 0)::bigint as live, coalesce(s.parked, 0)::bigint as parked,
-        coalesce(s.dead, 0)::bigint as dead where v_counted is not null
-        union all select null, null, null where v_counted is null) n
+    cross join lateral (select coalesce(s.live, 0)::bigint as live, coalesce(s.lying, 0)::bigint as lying,
+        coalesce(s.parked, 0)::bigint as parked, coalesce(s.dead, 0)::bigint as dead where v_counted is not null
+        union all select null, null, null, null where v_counted is null) n
     order by s.place, s.name;
 end
 $$;
@@ -30249,7 +30300,9 @@ CREATE TABLE howdah.backlog_figures (
     live bigint NOT NULL,
     parked bigint NOT NULL,
     oldest_sent_at timestamp with time zone,
-    leased bigint DEFAULT 0 NOT NULL
+    leased bigint DEFAULT 0 NOT NULL,
+    waiting bigint NOT NULL,
+    waiting_sent_at timestamp with time zone
 );
 
 COMMENT ON TABLE howdah.backlog_figures IS 'Counts of the queues that are not empty, refreshed in the background.';
@@ -30263,6 +30316,10 @@ COMMENT ON COLUMN howdah.backlog_figures.parked IS 'Messages waiting for a time 
 COMMENT ON COLUMN howdah.backlog_figures.oldest_sent_at IS 'When the oldest ready message was sent.';
 
 COMMENT ON COLUMN howdah.backlog_figures.leased IS 'Those of parked that are leased.';
+
+COMMENT ON COLUMN howdah.backlog_figures.waiting IS 'Those of live that are no dead ones of another queue.';
+
+COMMENT ON COLUMN howdah.backlog_figures.waiting_sent_at IS 'When the oldest of waiting was sent.';
 
 CREATE SEQUENCE howdah.bodies_apart
     START WITH 1
@@ -30645,7 +30702,7 @@ COMMENT ON COLUMN howdah.flow_samples.dequeued IS 'What had left by then, as met
 
 COMMENT ON COLUMN howdah.flow_samples.failed IS 'How many deliveries had failed by then, as metric_totals.';
 
-COMMENT ON COLUMN howdah.flow_samples.live IS 'Messages ready for delivery, as backlog_figures.';
+COMMENT ON COLUMN howdah.flow_samples.live IS 'Ready messages, as backlog_figures. Of all queues: no dead ones.';
 
 COMMENT ON COLUMN howdah.flow_samples.oldest_sent_at IS 'When the oldest of them was sent. NULL: there is none.';
 
@@ -33535,6 +33592,12 @@ GRANT ALL ON FUNCTION howdah.engine_state() TO howdah_producer;
 REVOKE ALL ON FUNCTION howdah.ensure_listener(listener text, queue text, options jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.ensure_listener(listener text, queue text, options jsonb) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.ensure_listener(listener text, queue text, options jsonb) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.exception_figures() FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.exception_figures() TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.exception_figures() TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.exception_figures() TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.exception_figures() TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.explain_access(role text, resource text, name text, operation text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.explain_access(role text, resource text, name text, operation text) TO howdah_admin;
