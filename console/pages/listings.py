@@ -12,11 +12,11 @@ from starlette.requests import Request
 from ...engine.calls import Rows
 from ..database import Work
 from ..rights import offered
-from .page import Columns, Link, Shown, moment, number, text
+from .page import Columns, Link, Shown, number, text, time_of
 
 MOST = 200
 #: How an argument of each SQL type is read from the URL.
-FROM_URL: Mapping[str, Callable[[Request, str], Any]] = {"bigint": number, "timestamptz": moment}
+FROM_URL: Mapping[str, Callable[[Request, str], Any]] = {"bigint": number, "timestamptz": time_of}
 
 
 def to_queue(row: Mapping[str, Any], link: Link) -> str:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from starlette.requests import Request
 
+from ...engine.errors import BadArgument
 from ..database import Work
+from ..times import moment
 
 Columns = tuple[tuple[str, str], ...]
 Link = Callable[..., str]
@@ -35,13 +38,11 @@ def number(request: Request, name: str) -> int | None:
     return found if abs(found) < 2**63 else None
 
 
-def moment(request: Request, name: str) -> datetime | None:
+def time_of(request: Request, name: str) -> datetime | None:
     """A time of the URL with its zone. None: there is none, or it is not one."""
-    try:
-        found = datetime.fromisoformat(request.query_params.get(name, ""))
-    except ValueError:
-        return None
-    return found if found.tzinfo else None
+    with suppress(BadArgument):
+        return moment(request.query_params.get(name))
+    return None
 
 
 def text(request: Request, name: str) -> str | None:
