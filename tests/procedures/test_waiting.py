@@ -176,6 +176,7 @@ def test_a_replay_wakes_and_a_burial_does_not(db: Db, ear: Db, q: str) -> None:
     wait(db, dead)
     assert deliver_and_fail(db)[1] == "moved"
     assert heard(ear) == []
+    wait(db)  # a request holds for two seconds only
     assert one(db, "select howdah.replay(%s)", (dead,)) == 1
     assert heard(ear) == [q]
 
