@@ -27583,13 +27583,14 @@ CREATE FUNCTION howdah.send(queue text, body bytea, headers jsonb DEFAULT NULL::
     AS $$
 declare
     v_now timestamptz := howdah.now();
+    v_bytes constant integer := octet_length(send.body);
     v_message_id bigint;
 begin
     if headers is null and priority is null and time_to_live is null and delay is null
        and (reliability is null or reliability = 'ASSURED_PERSISTENT')
        and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
        and deduplication_key is null and content_type <> ''
-       and not howdah._is_large(octet_length(send.body))
+       and not howdah._is_large(v_bytes)
        and queue is distinct from current_setting('howdah.topic', true) then
         insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
             content_type, body, correlation_id, reply_to, message_type, conversation_id)
@@ -27601,11 +27602,11 @@ begin
             case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
             from howdah.destinations c
             where c.name = queue and c.dropped_at is null and not c.sending_paused
-              and octet_length(send.body) <= c.max_message_bytes
+              and v_bytes <= c.max_message_bytes
               and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
               and c.default_reliability = 'ASSURED_PERSISTENT'
-              and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(send.body)))
-              and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send'))
+              and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, v_bytes))
+              and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send'))
               and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
         ) d
         returning message_id into v_message_id;
@@ -27625,7 +27626,7 @@ begin
             return v_message_id;
         end if;
     elsif headers is null and priority is null and time_to_live is null and delay is null and conversation_id is null
-       and deduplication_key is null and content_type <> '' and not howdah._is_large(octet_length(send.body))
+       and deduplication_key is null and content_type <> '' and not howdah._is_large(v_bytes)
        and coalesce(reliability, delivery_mode) is not null then
         if reliability = 'RELIABLE_PERSISTENT' then
             v_message_id := howdah._send_reliable(queue, send.body, false, content_type, correlation_id, reply_to,
@@ -27664,13 +27665,14 @@ CREATE FUNCTION howdah.send(queue text, body jsonb, headers jsonb DEFAULT NULL::
     AS $$
 declare
     v_now timestamptz := howdah.now();
+    v_bytes constant integer := octet_length(send.body::text);
     v_message_id bigint;
 begin
     if headers is null and priority is null and time_to_live is null and delay is null
        and (reliability is null or reliability = 'ASSURED_PERSISTENT')
        and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
        and deduplication_key is null and content_type <> ''
-       and not howdah._is_large(octet_length(send.body::text))
+       and not howdah._is_large(v_bytes)
        and queue is distinct from current_setting('howdah.topic', true) then
         insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
             content_type, body, correlation_id, reply_to, message_type, conversation_id)
@@ -27682,11 +27684,11 @@ begin
             case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
             from howdah.destinations c
             where c.name = queue and c.dropped_at is null and not c.sending_paused
-              and octet_length(send.body::text) <= c.max_message_bytes
+              and v_bytes <= c.max_message_bytes
               and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
               and c.default_reliability = 'ASSURED_PERSISTENT'
-              and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(send.body::text)))
-              and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send'))
+              and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, v_bytes))
+              and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send'))
               and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
         ) d
         returning message_id into v_message_id;
@@ -27706,7 +27708,7 @@ begin
             return v_message_id;
         end if;
     elsif headers is null and priority is null and time_to_live is null and delay is null and conversation_id is null
-       and deduplication_key is null and content_type <> '' and not howdah._is_large(octet_length(send.body::text))
+       and deduplication_key is null and content_type <> '' and not howdah._is_large(v_bytes)
        and coalesce(reliability, delivery_mode) is not null then
         if reliability = 'RELIABLE_PERSISTENT' then
             v_message_id := howdah._send_reliable(queue, convert_to(send.body::text, 'UTF8'), true, content_type, correlation_id, reply_to,
@@ -27745,13 +27747,14 @@ CREATE FUNCTION howdah.send(queue text, body text, headers jsonb DEFAULT NULL::j
     AS $$
 declare
     v_now timestamptz := howdah.now();
+    v_bytes constant integer := octet_length(send.body);
     v_message_id bigint;
 begin
     if headers is null and priority is null and time_to_live is null and delay is null
        and (reliability is null or reliability = 'ASSURED_PERSISTENT')
        and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
        and deduplication_key is null and content_type <> ''
-       and not howdah._is_large(octet_length(send.body))
+       and not howdah._is_large(v_bytes)
        and queue is distinct from current_setting('howdah.topic', true) then
         insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
             content_type, body, correlation_id, reply_to, message_type, conversation_id)
@@ -27763,11 +27766,11 @@ begin
             case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
             from howdah.destinations c
             where c.name = queue and c.dropped_at is null and not c.sending_paused
-              and octet_length(send.body) <= c.max_message_bytes
+              and v_bytes <= c.max_message_bytes
               and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
               and c.default_reliability = 'ASSURED_PERSISTENT'
-              and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(send.body)))
-              and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send'))
+              and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, v_bytes))
+              and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send'))
               and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
         ) d
         returning message_id into v_message_id;
@@ -27787,7 +27790,7 @@ begin
             return v_message_id;
         end if;
     elsif headers is null and priority is null and time_to_live is null and delay is null and conversation_id is null
-       and deduplication_key is null and content_type <> '' and not howdah._is_large(octet_length(send.body))
+       and deduplication_key is null and content_type <> '' and not howdah._is_large(v_bytes)
        and coalesce(reliability, delivery_mode) is not null then
         if reliability = 'RELIABLE_PERSISTENT' then
             v_message_id := howdah._send_reliable(queue, convert_to(send.body, 'UTF8'), true, content_type, correlation_id, reply_to,
