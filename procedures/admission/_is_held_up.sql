@@ -10,7 +10,7 @@
 -- lease is read after that, so that an extension meanwhile is seen.
 create or replace function howdah._is_held_up(p_destination_id integer, p_now timestamptz) returns boolean
 language plpgsql volatile
-    set enable_seqscan = off
+    set enable_seqscan = off set jit = off
 as $$
 declare
     v_reasons text[] := array['redelivery', 'blocked', 'quarantine', 'lease'];

@@ -8,7 +8,7 @@
 -- there at a time.
 create or replace function howdah._parks_waiting(p_queue howdah.destinations, p_now timestamptz) returns boolean
 language plpgsql volatile
-    set enable_seqscan = off
+    set enable_seqscan = off set jit = off
 as $$
 declare
     v_incident record;

@@ -17,6 +17,7 @@ create or replace function howdah._topic_page(
 )
 language plpgsql volatile rows 100
     set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
+    set jit = off
 as $$
 begin
     case

@@ -12,7 +12,7 @@
 create or replace function howdah._evict(
     p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer
 ) returns boolean
-language plpgsql volatile set enable_seqscan = off
+language plpgsql volatile set enable_seqscan = off set jit = off
 as $$
 declare
     v_lowest constant boolean := p_destination.limit_behaviour = 'remove_lowest_priority';

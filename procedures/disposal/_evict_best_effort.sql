@@ -9,7 +9,7 @@
 create or replace function howdah._evict_best_effort(
     p_id integer, p_messages bigint, p_bytes bigint, p_rank integer default null
 ) returns bigint
-language plpgsql volatile set enable_seqscan = off set plan_cache_mode = force_custom_plan
+language plpgsql volatile set enable_seqscan = off set jit = off set plan_cache_mode = force_custom_plan
 as $$
 declare
     v_wanted bigint := p_messages;

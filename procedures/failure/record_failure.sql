@@ -26,7 +26,7 @@ create or replace function howdah.record_failure(
     stage integer default null, delay interval default null, reject boolean default false
 ) returns table (incident_id bigint, attempt integer, outcome text)
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
-    set enable_seqscan = off
+    set enable_seqscan = off set jit = off
 as $$
 begin
     return query

@@ -14,7 +14,7 @@
 create or replace function howdah.record_failures(queue text, failures jsonb, in_hand boolean default false)
 returns table (message_id bigint, incident_id bigint, attempt integer, outcome text)
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
-    set enable_seqscan = off
+    set enable_seqscan = off set jit = off
 as $$
 declare
     v_destination howdah.destinations := howdah._queue(queue, 'receive');

@@ -17,7 +17,7 @@ create or replace function howdah.settle_failures(
 )
 returns table (message_id bigint, outcome text)
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
-    set enable_seqscan = off
+    set enable_seqscan = off set jit = off
 as $$
 declare
     v_destination howdah.destinations := howdah._destination(queue, 'receive');

@@ -8,7 +8,7 @@ create or replace function howdah._end_leases_of(
     p_destination_id integer, p_leases bigint[], p_now timestamptz
 ) returns void
 language plpgsql volatile
-    set enable_seqscan = off
+    set enable_seqscan = off set jit = off
 as $$
 begin
     update howdah.parked p set due_at = p_now

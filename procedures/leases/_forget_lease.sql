@@ -6,7 +6,7 @@
 -- lease has ended.
 create or replace function howdah._forget_lease(p_lease howdah.leases) returns void
 language plpgsql volatile
-    set enable_seqscan = off
+    set enable_seqscan = off set jit = off
 as $$
 begin
     if not exists (select from howdah._in_lease(p_lease.destination_id, p_lease.lease_id)) then

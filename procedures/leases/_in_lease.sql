@@ -8,7 +8,7 @@ create or replace function howdah._in_lease(
 )
 returns setof howdah.leased
 language sql stable
-    set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+    set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 as $$
     select m.*
     from howdah.leases l join howdah.leased m

@@ -11,7 +11,7 @@ create or replace function howdah._lay_down(
     p_destination_id integer, p_lease bigint, p_message_ids bigint[], p_until timestamptz
 ) returns bigint
 language plpgsql volatile
-    set enable_seqscan = off
+    set enable_seqscan = off set jit = off
 as $$
 declare
     v_lease howdah.leases;

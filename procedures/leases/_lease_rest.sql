@@ -11,7 +11,7 @@ create or replace function howdah._lease_rest(
     p_locked boolean, p_now timestamptz, p_limit integer
 ) returns setof howdah.message
 language plpgsql volatile
-    set enable_seqscan = off
+    set enable_seqscan = off set jit = off
 as $$
 declare
     v_message howdah.msgs;

@@ -6,7 +6,7 @@
 -- that ending a lease costs nothing for it.
 create or replace function howdah._note_lease(p_consumer bigint, p_lease bigint) returns void
 language plpgsql volatile
-    set enable_seqscan = off
+    set enable_seqscan = off set jit = off
 as $$
 declare
     v_destination_id integer := (select c.destination_id from howdah.consumers c

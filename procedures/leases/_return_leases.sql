@@ -13,7 +13,7 @@ create or replace function howdah._return_leases(
     p_message_ids bigint[] default null
 ) returns void
 language plpgsql volatile
-    set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+    set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 as $$
 declare
     v_until timestamptz := coalesce(p_since, '-infinity');

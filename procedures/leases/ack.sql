@@ -9,7 +9,7 @@
 -- leased_until it still succeeds unless somebody else has received a message.
 create or replace function howdah.ack(queue text, lease bigint, message_ids bigint[] default null) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
-    set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+    set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 #variable_conflict use_variable
 declare

@@ -10,6 +10,7 @@ create or replace function howdah.ack_interval(
     queue text, leases bigint[], first_message_id bigint, last_message_id bigint
 ) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off
+    set jit = off
 as $$
 declare
     v_destination howdah.destinations := howdah._destination(queue, 'receive');

@@ -15,6 +15,7 @@ create or replace function howdah.end_leases(
     error_class text default null, message_ids bigint[] default null
 ) returns table (message_id bigint, attempt integer, outcome text)
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off
+    set jit = off
 as $$
 declare
     v_destination howdah.destinations := howdah._destination(queue, 'receive');

@@ -9,6 +9,7 @@ create or replace function howdah.extend(
 )
 returns timestamptz
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off
+    set jit = off
 as $$
 declare
     v_destination howdah.destinations := howdah._destination(queue, 'receive');

@@ -14,7 +14,7 @@
 -- messages that kill it.
 create or replace function howdah.handed(queue text, lease bigint, message_ids bigint[] default null) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
-    set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+    set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 as $$
 declare
     v_destination howdah.destinations := howdah._destination(queue, 'receive');

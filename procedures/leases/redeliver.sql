@@ -21,6 +21,7 @@ create or replace function howdah.redeliver(
     origin_queue text, dead_reason text, dead_at timestamptz, reliability text
 )
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off
+    set jit = off
 as $$
 declare
     v_destination howdah.destinations := howdah._destination(queue, 'receive');

@@ -6,6 +6,7 @@
 -- Role     howdah_consumer howdah_admin
 create or replace function howdah.release(queue text, lease bigint, message_ids bigint[] default null) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off
+    set jit = off
 as $$
 begin
     return (select count(*) from howdah._unlease(howdah._destination(queue, 'receive'), lease, message_ids));

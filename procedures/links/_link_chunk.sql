@@ -9,7 +9,7 @@
 create or replace function howdah._link_chunk(
     p_source_id integer, p_last howdah.message, p_most integer, p_bytes bigint
 ) returns integer
-language plpgsql volatile set enable_seqscan = off
+language plpgsql volatile set enable_seqscan = off set jit = off
 as $$
 declare
     v_rank constant integer := 9 - p_last.priority;

@@ -5,7 +5,7 @@
 -- It looks at 10,000 records per call, and goes on where the last call ended. A message that a transaction has in hand
 -- is still seen.
 create or replace function howdah._forget_moved() returns void
-language plpgsql volatile set enable_seqscan = off
+language plpgsql volatile set enable_seqscan = off set jit = off
 as $$
 declare
     v_from bigint := howdah._hint('howdah.moved_walk');

@@ -7,7 +7,7 @@
 -- For the whole partition this takes a scan, which is made before the partition is locked. For what was committed since
 -- then, the index answers.
 create or replace function howdah._greatest_xid(p_partition regclass, p_above bigint) returns bigint
-language plpgsql volatile set enable_seqscan = off
+language plpgsql volatile set enable_seqscan = off set jit = off
 as $$
 declare
     v_greatest bigint;

@@ -6,7 +6,7 @@
 --
 -- It uses the BRIN index on xid, whatever statistics say, because it runs while the partition is locked.
 create or replace function howdah._has_invisible_rows(p_partition regclass, p_archived pg_snapshot) returns boolean
-language plpgsql volatile set enable_seqscan = off
+language plpgsql volatile set enable_seqscan = off set jit = off
 as $$
 declare
     v_found boolean;

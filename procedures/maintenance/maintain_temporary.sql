@@ -8,7 +8,7 @@
 -- lock_epoch NULL: run by hand.
 create or replace function howdah.maintain_temporary(lock_epoch bigint default null) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
-    set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+    set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 as $$
 declare
     v_queue howdah.temporary_queues;

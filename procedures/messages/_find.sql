@@ -12,7 +12,7 @@ create or replace function howdah._find(
     p_destination_id integer, p_message_id bigint, p_priority integer, p_position bigint
 )
 returns table (message howdah.msgs, place text, nonpersistent boolean, free boolean)
-language plpgsql volatile set enable_seqscan = off
+language plpgsql volatile set enable_seqscan = off set jit = off
 as $$
 declare
     v_ranks smallint[] := case when p_priority between 0 and 9 then array[9 - p_priority]

@@ -3,7 +3,7 @@
 -- Returns  bigint[]: the position in its id, if it was sent there, and those that it was moved to.
 -- Role     internal
 create or replace function howdah._positions(p_destination_id integer, p_message_id bigint) returns bigint[]
-language plpgsql stable set enable_seqscan = off
+language plpgsql stable set enable_seqscan = off set jit = off
 as $$
 begin
     return array(

@@ -14,6 +14,7 @@ create or replace function howdah.park_messages(
     reason text default null
 ) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off
+    set jit = off
 as $$
 declare
     v_destination howdah.destinations := howdah._queue(queue, 'admin');

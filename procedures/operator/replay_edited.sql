@@ -18,6 +18,7 @@ create or replace function howdah.replay_edited(
     content_type text default null, target text default null, discard boolean default false, reason text default null
 ) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off
+    set jit = off
 as $$
 declare
     v_source howdah.destinations := howdah._queue(queue, 'admin');

@@ -11,6 +11,7 @@ create or replace function howdah.retry(
     queue text, message_ids bigint[] default null, reason text default null
 ) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off
+    set jit = off
 as $$
 declare
     v_destination howdah.destinations := howdah._queue(queue, 'admin');

@@ -10,7 +10,7 @@
 -- is locked.
 create or replace function howdah._look_up(p_destination_id integer, p_message_id bigint, p_correlation_id text)
 returns table (message howdah.msgs, nonpersistent boolean, due_at timestamptz)
-language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_generic_plan
+language plpgsql stable set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
     v_ranks constant smallint[] := '{0,1,2,3,4,5,6,7,8,9}';

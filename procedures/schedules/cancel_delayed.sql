@@ -10,6 +10,7 @@
 -- cancelled.
 create or replace function howdah.cancel_delayed(queue text, message_ids bigint[]) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off
+    set jit = off
 as $$
 declare
     v_destination howdah.destinations := howdah._destination(queue, 'send');

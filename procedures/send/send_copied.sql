@@ -16,7 +16,7 @@ create or replace function howdah.send_copied(
     reliability text default null
 ) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
-    set enable_seqscan = off
+    set enable_seqscan = off set jit = off
 as $$
 declare
     v_type text;

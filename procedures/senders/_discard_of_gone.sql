@@ -7,7 +7,8 @@
 -- Each receive there calls it, so none delivers what it knows to be an ended connection's. It steps from sender to
 -- sender, whatever the number of their messages.
 create or replace function howdah._discard_of_gone(p_destination_id integer) returns bigint
-language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off set plan_cache_mode = force_custom_plan
+language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off
+    set jit = off set plan_cache_mode = force_custom_plan
 as $$
 declare
     v_destination howdah.destinations;

@@ -6,7 +6,7 @@
 -- What a transaction or a lease has in hand stays on record, and goes later if it comes back.
 create or replace function howdah._discard_sent(p_destination howdah.destinations, p_senders bigint[]) returns bigint
 language plpgsql volatile
-    set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+    set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
     set plan_cache_mode = force_custom_plan
 as $$
 declare

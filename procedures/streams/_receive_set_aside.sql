@@ -11,7 +11,7 @@ create or replace function howdah._receive_set_aside(
 )
 returns setof howdah.message
 language plpgsql volatile
-    set enable_seqscan = off
+    set enable_seqscan = off set jit = off
 as $$
 declare
     v_now timestamptz := howdah.now();

@@ -2,7 +2,7 @@
 --
 -- Role     internal
 create or replace function howdah._clear_temporary(p_id integer) returns void
-language plpgsql volatile set enable_seqscan = off
+language plpgsql volatile set enable_seqscan = off set jit = off
 as $$
 begin
     delete from howdah.msgs_nonpersistent n where n.ctid = any (array(

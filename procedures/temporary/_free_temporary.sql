@@ -3,7 +3,7 @@
 -- Returns  howdah.temporary_queues; destination_id is NULL if none of ten was free.
 -- Role     internal
 create or replace function howdah._free_temporary() returns howdah.temporary_queues
-language plpgsql volatile set enable_seqscan = off
+language plpgsql volatile set enable_seqscan = off set jit = off
 as $$
 declare
     v_free howdah.temporary_queues;

@@ -12,6 +12,7 @@ create or replace function howdah._first_of_each(
 returns table (number bigint, seq bigint, sent_at timestamptz)
 language plpgsql volatile rows 100
     set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
+    set jit = off
 as $$
 declare
     v_to constant xid8 := pg_snapshot_xmax(p_upto);

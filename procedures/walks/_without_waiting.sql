@@ -7,7 +7,7 @@ create or replace function howdah._without_waiting(
     p_lane howdah.lanes, p_keys bigint[], p_now timestamptz
 ) returns bigint[]
 language plpgsql volatile
-    set enable_seqscan = off
+    set enable_seqscan = off set jit = off
 as $$
 declare
     v_row record;

@@ -122,6 +122,16 @@ def test_what_runs_with_the_owners_rights_has_its_search_path_pinned_with_pg_tem
             assert definer == (not name.startswith("_") and name != "now"), signature
 
 
+def test_what_switches_ways_of_planning_off_compiles_no_plan(db: Db) -> None:
+    # Until PostgreSQL 18 a plan that cannot do without such a way costs 1e10, and JIT compiles it at each call.
+    functions = db.execute(
+        "select p.oid::regprocedure::text, array_to_string(p.proconfig, ' ') from pg_proc p"
+        " where p.pronamespace = 'howdah'::regnamespace and array_to_string(p.proconfig, ' ') ~ 'enable_[a-z]+=off'"
+    ).fetchall()
+    assert len(functions) > 50
+    assert [signature for signature, config in functions if "jit=off" not in config] == []
+
+
 def test_public_may_execute_and_read_nothing(db: Db) -> None:
     assert column(
         db,
