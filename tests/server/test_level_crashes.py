@@ -277,8 +277,8 @@ def test_reliable_messages_are_faster_than_assured_ones_because_their_commit_doe
     sleepy: EmbeddedServer,
 ) -> None:
     with open_db(sleepy) as db:
-        # A flush then takes ten milliseconds, as on a slow disk.
-        db.execute("alter system set commit_delay = 10000")
+        # A flush then takes a tenth of a second: far more than a send's own work, on a busy machine too.
+        db.execute("alter system set commit_delay = 100000")
         db.execute("alter system set commit_siblings = 0")
         one(db, "select pg_reload_conf()")
         one(db, "select howdah.create_queue('q')")
@@ -286,10 +286,10 @@ def test_reliable_messages_are_faster_than_assured_ones_because_their_commit_doe
         seconds = {}
         for level in (RELIABLE, ASSURED):
             begun = one(db, "select extract(epoch from clock_timestamp())")
-            for _ in range(20):
+            for _ in range(10):
                 by_word(db, level)
             seconds[level] = one(db, "select extract(epoch from clock_timestamp())") - begun
-    assert seconds[ASSURED] >= 0.2
+    assert seconds[ASSURED] >= 1
     assert seconds[RELIABLE] < seconds[ASSURED] / 2
 
 
