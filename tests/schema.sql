@@ -4557,6 +4557,7 @@ COMMENT ON FUNCTION howdah._clean_incidents(p_destination howdah.destinations, p
 CREATE FUNCTION howdah._clear_temporary(p_id integer) RETURNS void
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 begin
     delete from howdah.msgs_nonpersistent n where n.ctid = any (array(
@@ -5674,6 +5675,7 @@ CREATE FUNCTION howdah._discard_of_gone(p_destination_id integer) RETURNS bigint
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
+    SET jit TO 'off'
     SET plan_cache_mode TO 'force_custom_plan'
     AS $$
 declare
@@ -5710,6 +5712,7 @@ CREATE FUNCTION howdah._discard_sent(p_destination howdah.destinations, p_sender
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
+    SET jit TO 'off'
     SET plan_cache_mode TO 'force_custom_plan'
     AS $$
 declare
@@ -5882,6 +5885,7 @@ COMMENT ON FUNCTION howdah._draw_tickets(p_id integer, p_tickets regclass, p_shi
 CREATE FUNCTION howdah._drop_bodies(p_message_ids bigint[]) RETURNS void
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 begin
     delete from howdah.bodies b where b.message_id = any (p_message_ids);
@@ -6110,6 +6114,7 @@ COMMENT ON FUNCTION howdah._end_destination(p_id integer) IS 'drop a destination
 CREATE FUNCTION howdah._end_leases_of(p_destination_id integer, p_leases bigint[], p_now timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 begin
     update howdah.parked p set due_at = p_now
@@ -6135,6 +6140,7 @@ CREATE FUNCTION howdah._end_locked(p_destination howdah.destinations, p_message_
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_missing bigint[];
@@ -6672,6 +6678,7 @@ COMMENT ON FUNCTION howdah._estimate(p_destination_id integer) IS 'estimate the 
 CREATE FUNCTION howdah._evict(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer) RETURNS boolean
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_lowest constant boolean := p_destination.limit_behaviour = 'remove_lowest_priority';
@@ -6742,6 +6749,7 @@ COMMENT ON FUNCTION howdah._evict(p_destination howdah.destinations, p_messages 
 CREATE FUNCTION howdah._evict_best_effort(p_id integer, p_messages bigint, p_bytes bigint, p_rank integer DEFAULT NULL::integer) RETURNS bigint
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     SET plan_cache_mode TO 'force_custom_plan'
     AS $$
 declare
@@ -6973,6 +6981,7 @@ COMMENT ON FUNCTION howdah._figures_at() IS 'when the background figures were co
 CREATE FUNCTION howdah._find(p_destination_id integer, p_message_id bigint, p_priority integer, p_position bigint) RETURNS TABLE(message howdah.msgs, place text, nonpersistent boolean, free boolean)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_ranks smallint[] := case when p_priority between 0 and 9 then array[9 - p_priority]
@@ -7369,6 +7378,7 @@ CREATE FUNCTION howdah._first_of_each(p_topics integer[], p_after xid8[], p_afte
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
     SET enable_sort TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_to constant xid8 := pg_snapshot_xmax(p_upto);
@@ -7566,6 +7576,7 @@ COMMENT ON COLUMN howdah.leases.rank IS '9 minus the priority of its messages, w
 CREATE FUNCTION howdah._forget_lease(p_lease howdah.leases) RETURNS void
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 begin
     if not exists (select from howdah._in_lease(p_lease.destination_id, p_lease.lease_id)) then
@@ -7580,6 +7591,7 @@ COMMENT ON FUNCTION howdah._forget_lease(p_lease howdah.leases) IS 'delete the r
 CREATE FUNCTION howdah._forget_moved() RETURNS void
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_from bigint := howdah._hint('howdah.moved_walk');
@@ -7844,6 +7856,7 @@ COMMENT ON FUNCTION howdah._free_between(p_lane howdah.lanes, p_after bigint, p_
 CREATE FUNCTION howdah._free_temporary() RETURNS howdah.temporary_queues
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_free howdah.temporary_queues;
@@ -7909,6 +7922,7 @@ COMMENT ON FUNCTION howdah._grants_of(p_destination_id integer) IS 'the rights t
 CREATE FUNCTION howdah._greatest_xid(p_partition regclass, p_above bigint) RETURNS bigint
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $_$
 declare
     v_greatest bigint;
@@ -7997,6 +8011,7 @@ COMMENT ON FUNCTION howdah._has_ended_lease(p_lane howdah.lanes, p_now timestamp
 CREATE FUNCTION howdah._has_invisible_rows(p_partition regclass, p_archived pg_snapshot) RETURNS boolean
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $_$
 declare
     v_found boolean;
@@ -8164,6 +8179,7 @@ CREATE FUNCTION howdah._hold_published(p_message_ids bigint[]) RETURNS bigint[]
     LANGUAGE plpgsql
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_mine bigint[];
@@ -8325,6 +8341,7 @@ CREATE FUNCTION howdah._in_lease(p_destination_id integer, p_lease bigint, p_mes
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
+    SET jit TO 'off'
     AS $$
     select m.*
     from howdah.leases l join howdah.leased m
@@ -8501,6 +8518,7 @@ COMMENT ON FUNCTION howdah._is_gone(p_sender bigint, p_own_session boolean, p_la
 CREATE FUNCTION howdah._is_held_up(p_destination_id integer, p_now timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_reasons text[] := array['redelivery', 'blocked', 'quarantine', 'lease'];
@@ -9160,6 +9178,7 @@ COMMENT ON FUNCTION howdah._latch(p_name text) IS 'take one of the engine''s own
 CREATE FUNCTION howdah._lay_down(p_destination_id integer, p_lease bigint, p_message_ids bigint[], p_until timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_lease howdah.leases;
@@ -9274,6 +9293,7 @@ COMMENT ON FUNCTION howdah._lease_published(p_destination howdah.destinations, p
 CREATE FUNCTION howdah._lease_rest(p_destination_id integer, p_name text, p_rank smallint, p_lease bigint, p_until timestamp with time zone, p_seqs bigint[], p_locked boolean, p_now timestamp with time zone, p_limit integer) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_message howdah.msgs;
@@ -9543,6 +9563,7 @@ COMMENT ON FUNCTION howdah._link_batch(p_source text, p_want integer, p_selector
 CREATE FUNCTION howdah._link_chunk(p_source_id integer, p_last howdah.message, p_most integer, p_bytes bigint) RETURNS integer
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_rank constant integer := 9 - p_last.priority;
@@ -10583,6 +10604,7 @@ COMMENT ON FUNCTION howdah._look_parked(p_lane howdah.lanes, p_want integer, p_n
 CREATE FUNCTION howdah._look_up(p_destination_id integer, p_message_id bigint, p_correlation_id text) RETURNS TABLE(message howdah.msgs, nonpersistent boolean, due_at timestamp with time zone)
     LANGUAGE plpgsql STABLE
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
@@ -11929,6 +11951,7 @@ COMMENT ON FUNCTION howdah._note_first(p_lane howdah.lanes, p_walk howdah.walk, 
 CREATE FUNCTION howdah._note_lease(p_consumer bigint, p_lease bigint) RETURNS void
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_destination_id integer := (select c.destination_id from howdah.consumers c
@@ -12713,6 +12736,7 @@ COMMENT ON FUNCTION howdah._parked_of_lease(p_destination_id integer, p_lease bi
 CREATE FUNCTION howdah._parks_waiting(p_queue howdah.destinations, p_now timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_incident record;
@@ -13472,6 +13496,7 @@ COMMENT ON FUNCTION howdah._position_at(p_name text, p_resumes boolean) IS 'wher
 CREATE FUNCTION howdah._positions(p_destination_id integer, p_message_id bigint) RETURNS bigint[]
     LANGUAGE plpgsql STABLE
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 begin
     return array(
@@ -14359,6 +14384,7 @@ COMMENT ON FUNCTION howdah._receive_selected(p_lane howdah.lanes, p_name text, p
 CREATE FUNCTION howdah._receive_set_aside(p_destination howdah.destinations, p_name text, p_want integer, p_hold boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_now timestamptz := howdah.now();
@@ -15565,6 +15591,7 @@ CREATE FUNCTION howdah._return_leases(p_destination_id integer, p_want bigint, p
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_until timestamptz := coalesce(p_since, '-infinity');
@@ -19158,6 +19185,7 @@ CREATE FUNCTION howdah._topic_page(p_slots integer[], p_topic integer, p_after x
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
     SET enable_sort TO 'off'
+    SET jit TO 'off'
     AS $$
 begin
     case
@@ -20043,6 +20071,7 @@ COMMENT ON FUNCTION howdah._without_own() IS 'the statement''s snapshot with the
 CREATE FUNCTION howdah._without_waiting(p_lane howdah.lanes, p_keys bigint[], p_now timestamp with time zone) RETURNS bigint[]
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_row record;
@@ -20093,6 +20122,7 @@ CREATE FUNCTION howdah.ack(queue text, lease bigint, message_ids bigint[] DEFAUL
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
+    SET jit TO 'off'
     AS $$
 #variable_conflict use_variable
 declare
@@ -20178,6 +20208,7 @@ CREATE FUNCTION howdah.ack_interval(queue text, leases bigint[], first_message_i
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_destination howdah.destinations := howdah._destination(queue, 'receive');
@@ -21002,6 +21033,7 @@ CREATE FUNCTION howdah.cancel_delayed(queue text, message_ids bigint[]) RETURNS 
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_destination howdah.destinations := howdah._destination(queue, 'send');
@@ -21032,6 +21064,7 @@ CREATE FUNCTION howdah.cancel_delayed_range(queue text, due_from timestamp with 
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_destination howdah.destinations := howdah._destination(queue, 'admin');
@@ -22044,6 +22077,7 @@ CREATE FUNCTION howdah.end_leases(queue text, leases bigint[], delivered bigint[
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_destination howdah.destinations := howdah._destination(queue, 'receive');
@@ -22246,6 +22280,7 @@ CREATE FUNCTION howdah.extend(queue text, lease bigint, duration interval DEFAUL
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_destination howdah.destinations := howdah._destination(queue, 'receive');
@@ -22602,6 +22637,7 @@ CREATE FUNCTION howdah.handed(queue text, lease bigint, message_ids bigint[] DEF
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_destination howdah.destinations := howdah._destination(queue, 'receive');
@@ -24850,6 +24886,7 @@ CREATE FUNCTION howdah.maintain_senders(lock_epoch bigint DEFAULT NULL::bigint) 
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_count bigint;
@@ -24954,6 +24991,7 @@ CREATE FUNCTION howdah.maintain_temporary(lock_epoch bigint DEFAULT NULL::bigint
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_queue howdah.temporary_queues;
@@ -25268,6 +25306,7 @@ CREATE FUNCTION howdah.nack(queue text, lease bigint, message_ids bigint[] DEFAU
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_destination howdah.destinations := howdah._destination(queue, 'receive');
@@ -25441,6 +25480,7 @@ CREATE FUNCTION howdah.park_messages(queue text, message_ids bigint[], until tim
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_checked constant boolean := howdah._check_admin_service();
@@ -26503,6 +26543,7 @@ CREATE FUNCTION howdah.record_failure(queue text, message_id bigint, error_text 
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 begin
     return query
@@ -26521,6 +26562,7 @@ CREATE FUNCTION howdah.record_failures(queue text, failures jsonb, in_hand boole
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $_$
 declare
     v_destination howdah.destinations := howdah._queue(queue, 'receive');
@@ -26640,6 +26682,7 @@ CREATE FUNCTION howdah.redeliver(queue text, leases bigint[], message_ids bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_destination howdah.destinations := howdah._destination(queue, 'receive');
@@ -26738,6 +26781,7 @@ CREATE FUNCTION howdah.release(queue text, lease bigint, message_ids bigint[] DE
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 begin
     return (select count(*) from howdah._unlease(howdah._destination(queue, 'receive'), lease, message_ids));
@@ -26918,6 +26962,7 @@ CREATE FUNCTION howdah.replay_edited(queue text, message_id bigint, body text DE
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_checked constant boolean := howdah._check_admin_service();
@@ -27365,6 +27410,7 @@ CREATE FUNCTION howdah.retry(queue text, message_ids bigint[] DEFAULT NULL::bigi
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_checked constant boolean := howdah._check_admin_service();
@@ -27606,7 +27652,7 @@ begin
               and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
               and c.default_reliability = 'ASSURED_PERSISTENT'
               and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, v_bytes))
-              and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send'))
+              and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send'))
               and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
         ) d
         returning message_id into v_message_id;
@@ -27688,7 +27734,7 @@ begin
               and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
               and c.default_reliability = 'ASSURED_PERSISTENT'
               and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, v_bytes))
-              and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send'))
+              and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send'))
               and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
         ) d
         returning message_id into v_message_id;
@@ -27770,7 +27816,7 @@ begin
               and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
               and c.default_reliability = 'ASSURED_PERSISTENT'
               and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, v_bytes))
-              and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send'))
+              and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send'))
               and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
         ) d
         returning message_id into v_message_id;
@@ -27889,6 +27935,7 @@ CREATE FUNCTION howdah.send_copied(queue text, reply_to text DEFAULT NULL::text,
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_type text;
@@ -28140,6 +28187,7 @@ CREATE FUNCTION howdah.settle_failures(queue text, message_ids bigint[], priorit
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_destination howdah.destinations := howdah._destination(queue, 'receive');

@@ -34,7 +34,8 @@
 -- howdah._send then handles the call, and raises the errors. Each type of body has the whole text, because a function
 -- call would cost 7 us; procedures/contents.py renders it.
 --
--- The size of the body is computed once: each use of a function in the statement costs 1 % of a call.
+-- The size of the body is computed once: each use of a function in the statement costs 1 % of a call. A queue without
+-- copied senders, {}, never takes the short way: see howdah._copy_rights_of.
 --
 -- howdah._send_large stores a large body in a table of its own. The transaction gets its id before it draws a position;
 -- howdah._set_mark says why. A session that has published to a topic remembers the topic's name, and skips the lookup
@@ -75,7 +76,7 @@ begin
               and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
               and c.default_reliability = 'ASSURED_PERSISTENT'
               and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, v_bytes))
-              and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send'))
+              and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send'))
               and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
         ) d
         returning message_id into v_message_id;
