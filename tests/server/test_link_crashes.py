@@ -96,6 +96,7 @@ class World:
 
 
 @pytest.mark.slow
+@pytest.mark.behaviour("AMQ-16")
 def test_kills_of_forwarders_and_servers_lose_and_double_nothing(
     private_server: EmbeddedServer,
     migrated_copy: Callable[[], EmbeddedServer],
