@@ -12,7 +12,8 @@
 -- The arguments are what howdah.link_take returned at the sender. Commit, then commit there. A receipt of each message
 -- is stored in the same transaction. Receipts stay until the sender says that it has consumed the messages:
 -- acknowledged names the last batch that it committed. So no time passes after which a message could come twice.
--- started says when the sending server started: non-persistent messages that it had before do not come again.
+-- started says when the sending server started: non-persistent messages that it had before do not come again. NULL:
+-- nobody knows.
 create or replace function howdah.link_arrive(
     link_id uuid, engine_id uuid, engine_name text, link_name text, source text, queue text, batch bigint,
     attempt uuid, acknowledged uuid, messages json, started timestamptz default null
@@ -37,7 +38,8 @@ begin
     with pruned as (
         delete from howdah.link_receipts r
         where r.arrival_id = v_arrival.arrival_id
-          and (link_arrive.acknowledged = any (r.attempts) or r.sender_boot <> link_arrive.started)
+          and (link_arrive.acknowledged = any (r.attempts)
+            or r.sender_boot <> link_arrive.started and isfinite(r.sender_boot))
         returning cardinality(r.message_ids) as messages, link_arrive.acknowledged = any (r.attempts) as consumed
     )
     select coalesce(sum(p.messages) filter (where p.consumed is not true), 0) into v_lost from pruned p;

@@ -18,8 +18,8 @@ declare
     v_link howdah.links := howdah._link(link_sent.name, 'browse');
 begin
     return query
-    select v_link.link_id, v_link.forwarded, v_link.batch, v_link.attempt, array(
-        select i.message_id from unnest(in_transit) i(message_id)
+    with absent as (
+        select i.message_id, i.message_id = any (may_be_lost) as may_be_lost from unnest(in_transit) i(message_id)
         join howdah.destinations d on d.id = v_link.source_id and d.kind = 'queue'
         where not exists (select from howdah.msgs m
                 where m.destination_id = v_link.source_id and m.message_id = i.message_id)
@@ -29,9 +29,15 @@ begin
                 where p.destination_id = v_link.source_id and p.message_id = i.message_id)
           and not exists (select from howdah.leased l
                 where l.destination_id = v_link.source_id and l.message_id = i.message_id)
-          and (i.message_id <> all (may_be_lost) or exists (select from howdah.journal j
-                where j.destination_id = v_link.source_id and j.at >= v_link.created_at
-                  and j.event not in ('sent', 'discarded', 'lost') and i.message_id = any (j.message_ids)))
+    )
+    select v_link.link_id, v_link.forwarded, v_link.batch, v_link.attempt, array(
+        select a.message_id from absent a where not a.may_be_lost
+        union
+        select e.message_id from howdah.journal j cross join unnest(j.message_ids) e(message_id)
+        where exists (select from absent a where a.may_be_lost)  -- else the journal is not read
+          and j.destination_id = v_link.source_id and j.at >= v_link.created_at
+          and j.event not in ('sent', 'discarded', 'lost')
+          and e.message_id in (select a.message_id from absent a where a.may_be_lost)
         order by 1);
 end
 $$;
