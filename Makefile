@@ -67,7 +67,7 @@ chaos: $(VENV)/.dev ## Random schedules, crashes and kills in their thousands, w
 	  tests/procedures/test_topic_schedules.py tests/server/test_topic_crashes.py \
 	  tests/procedures/test_hardened_schedules.py tests/procedures/test_links_random.py \
 	  tests/server/test_level_schedules.py
-	HOWDAH_TEST_LINKED=50000 $(BIN)/pytest -q -s tests/server/test_link_crashes.py
+	HOWDAH_TEST_LINKED=70000 $(BIN)/pytest -q -s tests/server/test_link_crashes.py
 	HOWDAH_TEST_KILLS=$(KILLS) $(BIN)/pytest -q -s tests/server/test_level_crashes.py -k right_after
 	HOWDAH_TEST_FUZZ=$(CALLS) $(BIN)/pytest -q -s tests/procedures/test_fuzz.py
 	HOWDAH_TEST_MODELS=$(MODELS) $(BIN)/pytest -q -s tests/procedures/test_jms_model.py

@@ -51,7 +51,7 @@ COLUMNS = tables.Columns(
 )
 ARRIVALS = tables.Columns(
     {"engine": "engine", "link": "link", "source": "from", "arrived": "arrived", "in_transit": "in transit"},
-    {"repeated": "repeated", "arrived_at": "last", "arrived_as": "role", "link_id": "identity"},
+    {"repeated": "repeated", "lost": "lost", "arrived_at": "last", "arrived_as": "role", "link_id": "identity"},
 )
 
 

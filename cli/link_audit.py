@@ -25,5 +25,7 @@ def audit_links(dsn: str, links: list[str], *, as_json: bool) -> int:
     else:
         for audit in audits:
             sums = f"{audit.arrived} arrived = {audit.forwarded} forwarded + {audit.in_transit} in transit"
+            if audit.lost:
+                sums += f" + {audit.lost} lost at the sender"
             output.write(f"link {audit.link}: {'; '.join(audit.findings) or sums}")
     return FAILED if any(audit.findings for audit in audits) else OK

@@ -123,6 +123,13 @@ link_arrivals = Table(
         server_default=text("0"),
         comment="Messages that came again and were not stored again.",
     ),
+    Column(
+        "lost",
+        BigInteger,
+        nullable=False,
+        server_default=text("0"),
+        comment="Non-persistent messages that arrived, and that a restart of the sender took before it knew.",
+    ),
     Column("created_at", TIMESTAMPTZ, nullable=False, comment="When the first batch arrived."),
     Column("arrived_at", TIMESTAMPTZ, nullable=False, comment="When the last batch arrived."),
     Column("link_name", Text, nullable=False, comment="Name of the link there."),
@@ -137,7 +144,22 @@ link_receipts = Table(
     "link_receipts",
     metadata,
     Column("receipt_id", BigInteger, Identity(always=True), nullable=False, comment="Number of the row."),
+    Column("arrived_at", TIMESTAMPTZ, nullable=False, comment="When they arrived."),
+    Column(
+        "sender_boot",
+        TIMESTAMPTZ,
+        comment=(
+            "When the sending server had started, if they are non-persistent there: once it has started anew, they do "
+            "not come again. NULL: they are persistent there."
+        ),
+    ),
     Column("arrival_id", Integer, nullable=False, comment="The link by which they came."),
+    Column(
+        "nonpersistent",
+        Boolean,
+        nullable=False,
+        comment="True: they are stored as non-persistent here, so a restart of this server may lose them.",
+    ),
     Column("attempts", ARRAY(UUID()), nullable=False, comment="Marks of the attempts that brought the messages."),
     Column("message_ids", ARRAY(BigInteger), nullable=False, comment="Their identities in the sending engine."),
     Column(
@@ -149,8 +171,8 @@ link_receipts = Table(
     Column("local_ids", ARRAY(BigInteger), nullable=False, comment="Their identities here."),
     PrimaryKeyConstraint("arrival_id", "receipt_id"),
     comment=(
-        "Messages that arrived and whose sender is not known to have consumed them: one row for those that the same "
-        "attempts brought. A message that comes again is found here. The next batch prunes those of the attempt that "
-        "its sender committed."
+        "Messages that arrived and whose sender is not known to have consumed them: one row for those of a level that "
+        "the same attempts brought. A message that comes again is found here. The next batch prunes those of the "
+        "attempt that its sender committed."
     ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -16,7 +17,8 @@ COLUMNS = (
     " batch, created_at, created_by"
 )
 ARRIVAL_COLUMNS = (
-    "engine, link, source, arrived, repeated, in_transit, arrived_at, batch, arrived_as, link_id, engine_id, created_at"
+    "engine, link, source, arrived, repeated, in_transit, arrived_at, batch, arrived_as, link_id, engine_id,"
+    " created_at, lost"
 )
 
 
@@ -38,13 +40,14 @@ class Taken:
     service: str | None
     dsn_env: str | None
     retry_ms_max: int | None
+    started: datetime | None
 
 
 def take(name: str, holder: str, target: UUID | None = None, max_messages: int | None = None) -> Call[Taken]:
     """Become a link's forwarder; with a target, take its next batch too. The messages stay the text of their JSON."""
     return Call(
         "select state, link_id, engine_id, engine_name, source, target_queue, batch, attempt, acknowledged, taken,"
-        " messages::text, service, dsn_env, retry_ms_max"
+        " messages::text, service, dsn_env, retry_ms_max, started"
         " from howdah.link_take(%s::text, %s::text, %s::uuid, %s::integer)",
         (name, holder, target, max_messages),
         lambda rows: Taken(*rows[0]),
@@ -55,7 +58,7 @@ def arrive(link: str, taken: Taken) -> Call[tuple[int, int]]:
     """Store a batch at the target. The result: how many are new, and how many had arrived before."""
     return Call(
         "select stored, repeated from howdah.link_arrive(%s::uuid, %s::uuid, %s::text, %s::text, %s::text, %s::text,"
-        " %s::bigint, %s::uuid, %s::uuid, %s::json)",
+        " %s::bigint, %s::uuid, %s::uuid, %s::json, %s::timestamptz)",
         (
             taken.link_id,
             taken.engine_id,
@@ -67,6 +70,7 @@ def arrive(link: str, taken: Taken) -> Call[tuple[int, int]]:
             taken.attempt,
             taken.acknowledged,
             taken.messages,
+            taken.started,
         ),
         lambda rows: (rows[0][0], rows[0][1]),
     )

@@ -1002,6 +1002,7 @@ CREATE TABLE howdah.link_arrivals (
     batch BIGINT NOT NULL,
     arrived BIGINT DEFAULT 0 NOT NULL,
     repeated BIGINT DEFAULT 0 NOT NULL,
+    lost BIGINT DEFAULT 0 NOT NULL,
     created_at TIMESTAMP WITH TIME ZONE NOT NULL,
     arrived_at TIMESTAMP WITH TIME ZONE NOT NULL,
     link_name TEXT NOT NULL,
@@ -1018,6 +1019,7 @@ COMMENT ON COLUMN howdah.link_arrivals.engine_id IS 'The sending engine.';
 COMMENT ON COLUMN howdah.link_arrivals.batch IS 'Number of the last batch that arrived. It may be forwarded again, until the next one comes.';
 COMMENT ON COLUMN howdah.link_arrivals.arrived IS 'Messages stored here.';
 COMMENT ON COLUMN howdah.link_arrivals.repeated IS 'Messages that came again and were not stored again.';
+COMMENT ON COLUMN howdah.link_arrivals.lost IS 'Non-persistent messages that arrived, and that a restart of the sender took before it knew.';
 COMMENT ON COLUMN howdah.link_arrivals.created_at IS 'When the first batch arrived.';
 COMMENT ON COLUMN howdah.link_arrivals.arrived_at IS 'When the last batch arrived.';
 COMMENT ON COLUMN howdah.link_arrivals.link_name IS 'Name of the link there.';
@@ -1027,16 +1029,22 @@ COMMENT ON COLUMN howdah.link_arrivals.arrived_as IS 'The role that forwards; no
 
 CREATE TABLE howdah.link_receipts (
     receipt_id BIGINT GENERATED ALWAYS AS IDENTITY,
+    arrived_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    sender_boot TIMESTAMP WITH TIME ZONE,
     arrival_id INTEGER NOT NULL,
+    nonpersistent BOOLEAN NOT NULL,
     attempts UUID[] NOT NULL,
     message_ids BIGINT[] NOT NULL,
     sent_ats TIMESTAMP WITH TIME ZONE[] NOT NULL,
     local_ids BIGINT[] NOT NULL,
     CONSTRAINT pk_link_receipts PRIMARY KEY (arrival_id, receipt_id)
 );
-COMMENT ON TABLE howdah.link_receipts IS 'Messages that arrived and whose sender is not known to have consumed them: one row for those that the same attempts brought. A message that comes again is found here. The next batch prunes those of the attempt that its sender committed.';
+COMMENT ON TABLE howdah.link_receipts IS 'Messages that arrived and whose sender is not known to have consumed them: one row for those of a level that the same attempts brought. A message that comes again is found here. The next batch prunes those of the attempt that its sender committed.';
 COMMENT ON COLUMN howdah.link_receipts.receipt_id IS 'Number of the row.';
+COMMENT ON COLUMN howdah.link_receipts.arrived_at IS 'When they arrived.';
+COMMENT ON COLUMN howdah.link_receipts.sender_boot IS 'When the sending server had started, if they are non-persistent there: once it has started anew, they do not come again. NULL: they are persistent there.';
 COMMENT ON COLUMN howdah.link_receipts.arrival_id IS 'The link by which they came.';
+COMMENT ON COLUMN howdah.link_receipts.nonpersistent IS 'True: they are stored as non-persistent here, so a restart of this server may lose them.';
 COMMENT ON COLUMN howdah.link_receipts.attempts IS 'Marks of the attempts that brought the messages.';
 COMMENT ON COLUMN howdah.link_receipts.message_ids IS 'Their identities in the sending engine.';
 COMMENT ON COLUMN howdah.link_receipts.sent_ats IS 'When they were sent there. A restored engine uses identities again, but not with the same time.';

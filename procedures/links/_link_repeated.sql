@@ -23,9 +23,11 @@ begin
         continue when not found;
         delete from howdah.link_receipts r
         where r.arrival_id = p_arrival_id and r.receipt_id = v_old.receipt_id;
-        insert into howdah.link_receipts (arrival_id, attempts, message_ids, sent_ats, local_ids)
+        insert into howdah.link_receipts (arrival_id, attempts, arrived_at, sender_boot, nonpersistent, message_ids,
+            sent_ats, local_ids)
         select p_arrival_id, case when c.again then v_old.attempts || p_attempt else v_old.attempts end,
-            array_agg(c.message_id), array_agg(c.sent_at), array_agg(c.local_id)
+            v_old.arrived_at, v_old.sender_boot, v_old.nonpersistent, array_agg(c.message_id),
+            array_agg(c.sent_at), array_agg(c.local_id)
         from (
             select o.*, exists (select from howdah._link_messages(p_messages) m
                 where m.message_id = o.message_id and m.sent_at = o.sent_at) as again

@@ -1,12 +1,16 @@
 -- howdah._link_store(p_queue, p_messages): send what came over a link.
 --
--- Returns  message_ids, sent_ats (as they came) and local_ids, the ids here; in the order of p_messages.
+-- Returns  message_ids, sent_ats (as they came) and local_ids, the ids here; in the order of p_messages. levels: theirs
+--          at the sender, or the one that all of them have.
 -- Raises   HD001, HD005, HD006, HD007, HD008, HD010, HD017, HD018, HD025, HD027 as howdah.send_batch.
 -- Role     internal
 --
+-- Their sender is in the other engine: the end of the forwarder's connection discards none of them.
+--
 -- Messages in a row that have everything in common that a batch has in common are sent together.
 create or replace function howdah._link_store(
-    p_queue text, p_messages json, out message_ids bigint[], out sent_ats timestamptz[], out local_ids bigint[]
+    p_queue text, p_messages json, out message_ids bigint[], out sent_ats timestamptz[], out local_ids bigint[],
+    out levels text[]
 ) returns record
 language plpgsql volatile
 as $$
@@ -38,13 +42,14 @@ begin
     message_ids := coalesce(v.message_ids, '{}');
     sent_ats := coalesce(v.sent_ats, '{}');
     local_ids := '{}';
+    levels := case when v.uniform then v.levels[:1] else v.levels end;
     for i in 1..cardinality(v_begins) - 1 loop
         v_from := v_begins[i];
         v_to := v_begins[i + 1] - 1;
         local_ids := local_ids || howdah._send_batch_to(p_queue, v.bodies[v_from:v_to], v.are_text[v_from],
             v.content_types[v_from], v.headers[v_from:v_to], v.priorities[v_from:v_to],
             v.correlation_ids[v_from:v_to], v.message_types[v_from:v_to], v.conversation_ids[v_from:v_to],
-            v.reply_tos[v_from], v.lives[v_from], null, v.levels[v_from], true);
+            v.reply_tos[v_from], v.lives[v_from], null, v.levels[v_from], true, p_sender => false);
     end loop;
 end
 $$;

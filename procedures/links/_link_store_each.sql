@@ -5,7 +5,8 @@
 -- Raises   HD043 at least one is; the detail names them.
 -- Role     internal
 create or replace function howdah._link_store_each(
-    p_queue text, p_messages json, out message_ids bigint[], out sent_ats timestamptz[], out local_ids bigint[]
+    p_queue text, p_messages json, out message_ids bigint[], out sent_ats timestamptz[], out local_ids bigint[],
+    out levels text[]
 ) returns record
 language plpgsql volatile
 as $$
@@ -18,12 +19,14 @@ begin
     message_ids := '{}';
     sent_ats := '{}';
     local_ids := '{}';
+    levels := '{}';
     for v_message in select e.value from json_array_elements(p_messages) with ordinality e order by e.ordinality loop
         begin
             v_one := howdah._link_store(p_queue, json_build_array(v_message));
             message_ids := message_ids || v_one.message_ids;
             sent_ats := sent_ats || v_one.sent_ats;
             local_ids := local_ids || v_one.local_ids;
+            levels := levels || v_one.levels;
         exception when others then
             if howdah._link_refusal(sqlstate) is null then
                 raise;

@@ -12,9 +12,11 @@
 -- The arguments are what howdah.link_take returned at the sender. Commit, then commit there. A receipt of each message
 -- is stored in the same transaction. Receipts stay until the sender says that it has consumed the messages:
 -- acknowledged names the last batch that it committed. So no time passes after which a message could come twice.
+-- started says when the sending server started: non-persistent messages that it had before do not come again. NULL:
+-- nobody knows.
 create or replace function howdah.link_arrive(
     link_id uuid, engine_id uuid, engine_name text, link_name text, source text, queue text, batch bigint,
-    attempt uuid, acknowledged uuid, messages json
+    attempt uuid, acknowledged uuid, messages json, started timestamptz default null
 ) returns table (stored integer, repeated integer)
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -23,6 +25,7 @@ declare
     v_again bigint[];
     v_new json := messages;
     v_stored record;
+    v_lost bigint;
 begin
     if num_nulls(link_id, engine_id, engine_name, link_name, source, queue, batch, attempt, messages) > 0
        or batch < 1 or json_typeof(messages) <> 'array' or howdah._has_old_snapshot()
@@ -32,8 +35,14 @@ begin
             hint = 'Only acknowledged can be NULL, and messages is a JSON array.';
     end if;
     v_arrival := howdah._link_arrival(link_id, engine_id, engine_name, link_name, source, batch);
-    delete from howdah.link_receipts r
-    where r.arrival_id = v_arrival.arrival_id and link_arrive.acknowledged = any (r.attempts);
+    with pruned as (
+        delete from howdah.link_receipts r
+        where r.arrival_id = v_arrival.arrival_id
+          and (link_arrive.acknowledged = any (r.attempts)
+            or r.sender_boot <> link_arrive.started and isfinite(r.sender_boot))
+        returning cardinality(r.message_ids) as messages, link_arrive.acknowledged = any (r.attempts) as consumed
+    )
+    select coalesce(sum(p.messages) filter (where p.consumed is not true), 0) into v_lost from pruned p;
     repeated := 0;
     if exists (select from howdah.link_receipts r where r.arrival_id = v_arrival.arrival_id) then
         v_again := array(select o.message_id
@@ -54,12 +63,11 @@ begin
         v_stored := howdah._link_store_each(queue, v_new);
     end;
     stored := cardinality(v_stored.local_ids);
-    insert into howdah.link_receipts (arrival_id, attempts, message_ids, sent_ats, local_ids)
-    select v_arrival.arrival_id, array[link_arrive.attempt], v_stored.message_ids, v_stored.sent_ats, v_stored.local_ids
-    where stored > 0;
+    perform howdah._keep_receipts(v_arrival.arrival_id, link_arrive.attempt, link_arrive.started,
+        v_stored.message_ids, v_stored.sent_ats, v_stored.local_ids, v_stored.levels);
     update howdah.link_arrivals a
     set batch = link_arrive.batch, arrived = a.arrived + stored, repeated = a.repeated + link_arrive.repeated,
-        arrived_at = howdah.now()
+        lost = a.lost + v_lost, arrived_at = howdah.now()
     where a.arrival_id = v_arrival.arrival_id;
     perform howdah._commit_surely();
     -- A forwarder that hangs before its commit would keep the next one waiting for the row of the link.

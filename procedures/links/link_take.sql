@@ -18,7 +18,8 @@ create or replace function howdah.link_take(
     name text, holder text, target_engine uuid default null, max_messages integer default null
 ) returns table (
     state text, link_id uuid, engine_id uuid, engine_name text, source text, target_queue text, batch bigint,
-    attempt uuid, acknowledged uuid, taken integer, messages json, service text, dsn_env text, retry_ms_max integer
+    attempt uuid, acknowledged uuid, taken integer, messages json, service text, dsn_env text, retry_ms_max integer,
+    started timestamptz
 )
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -99,6 +100,7 @@ begin
     returning l.batch, l.attempt into link_take.batch, link_take.attempt;
     state := 'batch';
     link_id := v_link.link_id;
+    started := pg_postmaster_start_time();
     target_queue := v_link.target_queue;
     acknowledged := v_link.attempt;
     perform howdah._commit_surely();

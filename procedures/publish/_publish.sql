@@ -61,7 +61,8 @@ begin
     if v_topic.bridged then
         perform howdah._forward_to_bridges(p_topic, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
             p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_level,
-            p_notify, coalesce(p_user, howdah._caller()), p_user is not null);
+            p_notify, coalesce(p_user, howdah._caller()),
+            p_user is not null or p_topic.discard_with_sender is null);
     end if;
     return v_ids;
 end

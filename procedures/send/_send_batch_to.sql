@@ -5,11 +5,14 @@
 -- Raises   HD001, HD005, HD006, HD007, HD008, HD010, HD017, HD018, HD025, HD027, HD039 as howdah.send_batch, and then
 --          no destination gets any.
 -- Role     internal
+--
+-- p_sender: false for messages that have no sender to go with here. The option discard_with_sender is NULL for them,
+-- which howdah._publish tells from false.
 create or replace function howdah._send_batch_to(
     p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[],
     p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text,
     p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean,
-    p_deduplication_keys text[] default null
+    p_deduplication_keys text[] default null, p_sender boolean default true
 ) returns bigint[]
 language plpgsql volatile
 as $$
@@ -20,6 +23,9 @@ declare
 begin
     foreach v_member in array case when howdah._is_composite(p_queue) then howdah._composite_members(p_queue)
                                    else array[howdah._destination_or_new(p_queue, 'send')] end loop
+        if not p_sender then
+            v_member.discard_with_sender := null;
+        end if;
         v_ids := howdah._send_batch(v_member, p_bodies, p_is_text, p_content_type,
             case when v_member.stamp_user then howdah._stamped_all(p_headers, cardinality(p_bodies), howdah._caller())
                 else p_headers end, p_priorities, p_correlation_ids,

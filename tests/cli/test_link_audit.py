@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 
 import psycopg
@@ -11,7 +12,9 @@ import pytest
 from command import Result, howdah
 from links_support import Steps, create
 from psycopg.conninfo import conninfo_to_dict
-from support import Connect, Db, one
+from support import Connect, Db, column, one
+
+from howdah.schema.destinations import LEVELS
 
 
 @dataclass
@@ -67,7 +70,7 @@ def test_a_link_in_order_is_signed(pair: Pair) -> None:
     signed = pair.audit("--json")
     assert (signed.code, signed.json) == (
         0,
-        [{"link": "to_b", "forwarded": 8, "arrived": 9, "in_transit": 1, "findings": []}],
+        [{"link": "to_b", "forwarded": 8, "arrived": 9, "in_transit": 1, "lost": 0, "findings": []}],
     )
     pair.b.execute("select howdah.receive('in', 5)")
     assert pair.audit().code == 0
@@ -92,6 +95,61 @@ def test_damage_in_transit_is_found(pair: Pair, side: str, damage: str, finding:
     said = pair.audit()
     assert said.code == 1
     assert finding in said.out
+
+
+def lose(pair: Pair) -> None:
+    """A message of each level in transit, of which a stop of the sending engine takes three."""
+    pair.a.execute("select howdah.purge_queue('out')")
+    for level in LEVELS:
+        pair.a.execute("select howdah.send('out', %s, reliability => %s)", (level, level))
+    pair.steps.arrive(pair.steps.take())
+    pair.steps.target.commit()
+    pair.steps.source.rollback()
+    pair.a.execute("select howdah.quiesce_engine()")
+    pair.a.execute("select howdah.stop_engine(interval '10 s')")
+    pair.a.execute("select howdah.resume_engine()")
+
+
+def test_what_a_stop_of_the_sender_took_of_messages_in_transit_is_no_finding(pair: Pair) -> None:
+    """They may be lost, and have arrived all the same. After a restart of the sender their receipts go."""
+    lose(pair)
+    assert pair.audit().out == "link to_b: 12 arrived = 7 forwarded + 5 in transit\n"
+    taken = pair.steps.take()
+    assert taken.started is not None
+    assert pair.steps.arrive(replace(taken, started=taken.started + timedelta(hours=1))) == (0, 2)
+    pair.steps.target.commit()
+    pair.steps.source.commit()
+    assert pair.audit().out == "link to_b: 12 arrived = 9 forwarded + 0 in transit + 3 lost at the sender\n"
+    assert column(pair.b, "select lost from howdah.list_arrivals()") == [3]
+    assert column(pair.b, "select body from howdah.browse('in', 20)")[-5:] == [*LEVELS]
+
+
+def test_a_non_persistent_message_in_transit_that_somebody_else_took_is_found(pair: Pair) -> None:
+    """It was in two hands, and no crash is to blame."""
+    pair.a.execute("select howdah.purge_queue('out')")
+    pair.a.execute("select howdah.send('out', 'x', reliability => 'EXPRESS_NONPERSISTENT')")
+    broken(pair)
+    pair.a.execute("select howdah.receive('out', 1)")
+    said = pair.audit()
+    assert said.code == 1
+    assert "left their queue" in said.out
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("crashed", [True, False])
+def test_a_message_that_is_gone_without_a_record_is_missing_unless_a_crash_may_take_it(
+    pair: Pair, level: str, crashed: bool
+) -> None:
+    """Before the server's last start, that is, and where it was stored as non-persistent."""
+    pair.a.execute("select howdah.purge_queue('out')")
+    pair.a.execute("select howdah.send('out', 'x', reliability => %s)", (level,))
+    pair.steps.forward()
+    for table in ("msgs", "msgs_nonpersistent"):
+        pair.b.execute(f"delete from howdah.{table} where body = 'x'".encode())
+    if crashed:
+        pair.b.execute("update howdah.link_receipts set arrived_at = arrived_at - interval '1 year'")
+    said = pair.audit()
+    assert ("missing" in said.out) is not (crashed and level in LEVELS[:3])
 
 
 @pytest.mark.slow

@@ -123,7 +123,7 @@ def refused_over_a_link(connection: Connection) -> None:
     """A batch with a message for a queue that does not exist."""
     taken = Taken(
         "batch", uuid4(), uuid4(), "far", "orders", "nowhere", 1, uuid4(), None, 1, '[{"message_id": 1, "text": ""}]',
-        "far", None, 1,
+        "far", None, 1, None,
     )  # fmt: skip
     connection.call(links.arrive("far", taken))
 

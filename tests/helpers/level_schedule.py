@@ -77,7 +77,9 @@ def transaction(db: Db, dice: random.Random, model: Model) -> None:
     db.execute("commit")
     model.known.update({number: level for number, level in sent.items() if level not in NONPERSISTENT})
     own = received & set(sent)
-    model.committed({n: level for n, level in sent.items() if n not in own}, received - own, ASSURED in levels)
+    # Without the word a commit waits, but one of non-persistent messages alone may have nothing to wait for.
+    waited = ASSURED in levels or (not word and not levels <= set(NONPERSISTENT))
+    model.committed({n: level for n, level in sent.items() if n not in own}, received - own, waited)
 
 
 def _step(db: Db, dice: random.Random) -> tuple[dict[int, str], set[int], set[str]]:

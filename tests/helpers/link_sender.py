@@ -1,6 +1,7 @@
-"""Sends numbered messages to the queue "out".
+"""Sends numbered messages to the queue "out", of all levels of reliability.
 
-It writes each number to stdout once it is committed, and before that with a question mark.
+It writes each number to stdout once it is committed, and before that with a question mark. Those of non-persistent
+messages end with an n.
 """
 
 from __future__ import annotations
@@ -10,6 +11,13 @@ import sys
 import time
 
 import psycopg
+
+LEVELS = (
+    "BEST_EFFORT_NONPERSISTENT",
+    "EXPRESS_NONPERSISTENT",
+    "RELIABLE_NONPERSISTENT",
+    *["RELIABLE_PERSISTENT", "ASSURED_PERSISTENT"] * 4,
+)
 
 
 def main(dsn: str, last: int, pause_ms: int, seed: int) -> None:
@@ -21,11 +29,14 @@ def main(dsn: str, last: int, pause_ms: int, seed: int) -> None:
             with psycopg.connect(dsn) as db:
                 while at < last:
                     many = min(last - at, dice.choice([1, 1, 5, 50]))
-                    numbers = [str(n) for n in range(at, at + many)]
+                    level = dice.choice(LEVELS)
+                    end = "n" if level.endswith("NONPERSISTENT") else ""
+                    numbers = [f"{n}{end}" for n in range(at, at + many)]
                     at += many  # a number is never sent twice, even if nobody knows what became of it
                     db.execute(
-                        "select howdah.send_batch('out', %s::text[], priorities => array_fill(%s, array[%s]))",
-                        (numbers, dice.randrange(3, 6), many),
+                        "select howdah.send_batch('out', %s::text[], priorities => array_fill(%s, array[%s]),"
+                        " reliability => %s)",
+                        (numbers, dice.randrange(3, 6), many, level),
                     )
                     if dice.random() < 0.1:
                         db.rollback()

@@ -12,6 +12,8 @@ import pytest
 from links_support import Steps, bodies, create, in_transit
 from support import Connect, Db, column, one, wait_until
 
+from howdah.schema.destinations import LEVELS
+
 
 @dataclass
 class Pair:
@@ -479,3 +481,27 @@ def test_a_batch_is_bounded_by_bytes_whatever_came_before_in_it(pair: Pair) -> N
     assert sum(count for count, _ in batches) == 163
     assert batches[0][0] > 73
     assert all(size <= 8_400_000 for _, size in batches)
+
+
+@pytest.mark.parametrize("kind", ["queue", "topic", "bridge"])
+def test_what_a_link_brings_outlives_the_forwarders_connection(pair: Pair, kind: str) -> None:
+    """Its sender is in the other engine, so nothing goes here when a session of ours ends."""
+    option = '{"discard_with_sender": true}'
+    pair.b.execute("select howdah.alter_queue('in', %s)", (option,))
+    reads = "in"
+    if kind != "queue":
+        pair.b.execute("select howdah.create_topic('t')")
+        pair.b.execute("select howdah.bridge('t', 'in')")
+        pair.a.execute("select howdah.alter_link('to_b', target_queue => 't')")
+    if kind == "topic":
+        pair.b.execute("select howdah.alter_topic('t', %s)", (option,))
+        reads = one(pair.b, "select howdah.subscribe('t', 's')")
+    for level in LEVELS:
+        pair.a.execute("select howdah.send('out', %s, reliability => %s)", (level, level))
+    steps = pair.steps()
+    steps.forward_all()
+    session = steps.target.info.backend_pid
+    steps.close()
+    wait_until(lambda: one(pair.b, "select count(*) from pg_stat_activity where pid = %s", (session,)) == 0)
+    assert one(pair.b, "select howdah.maintain_senders()") == 0
+    assert column(pair.b, "select body from howdah.receive(%s, 9)", (reads,)) == list(LEVELS)

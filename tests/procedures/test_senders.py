@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import socket
+
 import pytest
 from poolers import PGBOUNCER, pooler
 from psycopg import connect as connect_to
@@ -26,21 +29,28 @@ def send_all(db: Db, queue: str = "q") -> None:
         one(db, SEND, (queue, level, level))
 
 
-def end(db: Db, client: Db) -> None:
-    """Kill the session of a client, and wait until it is no more."""
+def end(db: Db, client: Db, *, cut: bool = False) -> None:
+    """Kill the session of a client, or cut its connection without a word. Wait until it is no more."""
     pid = client.info.backend_pid
-    one(db, "select pg_terminate_backend(%s)", (pid,))
+    if cut:
+        with socket.socket(fileno=os.dup(client.fileno())) as connection:
+            connection.shutdown(socket.SHUT_RDWR)
+    else:
+        one(db, "select pg_terminate_backend(%s)", (pid,))
     wait_until(lambda: one(db, "select count(*) from pg_stat_activity where pid = %s", (pid,)) == 0)
 
 
 @pytest.mark.behaviour("SIB-03")
 @pytest.mark.behaviour("SIB-22")
+@pytest.mark.parametrize("cut", [False, True])
 @pytest.mark.parametrize("way", ["receive", "lease", "maintenance"])
-def test_when_the_session_of_a_sender_is_killed_three_levels_are_delivered(db: Db, connect: Connect, way: str) -> None:
+def test_when_the_session_of_a_sender_is_killed_or_cut_off_three_levels_are_delivered(
+    db: Db, connect: Connect, way: str, cut: bool
+) -> None:
     client = connect()
     send_all(client)
     assert one(db, "select howdah.maintain_senders()") == 0
-    end(db, client)
+    end(db, client, cut=cut)
     if way == "receive":
         assert sorted(str(m.body) for m in receive(db, "q", 9)) == BEYOND
     elif way == "lease":

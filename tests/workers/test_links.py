@@ -433,6 +433,7 @@ BY_SERVICE = Taken(
     service="vienna",
     dsn_env=None,
     retry_ms_max=None,
+    started=None,
 )
 
 

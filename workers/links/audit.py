@@ -33,6 +33,8 @@ class Arrived:
     of_attempt: int
     in_transit: list[int]
     missing: list[int]
+    may_be_lost: list[int]
+    lost: int
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class LinkAudit:
     forwarded: int
     arrived: int
     in_transit: int
+    lost: int
     findings: list[str]
 
     def to_dict(self) -> dict[str, Any]:
@@ -57,12 +60,14 @@ def audit_link(link: str, source_dsn: str, target_conninfo: str) -> LinkAudit:
         in_order(psycopg.connect(target_conninfo)) as target,
     ):
         run(source, Call("select howdah.hold_link(%s::text)", (link,), len))
-        sent = run(source, _sent(link, []))
+        sent = run(source, _sent(link, [], []))
         arrived = run(target, _arrived(sent))
         target.rollback()
-        sent = run(source, _sent(link, arrived.in_transit))
+        sent = run(source, _sent(link, arrived.in_transit, arrived.may_be_lost))
         source.rollback()
-    return LinkAudit(link, sent.forwarded, arrived.arrived, len(arrived.in_transit), _findings(sent, arrived))
+    return LinkAudit(
+        link, sent.forwarded, arrived.arrived, len(arrived.in_transit), arrived.lost, _findings(sent, arrived)
+    )
 
 
 def _findings(sent: Sent, arrived: Arrived) -> list[str]:
@@ -70,9 +75,12 @@ def _findings(sent: Sent, arrived: Arrived) -> list[str]:
     found = []
     if arrived.batch - sent.batch not in (0, 1):
         found.append(f"batch {sent.batch} was the last one sent, and batch {arrived.batch} the last one that arrived")
-    if arrived.arrived != sent.forwarded + len(arrived.in_transit):
-        under_way = len(arrived.in_transit)
-        found.append(f"{arrived.arrived} arrived, but {sent.forwarded} were forwarded and {under_way} are in transit")
+    under_way, lost = len(arrived.in_transit), arrived.lost
+    if arrived.arrived != sent.forwarded + under_way + lost:
+        found.append(
+            f"{arrived.arrived} arrived, but {sent.forwarded} were forwarded, {under_way} are in transit"
+            f" and {lost} were lost at the sender"
+        )
     if sent.gone:
         found.append(f"{len(sent.gone)} in transit have left their queue otherwise, such as {sent.gone[0]}")
     if arrived.missing:
@@ -80,17 +88,18 @@ def _findings(sent: Sent, arrived: Arrived) -> list[str]:
     return found
 
 
-def _sent(link: str, in_transit: list[int]) -> Call[Sent]:
+def _sent(link: str, in_transit: list[int], may_be_lost: list[int]) -> Call[Sent]:
     return Call(
-        "select link_id, forwarded, batch, attempt, gone from howdah.link_sent(%s::text, %s::bigint[])",
-        (link, in_transit),
+        "select link_id, forwarded, batch, attempt, gone from howdah.link_sent(%s::text, %s::bigint[], %s::bigint[])",
+        (link, in_transit, may_be_lost),
         lambda rows: Sent(*rows[0]),
     )
 
 
 def _arrived(sent: Sent) -> Call[Arrived]:
     return Call(
-        "select arrived, batch, of_attempt, in_transit, missing from howdah.link_arrived(%s::uuid, %s::uuid)",
+        "select arrived, batch, of_attempt, in_transit, missing, may_be_lost, lost"
+        " from howdah.link_arrived(%s::uuid, %s::uuid)",
         (sent.link_id, sent.attempt),
         lambda rows: Arrived(*rows[0]),
     )
