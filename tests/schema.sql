@@ -9064,6 +9064,32 @@ $$;
 
 COMMENT ON FUNCTION howdah._keep_lock(p_name text, p_holder text, p_now timestamp with time zone, p_seconds numeric) IS 'extend a named lease for its holder.';
 
+CREATE FUNCTION howdah._keep_receipts(p_arrival_id integer, p_attempt uuid, p_started timestamp with time zone, p_message_ids bigint[], p_sent_ats timestamp with time zone[], p_local_ids bigint[], p_levels text[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    insert into howdah.link_receipts (arrival_id, attempts, arrived_at, sender_boot, nonpersistent, message_ids,
+        sent_ats, local_ids)
+    select p_arrival_id, array[p_attempt], howdah.now(),
+        case when l.level like '%NONPERSISTENT' then coalesce(p_started, '-infinity') end,
+        exists (select from unnest(case when l.level ^@ 'BEST' then l.local_ids else l.local_ids[:1] end) i(id)
+            join howdah.msgs_nonpersistent n on n.destination_id = i.id % 1000000
+                and n.rank = any ('{0,1,2,3,4,5,6,7,8,9}') and n.seq = i.id / 1000000),
+        l.message_ids, l.sent_ats, l.local_ids
+    from (
+        select p_levels[1] as level, p_message_ids as message_ids, p_sent_ats as sent_ats, p_local_ids as local_ids
+        where cardinality(p_levels) = 1
+        union all
+        select m.level, array_agg(m.message_id), array_agg(m.sent_at), array_agg(m.local_id)
+        from unnest(p_message_ids, p_sent_ats, p_local_ids, p_levels) m(message_id, sent_at, local_id, level)
+        where cardinality(p_levels) > 1
+        group by m.level
+    ) l;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._keep_receipts(p_arrival_id integer, p_attempt uuid, p_started timestamp with time zone, p_message_ids bigint[], p_sent_ats timestamp with time zone[], p_local_ids bigint[], p_levels text[]) IS 'note what a batch brought, one row for each level.';
+
 CREATE FUNCTION howdah._kept_for(p_slot integer) RETURNS text
     LANGUAGE sql
     AS $$
@@ -9456,6 +9482,7 @@ CREATE TABLE howdah.link_arrivals (
     batch bigint NOT NULL,
     arrived bigint DEFAULT 0 NOT NULL,
     repeated bigint DEFAULT 0 NOT NULL,
+    lost bigint DEFAULT 0 NOT NULL,
     created_at timestamp with time zone NOT NULL,
     arrived_at timestamp with time zone NOT NULL,
     link_name text NOT NULL,
@@ -9477,6 +9504,8 @@ COMMENT ON COLUMN howdah.link_arrivals.batch IS 'Number of the last batch that a
 COMMENT ON COLUMN howdah.link_arrivals.arrived IS 'Messages stored here.';
 
 COMMENT ON COLUMN howdah.link_arrivals.repeated IS 'Messages that came again and were not stored again.';
+
+COMMENT ON COLUMN howdah.link_arrivals.lost IS 'Non-persistent messages that arrived, and that a restart of the sender took before it knew.';
 
 COMMENT ON COLUMN howdah.link_arrivals.created_at IS 'When the first batch arrived.';
 
@@ -9730,9 +9759,11 @@ begin
         continue when not found;
         delete from howdah.link_receipts r
         where r.arrival_id = p_arrival_id and r.receipt_id = v_old.receipt_id;
-        insert into howdah.link_receipts (arrival_id, attempts, message_ids, sent_ats, local_ids)
+        insert into howdah.link_receipts (arrival_id, attempts, arrived_at, sender_boot, nonpersistent, message_ids,
+            sent_ats, local_ids)
         select p_arrival_id, case when c.again then v_old.attempts || p_attempt else v_old.attempts end,
-            array_agg(c.message_id), array_agg(c.sent_at), array_agg(c.local_id)
+            v_old.arrived_at, v_old.sender_boot, v_old.nonpersistent, array_agg(c.message_id),
+            array_agg(c.sent_at), array_agg(c.local_id)
         from (
             select o.*, exists (select from howdah._link_messages(p_messages) m
                 where m.message_id = o.message_id and m.sent_at = o.sent_at) as again
@@ -9745,7 +9776,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._link_repeated(p_arrival_id integer, p_attempt uuid, p_messages json) IS 'find the messages of a batch that arrived before, and note on their receipts that this attempt brought them, too.';
 
-CREATE FUNCTION howdah._link_store(p_queue text, p_messages json, OUT message_ids bigint[], OUT sent_ats timestamp with time zone[], OUT local_ids bigint[]) RETURNS record
+CREATE FUNCTION howdah._link_store(p_queue text, p_messages json, OUT message_ids bigint[], OUT sent_ats timestamp with time zone[], OUT local_ids bigint[], OUT levels text[]) RETURNS record
     LANGUAGE plpgsql
     AS $$
 declare
@@ -9776,20 +9807,21 @@ begin
     message_ids := coalesce(v.message_ids, '{}');
     sent_ats := coalesce(v.sent_ats, '{}');
     local_ids := '{}';
+    levels := case when v.uniform then v.levels[:1] else v.levels end;
     for i in 1..cardinality(v_begins) - 1 loop
         v_from := v_begins[i];
         v_to := v_begins[i + 1] - 1;
         local_ids := local_ids || howdah._send_batch_to(p_queue, v.bodies[v_from:v_to], v.are_text[v_from],
             v.content_types[v_from], v.headers[v_from:v_to], v.priorities[v_from:v_to],
             v.correlation_ids[v_from:v_to], v.message_types[v_from:v_to], v.conversation_ids[v_from:v_to],
-            v.reply_tos[v_from], v.lives[v_from], null, v.levels[v_from], true);
+            v.reply_tos[v_from], v.lives[v_from], null, v.levels[v_from], true, p_sender => false);
     end loop;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._link_store(p_queue text, p_messages json, OUT message_ids bigint[], OUT sent_ats timestamp with time zone[], OUT local_ids bigint[]) IS 'send what came over a link.';
+COMMENT ON FUNCTION howdah._link_store(p_queue text, p_messages json, OUT message_ids bigint[], OUT sent_ats timestamp with time zone[], OUT local_ids bigint[], OUT levels text[]) IS 'send what came over a link.';
 
-CREATE FUNCTION howdah._link_store_each(p_queue text, p_messages json, OUT message_ids bigint[], OUT sent_ats timestamp with time zone[], OUT local_ids bigint[]) RETURNS record
+CREATE FUNCTION howdah._link_store_each(p_queue text, p_messages json, OUT message_ids bigint[], OUT sent_ats timestamp with time zone[], OUT local_ids bigint[], OUT levels text[]) RETURNS record
     LANGUAGE plpgsql
     AS $$
 declare
@@ -9801,12 +9833,14 @@ begin
     message_ids := '{}';
     sent_ats := '{}';
     local_ids := '{}';
+    levels := '{}';
     for v_message in select e.value from json_array_elements(p_messages) with ordinality e order by e.ordinality loop
         begin
             v_one := howdah._link_store(p_queue, json_build_array(v_message));
             message_ids := message_ids || v_one.message_ids;
             sent_ats := sent_ats || v_one.sent_ats;
             local_ids := local_ids || v_one.local_ids;
+            levels := levels || v_one.levels;
         exception when others then
             if howdah._link_refusal(sqlstate) is null then
                 raise;
@@ -9827,7 +9861,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._link_store_each(p_queue text, p_messages json, OUT message_ids bigint[], OUT sent_ats timestamp with time zone[], OUT local_ids bigint[]) IS 'send what came over a link one by one, to find which messages are to blame for an error of the batch.';
+COMMENT ON FUNCTION howdah._link_store_each(p_queue text, p_messages json, OUT message_ids bigint[], OUT sent_ats timestamp with time zone[], OUT local_ids bigint[], OUT levels text[]) IS 'send what came over a link one by one, to find which messages are to blame for an error of the batch.';
 
 CREATE FUNCTION howdah._listener(p_name text, p_verb text) RETURNS howdah.listeners
     LANGUAGE plpgsql
@@ -13680,7 +13714,8 @@ begin
     if v_topic.bridged then
         perform howdah._forward_to_bridges(p_topic, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
             p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_level,
-            p_notify, coalesce(p_user, howdah._caller()), p_user is not null);
+            p_notify, coalesce(p_user, howdah._caller()),
+            p_user is not null or p_topic.discard_with_sender is null);
     end if;
     return v_ids;
 end
@@ -17464,7 +17499,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[], p_seqs bigint[], p_caught boolean) IS 'store many messages in one destination; this is howdah.send_batch for every type of body.';
 
-CREATE FUNCTION howdah._send_batch_to(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[] DEFAULT NULL::text[]) RETURNS bigint[]
+CREATE FUNCTION howdah._send_batch_to(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[] DEFAULT NULL::text[], p_sender boolean DEFAULT true) RETURNS bigint[]
     LANGUAGE plpgsql
     AS $$
 declare
@@ -17474,6 +17509,9 @@ declare
 begin
     foreach v_member in array case when howdah._is_composite(p_queue) then howdah._composite_members(p_queue)
                                    else array[howdah._destination_or_new(p_queue, 'send')] end loop
+        if not p_sender then
+            v_member.discard_with_sender := null;
+        end if;
         v_ids := howdah._send_batch(v_member, p_bodies, p_is_text, p_content_type,
             case when v_member.stamp_user then howdah._stamped_all(p_headers, cardinality(p_bodies), howdah._caller())
                 else p_headers end, p_priorities, p_correlation_ids,
@@ -17485,7 +17523,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._send_batch_to(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[]) IS 'store many messages in a destination, or in each destination of a composite name.';
+COMMENT ON FUNCTION howdah._send_batch_to(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[], p_sender boolean) IS 'store many messages in a destination, or in each destination of a composite name.';
 
 CREATE FUNCTION howdah._send_copied(p_queue text, p_type text, p_from tid, p_to tid, p_bytes_max bigint, p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_content_type text, p_notify boolean, p_bare boolean) RETURNS bigint
     LANGUAGE plpgsql
@@ -23293,7 +23331,7 @@ $$;
 
 COMMENT ON FUNCTION howdah.lease_ahead(queue text, max_messages integer, duration interval, suspects integer, finished bigint[], selector text, consumer bigint) IS 'lease messages for a session that delivers them later, one after the other.';
 
-CREATE FUNCTION howdah.link_arrive(link_id uuid, engine_id uuid, engine_name text, link_name text, source text, queue text, batch bigint, attempt uuid, acknowledged uuid, messages json) RETURNS TABLE(stored integer, repeated integer)
+CREATE FUNCTION howdah.link_arrive(link_id uuid, engine_id uuid, engine_name text, link_name text, source text, queue text, batch bigint, attempt uuid, acknowledged uuid, messages json, started timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(stored integer, repeated integer)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
@@ -23302,6 +23340,7 @@ declare
     v_again bigint[];
     v_new json := messages;
     v_stored record;
+    v_lost bigint;
 begin
     if num_nulls(link_id, engine_id, engine_name, link_name, source, queue, batch, attempt, messages) > 0
        or batch < 1 or json_typeof(messages) <> 'array' or howdah._has_old_snapshot()
@@ -23311,8 +23350,14 @@ begin
             hint = 'Only acknowledged can be NULL, and messages is a JSON array.';
     end if;
     v_arrival := howdah._link_arrival(link_id, engine_id, engine_name, link_name, source, batch);
-    delete from howdah.link_receipts r
-    where r.arrival_id = v_arrival.arrival_id and link_arrive.acknowledged = any (r.attempts);
+    with pruned as (
+        delete from howdah.link_receipts r
+        where r.arrival_id = v_arrival.arrival_id
+          and (link_arrive.acknowledged = any (r.attempts)
+            or r.sender_boot <> link_arrive.started and isfinite(r.sender_boot))
+        returning cardinality(r.message_ids) as messages, link_arrive.acknowledged = any (r.attempts) as consumed
+    )
+    select coalesce(sum(p.messages) filter (where p.consumed is not true), 0) into v_lost from pruned p;
     repeated := 0;
     if exists (select from howdah.link_receipts r where r.arrival_id = v_arrival.arrival_id) then
         v_again := array(select o.message_id
@@ -23333,12 +23378,11 @@ begin
         v_stored := howdah._link_store_each(queue, v_new);
     end;
     stored := cardinality(v_stored.local_ids);
-    insert into howdah.link_receipts (arrival_id, attempts, message_ids, sent_ats, local_ids)
-    select v_arrival.arrival_id, array[link_arrive.attempt], v_stored.message_ids, v_stored.sent_ats, v_stored.local_ids
-    where stored > 0;
+    perform howdah._keep_receipts(v_arrival.arrival_id, link_arrive.attempt, link_arrive.started,
+        v_stored.message_ids, v_stored.sent_ats, v_stored.local_ids, v_stored.levels);
     update howdah.link_arrivals a
     set batch = link_arrive.batch, arrived = a.arrived + stored, repeated = a.repeated + link_arrive.repeated,
-        arrived_at = howdah.now()
+        lost = a.lost + v_lost, arrived_at = howdah.now()
     where a.arrival_id = v_arrival.arrival_id;
     perform howdah._commit_surely();
     -- A forwarder that hangs before its commit would keep the next one waiting for the row of the link.
@@ -23347,9 +23391,9 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.link_arrive(link_id uuid, engine_id uuid, engine_name text, link_name text, source text, queue text, batch bigint, attempt uuid, acknowledged uuid, messages json) IS 'store a batch that came over a link, each message once however often it comes.';
+COMMENT ON FUNCTION howdah.link_arrive(link_id uuid, engine_id uuid, engine_name text, link_name text, source text, queue text, batch bigint, attempt uuid, acknowledged uuid, messages json, started timestamp with time zone) IS 'store a batch that came over a link, each message once however often it comes.';
 
-CREATE FUNCTION howdah.link_arrived(link_id uuid, attempt uuid) RETURNS TABLE(arrived bigint, batch bigint, of_attempt bigint, in_transit bigint[], missing bigint[])
+CREATE FUNCTION howdah.link_arrived(link_id uuid, attempt uuid) RETURNS TABLE(arrived bigint, batch bigint, of_attempt bigint, in_transit bigint[], missing bigint[], may_be_lost bigint[], lost bigint)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
@@ -23364,7 +23408,9 @@ begin
     return query
     with receipt as (
         select coalesce(link_arrived.attempt = any (r.attempts), false) as committed, u.message_id,
-            u.local_id
+            u.local_id, r.sender_boot is not null as nonpersistent_there,
+            r.nonpersistent and r.arrived_at < (select d.server_started_at from howdah.audit_destinations d limit 1)
+                as gone_here
         from howdah.link_receipts r cross join unnest(r.message_ids, r.local_ids) u(message_id, local_id)
         where r.arrival_id = v_arrival.arrival_id
     ), absent as (
@@ -23372,6 +23418,7 @@ begin
         cross join receipt r
         join howdah.destinations d on d.id = r.local_id % 1000000 and d.kind = 'queue' and d.journal_level <> 'off'
         where v_arrival.arrived_at > howdah.now() - e.journal_retention_days * interval '1 day'
+          and not r.gone_here
           and not exists (select from howdah.msgs m where m.message_id = r.local_id and m.destination_id = d.id)
           and not exists (select from howdah.msgs_nonpersistent n
               where n.message_id = r.local_id and n.destination_id = d.id)
@@ -23386,7 +23433,9 @@ begin
             select e.message_id from howdah.journal j cross join unnest(j.message_ids) e(message_id)
             where j.event <> 'sent' and j.at >= v_arrival.created_at
               and e.message_id in (select a.local_id from absent a)
-            order by 1);
+            order by 1),
+        array(select r.message_id from receipt r where not r.committed and r.nonpersistent_there order by 1),
+        v_arrival.lost;
 end
 $$;
 
@@ -23439,7 +23488,7 @@ $$;
 
 COMMENT ON FUNCTION howdah.link_names() IS 'the links that the caller may run, for a process that runs all of them.';
 
-CREATE FUNCTION howdah.link_sent(name text, in_transit bigint[] DEFAULT '{}'::bigint[]) RETURNS TABLE(link_id uuid, forwarded bigint, batch bigint, attempt uuid, gone bigint[])
+CREATE FUNCTION howdah.link_sent(name text, in_transit bigint[] DEFAULT '{}'::bigint[], may_be_lost bigint[] DEFAULT '{}'::bigint[]) RETURNS TABLE(link_id uuid, forwarded bigint, batch bigint, attempt uuid, gone bigint[])
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
@@ -23447,8 +23496,8 @@ declare
     v_link howdah.links := howdah._link(link_sent.name, 'browse');
 begin
     return query
-    select v_link.link_id, v_link.forwarded, v_link.batch, v_link.attempt, array(
-        select i.message_id from unnest(in_transit) i(message_id)
+    with absent as (
+        select i.message_id, i.message_id = any (may_be_lost) as may_be_lost from unnest(in_transit) i(message_id)
         join howdah.destinations d on d.id = v_link.source_id and d.kind = 'queue'
         where not exists (select from howdah.msgs m
                 where m.destination_id = v_link.source_id and m.message_id = i.message_id)
@@ -23458,13 +23507,22 @@ begin
                 where p.destination_id = v_link.source_id and p.message_id = i.message_id)
           and not exists (select from howdah.leased l
                 where l.destination_id = v_link.source_id and l.message_id = i.message_id)
+    )
+    select v_link.link_id, v_link.forwarded, v_link.batch, v_link.attempt, array(
+        select a.message_id from absent a where not a.may_be_lost
+        union
+        select e.message_id from howdah.journal j cross join unnest(j.message_ids) e(message_id)
+        where exists (select from absent a where a.may_be_lost)  -- else the journal is not read
+          and j.destination_id = v_link.source_id and j.at >= v_link.created_at
+          and j.event not in ('sent', 'discarded', 'lost')
+          and e.message_id in (select a.message_id from absent a where a.may_be_lost)
         order by 1);
 end
 $$;
 
-COMMENT ON FUNCTION howdah.link_sent(name text, in_transit bigint[]) IS 'what the sending side of a link says, for an audit of both its engines.';
+COMMENT ON FUNCTION howdah.link_sent(name text, in_transit bigint[], may_be_lost bigint[]) IS 'what the sending side of a link says, for an audit of both its engines.';
 
-CREATE FUNCTION howdah.link_take(name text, holder text, target_engine uuid DEFAULT NULL::uuid, max_messages integer DEFAULT NULL::integer) RETURNS TABLE(state text, link_id uuid, engine_id uuid, engine_name text, source text, target_queue text, batch bigint, attempt uuid, acknowledged uuid, taken integer, messages json, service text, dsn_env text, retry_ms_max integer)
+CREATE FUNCTION howdah.link_take(name text, holder text, target_engine uuid DEFAULT NULL::uuid, max_messages integer DEFAULT NULL::integer) RETURNS TABLE(state text, link_id uuid, engine_id uuid, engine_name text, source text, target_queue text, batch bigint, attempt uuid, acknowledged uuid, taken integer, messages json, service text, dsn_env text, retry_ms_max integer, started timestamp with time zone)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
@@ -23545,6 +23603,7 @@ begin
     returning l.batch, l.attempt into link_take.batch, link_take.attempt;
     state := 'batch';
     link_id := v_link.link_id;
+    started := pg_postmaster_start_time();
     target_queue := v_link.target_queue;
     acknowledged := v_link.attempt;
     perform howdah._commit_surely();
@@ -23619,14 +23678,14 @@ $$;
 
 COMMENT ON FUNCTION howdah.list_archive_runs() IS 'list the finished runs of every archive, the present one''s last.';
 
-CREATE FUNCTION howdah.list_arrivals() RETURNS TABLE(engine text, link text, source text, arrived bigint, repeated bigint, in_transit bigint, arrived_at timestamp with time zone, batch bigint, arrived_as text, link_id uuid, engine_id uuid, created_at timestamp with time zone)
+CREATE FUNCTION howdah.list_arrivals() RETURNS TABLE(engine text, link text, source text, arrived bigint, repeated bigint, in_transit bigint, arrived_at timestamp with time zone, batch bigint, arrived_as text, link_id uuid, engine_id uuid, created_at timestamp with time zone, lost bigint)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
     select a.engine_name, a.link_name, a.source_queue, a.arrived, a.repeated,
         (select coalesce(sum(cardinality(r.message_ids)), 0)::bigint from howdah.link_receipts r
             where r.arrival_id = a.arrival_id),
-        a.arrived_at, a.batch, a.arrived_as, a.link_id, a.engine_id, a.created_at
+        a.arrived_at, a.batch, a.arrived_as, a.link_id, a.engine_id, a.created_at, a.lost
     from howdah.link_arrivals a
     where howdah._sees_all() or a.arrived_as = howdah._caller()
         or howdah._may(case when a.source_queue ~ '::' then 'topic' else 'queue' end,
@@ -30866,18 +30925,27 @@ ALTER TABLE howdah.link_arrivals ALTER COLUMN arrival_id ADD GENERATED ALWAYS AS
 
 CREATE TABLE howdah.link_receipts (
     receipt_id bigint NOT NULL,
+    arrived_at timestamp with time zone NOT NULL,
+    sender_boot timestamp with time zone,
     arrival_id integer NOT NULL,
+    nonpersistent boolean NOT NULL,
     attempts uuid[] NOT NULL,
     message_ids bigint[] NOT NULL,
     sent_ats timestamp with time zone[] NOT NULL,
     local_ids bigint[] NOT NULL
 );
 
-COMMENT ON TABLE howdah.link_receipts IS 'Messages that arrived and whose sender is not known to have consumed them: one row for those that the same attempts brought. A message that comes again is found here. The next batch prunes those of the attempt that its sender committed.';
+COMMENT ON TABLE howdah.link_receipts IS 'Messages that arrived and whose sender is not known to have consumed them: one row for those of a level that the same attempts brought. A message that comes again is found here. The next batch prunes those of the attempt that its sender committed.';
 
 COMMENT ON COLUMN howdah.link_receipts.receipt_id IS 'Number of the row.';
 
+COMMENT ON COLUMN howdah.link_receipts.arrived_at IS 'When they arrived.';
+
+COMMENT ON COLUMN howdah.link_receipts.sender_boot IS 'When the sending server had started, if they are non-persistent there: once it has started anew, they do not come again. NULL: they are persistent there.';
+
 COMMENT ON COLUMN howdah.link_receipts.arrival_id IS 'The link by which they came.';
+
+COMMENT ON COLUMN howdah.link_receipts.nonpersistent IS 'True: they are stored as non-persistent here, so a restart of this server may lose them.';
 
 COMMENT ON COLUMN howdah.link_receipts.attempts IS 'Marks of the attempts that brought the messages.';
 
@@ -32619,6 +32687,8 @@ REVOKE ALL ON FUNCTION howdah._keep_link(p_name text, p_holder text) FROM PUBLIC
 
 REVOKE ALL ON FUNCTION howdah._keep_lock(p_name text, p_holder text, p_now timestamp with time zone, p_seconds numeric) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._keep_receipts(p_arrival_id integer, p_attempt uuid, p_started timestamp with time zone, p_message_ids bigint[], p_sent_ats timestamp with time zone[], p_local_ids bigint[], p_levels text[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._kept_for(p_slot integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._kept_resources() FROM PUBLIC;
@@ -32673,9 +32743,9 @@ REVOKE ALL ON FUNCTION howdah._link_refusal(p_sqlstate text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._link_repeated(p_arrival_id integer, p_attempt uuid, p_messages json) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._link_store(p_queue text, p_messages json, OUT message_ids bigint[], OUT sent_ats timestamp with time zone[], OUT local_ids bigint[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._link_store(p_queue text, p_messages json, OUT message_ids bigint[], OUT sent_ats timestamp with time zone[], OUT local_ids bigint[], OUT levels text[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._link_store_each(p_queue text, p_messages json, OUT message_ids bigint[], OUT sent_ats timestamp with time zone[], OUT local_ids bigint[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._link_store_each(p_queue text, p_messages json, OUT message_ids bigint[], OUT sent_ats timestamp with time zone[], OUT local_ids bigint[], OUT levels text[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._listener(p_name text, p_verb text) FROM PUBLIC;
 
@@ -33165,7 +33235,7 @@ REVOKE ALL ON FUNCTION howdah._send(p_queue text, p_body bytea, p_is_text boolea
 
 REVOKE ALL ON FUNCTION howdah._send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[], p_seqs bigint[], p_caught boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._send_batch_to(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._send_batch_to(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[], p_sender boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._send_copied(p_queue text, p_type text, p_from tid, p_to tid, p_bytes_max bigint, p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_content_type text, p_notify boolean, p_bare boolean) FROM PUBLIC;
 
@@ -33772,9 +33842,9 @@ REVOKE ALL ON FUNCTION howdah.lease_ahead(queue text, max_messages integer, dura
 GRANT ALL ON FUNCTION howdah.lease_ahead(queue text, max_messages integer, duration interval, suspects integer, finished bigint[], selector text, consumer bigint) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.lease_ahead(queue text, max_messages integer, duration interval, suspects integer, finished bigint[], selector text, consumer bigint) TO howdah_consumer;
 
-REVOKE ALL ON FUNCTION howdah.link_arrive(link_id uuid, engine_id uuid, engine_name text, link_name text, source text, queue text, batch bigint, attempt uuid, acknowledged uuid, messages json) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.link_arrive(link_id uuid, engine_id uuid, engine_name text, link_name text, source text, queue text, batch bigint, attempt uuid, acknowledged uuid, messages json) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.link_arrive(link_id uuid, engine_id uuid, engine_name text, link_name text, source text, queue text, batch bigint, attempt uuid, acknowledged uuid, messages json) TO howdah_producer;
+REVOKE ALL ON FUNCTION howdah.link_arrive(link_id uuid, engine_id uuid, engine_name text, link_name text, source text, queue text, batch bigint, attempt uuid, acknowledged uuid, messages json, started timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.link_arrive(link_id uuid, engine_id uuid, engine_name text, link_name text, source text, queue text, batch bigint, attempt uuid, acknowledged uuid, messages json, started timestamp with time zone) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.link_arrive(link_id uuid, engine_id uuid, engine_name text, link_name text, source text, queue text, batch bigint, attempt uuid, acknowledged uuid, messages json, started timestamp with time zone) TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.link_arrived(link_id uuid, attempt uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.link_arrived(link_id uuid, attempt uuid) TO howdah_admin;
@@ -33793,9 +33863,9 @@ REVOKE ALL ON FUNCTION howdah.link_names() FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.link_names() TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.link_names() TO howdah_consumer;
 
-REVOKE ALL ON FUNCTION howdah.link_sent(name text, in_transit bigint[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.link_sent(name text, in_transit bigint[]) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.link_sent(name text, in_transit bigint[]) TO howdah_auditor;
+REVOKE ALL ON FUNCTION howdah.link_sent(name text, in_transit bigint[], may_be_lost bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.link_sent(name text, in_transit bigint[], may_be_lost bigint[]) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.link_sent(name text, in_transit bigint[], may_be_lost bigint[]) TO howdah_auditor;
 
 REVOKE ALL ON FUNCTION howdah.link_take(name text, holder text, target_engine uuid, max_messages integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.link_take(name text, holder text, target_engine uuid, max_messages integer) TO howdah_admin;
