@@ -14728,7 +14728,8 @@ CREATE FUNCTION howdah._record_act(p_act text, p_destination_id integer, p_messa
     LANGUAGE plpgsql
     AS $$
 begin
-    if cardinality(p_message_ids) > 0 or p_destination_id is null or p_act in ('fired', 'sought', 'ended') then
+    if cardinality(p_message_ids) > 0 or p_destination_id is null
+       or p_act in ('paused', 'resumed', 'cancelled', 'fired', 'sought', 'ended') then
         perform howdah._commit_needs(4);
         insert into howdah.operator_acts (at, actor, act, destination_id, other_destination_id, reason, message_ids,
             incident_id)
@@ -14949,6 +14950,20 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._record_schedule(p_schedule howdah.schedules, p_queue text, p_act text, p_state text) IS 'record what an administrator did with a schedule.';
+
+CREATE FUNCTION howdah._record_schedule_act(p_schedule howdah.schedules, p_act text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if p_schedule.created_by <> howdah._caller() or howdah._why() is not null
+       or (select howdah._has_role(e.admin_role) from howdah.engine e) then
+        perform howdah._record_act(p_act, p_schedule.destination_id, '{}', null,
+            howdah._why('schedule ' || coalesce(p_schedule.name, p_schedule.id::text)));
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._record_schedule_act(p_schedule howdah.schedules, p_act text) IS 'record that an operator paused, resumed or cancelled a schedule.';
 
 CREATE FUNCTION howdah._record_silent_attempts(p_destination howdah.destinations, p_met howdah.message[]) RETURNS bigint[]
     LANGUAGE plpgsql
@@ -19060,9 +19075,19 @@ $$;
 COMMENT ON FUNCTION howdah._take_these(p_destination howdah.destinations, p_message_ids bigint[], p_act text) IS 'take the named messages out of a destination for an operator, all or none.';
 
 CREATE FUNCTION howdah._takeable(p_destination howdah.destinations, p_message_ids bigint[], p_max bigint) RETURNS TABLE(message_id bigint, origin_id integer)
-    LANGUAGE sql STABLE
+    LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
-    select t.message_id, t.origin_id
+begin
+    if cardinality(p_message_ids) <= 10000 then
+        return query select t.message_id, t.origin_id
+        from howdah._takeable_named(p_destination.id, p_message_ids) t
+        order by t.place, t.message_id
+        limit p_max;
+        return;
+    end if;
+    return query select t.message_id, t.origin_id
     from (
         select m.message_id, m.origin_id, 1 as place from howdah.msgs m
         where m.destination_id = p_destination.id and (p_message_ids is null or m.message_id = any (p_message_ids))
@@ -19081,10 +19106,53 @@ CREATE FUNCTION howdah._takeable(p_destination howdah.destinations, p_message_id
           and (p_message_ids is null or n.message_id = any (p_message_ids))
     ) t
     order by t.place, t.message_id
-    limit p_max
+    limit p_max;
+end
 $$;
 
 COMMENT ON FUNCTION howdah._takeable(p_destination howdah.destinations, p_message_ids bigint[], p_max bigint) IS 'the messages that howdah._take_back would take now, for a dry run.';
+
+CREATE FUNCTION howdah._takeable_named(p_destination_id integer, p_message_ids bigint[]) RETURNS TABLE(message_id bigint, origin_id integer, place integer)
+    LANGUAGE sql STABLE
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET jit TO 'off'
+    AS $$
+    with named as materialized (
+        select k.* from howdah._named_keys(p_destination_id, p_message_ids) k
+    )
+    select n.message_id, k.origin_id, 1
+    from named n cross join lateral (
+        select m.origin_id from howdah.msgs m
+        where m.destination_id = p_destination_id and m.rank = n.rank and m.seq = n.seq and m.message_id = n.message_id
+        offset 0) k
+    union all
+    select n.id, k.origin_id, 2
+    from (select distinct i.id from unnest(p_message_ids) i(id)) n cross join lateral (
+        select p.origin_id from howdah.parked p
+        where p.destination_id = p_destination_id and p.message_id = n.id
+          and (p.lease_id is null or p.due_at <= howdah.now())
+          and (p.boot is null or p.boot = pg_postmaster_start_time())
+        offset 0) k
+    union all
+    select k.message_id, k.origin_id, 2
+    from howdah.leases h cross join lateral (
+        select l.message_id, l.origin_id from howdah.leased l
+        where l.destination_id = p_destination_id and l.rank = h.rank and l.seq >= h.lease_id << 20
+          and l.seq < (h.lease_id + 1) << 20
+        offset 0) k
+    where h.destination_id = p_destination_id and h.until <= howdah.now() and k.message_id = any (p_message_ids)
+    union all
+    select n.message_id, k.origin_id, 3
+    from named n cross join lateral (
+        select m.origin_id from howdah.msgs_nonpersistent m
+        where m.destination_id = p_destination_id and m.rank = n.rank and m.seq = n.seq
+          and m.message_id = n.message_id and m.boot = pg_postmaster_start_time()
+        offset 0) k
+$$;
+
+COMMENT ON FUNCTION howdah._takeable_named(p_destination_id integer, p_message_ids bigint[]) IS 'the named messages that howdah._take_back would take now, each by its key.';
 
 CREATE FUNCTION howdah._ticket_key(p_id integer, p_shift integer, p_block bigint, p_mask bigint) RETURNS bigint
     LANGUAGE sql IMMUTABLE
@@ -19934,6 +20002,14 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._whole_snapshot(p_cursor howdah.ack_cursors) IS 'a cursor''s snapshot in which the transaction that it has passed in part is passed as a whole.';
+
+CREATE FUNCTION howdah._why(p_of text DEFAULT NULL::text) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+    select nullif(concat_ws(': ', p_of, nullif(current_setting('howdah.reason', true), '')), '')
+$$;
+
+COMMENT ON FUNCTION howdah._why(p_of text) IS 'the reason of an act: what it was done to, and the setting howdah.reason of the caller.';
 
 CREATE FUNCTION howdah._why_unarchived() RETURNS text
     LANGUAGE sql STABLE
@@ -21055,6 +21131,7 @@ declare
 begin
     perform howdah._end_schedule(v_schedule, 'cancelled');
     perform howdah._record_schedule(v_schedule, howdah._destination_name(v_schedule.destination_id), 'dropped');
+    perform howdah._record_schedule_act(v_schedule, 'cancelled');
 end
 $$;
 
@@ -21079,6 +21156,7 @@ begin
         if howdah._may_change(v_schedule) then
             perform howdah._end_schedule(v_schedule, 'cancelled');
             perform howdah._record_schedule(v_schedule, v_destination.name, 'dropped');
+            perform howdah._record_schedule_act(v_schedule, 'cancelled');
             v_count := v_count + 1;
         end if;
     end loop;
@@ -21320,10 +21398,9 @@ begin
     if howdah._is_own_session(v_row.id) then
         perform pg_advisory_unlock_shared(howdah._lock_key('consumer', v_row.id::text));
     end if;
-    if v_row.opened_by <> howdah._caller() then
-        perform howdah._record_act('ended', v_row.destination_id, '{}', null, concat_ws(': ',
-            format('consumer %s of %s', v_row.id, quote_ident(v_row.opened_by)),
-            nullif(current_setting('howdah.reason', true), '')));
+    if v_row.opened_by <> howdah._caller() or howdah._why() is not null then
+        perform howdah._record_act('ended', v_row.destination_id, '{}', null,
+            howdah._why(format('consumer %s of %s', v_row.id, quote_ident(v_row.opened_by))));
     end if;
     perform howdah._wake(v_row.destination_id, v_row.waiting);
     return true;
@@ -23677,7 +23754,8 @@ begin
             from howdah.operator_acts a cross join howdah.engine e
             left join howdah.destinations d on d.id = a.destination_id
             left join howdah.destinations o on o.id = a.other_destination_id
-            where only_change is null
+            where only_change is null  -- some acts are changes, and are there already
+              and (a.destination_id is null or a.act not in ('paused', 'resumed', 'cancelled'))
         ) r
         where (of_kind is null or r.kind = of_kind) and (of_name is null or r.name = of_name)
           and (before_at is null or (r.at, coalesce(r.change_id, 0), coalesce(r.act_id, 0))
@@ -25516,8 +25594,12 @@ begin
         sending_paused = d.sending_paused or coalesce(sending, false),
         receiving_paused = d.receiving_paused or coalesce(receiving, false)
     where d.id = v_destination.id;
-    perform howdah._record_change(v_destination.kind, queue, 'altered', v_before,
-        howdah._properties(v_destination.kind, queue));
+    if howdah._properties(v_destination.kind, queue) is distinct from v_before then
+        perform howdah._record_change(v_destination.kind, queue, 'altered', v_before,
+            howdah._properties(v_destination.kind, queue));
+        perform howdah._record_act('paused', v_destination.id, '{}', null, howdah._why(
+            case when receiving is not true then 'sending' when sending is not true then 'receiving' end));
+    end if;
 end
 $$;
 
@@ -25541,13 +25623,14 @@ CREATE FUNCTION howdah.pause_link(name text) RETURNS boolean
     AS $$
 declare
     v_checked constant boolean := howdah._check_admin_service();
-    v_id uuid := (howdah._link(pause_link.name, 'admin')).link_id;
+    v_link howdah.links := howdah._link(pause_link.name, 'admin');
     v_before jsonb := howdah._properties('link', pause_link.name);
 begin
-    update howdah.links l set paused = true where l.link_id = v_id and not l.paused;
+    update howdah.links l set paused = true where l.link_id = v_link.link_id and not l.paused;
     if found then
         perform howdah._record_change('link', pause_link.name, 'altered', v_before,
             howdah._properties('link', pause_link.name));
+        perform howdah._record_act('paused', v_link.source_id, '{}', null, howdah._why('link ' || v_link.name));
         return true;
     end if;
     return false;
@@ -25568,6 +25651,7 @@ begin
     if found then
         perform howdah._record_schedule(v_schedule, howdah._destination_name(v_schedule.destination_id), 'altered',
             'paused');
+        perform howdah._record_schedule_act(v_schedule, 'paused');
         return true;
     end if;
     return false;
@@ -27235,8 +27319,13 @@ begin
             else d.streak_from end
     from (select howdah._engine_state() <> 'running' as halted) s
     where d.id = v_destination.id;
-    perform howdah._record_change(v_destination.kind, queue, 'altered', v_before,
-        howdah._properties(v_destination.kind, queue));
+    if howdah._properties(v_destination.kind, queue) is distinct from v_before
+       or receiving and v_destination.disabled_at is not null then
+        perform howdah._record_change(v_destination.kind, queue, 'altered', v_before,
+            howdah._properties(v_destination.kind, queue));
+        perform howdah._record_act('resumed', v_destination.id, '{}', null, howdah._why(
+            case when receiving is not true then 'sending' when sending is not true then 'receiving' end));
+    end if;
 end
 $$;
 
@@ -27293,13 +27382,14 @@ CREATE FUNCTION howdah.resume_link(name text) RETURNS boolean
     AS $$
 declare
     v_checked constant boolean := howdah._check_admin_service();
-    v_id uuid := (howdah._link(resume_link.name, 'admin')).link_id;
+    v_link howdah.links := howdah._link(resume_link.name, 'admin');
     v_before jsonb := howdah._properties('link', resume_link.name);
 begin
-    update howdah.links l set paused = false where l.link_id = v_id and l.paused;
+    update howdah.links l set paused = false where l.link_id = v_link.link_id and l.paused;
     if found then
         perform howdah._record_change('link', resume_link.name, 'altered', v_before,
             howdah._properties('link', resume_link.name));
+        perform howdah._record_act('resumed', v_link.source_id, '{}', null, howdah._why('link ' || v_link.name));
         return true;
     end if;
     return false;
@@ -27355,6 +27445,7 @@ begin
     where s.id = v_schedule.id;
     perform howdah._record_schedule(v_schedule, howdah._destination_name(v_schedule.destination_id), 'altered',
         'active');
+    perform howdah._record_schedule_act(v_schedule, 'resumed');
     return true;
 end
 $$;
@@ -27498,7 +27589,7 @@ $$;
 
 COMMENT ON FUNCTION howdah.schedule(queue text, body text, cron text, period interval, repeat integer, starts_at timestamp with time zone, ends_at timestamp with time zone, delay interval, name text, time_zone text, catch_up boolean, misfire_grace interval, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delivery_mode text, content_type text, reliability text) IS 'send a message by the clock: at a given time, several times with a period between, or by a cron expression.';
 
-CREATE FUNCTION howdah.seek_subscription(subscription text, since timestamp with time zone) RETURNS void
+CREATE FUNCTION howdah.seek_subscription(subscription text, since timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
@@ -27508,6 +27599,7 @@ declare
     v_upto pg_snapshot := howdah._snapshot();
     v_before bigint[];
     v_after bigint[];
+    v_skipped bigint[];
 begin
     if since is null then
         raise exception using errcode = 'HD005', message = 'since cannot be NULL',
@@ -27537,11 +27629,10 @@ begin
     perform howdah._journal(v_destination, 'sent',
         array(select u.id from unnest(v_after) u(id) except select u.id from unnest(v_before) u(id)),
         false, null, 'to be read again');
-    perform howdah._journal(v_destination, 'discarded',
-        array(select u.id from unnest(v_before) u(id) except select u.id from unnest(v_after) u(id)),
-        false, null, 'passed over');
-    perform howdah._record_act('sought', v_destination.id, '{}', null,
-        concat_ws(': ', 'since ' || since, nullif(current_setting('howdah.reason', true), '')));
+    v_skipped := array(select u.id from unnest(v_before) u(id) except select u.id from unnest(v_after) u(id));
+    perform howdah._journal(v_destination, 'discarded', v_skipped, false, null, 'passed over');
+    perform howdah._record_act('sought', v_destination.id, '{}', null, howdah._why('since ' || since));
+    return cardinality(v_skipped);
 end
 $$;
 
@@ -27865,13 +27956,16 @@ $$;
 
 COMMENT ON FUNCTION howdah.send_batch(queue text, bodies text[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[], reliability text) IS 'send many messages to a queue or topic in one statement, all or nothing.';
 
-CREATE FUNCTION howdah.send_by_hand(queue text, body text, headers jsonb DEFAULT NULL::jsonb, priority integer DEFAULT NULL::integer, delay interval DEFAULT NULL::interval, content_type text DEFAULT 'text/plain'::text, reason text DEFAULT NULL::text) RETURNS bigint
+CREATE FUNCTION howdah.send_by_hand(queue text, body text, headers jsonb DEFAULT NULL::jsonb, priority integer DEFAULT NULL::integer, delay interval DEFAULT NULL::interval, content_type text DEFAULT 'text/plain'::text, reason text DEFAULT NULL::text, message_type text DEFAULT NULL::text, correlation_id text DEFAULT NULL::text, message_group text DEFAULT NULL::text, time_to_live interval DEFAULT NULL::interval, reply_to text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
-    v_message_id bigint := howdah.send(queue, body, headers => headers, priority => priority, delay => delay,
-        content_type => coalesce(content_type, 'text/plain'));
+    v_message_id bigint := howdah.send(queue, body,
+        headers => case when message_group is null then headers
+            else coalesce(headers, '{}') || jsonb_build_object('JMSXGroupID', message_group) end,
+        priority => priority, correlation_id => correlation_id, reply_to => reply_to, message_type => message_type,
+        time_to_live => time_to_live, delay => delay, content_type => coalesce(content_type, 'text/plain'));
 begin
     if v_message_id is not null then
         perform howdah._record_act('sent', (v_message_id % 1000000)::integer, array[v_message_id], null, reason);
@@ -27880,7 +27974,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.send_by_hand(queue text, body text, headers jsonb, priority integer, delay interval, content_type text, reason text) IS 'send one message as a person, and record who sent it and why (howdah.list_acts).';
+COMMENT ON FUNCTION howdah.send_by_hand(queue text, body text, headers jsonb, priority integer, delay interval, content_type text, reason text, message_type text, correlation_id text, message_group text, time_to_live interval, reply_to text) IS 'send one message as a person, and record who sent it and why (howdah.list_acts).';
 
 CREATE FUNCTION howdah.send_copied(queue text, reply_to text DEFAULT NULL::text, time_to_live interval DEFAULT NULL::interval, delay interval DEFAULT NULL::interval, delivery_mode text DEFAULT NULL::text, content_type text DEFAULT NULL::text, notify boolean DEFAULT true, reliability text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -29634,7 +29728,7 @@ CREATE TABLE howdah.operator_acts (
     CONSTRAINT ck_operator_acts_act CHECK (
 CASE
     WHEN (destination_id IS NULL) THEN (act = ANY (ARRAY['paused'::text, 'quiesced'::text, 'stopped'::text, 'resumed'::text]))
-    ELSE (act = ANY (ARRAY['sent'::text, 'replayed'::text, 'edited'::text, 'moved'::text, 'parked'::text, 'retried'::text, 'discarded'::text, 'purged'::text, 'fired'::text, 'sought'::text, 'ended'::text]))
+    ELSE (act = ANY (ARRAY['sent'::text, 'replayed'::text, 'edited'::text, 'moved'::text, 'parked'::text, 'retried'::text, 'discarded'::text, 'purged'::text, 'paused'::text, 'resumed'::text, 'cancelled'::text, 'fired'::text, 'sought'::text, 'ended'::text]))
 END)
 );
 
@@ -29650,7 +29744,7 @@ COMMENT ON COLUMN howdah.operator_acts.other_destination_id IS 'Where replayed, 
 
 COMMENT ON COLUMN howdah.operator_acts.actor IS 'The role that did it.';
 
-COMMENT ON COLUMN howdah.operator_acts.act IS 'sent (by hand), replayed, edited, moved, parked, retried, discarded, purged, fired (a schedule, by hand), sought (a subscription) or ended (somebody else''s consumer); of the engine paused, quiesced, stopped or resumed.';
+COMMENT ON COLUMN howdah.operator_acts.act IS 'sent (by hand), replayed, edited, moved, parked, retried, discarded, purged; paused or resumed (a queue, schedule or link), cancelled or fired (a schedule, by hand), sought (a subscription) or ended (somebody else''s consumer); of the engine paused, quiesced, stopped or resumed.';
 
 COMMENT ON COLUMN howdah.operator_acts.reason IS 'Why, in the operator''s words.';
 
@@ -32934,6 +33028,8 @@ REVOKE ALL ON FUNCTION howdah._record_lease_incident(p_destination_id integer, p
 
 REVOKE ALL ON FUNCTION howdah._record_schedule(p_schedule howdah.schedules, p_queue text, p_act text, p_state text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._record_schedule_act(p_schedule howdah.schedules, p_act text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._record_silent_attempts(p_destination howdah.destinations, p_met howdah.message[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._recount(p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint, OUT verdict text, OUT over_messages bigint, OUT over_bytes bigint, OUT level integer) FROM PUBLIC;
@@ -33242,6 +33338,8 @@ REVOKE ALL ON FUNCTION howdah._take_these(p_destination howdah.destinations, p_m
 
 REVOKE ALL ON FUNCTION howdah._takeable(p_destination howdah.destinations, p_message_ids bigint[], p_max bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._takeable_named(p_destination_id integer, p_message_ids bigint[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._ticket_key(p_id integer, p_shift integer, p_block bigint, p_mask bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._ticket_mask(p_id integer) FROM PUBLIC;
@@ -33309,6 +33407,8 @@ REVOKE ALL ON FUNCTION howdah._walked_lane(p_lane howdah.lanes, p_walk howdah.wa
 REVOKE ALL ON FUNCTION howdah._whole_message(message_id bigint, queue text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._whole_snapshot(p_cursor howdah.ack_cursors) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._why(p_of text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._why_unarchived() FROM PUBLIC;
 
@@ -34342,9 +34442,9 @@ REVOKE ALL ON FUNCTION howdah.send_batch(queue text, bodies text[], headers json
 GRANT ALL ON FUNCTION howdah.send_batch(queue text, bodies text[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[], reliability text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.send_batch(queue text, bodies text[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[], reliability text) TO howdah_producer;
 
-REVOKE ALL ON FUNCTION howdah.send_by_hand(queue text, body text, headers jsonb, priority integer, delay interval, content_type text, reason text) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.send_by_hand(queue text, body text, headers jsonb, priority integer, delay interval, content_type text, reason text) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.send_by_hand(queue text, body text, headers jsonb, priority integer, delay interval, content_type text, reason text) TO howdah_producer;
+REVOKE ALL ON FUNCTION howdah.send_by_hand(queue text, body text, headers jsonb, priority integer, delay interval, content_type text, reason text, message_type text, correlation_id text, message_group text, time_to_live interval, reply_to text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.send_by_hand(queue text, body text, headers jsonb, priority integer, delay interval, content_type text, reason text, message_type text, correlation_id text, message_group text, time_to_live interval, reply_to text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.send_by_hand(queue text, body text, headers jsonb, priority integer, delay interval, content_type text, reason text, message_type text, correlation_id text, message_group text, time_to_live interval, reply_to text) TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.send_copied(queue text, reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, reliability text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.send_copied(queue text, reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, reliability text) TO howdah_admin;

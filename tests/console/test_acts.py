@@ -23,6 +23,7 @@ def test_a_message_is_sent_and_a_queue_paused_and_resumed_with_the_reason_on_rec
         ("sent", "console_operator", "orders", "to try (operator@example.org)")
     ]
     submit(client, act="pause", queue="orders", reason="too fast")
+    submit(client, act="pause", queue="orders", reason="again, which changes nothing")
     assert one(db, "select sending_paused from howdah.list_queues() where queue = 'orders'")
     submit(client, act="resume", queue="orders", reason="well again")
     assert not one(db, "select sending_paused from howdah.list_queues() where queue = 'orders'")
@@ -30,6 +31,12 @@ def test_a_message_is_sent_and_a_queue_paused_and_resumed_with_the_reason_on_rec
         "select actor, reason from howdah.list_changes('queue', 'orders') order by change_id"
     ).fetchall()
     assert ("console_operator", "too fast (operator@example.org)") in changes
+    acts_made = db.execute("select act, actor, queue_name, reason from howdah.list_acts()").fetchall()
+    assert acts_made[:2] == [
+        ("resumed", "console_operator", "orders", "well again (operator@example.org)"),
+        ("paused", "console_operator", "orders", "too fast (operator@example.org)"),
+    ]
+    assert len(acts_made) == 3
 
 
 def test_dead_messages_are_replayed_by_cause_in_batches_under_the_operators_name(

@@ -11,6 +11,9 @@ WHY = "to try (operator@example.org)"
 """The reason as it is recorded: the database knows the role, and the reason names the person."""
 
 
+SCHEDULED = ("paused", "resumed", "fired", "cancelled")
+
+
 def done(client: TestClient, act: str, target: object = "", **fields: str) -> None:
     """The browser is refused, and the operator is not."""
     given = {"act": act, "target": str(target), "reason": "to try", **fields}
@@ -55,7 +58,8 @@ def test_a_schedule_is_paused_resumed_fired_and_cancelled(client: TestClient, db
         done(client, f"{act}-schedule", number)
     assert column(db, "select body from howdah.browse('orders')") == ['{"item": 7}', "tick"]
     assert column(db, "select state from howdah.list_schedules('orders', true)") == ["cancelled"]
-    assert acts(db) == [("console_operator", "fired", "orders", f"schedule hourly: {WHY}")]
+    made = [("console_operator", act, "orders", f"schedule hourly: {WHY}") for act in SCHEDULED]
+    assert acts(db) == made[::-1]
     made = [("console_operator", act, WHY) for act in ("altered", "altered", "dropped")]
     assert changes(db, "schedule") == made
 
@@ -65,6 +69,7 @@ def test_a_link_is_paused_and_resumed(client: TestClient, db: Db, orders: int) -
     for act, paused in (("pause-link", True), ("resume-link", False)):
         done(client, act, "away")
         assert one(db, "select paused from howdah.links") is paused
+    assert acts(db) == [("console_operator", act, "orders", f"link away: {WHY}") for act in ("resumed", "paused")]
     assert changes(db, "link") == [("console_operator", "altered", WHY)] * 2
 
 
@@ -74,6 +79,14 @@ def test_a_consumer_is_ended(client: TestClient, db: Db, connect: Connect, order
     assert column(db, "select consumer from howdah.list_consumers('orders')") == []
     ended = f"consumer {number} of howdah_consumer: {WHY}"
     assert acts(db) == [("console_operator", "ended", "orders", ended)]
+
+
+def test_who_ends_their_own_consumer_from_the_console_is_on_record(client: TestClient, db: Db, orders: int) -> None:
+    with db.transaction():
+        db.execute("set local role console_operator")
+        number = one(db, "select howdah.open_consumer('orders')")
+    assert "1 done" in submit(client, act="end-consumer", target=str(number), reason="to try")
+    assert acts(db) == [("console_operator", "ended", "orders", f"consumer {number} of console_operator: {WHY}")]
 
 
 def test_who_closes_their_own_consumer_is_not_on_record(db: Db, connect: Connect, orders: int) -> None:
