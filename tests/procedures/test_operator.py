@@ -597,3 +597,24 @@ def test_a_message_sent_by_hand_has_type_group_correlation_answer_queue_and_time
     ).fetchall()
     assert is_ == [(sent, "order", "c1", {"a": 1, "JMSXGroupID": "g"}, "answers", True)]
     refused(db, "HD005", f"select {send}{more}", ("[1]",))
+
+
+READ = "select idx_tup_fetch + seq_tup_read from pg_stat_xact_user_tables where relid = 'howdah.msgs'::regclass"
+"""How many rows of the messages this transaction has read."""
+
+
+@pytest.mark.parametrize("call", ["discard('q', %s, dry_run => true)", "move_messages('q', %s, 'r', dry_run => true)"])
+def test_a_dry_run_on_named_messages_reads_these_and_not_the_queue(db: Db, clock: Clock, call: str) -> None:
+    one(db, "select howdah.create_queue('r')")
+    one(db, "select howdah.send_batch('q', array(select 'x' from generate_series(1, 5000)))")
+    ids = column(db, "select message_id from howdah.browse('q', 2000)")[-20:]
+    ids.append(one(db, "select howdah.send('q', 'x', delay => '1 minute')"))
+    ids.append(one(db, "select howdah.send('q', 'x', delivery_mode => 'non-persistent')"))
+    with db.transaction():
+        before = one(db, READ)
+        assert one(db, f"select howdah.{call}", (ids,)) == 22
+        assert one(db, READ) - before < 1000
+    leased = one(db, "select message_id from howdah.lease('q', 1, interval '1 minute')")
+    refused(db, "HD013", f"select howdah.{call}", ([leased],))
+    clock.advance(61)
+    assert one(db, f"select howdah.{call}", ([leased, leased],)) == 1
