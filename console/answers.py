@@ -144,19 +144,11 @@ class Answers:
 
     def _answered(self, request: Request, answer: Callable[[Person], Response]) -> Response:
         """The answer, or the refusal as a page."""
-        address = request.client.host if request.client else ""
-        wait = self._attempts.wait(address)
-        if wait:
-            response = self._said(request, None, 429, "Too many failed log-ins", "Try again later.")
-            response.headers["retry-after"] = str(wait)
-            return response
         person = None
         try:
             person = self._access.identify(request)
-            return answer(person)
+            return self._logged_in(request, person, answer)
         except RefusedError as error:
-            if error.status == 401 and person is not None:
-                self._attempts.failed(address)
             response = self._said(request, None, error.status, "Refused", error.why)
             if error.challenge:
                 response.headers["www-authenticate"] = REALM
@@ -169,6 +161,25 @@ class Answers:
                 return self._said(request, person, _status(ours), "Not done", ours.message, ours.hint or "")
             status = 504 if isinstance(error, psycopg.errors.QueryCanceled) else 500
             return self._said(request, person, status, "Not done", error.diag.message_primary or "The database failed.")
+
+    def _logged_in(self, request: Request, person: Person, answer: Callable[[Person], Response]) -> Response:
+        """The answer, if the person has not failed too often to log in as a user of the database."""
+        if person.user is None:
+            return answer(person)
+        address = request.client.host if request.client else ""
+        wait = self._attempts.wait(address, person.user)
+        if wait:
+            response = self._said(request, None, 429, "Too many failed log-ins", "Try again later.")
+            response.headers["retry-after"] = str(wait)
+            return response
+        try:
+            response = answer(person)
+        except RefusedError as error:
+            if error.status == 401:
+                self._attempts.failed(address, person.user)
+            raise
+        self._attempts.succeeded(address, person.user)
+        return response
 
     def _said(
         self,
