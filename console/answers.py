@@ -12,10 +12,10 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from ..engine.errors import BadArgument, HowdahError, NameNotFound, NoSuchQueue, NotAllowed, translate
 from ..telemetry.metrics import CONTENT_TYPE, rendered
-from .acts import Done
+from .asked import Done, UnconfirmedError
 from .attempts import Attempts
 from .database import Database
-from .forms import act_of, asked_by, check, form, going_on, sofar, told
+from .forms import act_of, asked_by, check, confirming, form, going_on, sofar, told
 from .live import MOST_QUEUES, Poller, Stream, Views
 from .pages.catalog import closed
 from .pages.page import Page, Shown, number
@@ -116,22 +116,26 @@ class Answers:
     def _performed(self, request: Request, person: Person, given: FormData) -> Response:
         self._tokens.check(request, person, str(given.get(FIELD, "")))
         act, asked, name = act_of(given), asked_by(given), str(given.get("act", ""))
-        check(act, asked)
         before = sofar(given)
         try:
             with self._database.work(person, reading=False) as work:
+                check(work, act, asked)
                 done = act.perform(work, asked)
+        except UnconfirmedError as lost:
+            with self._database.work(person) as work:
+                page = confirming(work, act, name, asked, str(lost))
+            return self._render(request, person, page)
         except (HowdahError, psycopg.Error) as error:
             refused = error if isinstance(error, HowdahError) else translate(error)
             if refused is not None and before.count:
-                refused.hint = f"Before this: {told(before.count, before.left)} {refused.hint or ''}"
+                refused.hint = f"Before this: {told(before)} {refused.hint or ''}"
                 raise refused from error
             raise
-        done = Done(before.count + done.count, done.after, before.left + done.left)
+        done = Done(before.count + done.count, done.after, before.left + done.left, before.why or done.why)
         if done.after is not None:
             return self._render(request, person, going_on(act, name, asked, done))
         title = f"{act.title}: done" if done.count else f"{act.title}: nothing done"
-        return self._said(request, person, 200, title, told(done.count, done.left), back=True)
+        return self._said(request, person, 200, title, told(done), back=True)
 
     def _shown(self, request: Request, person: Person, page: Page) -> Response:
         with self._database.work(person) as work:

@@ -11,12 +11,15 @@ WHY = "to try (operator@example.org)"
 """The reason as it is recorded: the database knows the role, and the reason names the person."""
 
 
+NAMED = {"cancel-schedule": "hourly", "end-consumer": ""}
+"""What is asked for before an act; empty: the number."""
 SCHEDULED = ("paused", "resumed", "fired", "cancelled")
 
 
 def done(client: TestClient, act: str, target: object = "", **fields: str) -> None:
     """The browser is refused, and the operator is not."""
     given = {"act": act, "target": str(target), "reason": "to try", **fields}
+    given |= {} if act not in NAMED else {"typed": NAMED[act] or str(target)}
     refusal = submit(client, "browser", **given)
     assert "1 done" not in refusal
     assert "<h1>Not done</h1>" in refusal, refusal
@@ -85,7 +88,7 @@ def test_who_ends_their_own_consumer_from_the_console_is_on_record(client: TestC
     with db.transaction():
         db.execute("set local role console_operator")
         number = one(db, "select howdah.open_consumer('orders')")
-    assert "1 done" in submit(client, act="end-consumer", target=str(number), reason="to try")
+    assert "1 done" in submit(client, act="end-consumer", target=str(number), typed=str(number), reason="to try")
     assert acts(db) == [("console_operator", "ended", "orders", f"consumer {number} of console_operator: {WHY}")]
 
 
