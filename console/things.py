@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from ..engine.admin.links import Links
 from ..engine.admin.logs import Logs
@@ -81,7 +82,7 @@ def _on(things: Things, do: Callable[[Work, Asked, Key], object]) -> Callable[[W
         if asked.after:
             keys = [key for key in keys if key > _key(things, asked.after)]  # type: ignore[operator]
         batch = keys[:BATCH]
-        results = [do(work, asked, key) if alone else work.attempt(lambda k=key: do(work, asked, k)) for key in batch]
+        results = [do(work, asked, key) if alone else work.attempt(partial(do, work, asked, key)) for key in batch]
         left = [result for result in results if isinstance(result, HowdahError)]
         facts = {"queue": asked.queue, "target": ", ".join(map(str, batch)), "by": work.person.name}
         Logs(work.run).write("INFO", f"from the console: {asked.reason}"[:2000], facts)

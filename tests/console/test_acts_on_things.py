@@ -63,8 +63,8 @@ def test_a_schedule_is_paused_resumed_fired_and_cancelled(client: TestClient, db
     assert column(db, "select state from howdah.list_schedules('orders', true)") == ["cancelled"]
     made = [("console_operator", act, "orders", f"schedule hourly: {WHY}") for act in SCHEDULED]
     assert acts(db) == made[::-1]
-    made = [("console_operator", act, WHY) for act in ("altered", "altered", "dropped")]
-    assert changes(db, "schedule") == made
+    changed = [("console_operator", act, WHY) for act in ("altered", "altered", "dropped")]
+    assert changes(db, "schedule") == changed
 
 
 def test_a_link_is_paused_and_resumed(client: TestClient, db: Db, orders: int) -> None:

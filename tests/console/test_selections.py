@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from console_forms import go_on, submit
@@ -43,7 +44,7 @@ def test_chosen_schedules_are_cancelled_when_their_number_is_written(client: Tes
     form = client.get("/act", params={"act": "cancel-schedule", "target": numbers[:2]}).text
     assert "It deals with 2 schedules: daily, hourly." in form
     assert "Write how many they are, 2" in form
-    given = {"act": "cancel-schedule", "target": numbers[:2], "reason": "to try"}
+    given: dict[str, Any] = {"act": "cancel-schedule", "target": numbers[:2], "reason": "to try"}
     assert "not written as it is" in submit(client, typed="3", **given)
     assert active(db) == ["daily", "hourly", "weekly"]
     assert "2 done." in submit(client, typed="2", **given)
