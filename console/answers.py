@@ -140,7 +140,8 @@ class Answers:
     def _shown(self, request: Request, person: Person, page: Page) -> Response:
         with self._database.work(person) as work:
             shown = page(request, work)
-            beside = {"may": offered(work), "closed": closed(work)}
+            queue = shown.values.get("queue") or shown.values.get("name")
+            beside = {"may": offered(work, queue), "closed": closed(work)}
         return self._render(request, person, Shown(shown.template, {**beside, **shown.values}))
 
     def _render(self, request: Request, person: Person, shown: Shown) -> Response:

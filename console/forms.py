@@ -51,7 +51,7 @@ def act_of(given: Mapping[str, Any]) -> Act:
 
 def form(work: Work, act: Act, name: str, asked: Asked) -> Shown:
     """The form of an act, with its preview. Raises NotAllowed if the person's role may not carry it out."""
-    if name not in offered(work):
+    if name not in offered(work, asked.queue):
         raise NotAllowed(
             f"your role may not do this: {act.title}",
             "An administrator can grant it a role of Howdah that may, such as howdah_admin. Nothing was done.",

@@ -25342,6 +25342,21 @@ $$;
 
 COMMENT ON FUNCTION howdah.move_messages(queue text, message_ids bigint[], target text, reason text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, selector text, max_messages bigint, dry_run boolean) IS 'move messages to another queue, and remember where they came from.';
 
+CREATE FUNCTION howdah.my_rights(queue text) RETURNS text[]
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+begin
+    perform howdah._refuse_maintenance();
+    return (
+        select array(select v.verb from unnest(array['send', 'receive', 'browse', 'admin']) v(verb)
+            where howdah._has_right(d.id, v.verb))
+        from howdah.destinations d where d.name = queue and d.dropped_at is null);
+end
+$$;
+
+COMMENT ON FUNCTION howdah.my_rights(queue text) IS 'what the caller may do with a queue, topic or subscription.';
+
 CREATE FUNCTION howdah.nack(queue text, lease bigint, message_ids bigint[] DEFAULT NULL::bigint[], error_text text DEFAULT NULL::text, error_class text DEFAULT NULL::text, delay interval DEFAULT NULL::interval, reject boolean DEFAULT false, worker text DEFAULT NULL::text, details jsonb DEFAULT NULL::jsonb) RETURNS TABLE(message_id bigint, attempt integer, outcome text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -34135,6 +34150,13 @@ GRANT ALL ON FUNCTION howdah.move_all(queue text, target text, max_messages bigi
 
 REVOKE ALL ON FUNCTION howdah.move_messages(queue text, message_ids bigint[], target text, reason text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, selector text, max_messages bigint, dry_run boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.move_messages(queue text, message_ids bigint[], target text, reason text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, selector text, max_messages bigint, dry_run boolean) TO howdah_admin;
+
+REVOKE ALL ON FUNCTION howdah.my_rights(queue text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.my_rights(queue text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.my_rights(queue text) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.my_rights(queue text) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.my_rights(queue text) TO howdah_consumer;
+GRANT ALL ON FUNCTION howdah.my_rights(queue text) TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.nack(queue text, lease bigint, message_ids bigint[], error_text text, error_class text, delay interval, reject boolean, worker text, details jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.nack(queue text, lease bigint, message_ids bigint[], error_text text, error_class text, delay interval, reject boolean, worker text, details jsonb) TO howdah_admin;

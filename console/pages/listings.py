@@ -71,7 +71,7 @@ class Listing:
 
     def shown(self, request: Request, work: Work, given: Mapping[str, str | None], rows: Rows) -> Shown:
         """The table with these rows."""
-        may = offered(work) if self.acts else frozenset()
+        may = offered(work, given.get("queue")) if self.acts else frozenset()
         acts = {title: act for title, act in self.acts.items() if act.name in may}
         for row in rows:
             row.update((title, f"{title}…") for title in acts)

@@ -98,6 +98,23 @@ def test_a_role_without_the_right_is_shown_no_form(client: TestClient, orders: i
     assert "<form method" not in answer.text
 
 
+def test_who_may_not_administer_one_queue_is_offered_no_act_there_and_others_elsewhere(
+    client: TestClient, db: Db, orders: int
+) -> None:
+    one(db, "select howdah.create_queue('secret')")
+    number = one(db, "select howdah.send('secret', 'x')")
+    db.execute("select howdah.revoke_queue('secret', verb, 'howdah_admin') from unnest(array['send', 'admin']) v(verb)")
+    for page in ("/queue?name={0}", "/messages?queue={0}", "/message?queue={0}&id={1}", "/dead?queue={0}"):
+        said = {
+            queue: client.get(page.format(queue, id_)).text for queue, id_ in (("secret", number), ("orders", orders))
+        }
+        assert not re.search('/act\\?|name="act"', said["secret"]), page
+        assert page.startswith("/dead") or "/act?" in said["orders"], page
+    assert client.get("/act?act=purge&queue=secret").status_code == 403
+    assert client.get("/act?act=send&queue=secret").status_code == 403
+    assert client.get("/act?act=send&queue=orders").status_code == 200
+
+
 @pytest.mark.parametrize("person", ["auditor", "browser", "nobody"])
 def test_roles_without_the_right_do_nothing(client: TestClient, db: Db, orders: int, person: str) -> None:
     for act in ("pause", "purge"):
