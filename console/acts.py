@@ -25,7 +25,7 @@ TARGET_QUEUE: Field = ("other", "To which queue", "needed")
 
 
 def preview(work: Work, act: Act, asked: Asked) -> tuple[str, int | None]:
-    """How many it will deal with, in words and as a number. None: more than could be counted."""
+    """How many it will deal with, in words and as a number, which may be an estimate. None: too many to count."""
     if act.things is not None:
         return described(work, act.things, asked)
     if not act.matching:
@@ -43,7 +43,13 @@ def preview(work: Work, act: Act, asked: Asked) -> tuple[str, int | None]:
     if found["complete"]:
         return f"It deals with all that match: {found['matching']:,} messages.", found["matching"]
     said = f"It deals with all that match: {found['matching']:,} among the first {found['looked']:,}, and later ones."
-    return said, None
+    return said, None if given or json.loads(asked.filter) else _all_in(work, asked.queue)
+
+
+def _all_in(work: Work, queue: str) -> int:
+    """About how many messages a queue has, by figures that are kept."""
+    (row,) = work.table("queue_stats", "live, parked", queue=("text", queue))
+    return int(row["live"] + row["parked"])
 
 
 def _single(function: Callable[[Work, Asked], object]) -> Callable[[Work, Asked], Done]:

@@ -247,7 +247,7 @@ operator_acts = Table(
         name="act",
     ),
     comment=(
-        "What operators did with messages and the engine, and who they were. INSERT-only; kept for "
+        "What operators did with messages, queues, schedules and so on, and who they were. INSERT-only; kept for "
         "engine.journal_retention_days."
     ),
 )

@@ -14729,7 +14729,7 @@ CREATE FUNCTION howdah._record_act(p_act text, p_destination_id integer, p_messa
     AS $$
 begin
     if cardinality(p_message_ids) > 0 or p_destination_id is null
-       or p_act in ('paused', 'resumed', 'cancelled', 'fired', 'sought', 'ended') then
+       or p_act in ('purged', 'paused', 'resumed', 'cancelled', 'fired', 'sought', 'ended') then
         perform howdah._commit_needs(4);
         insert into howdah.operator_acts (at, actor, act, destination_id, other_destination_id, reason, message_ids,
             incident_id)
@@ -23626,7 +23626,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.list_acts(queue text, message_id bigint, max_acts integer, before_act bigint) IS 'list what operators did with messages and with the engine, and who they were, newest first.';
+COMMENT ON FUNCTION howdah.list_acts(queue text, message_id bigint, max_acts integer, before_act bigint) IS 'list what operators did with messages, queues, schedules, links, subscriptions, consumers and the engine, and who they were, newest first.';
 
 CREATE FUNCTION howdah.list_aliases() RETURNS TABLE(alias text, target text, default_reliability text, max_reliability text, producer_may_override boolean, created_at timestamp with time zone, created_by text)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -25761,6 +25761,7 @@ declare
     v_checked constant boolean := howdah._check_admin_service();
     v_destination howdah.destinations := howdah._queue(queue, 'admin');
     v_discarded bigint;
+    v_skipped bigint;
 begin
     if v_destination.kind = 'subscription' then
         perform howdah._check_cluster();
@@ -25768,10 +25769,15 @@ begin
     end if;
     v_discarded := howdah._empty_destination(v_destination, 'purged');
     if v_destination.kind = 'subscription' then
-        v_discarded := v_discarded + (
+        v_skipped := (
             select coalesce(sum(howdah._skip_backlog(v_destination, s, a, 'purged')), 0)
             from howdah.subscriptions s join howdah.acks a on a.subscription_id = s.destination_id
             where s.destination_id = v_destination.id);
+        if v_skipped > 0 then
+            perform howdah._record_act('purged', v_destination.id, '{}', null,
+                howdah._why(format('%s unread of its topics', v_skipped)));
+        end if;
+        v_discarded := v_discarded + v_skipped;
     end if;
     return v_discarded;
 end
@@ -29747,7 +29753,7 @@ CASE
 END)
 );
 
-COMMENT ON TABLE howdah.operator_acts IS 'What operators did with messages and the engine, and who they were. INSERT-only; kept for engine.journal_retention_days.';
+COMMENT ON TABLE howdah.operator_acts IS 'What operators did with messages, queues, schedules and so on, and who they were. INSERT-only; kept for engine.journal_retention_days.';
 
 COMMENT ON COLUMN howdah.operator_acts.act_id IS 'Number of the act.';
 

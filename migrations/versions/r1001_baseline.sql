@@ -843,7 +843,7 @@ CREATE TABLE howdah.operator_acts (
     CONSTRAINT pk_operator_acts PRIMARY KEY (act_id),
     CONSTRAINT ck_operator_acts_act CHECK (CASE WHEN destination_id IS NULL THEN act IN ('paused', 'quiesced', 'stopped', 'resumed') ELSE act IN ('sent', 'replayed', 'edited', 'moved', 'parked', 'retried', 'discarded', 'purged', 'paused', 'resumed', 'cancelled', 'fired', 'sought', 'ended') END)
 );
-COMMENT ON TABLE howdah.operator_acts IS 'What operators did with messages and the engine, and who they were. INSERT-only; kept for engine.journal_retention_days.';
+COMMENT ON TABLE howdah.operator_acts IS 'What operators did with messages, queues, schedules and so on, and who they were. INSERT-only; kept for engine.journal_retention_days.';
 COMMENT ON COLUMN howdah.operator_acts.act_id IS 'Number of the act.';
 COMMENT ON COLUMN howdah.operator_acts.at IS 'When it was done.';
 COMMENT ON COLUMN howdah.operator_acts.destination_id IS 'The destination the messages were in. NULL: it was done to the engine.';

@@ -193,6 +193,20 @@ def test_a_purge_goes_in_batches_with_a_preview_and_leaves_what_is_in_hand(
     assert acts == [("discarded", "console_operator", "too old (operator@example.org)")]
 
 
+@pytest.mark.slow
+def test_a_purge_of_more_than_is_counted_says_how_far_it_is_of_about_how_many(
+    client: TestClient, db: Db, orders: int
+) -> None:
+    one(db, "select howdah.send_batch('orders', array(select 'x' from generate_series(1, 110000)))")
+    db.execute("vacuum analyze howdah.msgs")
+    said = client.get("/act?act=purge&queue=orders").text
+    assert "100,000 among the first 100,000, and later ones" in said
+    page = submit(client, act="purge", queue="orders", typed="orders", reason="too old")
+    ((most,),) = [re.findall(r'<progress aria-label="Progress" value="5000" max="(\d+)">', page)]
+    assert 90_000 < int(most) < 130_000
+    assert "data-continue" in page
+
+
 def test_an_edited_message_replaces_the_original_and_keeps_its_lines(client: TestClient, db: Db, orders: int) -> None:
     deliver_and_fail(db, "orders", error_text="broken")
     (grave,) = column(db, "select exception_queue from howdah.list_poison() limit 1")
