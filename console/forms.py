@@ -15,6 +15,7 @@ from .database import Work
 from .pages.page import Shown
 from .rights import offered
 from .things import word
+from .times import whole
 
 #: What a form between two batches says of those before.
 CARRIED = ("after", "sofar", "left", "why", "total")
@@ -25,8 +26,8 @@ def asked_by(given: QueryParams | FormData) -> Asked:
     # A browser writes the lines of a text with carriage returns.
     values = {name: str(value).replace("\0", "").replace("\r\n", "\n") for name, value in given.multi_items()}
     try:
-        ids = tuple(int(str(value)) for value in given.getlist("id"))
-        if not isinstance(json.loads(values.get("filter") or "{}"), dict):
+        ids = tuple(number for value in given.getlist("id") if (number := whole(str(value))) is not None)
+        if len(ids) < len(given.getlist("id")) or not isinstance(json.loads(values.get("filter") or "{}"), dict):
             raise TypeError
     except (TypeError, ValueError) as error:
         raise BadArgument("the form has a number or a filter that is none") from error

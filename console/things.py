@@ -12,7 +12,7 @@ from ..engine.calls.consumers import close_consumer
 from ..engine.errors import BadArgument, HowdahError
 from .asked import REASON, Act, Asked, Done, Things, UnconfirmedError
 from .database import Work
-from .times import moment
+from .times import moment, whole
 
 #: Things of one batch: a transaction of its own.
 BATCH = 100
@@ -66,10 +66,12 @@ def _names(work: Work, things: Things, asked: Asked) -> dict[Key, str]:
 
 
 def _key(things: Things, target: str) -> Key:
-    try:
-        return int(target) if things.numbered else target
-    except ValueError as error:
-        raise BadArgument(f"{target!r} is no number") from error
+    if not things.numbered:
+        return target
+    number = whole(target)
+    if number is None:
+        raise BadArgument(f"{target!r} is no number")
+    return number
 
 
 def _on(things: Things, do: Callable[[Work, Asked, Key], object]) -> Callable[[Work, Asked], Done]:

@@ -165,6 +165,7 @@ def test_a_filter_that_cannot_be_read_is_refused_and_never_left_out(
     assert client.get("/messages?queue=orders").status_code == 200
     assert client.get(f"/messages?queue=orders&{wrong}").status_code == 400
     assert client.get("/act?act=discard&queue=orders&filter=[]").status_code == 400
+    assert client.get(f"/act?act=discard&queue=orders&id={'9' * 30}").status_code == 400
 
 
 def test_the_form_of_all_that_match_says_which_they_are_and_counts_those_that_the_act_can_deal_with(

@@ -109,7 +109,11 @@ def test_a_dead_message_is_edited_and_replayed(client: TestClient, db: Db, order
 
 
 @pytest.mark.parametrize(
-    ("act", "target"), [("seek", "none"), ("fire-schedule", "x"), ("fire-schedule", "0"), ("pause-link", "none")]
+    ("act", "target"),
+    [
+        *(("seek", "none"), ("fire-schedule", "x"), ("fire-schedule", "0"), ("fire-schedule", "9" * 30)),
+        ("pause-link", "none"),
+    ],
 )
 def test_what_is_not_there_is_said_to_be_none(client: TestClient, db: Db, act: str, target: str) -> None:
     said = submit(client, act=act, target=target, reason="r", since="2020-01-01T00:00:00Z")
