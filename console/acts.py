@@ -167,8 +167,6 @@ ACTS: Mapping[str, Act] = {
             REASON,
         ),
     ),
-    "pause": Act("Pause", _single(lambda work, asked: work.admin.pause(asked.queue))),
-    "resume": Act("Resume", _single(lambda work, asked: work.admin.resume(asked.queue))),
     # In batches: to purge a long queue at once takes longer than a statement of the console may.
     "purge": Act("Purge", _on_messages("discard", MANY), destructive=True, matching=True),
     "retry": Act("Retry", _on_messages("retry"), matching=True, state="parked"),

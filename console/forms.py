@@ -14,7 +14,7 @@ from .asked import Act, Asked, Done
 from .database import Work
 from .pages.page import Shown
 from .rights import offered
-from .things import word
+from .things import QUEUES, word
 from .times import whole
 
 #: What a form between two batches says of those before.
@@ -135,7 +135,7 @@ def _form(act: Act, name: str, asked: Asked, carried: Mapping[str, str], **value
         about += " " + ", ".join(map(str, asked.ids[:20]))
     usual = {"preview": "", "error": "", "fields": [], "going": "", "progress": {}}
     back = {"path": "/queue", "name": asked.queue} if asked.queue else {"path": "/"}
-    if act.things is not None:
+    if act.things is not None and not (act.things is QUEUES and asked.queue):
         back = {"path": act.things.page, **({act.things.of: asked.queue} if act.things.of else {})}
     return Shown(
         "act.html",

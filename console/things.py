@@ -1,4 +1,4 @@
-"""Acts on what is no message: schedules, subscriptions, consumers, links. On one, on those chosen, or on all."""
+"""Acts on what is no message: queues, schedules, subscriptions, consumers, links. On one, on those chosen, on all."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ BATCH = 100
 #: Names that a preview shows.
 MOST_NAMES = 20
 
+QUEUES = Things("queue", "list_queues", "", "queue", "queue", "/queues")
 SCHEDULES = Things("schedule", "list_schedules", "queue", "schedule_id", "name", "/schedules", True)
 SUBSCRIPTIONS = Things("subscription", "list_subscriptions", "topic", "subscription", "subscription", "/subscriptions")
 CONSUMERS = Things("consumer", "list_consumers", "queue", "consumer", "consumer", "/consumers", True)
@@ -55,7 +56,8 @@ def _names(work: Work, things: Things, asked: Asked) -> dict[Key, str]:
     """What an act deals with, by key, in the order of keys: the name of each. Raises BadArgument."""
     if asked.whole and not (things.of and asked.queue):
         raise BadArgument(f"say whose {things.noun}s")
-    keys = {_key(things, target) for target in asked.targets}
+    alone = (asked.queue,) if things is QUEUES and asked.queue else ()
+    keys = {_key(things, target) for target in asked.targets or alone}
     names: dict[Key, str] = {key: str(key) for key in keys}
     if asked.whole or things.name != things.key:
         given = {things.of: ("text", asked.queue or None)} if things.of else {}
@@ -112,6 +114,8 @@ def _fire(work: Work, asked: Asked, number: Key) -> bool:
 
 SINCE = ("since", "Since when, such as 2026-01-31T06:00:00Z", "needed")
 THINGS = {
+    "pause": Act("Pause", _on(QUEUES, lambda work, asked, name: work.admin.pause(str(name))), things=QUEUES),
+    "resume": Act("Resume", _on(QUEUES, lambda work, asked, name: work.admin.resume(str(name))), things=QUEUES),
     # It asks for the name only if messages are skipped.
     "seek": Act("Seek", _on(SUBSCRIPTIONS, _seek), (SINCE, REASON), things=SUBSCRIPTIONS),
     "pause-schedule": Act(

@@ -175,3 +175,22 @@ def test_progress_of_more_than_could_be_counted_has_no_value_and_goes_on(
     page = submit(client, act="pause-schedule", queue="orders", all="yes", reason="to try", total="1")
     assert 'value="1" max="1"' in page
     assert "3 done" in go_on(client, page)[0], "more came than were counted"
+
+
+def test_chosen_queues_are_paused_and_resumed_and_one_that_is_not_there_is_left(
+    client: TestClient, db: Db, orders: int
+) -> None:
+    for name in ("a", "b"):
+        one(db, "select howdah.create_queue(%s)", (name,))
+    page = client.get("/queues").text
+    assert re.findall('name="target" value="([ab])"', page) == ["a", "b"]
+    assert re.findall('name="act" value="(\\w+)"', page) == ["pause", "resume"]
+    assert "checkbox" not in client.get("/queues", headers={"x-test-person": "browser"}).text
+    said = submit(client, act="pause", target=["a", "b", "none"], reason="to try")
+    assert "2 done. 1 left alone: there is no queue" in said
+    paused = "select queue from howdah.list_queues() where receiving_paused order by 1"
+    assert column(db, paused) == ["a", "b"]
+    assert "2 done." in submit(client, act="resume", target=["a", "b"], reason="to try")
+    assert column(db, paused) == []
+    made = db.execute("select act, queue_name, reason from howdah.list_acts() order by act_id").fetchall()
+    assert made == [(act, name, WHY) for act in ("paused", "resumed") for name in ("a", "b")]
