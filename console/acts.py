@@ -4,75 +4,34 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from ..engine.admin.links import Links
 from ..engine.admin.logs import Logs
-from ..engine.admin.schedules import Schedules
 from ..engine.calls.bodies import to_json
-from ..engine.calls.consumers import close_consumer
 from ..engine.errors import BadArgument
+from .asked import REASON, Act, Asked, Done, Field
 from .database import Work
+from .things import THINGS, described
 from .times import moment
 
 #: Messages of one batch: a transaction of its own.
 BATCH = 500
 MANY = 5000
+#: Fields of a message to send that are text.
+SENT_TEXTS = ("content_type", "message_type", "message_group", "correlation_id", "reply_to")
 
-Field = tuple[str, str, str]
-REASON: Field = ("reason", "Why? It is recorded under your name.", "needed")
 TARGET_QUEUE: Field = ("other", "To which queue", "needed")
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What a form says."""
-
-    queue: str
-    #: What the act is done to where that is not the queue or its messages: a schedule, a link.
-    target: str
-    ids: tuple[int, ...]
-    filter: str
-    reason: str
-    #: The other fields.
-    values: Mapping[str, str]
-    #: Where the batch before ended.
-    after: str = ""
-
-
-@dataclass(frozen=True)
-class Done:
-    """How many were dealt with, and where to go on if that was one batch of more."""
-
-    count: int
-    after: str | None = None
-    #: Those that match and were left: they are in somebody's hands, or have no queue to go back to.
-    left: int = 0
-
-
-@dataclass(frozen=True)
-class Act:
-    """Something that can be done."""
-
-    title: str
-    perform: Callable[[Work, Asked], Done]
-    fields: tuple[Field, ...] = (REASON,)
-    #: What it destroys cannot be had again: the queue's name is asked for.
-    destructive: bool = False
-    #: Whether it deals with messages: named ones, or all that match a filter.
-    matching: bool = False
-    #: What act_on_matching adds to the filter, where that says nothing of it.
-    state: str | None = None
-
-
-def preview(work: Work, act: Act, asked: Asked) -> str:
-    """How many it will deal with."""
+def preview(work: Work, act: Act, asked: Asked) -> tuple[str, int | None]:
+    """How many it will deal with, in words and as a number, which may be an estimate. None: too many to count."""
+    if act.things is not None:
+        return described(work, act.things, asked)
     if not act.matching:
-        return ""
+        return "", None
     if asked.ids:
-        return f"It deals with {len(asked.ids):,} messages."
+        return f"It deals with {len(asked.ids):,} messages.", len(asked.ids)
     given = {"state": act.state} if act.state else {}
     rows = work.table(
         "count_matching",
@@ -82,17 +41,24 @@ def preview(work: Work, act: Act, asked: Asked) -> str:
     )
     found = rows[0]
     if found["complete"]:
-        return f"It deals with all that match: {found['matching']:,} messages."
-    return f"It deals with all that match: {found['matching']:,} among the first {found['looked']:,}, and later ones."
+        return f"It deals with all that match: {found['matching']:,} messages.", found["matching"]
+    said = f"It deals with all that match: {found['matching']:,} among the first {found['looked']:,}, and later ones."
+    return said, None if given or json.loads(asked.filter) else _all_in(work, asked.queue)
+
+
+def _all_in(work: Work, queue: str) -> int:
+    """About how many messages a queue has, by figures that are kept."""
+    (row,) = work.table("queue_stats", "live, parked", queue=("text", queue))
+    return int(row["live"] + row["parked"])
 
 
 def _single(function: Callable[[Work, Asked], object]) -> Callable[[Work, Asked], Done]:
-    """An act on one thing; its reason goes to the changes and to the log."""
+    """An act on a queue. Its reason goes to the acts, to the changes and to the log."""
 
     def perform(work: Work, asked: Asked) -> Done:
         work.because(asked.reason)
         result = function(work, asked)
-        facts = {"queue": asked.queue, "target": asked.target, "by": work.person.name}
+        facts = {"queue": asked.queue, "by": work.person.name}
         Logs(work.run).write("INFO", f"from the console: {asked.reason}"[:2000], facts)
         return Done(int(result) if isinstance(result, int) else 1)
 
@@ -153,19 +119,21 @@ def _send(work: Work, asked: Asked) -> int:
         asked.queue,
         asked.values.get("body", ""),
         headers=given or None,
-        priority=_whole(asked.values.get("priority"), "priority"),
-        delay=_whole(asked.values.get("delay"), "delay"),
-        content_type=asked.values.get("content_type") or None,
+        priority=_whole(asked.values, "priority"),
+        delay=_whole(asked.values, "delay"),
+        time_to_live=_whole(asked.values, "time_to_live"),
+        **{name: asked.values.get(name) or None for name in SENT_TEXTS},
         reason=work.reason(asked.reason),
     )
     return 0 if sent is None else 1
 
 
-def _whole(given: str | None, name: str) -> int | None:
+def _whole(values: Mapping[str, str], name: str) -> int | None:
+    given = values.get(name)
     try:
         return int(given) if given else None
     except ValueError as error:
-        raise BadArgument(f"the {name} {given!r} is no whole number") from error
+        raise BadArgument(f"the {name.replace('_', ' ')} {given!r} is no whole number") from error
 
 
 def _edit(work: Work, asked: Asked) -> Done:
@@ -181,19 +149,6 @@ def _edit(work: Work, asked: Asked) -> Done:
     return Done(1)
 
 
-def _seek(work: Work, asked: Asked) -> int:
-    since = moment(asked.values.get("since"))
-    if since is None:
-        raise BadArgument("say since when")
-    work.admin.seek_subscription(asked.target, since)
-    return 1
-
-
-def _fire(work: Work, asked: Asked) -> int:
-    _schedules(work).fire_now(_id(asked), work.reason(asked.reason))
-    return 1
-
-
 ACTS: Mapping[str, Act] = {
     "send": Act(
         "Send",
@@ -204,11 +159,14 @@ ACTS: Mapping[str, Act] = {
             ("content_type", "Content type (empty: text/plain)", "optional"),
             ("priority", "Priority, 0 to 9 (empty: the queue's default)", "optional"),
             ("delay", "Seconds until it is delivered (empty: at once)", "optional"),
+            ("time_to_live", "Seconds until it expires (empty: as the queue says)", "optional"),
+            ("message_type", "Type (empty: none)", "optional"),
+            ("message_group", "Group, whose messages are delivered in order (empty: none)", "optional"),
+            ("correlation_id", "Correlation id (empty: none)", "optional"),
+            ("reply_to", "Queue for answers (empty: none)", "optional"),
             REASON,
         ),
     ),
-    "pause": Act("Pause", _single(lambda work, asked: work.admin.pause(asked.queue))),
-    "resume": Act("Resume", _single(lambda work, asked: work.admin.resume(asked.queue))),
     # In batches: to purge a long queue at once takes longer than a statement of the console may.
     "purge": Act("Purge", _on_messages("discard", MANY), destructive=True, matching=True),
     "retry": Act("Retry", _on_messages("retry"), matching=True, state="parked"),
@@ -230,23 +188,5 @@ ACTS: Mapping[str, Act] = {
     "edit": Act(
         "Edit and replay", _edit, (("body", "Body", "text"), ("discard", "Discard the original", "box"), REASON)
     ),
-    "seek": Act("Seek", _single(_seek), (("since", "Since when, such as 2026-01-31T06:00:00Z", "needed"), REASON)),
-    "pause-schedule": Act("Pause the schedule", _single(lambda work, asked: _schedules(work).pause(_id(asked)))),
-    "resume-schedule": Act("Resume the schedule", _single(lambda work, asked: _schedules(work).resume(_id(asked)))),
-    "fire-schedule": Act("Fire the schedule now", _single(_fire)),
-    "cancel-schedule": Act("Cancel the schedule", _single(lambda work, asked: _schedules(work).cancel(_id(asked)))),
-    "pause-link": Act("Pause the link", _single(lambda work, asked: Links(work.run).pause(asked.target))),
-    "resume-link": Act("Resume the link", _single(lambda work, asked: Links(work.run).resume(asked.target))),
-    "end-consumer": Act("End the consumer", _single(lambda work, asked: work.run(close_consumer(_id(asked))))),
+    **THINGS,
 }
-
-
-def _schedules(work: Work) -> Schedules:
-    return Schedules(work.run)
-
-
-def _id(asked: Asked) -> int:
-    try:
-        return int(asked.target)
-    except ValueError as error:
-        raise BadArgument(f"{asked.target!r} is no number") from error

@@ -12,10 +12,10 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from ..engine.errors import BadArgument, HowdahError, NameNotFound, NoSuchQueue, NotAllowed, translate
 from ..telemetry.metrics import CONTENT_TYPE, rendered
-from .acts import Done
+from .asked import Done, UnconfirmedError
 from .attempts import Attempts
 from .database import Database
-from .forms import act_of, asked_by, check, form, going_on, sofar, told
+from .forms import act_of, asked_by, check, confirming, form, going_on, sofar, told
 from .live import MOST_QUEUES, Poller, Stream, Views
 from .pages.catalog import closed
 from .pages.page import Page, Shown, number
@@ -116,27 +116,32 @@ class Answers:
     def _performed(self, request: Request, person: Person, given: FormData) -> Response:
         self._tokens.check(request, person, str(given.get(FIELD, "")))
         act, asked, name = act_of(given), asked_by(given), str(given.get("act", ""))
-        check(act, asked)
         before = sofar(given)
         try:
             with self._database.work(person, reading=False) as work:
+                check(work, act, asked)
                 done = act.perform(work, asked)
+        except UnconfirmedError as lost:
+            with self._database.work(person) as work:
+                page = confirming(work, act, name, asked, str(lost))
+            return self._render(request, person, page)
         except (HowdahError, psycopg.Error) as error:
             refused = error if isinstance(error, HowdahError) else translate(error)
             if refused is not None and before.count:
-                refused.hint = f"Before this: {told(before.count, before.left)} {refused.hint or ''}"
+                refused.hint = f"Before this: {told(before)} {refused.hint or ''}"
                 raise refused from error
             raise
-        done = Done(before.count + done.count, done.after, before.left + done.left)
+        done = Done(before.count + done.count, done.after, before.left + done.left, before.why or done.why)
         if done.after is not None:
             return self._render(request, person, going_on(act, name, asked, done))
         title = f"{act.title}: done" if done.count else f"{act.title}: nothing done"
-        return self._said(request, person, 200, title, told(done.count, done.left), back=True)
+        return self._said(request, person, 200, title, told(done), back=True)
 
     def _shown(self, request: Request, person: Person, page: Page) -> Response:
         with self._database.work(person) as work:
             shown = page(request, work)
-            beside = {"may": offered(work), "closed": closed(work)}
+            queue = shown.values.get("queue") or shown.values.get("name")
+            beside = {"may": offered(work, queue), "closed": closed(work)}
         return self._render(request, person, Shown(shown.template, {**beside, **shown.values}))
 
     def _render(self, request: Request, person: Person, shown: Shown) -> Response:
@@ -144,19 +149,11 @@ class Answers:
 
     def _answered(self, request: Request, answer: Callable[[Person], Response]) -> Response:
         """The answer, or the refusal as a page."""
-        address = request.client.host if request.client else ""
-        wait = self._attempts.wait(address)
-        if wait:
-            response = self._said(request, None, 429, "Too many failed log-ins", "Try again later.")
-            response.headers["retry-after"] = str(wait)
-            return response
         person = None
         try:
             person = self._access.identify(request)
-            return answer(person)
+            return self._logged_in(request, person, answer)
         except RefusedError as error:
-            if error.status == 401 and person is not None:
-                self._attempts.failed(address)
             response = self._said(request, None, error.status, "Refused", error.why)
             if error.challenge:
                 response.headers["www-authenticate"] = REALM
@@ -169,6 +166,25 @@ class Answers:
                 return self._said(request, person, _status(ours), "Not done", ours.message, ours.hint or "")
             status = 504 if isinstance(error, psycopg.errors.QueryCanceled) else 500
             return self._said(request, person, status, "Not done", error.diag.message_primary or "The database failed.")
+
+    def _logged_in(self, request: Request, person: Person, answer: Callable[[Person], Response]) -> Response:
+        """The answer, if the person has not failed too often to log in as a user of the database."""
+        if person.user is None:
+            return answer(person)
+        address = request.client.host if request.client else ""
+        wait = self._attempts.wait(address, person.user)
+        if wait:
+            response = self._said(request, None, 429, "Too many failed log-ins", "Try again later.")
+            response.headers["retry-after"] = str(wait)
+            return response
+        try:
+            response = answer(person)
+        except RefusedError as error:
+            if error.status == 401:
+                self._attempts.failed(address, person.user)
+            raise
+        self._attempts.succeeded(address, person.user)
+        return response
 
     def _said(
         self,

@@ -1,41 +1,84 @@
-"""How often an address may fail to log in."""
+"""How often a user name may fail to log in from an address, and how often the address may."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from typing import TypeVar
 
-MOST_ADDRESSES = 10_000
+T = TypeVar("T")
+
+#: Names and addresses whose failures are kept. One address cannot push out the others: it has to wait before.
+MOST_KEPT = 10_000
+#: Bytes of a user name that count: PostgreSQL cuts the rest off, so it makes no other name.
+NAME_BYTES = 63
 
 
 class Attempts:
-    """Failed log-ins by address, within a time."""
+    """Failed log-ins within a time, by address and user name, and by address.
 
-    def __init__(self, most: int = 10, seconds: float = 60, clock: Callable[[], float] = time.monotonic) -> None:
-        self.most = most
+    Behind a reverse proxy all people have one address. So a name has its own limit, and the limit of an address is ten
+    times as high. It stops nobody whose log-in has succeeded from there: that is no guess at a password.
+    """
+
+    def __init__(
+        self, most: int = 10, seconds: float = 60, clock: Callable[[], float] = time.monotonic, of_address: int = 100
+    ) -> None:
         self.seconds = seconds
         self._clock = clock
-        self._failed: OrderedDict[str, list[float]] = OrderedDict()
+        self._names = _Failures(most)
+        self._addresses = _Failures(of_address)
+        self._known: OrderedDict[Hashable, None] = OrderedDict()
         self._lock = threading.Lock()
 
-    def wait(self, address: str) -> int:
-        """Seconds until that address may try again; 0: now."""
+    def wait(self, address: str, user: str) -> int:
+        """Seconds until that user may try again from that address; 0: now."""
+        name, now = _key(address, user), self._clock()
         with self._lock:
-            recent = self._recent(address)
-            if len(recent) < self.most:
-                return 0
-            return max(1, round(recent[0] + self.seconds - self._clock()))
+            since = now - self.seconds
+            full = self._names.full(name, since)
+            if full is None and name not in self._known:
+                full = self._addresses.full(address, since)
+        return 0 if full is None else max(1, round(full - since))
 
-    def failed(self, address: str) -> None:
+    def failed(self, address: str, user: str) -> None:
         """Count a failure."""
+        now = self._clock()
         with self._lock:
-            self._failed[address] = [*self._recent(address), self._clock()][-self.most :]
-            self._failed.move_to_end(address)
-            while len(self._failed) > MOST_ADDRESSES:
-                self._failed.popitem(last=False)
+            self._names.add(_key(address, user), now)
+            self._addresses.add(address, now)
 
-    def _recent(self, address: str) -> list[float]:
-        since = self._clock() - self.seconds
-        return [at for at in self._failed.get(address, ()) if at > since]
+    def succeeded(self, address: str, user: str) -> None:
+        """Know that user at that address from now on."""
+        with self._lock:
+            _keep(self._known, _key(address, user), None)
+
+
+class _Failures:
+    """When each key failed, as often as matters."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._at: OrderedDict[Hashable, list[float]] = OrderedDict()
+
+    def full(self, key: Hashable, since: float) -> float | None:
+        """The time of the failure that has to age before the next try. None: a try is free."""
+        recent = [at for at in self._at.get(key, ()) if at > since]
+        return recent[0] if len(recent) >= self._most else None
+
+    def add(self, key: Hashable, now: float) -> None:
+        """Count a failure."""
+        _keep(self._at, key, [*self._at.get(key, ()), now][-self._most :])
+
+
+def _key(address: str, user: str) -> Hashable:
+    return address, user.encode("utf-8", "backslashreplace")[:NAME_BYTES]
+
+
+def _keep(kept: OrderedDict[Hashable, T], key: Hashable, value: T) -> None:
+    kept[key] = value
+    kept.move_to_end(key)
+    while len(kept) > MOST_KEPT:
+        kept.popitem(last=False)

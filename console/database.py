@@ -73,6 +73,14 @@ class Work:
             pass
         return []
 
+    def attempt(self, do: Callable[[], T]) -> T | HowdahError:
+        """Do one thing of several: what it returns, or the error with which it alone was undone."""
+        try:
+            with self._connection.transaction():
+                return do()
+        except HowdahError as error:
+            return error
+
     def quickly(self, milliseconds: int, read: Callable[[], list[T]]) -> list[T] | None:
         """As part, if each of its statements takes no longer than that; else None, and the page does without it."""
         setting = "select current_setting('statement_timeout'), set_config('statement_timeout', %s, true)"

@@ -1,4 +1,4 @@
-"""Which acts a person is offered: those whose functions the person's role may call. The database has the last word."""
+"""Which acts a person is offered: those that the person's role may carry out. The database has the last word."""
 
 from __future__ import annotations
 
@@ -15,10 +15,18 @@ _FUNCTIONS = {
     "seek": "seek_subscription",
     "end-consumer": "close_consumer",
 }
+#: The right to the queue that an act needs. Others depend on something else, such as whose the schedule is.
+_RIGHTS = {
+    "send": "send",
+    **dict.fromkeys(("pause", "resume", "purge", "retry", "replay", "move", "park", "discard", "edit"), "admin"),
+    "end-consumer": "receive",
+}
 
 
-def offered(work: Work) -> frozenset[str]:
-    """Names of the acts that this person's role may carry out somewhere."""
+def offered(work: Work, queue: str | None = None) -> frozenset[str]:
+    """Names of the acts that this person's role may carry out: on that queue, or somewhere."""
     functions = {act: _FUNCTIONS.get(act, act.replace("-", "_")) for act in ACTS}
     callable_ = work.callable_among(list(functions.values()))
-    return frozenset(act for act, function in functions.items() if function in callable_)
+    may = frozenset(act for act, function in functions.items() if function in callable_)
+    rights = work.scalar("my_rights", queue=("text", queue)) if may and queue else None
+    return may if rights is None else frozenset(act for act in may if _RIGHTS.get(act, "") in {"", *rights})

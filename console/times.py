@@ -1,4 +1,4 @@
-"""Times that people write."""
+"""Times and numbers that people write."""
 
 from __future__ import annotations
 
@@ -20,3 +20,12 @@ def moment(given: str | None) -> datetime | None:
     if found.tzinfo is None:
         raise BadArgument(f"{given!r} has no zone", _HINT)
     return found
+
+
+def whole(given: str) -> int | None:
+    """The whole number that was written, if the database has such numbers."""
+    try:
+        found = int(given)
+    except ValueError:
+        return None
+    return found if abs(found) < 2**63 else None

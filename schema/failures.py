@@ -227,9 +227,9 @@ operator_acts = Table(
         Text,
         nullable=False,
         comment=(
-            "sent (by hand), replayed, edited, moved, parked, retried, discarded, purged, fired (a schedule, by hand), "
-            "sought (a subscription) or ended (somebody else's consumer); of the engine paused, quiesced, stopped or "
-            "resumed."
+            "sent (by hand), replayed, edited, moved, parked, retried, discarded, purged; paused or resumed (a queue, "
+            "schedule or link), cancelled or fired (a schedule, by hand), sought (a subscription) or ended (somebody "
+            "else's consumer); of the engine paused, quiesced, stopped or resumed."
         ),
     ),
     Column("reason", Text, comment="Why, in the operator's words."),
@@ -243,11 +243,11 @@ operator_acts = Table(
     CheckConstraint(
         "CASE WHEN destination_id IS NULL THEN act IN ('paused', 'quiesced', 'stopped', 'resumed')"
         " ELSE act IN ('sent', 'replayed', 'edited', 'moved', 'parked', 'retried', 'discarded', 'purged',"
-        " 'fired', 'sought', 'ended') END",
+        " 'paused', 'resumed', 'cancelled', 'fired', 'sought', 'ended') END",
         name="act",
     ),
     comment=(
-        "What operators did with messages and the engine, and who they were. INSERT-only; kept for "
+        "What operators did with messages, queues, schedules and so on, and who they were. INSERT-only; kept for "
         "engine.journal_retention_days."
     ),
 )

@@ -44,6 +44,8 @@ LISTINGS = {
         hint="Behind: what was published and this subscription has not had.",
         arguments=(("topic", "text"),),
         acts={"Seek": to_act("seek", "subscription")},
+        pick="subscription",
+        all_of="topic",
     ),
     "/schedules": Listing(
         "Schedules",
@@ -71,6 +73,8 @@ LISTINGS = {
             "Fire now": to_act("fire-schedule", "schedule_id"),
             "Cancel": to_act("cancel-schedule", "schedule_id"),
         },
+        pick="schedule_id",
+        all_of="queue",
     ),
     "/delayed": Listing(
         "Delayed",
@@ -124,6 +128,8 @@ LISTINGS = {
         arguments=QUEUE,
         needed="queue",
         acts={"End": to_act("end-consumer", "consumer")},
+        pick="consumer",
+        all_of="queue",
     ),
     "/links": Listing(
         "Links",
@@ -141,6 +147,7 @@ LISTINGS = {
         ),
         "No link forwards to another engine. Create one: howdah link create",
         acts={"Pause": to_act("pause-link", "name"), "Resume": to_act("resume-link", "name")},
+        pick="name",
     ),
     "/instances": Listing(
         "Instances",

@@ -53,6 +53,10 @@ class Listing:
     links: Mapping[str, Callable[[Mapping[str, Any], Link], str]] = field(default_factory=dict)
     #: A column made of a row for an act, by its title.
     acts: Mapping[str, RowAct] = field(default_factory=dict)
+    #: The column by which rows can be chosen for these acts, and acts on all take them.
+    pick: str = ""
+    #: The argument that names the queue or topic for acts on all of it.
+    all_of: str = ""
     #: The argument that says how many rows.
     limit: str = ""
     #: Arguments that say where the next page begins, each with its SQL type and the column of the last row.
@@ -67,7 +71,7 @@ class Listing:
 
     def shown(self, request: Request, work: Work, given: Mapping[str, str | None], rows: Rows) -> Shown:
         """The table with these rows."""
-        may = offered(work) if self.acts else frozenset()
+        may = offered(work, given.get("queue")) if self.acts else frozenset()
         acts = {title: act for title, act in self.acts.items() if act.name in may}
         for row in rows:
             row.update((title, f"{title}…") for title in acts)
@@ -85,9 +89,17 @@ class Listing:
                     (name, name.replace("_", " ").capitalize(), given[name] or "") for name, _ in self.arguments
                 ],
                 "live_key": None,
+                "choose": self._choose(given, acts),
                 "more": self._more(request, given, rows),
             },
         )
+
+    def _choose(self, given: Mapping[str, str | None], acts: Mapping[str, RowAct]) -> Mapping[str, Any] | None:
+        """How rows are chosen for acts, and of what all are; None: they are not."""
+        if not (self.pick and acts):
+            return None
+        named = [(act.name, title) for title, act in acts.items()]
+        return {"key": self.pick, "acts": named, "of": given.get(self.all_of) or ""}
 
     def given(self, request: Request) -> dict[str, str | None]:
         """The arguments that the URL says."""

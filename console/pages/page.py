@@ -12,7 +12,7 @@ from starlette.requests import Request
 
 from ...engine.errors import BadArgument
 from ..database import Work
-from ..times import moment
+from ..times import moment, whole
 
 Columns = tuple[tuple[str, str], ...]
 Link = Callable[..., str]
@@ -31,11 +31,7 @@ Page = Callable[[Request, Work], Shown]
 
 def number(request: Request, name: str) -> int | None:
     """A number of the URL. None: there is none, or it is not one."""
-    try:
-        found = int(request.query_params.get(name, ""))
-    except ValueError:
-        return None
-    return found if abs(found) < 2**63 else None
+    return whole(request.query_params.get(name, ""))
 
 
 def time_of(request: Request, name: str) -> datetime | None:

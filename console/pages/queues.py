@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from starlette.requests import Request
 
+from ..acts import ACTS
 from ..curves import curves
 from ..database import Work
+from ..rights import offered
 from .figures import FIGURES, busiest, of
 from .listings import to_queue
 from .options import COLUMNS as OPTIONS
@@ -66,6 +68,8 @@ def queues(request: Request, work: Work) -> Shown:
     part = text(request, "like")
     names = work.admin.queue_names(part, after=text(request, "after"), limit=MOST + 1)
     found = of(work, names[:MOST])
+    may = offered(work)
+    chosen = [(act, title) for act, title in QUEUE_ACTS if act in may and ACTS[act].things is not None]
     following = request.url.include_query_params(after=names[MOST - 1]) if len(names) > MOST else None
     return Shown(
         "listing.html",
@@ -80,6 +84,7 @@ def queues(request: Request, work: Work) -> Shown:
             "empty": "There is no such queue that you may browse. Create one: howdah queue create orders",
             "filters": [("like", "Name contains", part or "")],
             "live_key": "queue_name",
+            "choose": {"key": "queue_name", "acts": chosen, "of": ""} if chosen else None,
             "more": f"{following.path}?{following.query}" if following else None,
         },
     )

@@ -103,13 +103,14 @@ class Topics(PoisonAdmin):
         """End a subscription. It loses the messages that it has not read. Raises SubscriptionInUse."""
         self._run(unsubscribe(subscription))
 
-    def seek_subscription(self, subscription: str, since: datetime) -> None:
+    def seek_subscription(self, subscription: str, since: datetime) -> int:
         """Move a subscription to a time: what is still stored from then on comes again; what is older is skipped.
 
-        datetime.min is the beginning, datetime.max the end. Raises SubscriptionInUse.
+        datetime.min is the beginning, datetime.max the end. Returns how many messages it had not read and now skips.
+        Raises SubscriptionInUse.
         """
         call = scalar("seek_subscription", subscription=("text", subscription), since=("timestamptz", moment(since)))
-        self._run(call.then(lambda _: None))
+        return self._run(call.then(int))
 
     def list_subscriptions(self, topic: str | None = None) -> Rows:
         """Return every subscription, or those to a topic, and how far behind each is."""

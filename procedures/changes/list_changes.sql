@@ -41,7 +41,8 @@ begin
             from howdah.operator_acts a cross join howdah.engine e
             left join howdah.destinations d on d.id = a.destination_id
             left join howdah.destinations o on o.id = a.other_destination_id
-            where only_change is null
+            where only_change is null  -- some acts are changes, and are there already
+              and (a.destination_id is null or a.act not in ('paused', 'resumed', 'cancelled'))
         ) r
         where (of_kind is null or r.kind = of_kind) and (of_name is null or r.name = of_name)
           and (before_at is null or (r.at, coalesce(r.change_id, 0), coalesce(r.act_id, 0))

@@ -4,8 +4,8 @@
 -- Raises   HD001 its queue was dropped; HD010 the caller may not receive from its queue.
 -- Role     howdah_consumer howdah_admin
 --
--- Whoever closes what another role has opened is in howdah.list_acts, as having ended it, with the setting
--- howdah.reason.
+-- Whoever closes what another role has opened, or gives a reason with the setting howdah.reason, is in
+-- howdah.list_acts as having ended it.
 create or replace function howdah.close_consumer(consumer bigint) returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -23,10 +23,9 @@ begin
     if howdah._is_own_session(v_row.id) then
         perform pg_advisory_unlock_shared(howdah._lock_key('consumer', v_row.id::text));
     end if;
-    if v_row.opened_by <> howdah._caller() then
-        perform howdah._record_act('ended', v_row.destination_id, '{}', null, concat_ws(': ',
-            format('consumer %s of %s', v_row.id, quote_ident(v_row.opened_by)),
-            nullif(current_setting('howdah.reason', true), '')));
+    if v_row.opened_by <> howdah._caller() or howdah._why() is not null then
+        perform howdah._record_act('ended', v_row.destination_id, '{}', null,
+            howdah._why(format('consumer %s of %s', v_row.id, quote_ident(v_row.opened_by))));
     end if;
     perform howdah._wake(v_row.destination_id, v_row.waiting);
     return true;

@@ -5,6 +5,8 @@
 --
 -- false leaves that side as it is. Resuming receiving also enables a queue that failures in a row disabled, and
 -- restarts their count. In an engine that is paused, quiesced or stopped, the queue then waits for that.
+--
+-- The act is in howdah.list_acts, with the setting howdah.reason.
 create or replace function howdah.resume(
     queue text, sending boolean default true, receiving boolean default true
 ) returns void
@@ -27,7 +29,12 @@ begin
             else d.streak_from end
     from (select howdah._engine_state() <> 'running' as halted) s
     where d.id = v_destination.id;
-    perform howdah._record_change(v_destination.kind, queue, 'altered', v_before,
-        howdah._properties(v_destination.kind, queue));
+    if howdah._properties(v_destination.kind, queue) is distinct from v_before
+       or receiving and v_destination.disabled_at is not null then
+        perform howdah._record_change(v_destination.kind, queue, 'altered', v_before,
+            howdah._properties(v_destination.kind, queue));
+        perform howdah._record_act('resumed', v_destination.id, '{}', null, howdah._why(
+            case when receiving is not true then 'sending' when sending is not true then 'receiving' end));
+    end if;
 end
 $$;

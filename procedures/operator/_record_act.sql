@@ -4,7 +4,8 @@
 -- Role     internal
 --
 -- p_destination_id is NULL for what was done to the engine as a whole. What was done to messages is recorded only if
--- there were any. Without messages a schedule is fired, a subscription sought and a consumer ended.
+-- there were any. Without messages queues, schedules and links are paused and resumed, a schedule is fired or
+-- cancelled, a subscription sought or purged, and a consumer ended.
 --
 -- The act's incident_id is the last incident at that time, and tells which failures a retry came after. Acts are
 -- recorded at any journal_level. They have a table of their own: another column in the journal would cost each delivery
@@ -16,7 +17,8 @@ create or replace function howdah._record_act(
 language plpgsql volatile
 as $$
 begin
-    if cardinality(p_message_ids) > 0 or p_destination_id is null or p_act in ('fired', 'sought', 'ended') then
+    if cardinality(p_message_ids) > 0 or p_destination_id is null
+       or p_act in ('purged', 'paused', 'resumed', 'cancelled', 'fired', 'sought', 'ended') then
         perform howdah._commit_needs(4);
         insert into howdah.operator_acts (at, actor, act, destination_id, other_destination_id, reason, message_ids,
             incident_id)

@@ -3,11 +3,21 @@
 --
 -- Returns  id and origin of each. Nothing is locked, so messages that another transaction holds are included.
 -- Role     internal
+--
+-- As there, up to 10,000 named messages are found by their keys. For more, it goes through the destination once.
 create or replace function howdah._takeable(p_destination howdah.destinations, p_message_ids bigint[], p_max bigint)
 returns table (message_id bigint, origin_id integer)
-language sql stable
+language plpgsql stable set enable_seqscan = off set jit = off
 as $$
-    select t.message_id, t.origin_id
+begin
+    if cardinality(p_message_ids) <= 10000 then
+        return query select t.message_id, t.origin_id
+        from howdah._takeable_named(p_destination.id, p_message_ids) t
+        order by t.place, t.message_id
+        limit p_max;
+        return;
+    end if;
+    return query select t.message_id, t.origin_id
     from (
         select m.message_id, m.origin_id, 1 as place from howdah.msgs m
         where m.destination_id = p_destination.id and (p_message_ids is null or m.message_id = any (p_message_ids))
@@ -26,5 +36,6 @@ as $$
           and (p_message_ids is null or n.message_id = any (p_message_ids))
     ) t
     order by t.place, t.message_id
-    limit p_max
+    limit p_max;
+end
 $$;

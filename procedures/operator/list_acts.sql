@@ -1,12 +1,13 @@
--- howdah.list_acts(queue, message_id, max_acts, before_act): list what operators did with messages and with the engine,
--- and who they were, newest first.
+-- howdah.list_acts(queue, message_id, max_acts, before_act): list what operators did with messages, queues, schedules,
+-- links, subscriptions, consumers and the engine, and who they were, newest first.
 --
 -- Returns  rows of operator_acts with the names of the queues; with message_id, only acts on that message.
 -- Raises   HD001 no such queue; HD005 max_acts is not 1 to 10000; HD010 not allowed.
 -- Role     howdah_admin howdah_auditor
 --
 -- queue is where the messages lay; NULL means every queue that the caller may browse, and the engine as a whole. What
--- was done to that has neither a queue nor messages. For the next page, pass the last act_id as before_act.
+-- was done to that has neither a queue nor messages. What was done to a schedule, link or consumer has the queue, and
+-- its reason begins with the name. For the next page, pass the last act_id as before_act.
 create or replace function howdah.list_acts(
     queue text default null, message_id bigint default null, max_acts integer default 100,
     before_act bigint default null

@@ -28,6 +28,7 @@ begin
         if howdah._may_change(v_schedule) then
             perform howdah._end_schedule(v_schedule, 'cancelled');
             perform howdah._record_schedule(v_schedule, v_destination.name, 'dropped');
+            perform howdah._record_schedule_act(v_schedule, 'cancelled');
             v_count := v_count + 1;
         end if;
     end loop;

@@ -17,6 +17,7 @@ begin
     if found then
         perform howdah._record_schedule(v_schedule, howdah._destination_name(v_schedule.destination_id), 'altered',
             'paused');
+        perform howdah._record_schedule_act(v_schedule, 'paused');
         return true;
     end if;
     return false;

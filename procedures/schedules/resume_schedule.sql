@@ -29,6 +29,7 @@ begin
     where s.id = v_schedule.id;
     perform howdah._record_schedule(v_schedule, howdah._destination_name(v_schedule.destination_id), 'altered',
         'active');
+    perform howdah._record_schedule_act(v_schedule, 'resumed');
     return true;
 end
 $$;

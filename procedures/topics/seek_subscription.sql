@@ -1,5 +1,6 @@
 -- howdah.seek_subscription(subscription, since): make a subscription read from a given time on, whatever it has read.
 --
+-- Returns  the number of messages that it had not read and now skips (bigint).
 -- Raises   HD001 no such subscription; HD005 since is NULL; HD010 not allowed; HD024 it is being read, or messages of
 --          it are leased; HD025 a restored database.
 -- Role     howdah_consumer howdah_admin
@@ -11,7 +12,7 @@
 --
 -- Messages that are set aside for the subscription, or that its poison policy disposed of, do not come again in this
 -- way.
-create or replace function howdah.seek_subscription(subscription text, since timestamptz) returns void
+create or replace function howdah.seek_subscription(subscription text, since timestamptz) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare
@@ -20,6 +21,7 @@ declare
     v_upto pg_snapshot := howdah._snapshot();
     v_before bigint[];
     v_after bigint[];
+    v_skipped bigint[];
 begin
     if since is null then
         raise exception using errcode = 'HD005', message = 'since cannot be NULL',
@@ -49,10 +51,9 @@ begin
     perform howdah._journal(v_destination, 'sent',
         array(select u.id from unnest(v_after) u(id) except select u.id from unnest(v_before) u(id)),
         false, null, 'to be read again');
-    perform howdah._journal(v_destination, 'discarded',
-        array(select u.id from unnest(v_before) u(id) except select u.id from unnest(v_after) u(id)),
-        false, null, 'passed over');
-    perform howdah._record_act('sought', v_destination.id, '{}', null,
-        concat_ws(': ', 'since ' || since, nullif(current_setting('howdah.reason', true), '')));
+    v_skipped := array(select u.id from unnest(v_before) u(id) except select u.id from unnest(v_after) u(id));
+    perform howdah._journal(v_destination, 'discarded', v_skipped, false, null, 'passed over');
+    perform howdah._record_act('sought', v_destination.id, '{}', null, howdah._why('since ' || since));
+    return cardinality(v_skipped);
 end
 $$;

@@ -18,7 +18,7 @@ from .conftest import Audit
 NO_EFFECT = {
     *("archive_identity", "check_archive_run", "check_selector", "check_server", "selector_matches", "now"),
     *("default_options", "engine_options", "presets", "queue_options", "topic_options", "set_storage", "grant_queue"),
-    *("revoke_queue", "may_browse"),
+    *("revoke_queue", "may_browse", "my_rights"),
     *("list_acts", "list_archive_runs", "list_audits", "list_bridges", "list_consumers", "list_delayed", "list_grants"),
     *("list_leases", "list_listeners", "list_poison", "list_policies", "list_queues", "list_schedules", "list_storage"),
     *("list_subscriptions", "list_topics", "list_transactions", "list_workers", "incidents", "last_acked_id"),

@@ -8,6 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 from console_browser import chromium
+from console_forms import SECRET
 from console_people import PASSWORD, ROLES, as_named
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
@@ -45,7 +46,7 @@ def login_dsn(dsn: str, people: None) -> str:
 @pytest.fixture
 def client(login_dsn: str) -> Iterator[TestClient]:
     """A browser at the console, as the operator unless a request says otherwise."""
-    console = app(login_dsn, Host(as_named), live_role="console_browser", secret="s", live_seconds=0.05)
+    console = app(login_dsn, Host(as_named), live_role="console_browser", secret=SECRET, live_seconds=0.05)
     with TestClient(console, headers={"x-test-person": "operator"}, follow_redirects=False) as browser:
         yield browser
 

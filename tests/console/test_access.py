@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 from support import Db
 
 from howdah.console import Basic, Host, Proxy, app
+from howdah.console import attempts as attempts_of
 from howdah.console.attempts import Attempts
 
 
@@ -41,7 +42,7 @@ def test_with_basic_a_person_is_the_databases_user(dsn: str, people: None, order
         assert browser.get("/", headers={"authorization": "Basic %%%"}).status_code == 401
 
 
-def test_failed_log_ins_have_to_wait_and_others_do_not(dsn: str, people: None) -> None:
+def test_failed_log_ins_have_to_wait_and_others_at_the_same_address_do_not(dsn: str, people: None) -> None:
     console = app(dsn, Basic())
     with TestClient(console, client=("192.0.2.1", 1)) as browser:
         for _ in range(10):
@@ -49,6 +50,8 @@ def test_failed_log_ins_have_to_wait_and_others_do_not(dsn: str, people: None) -
         refused = browser.get("/", headers=basic("console_browser", PASSWORD))
         assert refused.status_code == 429
         assert int(refused.headers["retry-after"]) > 0
+        # As behind a proxy, which has one address for all.
+        assert browser.get("/", headers=basic("console_operator", PASSWORD)).status_code == 200
     with TestClient(console, client=("192.0.2.2", 1)) as browser:
         assert browser.get("/", headers=basic("console_browser", PASSWORD)).status_code == 200
 
@@ -56,12 +59,45 @@ def test_failed_log_ins_have_to_wait_and_others_do_not(dsn: str, people: None) -
 def test_an_address_may_try_again_when_its_time_is_up() -> None:
     now = 0.0
     attempts = Attempts(2, 60, lambda: now)
-    attempts.failed("a")
-    assert attempts.wait("a") == 0
-    attempts.failed("a")
-    assert attempts.wait("a") == 60
+    attempts.failed("a", "ann")
+    assert attempts.wait("a", "ann") == 0
+    attempts.failed("a", "ann")
+    assert attempts.wait("a", "ann") == 60
+    assert attempts.wait("a", "bob") == attempts.wait("b", "ann") == 0
     now = 61
-    assert attempts.wait("a") == 0
+    assert attempts.wait("a", "ann") == 0
+
+
+def test_an_address_that_guesses_under_many_names_has_to_wait_and_who_logged_in_from_there_does_not() -> None:
+    attempts = Attempts(2, 60, lambda: 0.0, of_address=5)
+    attempts.succeeded("a", "ann")
+    for number in range(5):
+        assert attempts.wait("a", f"user{number}") == 0
+        attempts.failed("a", f"user{number}")
+    assert attempts.wait("a", "bob") == 60
+    assert attempts.wait("a", "ann") == 0
+    for _ in range(2):
+        attempts.failed("a", "ann")
+    assert attempts.wait("a", "ann") == 60, "the limit of the name holds for all"
+
+
+def test_names_that_the_database_takes_for_one_are_one() -> None:
+    attempts = Attempts(2, 60, lambda: 0.0)
+    for end in ("x", "y"):
+        attempts.failed("a", "n" * 63 + end)
+    assert attempts.wait("a", "n" * 63) == 60
+
+
+def test_failures_of_many_names_and_addresses_take_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attempts_of, "MOST_KEPT", 3)
+    attempts = Attempts(1, 60, lambda: 0.0, of_address=1)
+    for number in range(9):
+        attempts.succeeded(f"a{number}", "ann")
+        attempts.failed(f"a{number}", "x" * 100_000)
+    for kept in (attempts._names._at, attempts._addresses._at, attempts._known):
+        assert next(iter(kept)) in {"a6", ("a6", b"ann"), ("a6", b"x" * 63)}
+        assert len(kept) == 3
+    assert attempts.wait("a8", "bob") == 60
 
 
 def test_a_trusted_proxy_names_the_role_and_nobody_else_does(login_dsn: str, orders: int) -> None:

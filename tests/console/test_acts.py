@@ -6,12 +6,13 @@ import json
 import re
 
 import pytest
-from console_forms import submit
-from console_people import as_named
+from console_forms import SECRET, go_on, submit
+from console_people import as_named, person_named
 from starlette.testclient import TestClient
 from support import Db, column, deliver_and_fail, one
 
 from howdah.console import Host, acts, app
+from howdah.console.tokens import COOKIE, Tokens
 
 
 def test_a_message_is_sent_and_a_queue_paused_and_resumed_with_the_reason_on_record(
@@ -23,6 +24,7 @@ def test_a_message_is_sent_and_a_queue_paused_and_resumed_with_the_reason_on_rec
         ("sent", "console_operator", "orders", "to try (operator@example.org)")
     ]
     submit(client, act="pause", queue="orders", reason="too fast")
+    submit(client, act="pause", queue="orders", reason="again, which changes nothing")
     assert one(db, "select sending_paused from howdah.list_queues() where queue = 'orders'")
     submit(client, act="resume", queue="orders", reason="well again")
     assert not one(db, "select sending_paused from howdah.list_queues() where queue = 'orders'")
@@ -30,6 +32,12 @@ def test_a_message_is_sent_and_a_queue_paused_and_resumed_with_the_reason_on_rec
         "select actor, reason from howdah.list_changes('queue', 'orders') order by change_id"
     ).fetchall()
     assert ("console_operator", "too fast (operator@example.org)") in changes
+    acts_made = db.execute("select act, actor, queue_name, reason from howdah.list_acts()").fetchall()
+    assert acts_made[:2] == [
+        ("resumed", "console_operator", "orders", "well again (operator@example.org)"),
+        ("paused", "console_operator", "orders", "too fast (operator@example.org)"),
+    ]
+    assert len(acts_made) == 3
 
 
 def test_dead_messages_are_replayed_by_cause_in_batches_under_the_operators_name(
@@ -46,13 +54,9 @@ def test_dead_messages_are_replayed_by_cause_in_batches_under_the_operators_name
     form = client.get("/act", params={"act": "replay", "queue": queue, "filter": filter_})
     assert "all that match: 4 messages" in form.text
     page = submit(client, act="replay", queue=queue, filter=filter_, reason="the shop is back")
-    assert "So far: 2 done." in page
-    batches = 1
-    while "data-continue" in page:
-        assert batches < 9
-        given = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', page))
-        page = client.post("/act", data={name: value.replace("&#34;", '"') for name, value in given.items()}).text
-        batches += 1
+    assert "So far: 2 done. That is 2 of 4." in page
+    assert '<progress aria-label="Progress" value="2" max="4">' in page
+    page, _ = go_on(client, page)
     assert "4 done" in page
     assert column(db, "select body from howdah.browse('orders') order by body") == ["a", "b", "c", "d"]
     acts_made = db.execute("select distinct actor, reason from howdah.list_acts()").fetchall()
@@ -84,6 +88,33 @@ def test_one_message_is_parked_retried_moved_and_discarded(client: TestClient, d
     assert done == ["parked", "retried", "moved", "discarded"]
 
 
+@pytest.mark.parametrize("person", ["auditor", "browser"])
+@pytest.mark.parametrize("act", acts.ACTS)
+def test_a_role_without_the_right_is_shown_no_form(client: TestClient, orders: int, person: str, act: str) -> None:
+    given = {"act": act, "queue": "orders", "target": "1", "id": str(orders)}
+    answer = client.get("/act", params=given, headers={"x-test-person": person})
+    assert answer.status_code == 403
+    assert f"your role may not do this: {acts.ACTS[act].title}" in answer.text
+    assert "<form method" not in answer.text
+
+
+def test_who_may_not_administer_one_queue_is_offered_no_act_there_and_others_elsewhere(
+    client: TestClient, db: Db, orders: int
+) -> None:
+    one(db, "select howdah.create_queue('secret')")
+    number = one(db, "select howdah.send('secret', 'x')")
+    db.execute("select howdah.revoke_queue('secret', verb, 'howdah_admin') from unnest(array['send', 'admin']) v(verb)")
+    for page in ("/queue?name={0}", "/messages?queue={0}", "/message?queue={0}&id={1}", "/dead?queue={0}"):
+        said = {
+            queue: client.get(page.format(queue, id_)).text for queue, id_ in (("secret", number), ("orders", orders))
+        }
+        assert not re.search('/act\\?|name="act"', said["secret"]), page
+        assert page.startswith("/dead") or "/act?" in said["orders"], page
+    assert client.get("/act?act=purge&queue=secret").status_code == 403
+    assert client.get("/act?act=send&queue=secret").status_code == 403
+    assert client.get("/act?act=send&queue=orders").status_code == 200
+
+
 @pytest.mark.parametrize("person", ["auditor", "browser", "nobody"])
 def test_roles_without_the_right_do_nothing(client: TestClient, db: Db, orders: int, person: str) -> None:
     for act in ("pause", "purge"):
@@ -96,8 +127,7 @@ def test_roles_without_the_right_do_nothing(client: TestClient, db: Db, orders: 
 def test_a_form_of_another_site_or_person_is_refused(client: TestClient, db: Db, orders: int) -> None:
     fields = {"act": "pause", "queue": "orders", "reason": "r"}
     assert client.post("/act", data=fields).status_code == 403
-    page = client.get("/act?act=pause&queue=orders", headers={"x-test-person": "browser"}).text
-    (token,) = re.findall(r'name="token" value="(\w+)"', page)
+    token = Tokens(SECRET)._sign(client.cookies[COOKIE], person_named("browser"))
     assert client.post("/act", data={**fields, "token": token}).status_code == 403
     (own,) = re.findall(r'name="token" value="(\w+)"', client.get("/act?act=pause&queue=orders").text)
     elsewhere = client.post("/act", data={**fields, "token": own}, headers={"origin": "https://evil.example"})
@@ -135,6 +165,7 @@ def test_a_filter_that_cannot_be_read_is_refused_and_never_left_out(
     assert client.get("/messages?queue=orders").status_code == 200
     assert client.get(f"/messages?queue=orders&{wrong}").status_code == 400
     assert client.get("/act?act=discard&queue=orders&filter=[]").status_code == 400
+    assert client.get(f"/act?act=discard&queue=orders&id={'9' * 30}").status_code == 400
 
 
 def test_the_form_of_all_that_match_says_which_they_are_and_counts_those_that_the_act_can_deal_with(
@@ -163,6 +194,20 @@ def test_a_purge_goes_in_batches_with_a_preview_and_leaves_what_is_in_hand(
     assert acts == [("discarded", "console_operator", "too old (operator@example.org)")]
 
 
+@pytest.mark.slow
+def test_a_purge_of_more_than_is_counted_says_how_far_it_is_of_about_how_many(
+    client: TestClient, db: Db, orders: int
+) -> None:
+    one(db, "select howdah.send_batch('orders', array(select 'x' from generate_series(1, 110000)))")
+    db.execute("vacuum analyze howdah.msgs")
+    said = client.get("/act?act=purge&queue=orders").text
+    assert "100,000 among the first 100,000, and later ones" in said
+    page = submit(client, act="purge", queue="orders", typed="orders", reason="too old")
+    ((most,),) = [re.findall(r'<progress aria-label="Progress" value="5000" max="(\d+)">', page)]
+    assert 90_000 < int(most) < 130_000
+    assert "data-continue" in page
+
+
 def test_an_edited_message_replaces_the_original_and_keeps_its_lines(client: TestClient, db: Db, orders: int) -> None:
     deliver_and_fail(db, "orders", error_text="broken")
     (grave,) = column(db, "select exception_queue from howdah.list_poison() limit 1")
@@ -174,15 +219,22 @@ def test_an_edited_message_replaces_the_original_and_keeps_its_lines(client: Tes
 
 
 def test_what_came_to_nothing_is_not_called_done(client: TestClient, orders: int) -> None:
-    said = submit(client, act="end-consumer", target="4711", reason="gone")
+    said = submit(client, act="end-consumer", target="4711", typed="4711", reason="gone")
     assert "nothing done" in said
 
 
-def test_a_time_needs_its_zone_and_a_body_may_be_json(client: TestClient, db: Db, orders: int) -> None:
+def test_a_time_needs_its_zone_and_a_message_sent_has_what_its_form_says(
+    client: TestClient, db: Db, orders: int
+) -> None:
     assert client.get("/messages?queue=orders&sent_after=2026-01-31T06:00:00").status_code == 400
     assert client.get("/messages?queue=orders&sent_after=2026-01-31T06:00:00Z").status_code == 200
     assert "has no zone" in submit(client, act="park", queue="orders", until="2026-01-31", reason="later")
     fields = {"body": '{"a": 1}', "content_type": "application/json", "priority": "7"}
+    fields |= {"message_type": "order", "message_group": "g", "correlation_id": "c1", "time_to_live": "60"}
     submit(client, act="send", queue="orders", reason="to try", **fields)
-    sent = db.execute("select content_type, body, priority from howdah.browse('orders') where priority = 7").fetchall()
-    assert sent == [("application/json", '{"a": 1}', 7)]
+    sent = db.execute(
+        "select content_type, body, priority, message_type, correlation_id, headers, expires_at > howdah.now()"
+        " from howdah.browse('orders') where priority = 7"
+    ).fetchall()
+    assert sent == [("application/json", '{"a": 1}', 7, "order", "c1", {"JMSXGroupID": "g"}, True)]
+    assert "time to live" in submit(client, act="send", queue="orders", body="x", time_to_live="soon", reason="r")

@@ -11,9 +11,15 @@ WHY = "to try (operator@example.org)"
 """The reason as it is recorded: the database knows the role, and the reason names the person."""
 
 
+NAMED = {"cancel-schedule": "hourly", "end-consumer": ""}
+"""What is asked for before an act; empty: the number."""
+SCHEDULED = ("paused", "resumed", "fired", "cancelled")
+
+
 def done(client: TestClient, act: str, target: object = "", **fields: str) -> None:
     """The browser is refused, and the operator is not."""
     given = {"act": act, "target": str(target), "reason": "to try", **fields}
+    given |= {} if act not in NAMED else {"typed": NAMED[act] or str(target)}
     refusal = submit(client, "browser", **given)
     assert "1 done" not in refusal
     assert "<h1>Not done</h1>" in refusal, refusal
@@ -55,9 +61,10 @@ def test_a_schedule_is_paused_resumed_fired_and_cancelled(client: TestClient, db
         done(client, f"{act}-schedule", number)
     assert column(db, "select body from howdah.browse('orders')") == ['{"item": 7}', "tick"]
     assert column(db, "select state from howdah.list_schedules('orders', true)") == ["cancelled"]
-    assert acts(db) == [("console_operator", "fired", "orders", f"schedule hourly: {WHY}")]
-    made = [("console_operator", act, WHY) for act in ("altered", "altered", "dropped")]
-    assert changes(db, "schedule") == made
+    made = [("console_operator", act, "orders", f"schedule hourly: {WHY}") for act in SCHEDULED]
+    assert acts(db) == made[::-1]
+    changed = [("console_operator", act, WHY) for act in ("altered", "altered", "dropped")]
+    assert changes(db, "schedule") == changed
 
 
 def test_a_link_is_paused_and_resumed(client: TestClient, db: Db, orders: int) -> None:
@@ -65,6 +72,7 @@ def test_a_link_is_paused_and_resumed(client: TestClient, db: Db, orders: int) -
     for act, paused in (("pause-link", True), ("resume-link", False)):
         done(client, act, "away")
         assert one(db, "select paused from howdah.links") is paused
+    assert acts(db) == [("console_operator", act, "orders", f"link away: {WHY}") for act in ("resumed", "paused")]
     assert changes(db, "link") == [("console_operator", "altered", WHY)] * 2
 
 
@@ -74,6 +82,14 @@ def test_a_consumer_is_ended(client: TestClient, db: Db, connect: Connect, order
     assert column(db, "select consumer from howdah.list_consumers('orders')") == []
     ended = f"consumer {number} of howdah_consumer: {WHY}"
     assert acts(db) == [("console_operator", "ended", "orders", ended)]
+
+
+def test_who_ends_their_own_consumer_from_the_console_is_on_record(client: TestClient, db: Db, orders: int) -> None:
+    with db.transaction():
+        db.execute("set local role console_operator")
+        number = one(db, "select howdah.open_consumer('orders')")
+    assert "1 done" in submit(client, act="end-consumer", target=str(number), typed=str(number), reason="to try")
+    assert acts(db) == [("console_operator", "ended", "orders", f"consumer {number} of console_operator: {WHY}")]
 
 
 def test_who_closes_their_own_consumer_is_not_on_record(db: Db, connect: Connect, orders: int) -> None:
@@ -93,7 +109,11 @@ def test_a_dead_message_is_edited_and_replayed(client: TestClient, db: Db, order
 
 
 @pytest.mark.parametrize(
-    ("act", "target"), [("seek", "none"), ("fire-schedule", "x"), ("fire-schedule", "0"), ("pause-link", "none")]
+    ("act", "target"),
+    [
+        *(("seek", "none"), ("fire-schedule", "x"), ("fire-schedule", "0"), ("fire-schedule", "9" * 30)),
+        ("pause-link", "none"),
+    ],
 )
 def test_what_is_not_there_is_said_to_be_none(client: TestClient, db: Db, act: str, target: str) -> None:
     said = submit(client, act=act, target=target, reason="r", since="2020-01-01T00:00:00Z")

@@ -16,4 +16,5 @@ PATHS = (
     "/act?act=pause&queue=orders",
     "/act?act=discard&queue=orders&filter=%7B%7D",
     "/act?act=park&queue=orders&id={id}",
+    "/act?act=cancel-schedule&queue=orders&all=yes",
 )

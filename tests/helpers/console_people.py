@@ -14,5 +14,9 @@ PASSWORD = "correct horse"
 
 def as_named(request: Request) -> Person:
     """The person of a test's request, as an application would say it."""
-    name = request.headers["x-test-person"]
+    return person_named(request.headers["x-test-person"])
+
+
+def person_named(name: str) -> Person:
+    """One of the people."""
     return Person(f"{name}@example.org", role=f"console_{name}")

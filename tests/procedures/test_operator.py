@@ -534,3 +534,87 @@ def test_what_may_not_be_sent_is_no_act_either(db: Db, connect: Connect) -> None
     one(db, "select howdah.pause('q')")
     refused(db, "HD008", "select howdah.send_by_hand('q', 'x', reason => 'try')")
     assert acts(db) == []
+
+
+def test_what_is_paused_and_resumed_is_an_act_and_a_change_and_stands_once_in_the_list_of_both(db: Db) -> None:
+    db.execute("set howdah.reason = 'night'")
+    one(db, "select howdah.create_link('away', 'q', 'there', service => 'other')")
+    number = one(db, "select howdah.schedule('q', 'x'::text, period => '1 hour', name => 'hourly')")
+    for act in ("pause('q')", "pause('q')", "pause_link('away')", "resume_link('away')", "resume_link('away')"):
+        one(db, f"select howdah.{act}")
+    one(db, "select howdah.resume('q', receiving => false)")
+    for act in ("pause", "resume", "cancel"):
+        one(db, f"select howdah.{act}_schedule(%s)", (number,))
+    made = db.execute("select act, queue_name, reason, message_ids from howdah.list_acts() order by act_id").fetchall()
+    assert made == [
+        ("paused", "q", "night", []),
+        ("paused", "q", "link away: night", []),
+        ("resumed", "q", "link away: night", []),
+        ("resumed", "q", "sending: night", []),
+        *(("paused", "q", "schedule hourly: night", []), ("resumed", "q", "schedule hourly: night", [])),
+        ("cancelled", "q", "schedule hourly: night", []),
+    ]
+    listed = "select kind, act from howdah.list_changes() where change_id is null or kind in ('link', 'schedule')"
+    assert column(db, "select act_id from howdah.list_changes() where act_id is not null") == []
+    assert db.execute(listed).fetchall()[::-1] == [
+        *(("link", "created"), ("schedule", "created"), ("link", "altered"), ("link", "altered")),
+        *(("schedule", "altered"), ("schedule", "altered"), ("schedule", "dropped")),
+    ]
+    assert one(db, "select count(*)::int from howdah.audit_acts") == 0, "no operation on messages"
+
+
+def test_a_queue_that_failures_disabled_and_an_operator_resumes_is_an_act(db: Db) -> None:
+    one(db, "update howdah.destinations set disabled_at = howdah.now() where name = 'q' returning 1")
+    one(db, "select howdah.resume('q')")
+    assert column(db, "select act from howdah.list_acts()") == ["resumed"]
+
+
+def test_an_application_that_cancels_its_own_schedule_is_no_operator_unless_it_says_why(
+    db: Db, connect: Connect
+) -> None:
+    application = connect("howdah_producer")
+    make = "select howdah.schedule('q', 'x'::text, period => '1 hour')"
+    one(application, "select howdah.cancel_schedule(%s)", (one(application, make),))
+    one(application, make)
+    assert one(application, "select howdah.cancel_schedules('q')") == 1
+    assert column(db, "select act from howdah.list_acts()") == []
+    for why in ("enough", ""):
+        application.execute("select set_config('howdah.reason', %s, false)", (why,))
+        number = one(application, make)
+        one(application, "select howdah.pause_schedule(%s)", (number,))
+    one(db, "select howdah.cancel_schedules('q')")
+    made = column(db, "select actor || ' ' || act from howdah.list_acts() order by act_id")
+    assert made == ["howdah_producer paused", *[f"{one(db, 'select session_user::text')} cancelled"] * 2]
+
+
+def test_a_message_sent_by_hand_has_type_group_correlation_answer_queue_and_time_to_live(db: Db) -> None:
+    send = "howdah.send_by_hand('q', 'x', headers => %s, message_type => 'order', correlation_id => 'c1'"
+    more = ", message_group => 'g', time_to_live => '1 hour', reply_to => 'answers')"
+    sent: int = one(db, f"select {send}{more}", ('{"a": 1}',))
+    is_ = db.execute(
+        "select message_id, message_type, correlation_id, headers, reply_to, expires_at > howdah.now()"
+        " from howdah.browse('q')"
+    ).fetchall()
+    assert is_ == [(sent, "order", "c1", {"a": 1, "JMSXGroupID": "g"}, "answers", True)]
+    refused(db, "HD005", f"select {send}{more}", ("[1]",))
+
+
+READ = "select idx_tup_fetch + seq_tup_read from pg_stat_xact_user_tables where relid = 'howdah.msgs'::regclass"
+"""How many rows of the messages this transaction has read."""
+
+
+@pytest.mark.parametrize("call", ["discard('q', %s, dry_run => true)", "move_messages('q', %s, 'r', dry_run => true)"])
+def test_a_dry_run_on_named_messages_reads_these_and_not_the_queue(db: Db, clock: Clock, call: str) -> None:
+    one(db, "select howdah.create_queue('r')")
+    one(db, "select howdah.send_batch('q', array(select 'x' from generate_series(1, 5000)))")
+    ids = column(db, "select message_id from howdah.browse('q', 2000)")[-20:]
+    ids.append(one(db, "select howdah.send('q', 'x', delay => '1 minute')"))
+    ids.append(one(db, "select howdah.send('q', 'x', delivery_mode => 'non-persistent')"))
+    with db.transaction():
+        before = one(db, READ)
+        assert one(db, f"select howdah.{call}", (ids,)) == 22
+        assert one(db, READ) - before < 1000
+    leased = one(db, "select message_id from howdah.lease('q', 1, interval '1 minute')")
+    refused(db, "HD013", f"select howdah.{call}", ([leased],))
+    clock.advance(61)
+    assert one(db, f"select howdah.{call}", ([leased, leased],)) == 1

@@ -141,3 +141,19 @@ def test_no_maintenance_drops_a_queue_or_a_topic_that_nobody_uses(db: Db) -> Non
         db.execute(f"select howdah.{name}()".encode())
     assert column(db, "select name from howdah.destinations where name in ('q', 't') order by 1") == ["q", "t"]
     one(db, "select howdah.send('q', 'x')")
+
+
+def test_my_rights_are_those_of_the_caller_at_one_queue_and_null_where_there_is_none(db: Db, connect: Connect) -> None:
+    one(db, "select howdah.create_queue('q')")
+    one(db, "select howdah.create_queue('r')")
+    one(db, "select howdah.create_topic('t')")
+    one(db, "select howdah.grant_queue('r', 'receive', 'howdah_browser')")
+    one(db, "select howdah.revoke_queue('r', 'admin', 'howdah_admin')")
+    mine = "select howdah.my_rights(%s)"
+    assert one(connect("howdah_browser"), mine, ("q",)) == ["browse"]
+    assert one(connect("howdah_browser"), mine, ("r",)) == ["receive", "browse"]
+    assert "admin" in one(connect("howdah_admin"), mine, ("q",))
+    assert "admin" not in one(connect("howdah_admin"), mine, ("r",))
+    assert "send" in one(connect("howdah_producer"), mine, ("t",))
+    assert one(db, mine, ("none",)) is None
+    assert one(db, mine, (None,)) is None

@@ -294,7 +294,8 @@ def test_fired_by_hand_a_schedule_sends_at_once_and_goes_on_as_it_was(
     assert [message.message_id for message in receive(db, "q", 10)] == sent
     assert state(db, number, "state", "next_at", "remaining") == before
     assert state(db, number, "fired", "last_fired_at") == (2, clock.now)
-    acts = db.execute("select act, queue_name, reason, message_ids from howdah.list_acts() order by act_id").fetchall()
+    listed = "select act, queue_name, reason, message_ids from howdah.list_acts() where act = 'fired' order by act_id"
+    acts = db.execute(listed).fetchall()
     assert acts == [("fired", "q", f"schedule {number}: now", [message]) for message in sent]
     if not paused:
         clock.advance(10)
@@ -311,7 +312,7 @@ def test_fired_by_hand_a_cron_schedule_with_a_period_begins_a_series_though_it_i
     for _ in range(2):
         clock.advance(10)
         assert fire(db) == 1
-    assert one(db, "select reason from howdah.list_acts()") == "schedule two"
+    assert one(db, "select reason from howdah.list_acts() where act = 'fired'") == "schedule two"
 
 
 def test_who_may_not_change_a_schedule_does_not_fire_it(db: Db, connect: Connect, create: Create) -> None:
@@ -326,7 +327,7 @@ def test_who_may_not_change_a_schedule_does_not_fire_it(db: Db, connect: Connect
     one(db, "select howdah.cancel_schedule(%s)", (number,))
     refused(db, "HD029", "select howdah.fire_schedule(%s)", (number,))
     refused(db, "HD029", "select howdah.fire_schedule(null)")
-    assert column(db, "select act from howdah.list_acts()") == []
+    assert "fired" not in column(db, "select act from howdah.list_acts()")
 
 
 def test_a_refusal_for_a_time_is_tried_again_and_one_for_good_ends_in_failed(

@@ -80,6 +80,8 @@ def test_purging_a_subscription_passes_over_its_backlog_and_is_journalled(db: Db
     assert one(db, "select howdah.purge_queue(%s)", (name,)) == 2
     assert bodies(db, name) == []
     assert one(db, "select howdah.purge_queue(%s)", (name,)) == 0
+    made = db.execute("select act, queue_name, reason, message_ids from howdah.list_acts() order by act_id").fetchall()
+    assert made == [("purged", name, "purged", [sent[0]]), ("purged", name, "1 unread of its topics", [])]
     assert column(
         db, "select message_id from howdah.audit_journal where queue = %s and event = 'discarded' order by 1", (name,)
     ) == [

@@ -107,6 +107,11 @@ class AsyncPoisonAdmin(AsyncSearch):
         priority: int | None = None,
         delay: Seconds | None = None,
         content_type: str | None = None,
+        message_type: str | None = None,
+        correlation_id: str | None = None,
+        message_group: str | None = None,
+        time_to_live: Seconds | None = None,
+        reply_to: str | None = None,
         reason: str | None = None,
     ) -> int | None:
         """Send one message as a person; who sent it and why is an act. Returns its number."""
@@ -118,6 +123,11 @@ class AsyncPoisonAdmin(AsyncSearch):
             "delay": ("interval", interval("delay", delay)),
             "content_type": ("text", content_type),
             "reason": ("text", reason),
+            "message_type": ("text", message_type),
+            "correlation_id": ("text", correlation_id),
+            "message_group": ("text", message_group),
+            "time_to_live": ("interval", interval("time_to_live", time_to_live)),
+            "reply_to": ("text", reply_to),
         }
         return cast("int | None", await self._run(scalar("send_by_hand", **arguments)))
 

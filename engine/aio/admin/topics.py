@@ -104,13 +104,14 @@ class AsyncTopics(AsyncPoisonAdmin):
         """End a subscription. It loses the messages that it has not read. Raises SubscriptionInUse."""
         await self._run(unsubscribe(subscription))
 
-    async def seek_subscription(self, subscription: str, since: datetime) -> None:
+    async def seek_subscription(self, subscription: str, since: datetime) -> int:
         """Move a subscription to a time: what is still stored from then on comes again; what is older is skipped.
 
-        datetime.min is the beginning, datetime.max the end. Raises SubscriptionInUse.
+        datetime.min is the beginning, datetime.max the end. Returns how many messages it had not read and now skips.
+        Raises SubscriptionInUse.
         """
         call = scalar("seek_subscription", subscription=("text", subscription), since=("timestamptz", moment(since)))
-        await self._run(call.then(lambda _: None))
+        return await self._run(call.then(int))
 
     async def list_subscriptions(self, topic: str | None = None) -> Rows:
         """Return every subscription, or those to a topic, and how far behind each is."""
