@@ -14789,7 +14789,8 @@ CREATE FUNCTION howdah._record_act(p_act text, p_destination_id integer, p_messa
     LANGUAGE plpgsql
     AS $$
 begin
-    if cardinality(p_message_ids) > 0 or p_destination_id is null or p_act in ('fired', 'sought', 'ended') then
+    if cardinality(p_message_ids) > 0 or p_destination_id is null
+       or p_act in ('purged', 'paused', 'resumed', 'cancelled', 'fired', 'sought', 'ended') then
         perform howdah._commit_needs(4);
         insert into howdah.operator_acts (at, actor, act, destination_id, other_destination_id, reason, message_ids,
             incident_id)
@@ -15010,6 +15011,20 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._record_schedule(p_schedule howdah.schedules, p_queue text, p_act text, p_state text) IS 'record what an administrator did with a schedule.';
+
+CREATE FUNCTION howdah._record_schedule_act(p_schedule howdah.schedules, p_act text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if p_schedule.created_by <> howdah._caller() or howdah._why() is not null
+       or (select howdah._has_role(e.admin_role) from howdah.engine e) then
+        perform howdah._record_act(p_act, p_schedule.destination_id, '{}', null,
+            howdah._why('schedule ' || coalesce(p_schedule.name, p_schedule.id::text)));
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._record_schedule_act(p_schedule howdah.schedules, p_act text) IS 'record that an operator paused, resumed or cancelled a schedule.';
 
 CREATE FUNCTION howdah._record_silent_attempts(p_destination howdah.destinations, p_met howdah.message[]) RETURNS bigint[]
     LANGUAGE plpgsql
@@ -19125,9 +19140,19 @@ $$;
 COMMENT ON FUNCTION howdah._take_these(p_destination howdah.destinations, p_message_ids bigint[], p_act text) IS 'take the named messages out of a destination for an operator, all or none.';
 
 CREATE FUNCTION howdah._takeable(p_destination howdah.destinations, p_message_ids bigint[], p_max bigint) RETURNS TABLE(message_id bigint, origin_id integer)
-    LANGUAGE sql STABLE
+    LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
-    select t.message_id, t.origin_id
+begin
+    if cardinality(p_message_ids) <= 10000 then
+        return query select t.message_id, t.origin_id
+        from howdah._takeable_named(p_destination.id, p_message_ids) t
+        order by t.place, t.message_id
+        limit p_max;
+        return;
+    end if;
+    return query select t.message_id, t.origin_id
     from (
         select m.message_id, m.origin_id, 1 as place from howdah.msgs m
         where m.destination_id = p_destination.id and (p_message_ids is null or m.message_id = any (p_message_ids))
@@ -19146,10 +19171,53 @@ CREATE FUNCTION howdah._takeable(p_destination howdah.destinations, p_message_id
           and (p_message_ids is null or n.message_id = any (p_message_ids))
     ) t
     order by t.place, t.message_id
-    limit p_max
+    limit p_max;
+end
 $$;
 
 COMMENT ON FUNCTION howdah._takeable(p_destination howdah.destinations, p_message_ids bigint[], p_max bigint) IS 'the messages that howdah._take_back would take now, for a dry run.';
+
+CREATE FUNCTION howdah._takeable_named(p_destination_id integer, p_message_ids bigint[]) RETURNS TABLE(message_id bigint, origin_id integer, place integer)
+    LANGUAGE sql STABLE
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET jit TO 'off'
+    AS $$
+    with named as materialized (
+        select k.* from howdah._named_keys(p_destination_id, p_message_ids) k
+    )
+    select n.message_id, k.origin_id, 1
+    from named n cross join lateral (
+        select m.origin_id from howdah.msgs m
+        where m.destination_id = p_destination_id and m.rank = n.rank and m.seq = n.seq and m.message_id = n.message_id
+        offset 0) k
+    union all
+    select n.id, k.origin_id, 2
+    from (select distinct i.id from unnest(p_message_ids) i(id)) n cross join lateral (
+        select p.origin_id from howdah.parked p
+        where p.destination_id = p_destination_id and p.message_id = n.id
+          and (p.lease_id is null or p.due_at <= howdah.now())
+          and (p.boot is null or p.boot = pg_postmaster_start_time())
+        offset 0) k
+    union all
+    select k.message_id, k.origin_id, 2
+    from howdah.leases h cross join lateral (
+        select l.message_id, l.origin_id from howdah.leased l
+        where l.destination_id = p_destination_id and l.rank = h.rank and l.seq >= h.lease_id << 20
+          and l.seq < (h.lease_id + 1) << 20
+        offset 0) k
+    where h.destination_id = p_destination_id and h.until <= howdah.now() and k.message_id = any (p_message_ids)
+    union all
+    select n.message_id, k.origin_id, 3
+    from named n cross join lateral (
+        select m.origin_id from howdah.msgs_nonpersistent m
+        where m.destination_id = p_destination_id and m.rank = n.rank and m.seq = n.seq
+          and m.message_id = n.message_id and m.boot = pg_postmaster_start_time()
+        offset 0) k
+$$;
+
+COMMENT ON FUNCTION howdah._takeable_named(p_destination_id integer, p_message_ids bigint[]) IS 'the named messages that howdah._take_back would take now, each by its key.';
 
 CREATE FUNCTION howdah._ticket_key(p_id integer, p_shift integer, p_block bigint, p_mask bigint) RETURNS bigint
     LANGUAGE sql IMMUTABLE
@@ -20000,6 +20068,14 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._whole_snapshot(p_cursor howdah.ack_cursors) IS 'a cursor''s snapshot in which the transaction that it has passed in part is passed as a whole.';
+
+CREATE FUNCTION howdah._why(p_of text DEFAULT NULL::text) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+    select nullif(concat_ws(': ', p_of, nullif(current_setting('howdah.reason', true), '')), '')
+$$;
+
+COMMENT ON FUNCTION howdah._why(p_of text) IS 'the reason of an act: what it was done to, and the setting howdah.reason of the caller.';
 
 CREATE FUNCTION howdah._why_unarchived() RETURNS text
     LANGUAGE sql STABLE
@@ -21126,6 +21202,7 @@ declare
 begin
     perform howdah._end_schedule(v_schedule, 'cancelled');
     perform howdah._record_schedule(v_schedule, howdah._destination_name(v_schedule.destination_id), 'dropped');
+    perform howdah._record_schedule_act(v_schedule, 'cancelled');
 end
 $$;
 
@@ -21150,6 +21227,7 @@ begin
         if howdah._may_change(v_schedule) then
             perform howdah._end_schedule(v_schedule, 'cancelled');
             perform howdah._record_schedule(v_schedule, v_destination.name, 'dropped');
+            perform howdah._record_schedule_act(v_schedule, 'cancelled');
             v_count := v_count + 1;
         end if;
     end loop;
@@ -21391,10 +21469,9 @@ begin
     if howdah._is_own_session(v_row.id) then
         perform pg_advisory_unlock_shared(howdah._lock_key('consumer', v_row.id::text));
     end if;
-    if v_row.opened_by <> howdah._caller() then
-        perform howdah._record_act('ended', v_row.destination_id, '{}', null, concat_ws(': ',
-            format('consumer %s of %s', v_row.id, quote_ident(v_row.opened_by)),
-            nullif(current_setting('howdah.reason', true), '')));
+    if v_row.opened_by <> howdah._caller() or howdah._why() is not null then
+        perform howdah._record_act('ended', v_row.destination_id, '{}', null,
+            howdah._why(format('consumer %s of %s', v_row.id, quote_ident(v_row.opened_by))));
     end if;
     perform howdah._wake(v_row.destination_id, v_row.waiting);
     return true;
@@ -23644,7 +23721,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.list_acts(queue text, message_id bigint, max_acts integer, before_act bigint) IS 'list what operators did with messages and with the engine, and who they were, newest first.';
+COMMENT ON FUNCTION howdah.list_acts(queue text, message_id bigint, max_acts integer, before_act bigint) IS 'list what operators did with messages, queues, schedules, links, subscriptions, consumers and the engine, and who they were, newest first.';
 
 CREATE FUNCTION howdah.list_aliases() RETURNS TABLE(alias text, target text, default_reliability text, max_reliability text, producer_may_override boolean, created_at timestamp with time zone, created_by text)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -23772,7 +23849,8 @@ begin
             from howdah.operator_acts a cross join howdah.engine e
             left join howdah.destinations d on d.id = a.destination_id
             left join howdah.destinations o on o.id = a.other_destination_id
-            where only_change is null
+            where only_change is null  -- some acts are changes, and are there already
+              and (a.destination_id is null or a.act not in ('paused', 'resumed', 'cancelled'))
         ) r
         where (of_kind is null or r.kind = of_kind) and (of_name is null or r.name = of_name)
           and (before_at is null or (r.at, coalesce(r.change_id, 0), coalesce(r.act_id, 0))
@@ -25361,6 +25439,21 @@ $$;
 
 COMMENT ON FUNCTION howdah.move_messages(queue text, message_ids bigint[], target text, reason text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, selector text, max_messages bigint, dry_run boolean) IS 'move messages to another queue, and remember where they came from.';
 
+CREATE FUNCTION howdah.my_rights(queue text) RETURNS text[]
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+begin
+    perform howdah._refuse_maintenance();
+    return (
+        select array(select v.verb from unnest(array['send', 'receive', 'browse', 'admin']) v(verb)
+            where howdah._has_right(d.id, v.verb))
+        from howdah.destinations d where d.name = queue and d.dropped_at is null);
+end
+$$;
+
+COMMENT ON FUNCTION howdah.my_rights(queue text) IS 'what the caller may do with a queue, topic or subscription.';
+
 CREATE FUNCTION howdah.nack(queue text, lease bigint, message_ids bigint[] DEFAULT NULL::bigint[], error_text text DEFAULT NULL::text, error_class text DEFAULT NULL::text, delay interval DEFAULT NULL::interval, reject boolean DEFAULT false, worker text DEFAULT NULL::text, details jsonb DEFAULT NULL::jsonb) RETURNS TABLE(message_id bigint, attempt integer, outcome text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -25615,8 +25708,12 @@ begin
         sending_paused = d.sending_paused or coalesce(sending, false),
         receiving_paused = d.receiving_paused or coalesce(receiving, false)
     where d.id = v_destination.id;
-    perform howdah._record_change(v_destination.kind, queue, 'altered', v_before,
-        howdah._properties(v_destination.kind, queue));
+    if howdah._properties(v_destination.kind, queue) is distinct from v_before then
+        perform howdah._record_change(v_destination.kind, queue, 'altered', v_before,
+            howdah._properties(v_destination.kind, queue));
+        perform howdah._record_act('paused', v_destination.id, '{}', null, howdah._why(
+            case when receiving is not true then 'sending' when sending is not true then 'receiving' end));
+    end if;
 end
 $$;
 
@@ -25640,13 +25737,14 @@ CREATE FUNCTION howdah.pause_link(name text) RETURNS boolean
     AS $$
 declare
     v_checked constant boolean := howdah._check_admin_service();
-    v_id uuid := (howdah._link(pause_link.name, 'admin')).link_id;
+    v_link howdah.links := howdah._link(pause_link.name, 'admin');
     v_before jsonb := howdah._properties('link', pause_link.name);
 begin
-    update howdah.links l set paused = true where l.link_id = v_id and not l.paused;
+    update howdah.links l set paused = true where l.link_id = v_link.link_id and not l.paused;
     if found then
         perform howdah._record_change('link', pause_link.name, 'altered', v_before,
             howdah._properties('link', pause_link.name));
+        perform howdah._record_act('paused', v_link.source_id, '{}', null, howdah._why('link ' || v_link.name));
         return true;
     end if;
     return false;
@@ -25667,6 +25765,7 @@ begin
     if found then
         perform howdah._record_schedule(v_schedule, howdah._destination_name(v_schedule.destination_id), 'altered',
             'paused');
+        perform howdah._record_schedule_act(v_schedule, 'paused');
         return true;
     end if;
     return false;
@@ -25761,6 +25860,7 @@ declare
     v_checked constant boolean := howdah._check_admin_service();
     v_destination howdah.destinations := howdah._queue(queue, 'admin');
     v_discarded bigint;
+    v_skipped bigint;
 begin
     if v_destination.kind = 'subscription' then
         perform howdah._check_cluster();
@@ -25768,10 +25868,15 @@ begin
     end if;
     v_discarded := howdah._empty_destination(v_destination, 'purged');
     if v_destination.kind = 'subscription' then
-        v_discarded := v_discarded + (
+        v_skipped := (
             select coalesce(sum(howdah._skip_backlog(v_destination, s, a, 'purged')), 0)
             from howdah.subscriptions s join howdah.acks a on a.subscription_id = s.destination_id
             where s.destination_id = v_destination.id);
+        if v_skipped > 0 then
+            perform howdah._record_act('purged', v_destination.id, '{}', null,
+                howdah._why(format('%s unread of its topics', v_skipped)));
+        end if;
+        v_discarded := v_discarded + v_skipped;
     end if;
     return v_discarded;
 end
@@ -27339,8 +27444,13 @@ begin
             else d.streak_from end
     from (select howdah._engine_state() <> 'running' as halted) s
     where d.id = v_destination.id;
-    perform howdah._record_change(v_destination.kind, queue, 'altered', v_before,
-        howdah._properties(v_destination.kind, queue));
+    if howdah._properties(v_destination.kind, queue) is distinct from v_before
+       or receiving and v_destination.disabled_at is not null then
+        perform howdah._record_change(v_destination.kind, queue, 'altered', v_before,
+            howdah._properties(v_destination.kind, queue));
+        perform howdah._record_act('resumed', v_destination.id, '{}', null, howdah._why(
+            case when receiving is not true then 'sending' when sending is not true then 'receiving' end));
+    end if;
 end
 $$;
 
@@ -27397,13 +27507,14 @@ CREATE FUNCTION howdah.resume_link(name text) RETURNS boolean
     AS $$
 declare
     v_checked constant boolean := howdah._check_admin_service();
-    v_id uuid := (howdah._link(resume_link.name, 'admin')).link_id;
+    v_link howdah.links := howdah._link(resume_link.name, 'admin');
     v_before jsonb := howdah._properties('link', resume_link.name);
 begin
-    update howdah.links l set paused = false where l.link_id = v_id and l.paused;
+    update howdah.links l set paused = false where l.link_id = v_link.link_id and l.paused;
     if found then
         perform howdah._record_change('link', resume_link.name, 'altered', v_before,
             howdah._properties('link', resume_link.name));
+        perform howdah._record_act('resumed', v_link.source_id, '{}', null, howdah._why('link ' || v_link.name));
         return true;
     end if;
     return false;
@@ -27459,6 +27570,7 @@ begin
     where s.id = v_schedule.id;
     perform howdah._record_schedule(v_schedule, howdah._destination_name(v_schedule.destination_id), 'altered',
         'active');
+    perform howdah._record_schedule_act(v_schedule, 'resumed');
     return true;
 end
 $$;
@@ -27603,7 +27715,7 @@ $$;
 
 COMMENT ON FUNCTION howdah.schedule(queue text, body text, cron text, period interval, repeat integer, starts_at timestamp with time zone, ends_at timestamp with time zone, delay interval, name text, time_zone text, catch_up boolean, misfire_grace interval, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delivery_mode text, content_type text, reliability text) IS 'send a message by the clock: at a given time, several times with a period between, or by a cron expression.';
 
-CREATE FUNCTION howdah.seek_subscription(subscription text, since timestamp with time zone) RETURNS void
+CREATE FUNCTION howdah.seek_subscription(subscription text, since timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
@@ -27613,6 +27725,7 @@ declare
     v_upto pg_snapshot := howdah._snapshot();
     v_before bigint[];
     v_after bigint[];
+    v_skipped bigint[];
 begin
     if since is null then
         raise exception using errcode = 'HD005', message = 'since cannot be NULL',
@@ -27642,11 +27755,10 @@ begin
     perform howdah._journal(v_destination, 'sent',
         array(select u.id from unnest(v_after) u(id) except select u.id from unnest(v_before) u(id)),
         false, null, 'to be read again');
-    perform howdah._journal(v_destination, 'discarded',
-        array(select u.id from unnest(v_before) u(id) except select u.id from unnest(v_after) u(id)),
-        false, null, 'passed over');
-    perform howdah._record_act('sought', v_destination.id, '{}', null,
-        concat_ws(': ', 'since ' || since, nullif(current_setting('howdah.reason', true), '')));
+    v_skipped := array(select u.id from unnest(v_before) u(id) except select u.id from unnest(v_after) u(id));
+    perform howdah._journal(v_destination, 'discarded', v_skipped, false, null, 'passed over');
+    perform howdah._record_act('sought', v_destination.id, '{}', null, howdah._why('since ' || since));
+    return cardinality(v_skipped);
 end
 $$;
 
@@ -27973,13 +28085,16 @@ $$;
 
 COMMENT ON FUNCTION howdah.send_batch(queue text, bodies text[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[], reliability text) IS 'send many messages to a queue or topic in one statement, all or nothing.';
 
-CREATE FUNCTION howdah.send_by_hand(queue text, body text, headers jsonb DEFAULT NULL::jsonb, priority integer DEFAULT NULL::integer, delay interval DEFAULT NULL::interval, content_type text DEFAULT 'text/plain'::text, reason text DEFAULT NULL::text) RETURNS bigint
+CREATE FUNCTION howdah.send_by_hand(queue text, body text, headers jsonb DEFAULT NULL::jsonb, priority integer DEFAULT NULL::integer, delay interval DEFAULT NULL::interval, content_type text DEFAULT 'text/plain'::text, reason text DEFAULT NULL::text, message_type text DEFAULT NULL::text, correlation_id text DEFAULT NULL::text, message_group text DEFAULT NULL::text, time_to_live interval DEFAULT NULL::interval, reply_to text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
-    v_message_id bigint := howdah.send(queue, body, headers => headers, priority => priority, delay => delay,
-        content_type => coalesce(content_type, 'text/plain'));
+    v_message_id bigint := howdah.send(queue, body,
+        headers => case when message_group is null then headers
+            else coalesce(headers, '{}') || jsonb_build_object('JMSXGroupID', message_group) end,
+        priority => priority, correlation_id => correlation_id, reply_to => reply_to, message_type => message_type,
+        time_to_live => time_to_live, delay => delay, content_type => coalesce(content_type, 'text/plain'));
 begin
     if v_message_id is not null then
         perform howdah._record_act('sent', (v_message_id % 1000000)::integer, array[v_message_id], null, reason);
@@ -27988,7 +28103,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.send_by_hand(queue text, body text, headers jsonb, priority integer, delay interval, content_type text, reason text) IS 'send one message as a person, and record who sent it and why (howdah.list_acts).';
+COMMENT ON FUNCTION howdah.send_by_hand(queue text, body text, headers jsonb, priority integer, delay interval, content_type text, reason text, message_type text, correlation_id text, message_group text, time_to_live interval, reply_to text) IS 'send one message as a person, and record who sent it and why (howdah.list_acts).';
 
 CREATE FUNCTION howdah.send_copied(queue text, reply_to text DEFAULT NULL::text, time_to_live interval DEFAULT NULL::interval, delay interval DEFAULT NULL::interval, delivery_mode text DEFAULT NULL::text, content_type text DEFAULT NULL::text, notify boolean DEFAULT true, reliability text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -29744,11 +29859,11 @@ CREATE TABLE howdah.operator_acts (
     CONSTRAINT ck_operator_acts_act CHECK (
 CASE
     WHEN (destination_id IS NULL) THEN (act = ANY (ARRAY['paused'::text, 'quiesced'::text, 'stopped'::text, 'resumed'::text]))
-    ELSE (act = ANY (ARRAY['sent'::text, 'replayed'::text, 'edited'::text, 'moved'::text, 'parked'::text, 'retried'::text, 'discarded'::text, 'purged'::text, 'fired'::text, 'sought'::text, 'ended'::text]))
+    ELSE (act = ANY (ARRAY['sent'::text, 'replayed'::text, 'edited'::text, 'moved'::text, 'parked'::text, 'retried'::text, 'discarded'::text, 'purged'::text, 'paused'::text, 'resumed'::text, 'cancelled'::text, 'fired'::text, 'sought'::text, 'ended'::text]))
 END)
 );
 
-COMMENT ON TABLE howdah.operator_acts IS 'What operators did with messages and the engine, and who they were. INSERT-only; kept for engine.journal_retention_days.';
+COMMENT ON TABLE howdah.operator_acts IS 'What operators did with messages, queues, schedules and so on, and who they were. INSERT-only; kept for engine.journal_retention_days.';
 
 COMMENT ON COLUMN howdah.operator_acts.act_id IS 'Number of the act.';
 
@@ -29760,7 +29875,7 @@ COMMENT ON COLUMN howdah.operator_acts.other_destination_id IS 'Where replayed, 
 
 COMMENT ON COLUMN howdah.operator_acts.actor IS 'The role that did it.';
 
-COMMENT ON COLUMN howdah.operator_acts.act IS 'sent (by hand), replayed, edited, moved, parked, retried, discarded, purged, fired (a schedule, by hand), sought (a subscription) or ended (somebody else''s consumer); of the engine paused, quiesced, stopped or resumed.';
+COMMENT ON COLUMN howdah.operator_acts.act IS 'sent (by hand), replayed, edited, moved, parked, retried, discarded, purged; paused or resumed (a queue, schedule or link), cancelled or fired (a schedule, by hand), sought (a subscription) or ended (somebody else''s consumer); of the engine paused, quiesced, stopped or resumed.';
 
 COMMENT ON COLUMN howdah.operator_acts.reason IS 'Why, in the operator''s words.';
 
@@ -33055,6 +33170,8 @@ REVOKE ALL ON FUNCTION howdah._record_lease_incident(p_destination_id integer, p
 
 REVOKE ALL ON FUNCTION howdah._record_schedule(p_schedule howdah.schedules, p_queue text, p_act text, p_state text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._record_schedule_act(p_schedule howdah.schedules, p_act text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._record_silent_attempts(p_destination howdah.destinations, p_met howdah.message[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._recount(p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint, OUT verdict text, OUT over_messages bigint, OUT over_bytes bigint, OUT level integer) FROM PUBLIC;
@@ -33363,6 +33480,8 @@ REVOKE ALL ON FUNCTION howdah._take_these(p_destination howdah.destinations, p_m
 
 REVOKE ALL ON FUNCTION howdah._takeable(p_destination howdah.destinations, p_message_ids bigint[], p_max bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._takeable_named(p_destination_id integer, p_message_ids bigint[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._ticket_key(p_id integer, p_shift integer, p_block bigint, p_mask bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._ticket_mask(p_id integer) FROM PUBLIC;
@@ -33430,6 +33549,8 @@ REVOKE ALL ON FUNCTION howdah._walked_lane(p_lane howdah.lanes, p_walk howdah.wa
 REVOKE ALL ON FUNCTION howdah._whole_message(message_id bigint, queue text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._whole_snapshot(p_cursor howdah.ack_cursors) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._why(p_of text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._why_unarchived() FROM PUBLIC;
 
@@ -34157,6 +34278,13 @@ GRANT ALL ON FUNCTION howdah.move_all(queue text, target text, max_messages bigi
 REVOKE ALL ON FUNCTION howdah.move_messages(queue text, message_ids bigint[], target text, reason text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, selector text, max_messages bigint, dry_run boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.move_messages(queue text, message_ids bigint[], target text, reason text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, selector text, max_messages bigint, dry_run boolean) TO howdah_admin;
 
+REVOKE ALL ON FUNCTION howdah.my_rights(queue text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.my_rights(queue text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.my_rights(queue text) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.my_rights(queue text) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.my_rights(queue text) TO howdah_consumer;
+GRANT ALL ON FUNCTION howdah.my_rights(queue text) TO howdah_producer;
+
 REVOKE ALL ON FUNCTION howdah.nack(queue text, lease bigint, message_ids bigint[], error_text text, error_class text, delay interval, reject boolean, worker text, details jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.nack(queue text, lease bigint, message_ids bigint[], error_text text, error_class text, delay interval, reject boolean, worker text, details jsonb) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.nack(queue text, lease bigint, message_ids bigint[], error_text text, error_class text, delay interval, reject boolean, worker text, details jsonb) TO howdah_consumer;
@@ -34463,9 +34591,9 @@ REVOKE ALL ON FUNCTION howdah.send_batch(queue text, bodies text[], headers json
 GRANT ALL ON FUNCTION howdah.send_batch(queue text, bodies text[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[], reliability text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.send_batch(queue text, bodies text[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[], reliability text) TO howdah_producer;
 
-REVOKE ALL ON FUNCTION howdah.send_by_hand(queue text, body text, headers jsonb, priority integer, delay interval, content_type text, reason text) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.send_by_hand(queue text, body text, headers jsonb, priority integer, delay interval, content_type text, reason text) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.send_by_hand(queue text, body text, headers jsonb, priority integer, delay interval, content_type text, reason text) TO howdah_producer;
+REVOKE ALL ON FUNCTION howdah.send_by_hand(queue text, body text, headers jsonb, priority integer, delay interval, content_type text, reason text, message_type text, correlation_id text, message_group text, time_to_live interval, reply_to text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.send_by_hand(queue text, body text, headers jsonb, priority integer, delay interval, content_type text, reason text, message_type text, correlation_id text, message_group text, time_to_live interval, reply_to text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.send_by_hand(queue text, body text, headers jsonb, priority integer, delay interval, content_type text, reason text, message_type text, correlation_id text, message_group text, time_to_live interval, reply_to text) TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.send_copied(queue text, reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, reliability text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.send_copied(queue text, reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, reliability text) TO howdah_admin;

@@ -841,15 +841,15 @@ CREATE TABLE howdah.operator_acts (
     message_ids BIGINT[] NOT NULL,
     incident_id BIGINT,
     CONSTRAINT pk_operator_acts PRIMARY KEY (act_id),
-    CONSTRAINT ck_operator_acts_act CHECK (CASE WHEN destination_id IS NULL THEN act IN ('paused', 'quiesced', 'stopped', 'resumed') ELSE act IN ('sent', 'replayed', 'edited', 'moved', 'parked', 'retried', 'discarded', 'purged', 'fired', 'sought', 'ended') END)
+    CONSTRAINT ck_operator_acts_act CHECK (CASE WHEN destination_id IS NULL THEN act IN ('paused', 'quiesced', 'stopped', 'resumed') ELSE act IN ('sent', 'replayed', 'edited', 'moved', 'parked', 'retried', 'discarded', 'purged', 'paused', 'resumed', 'cancelled', 'fired', 'sought', 'ended') END)
 );
-COMMENT ON TABLE howdah.operator_acts IS 'What operators did with messages and the engine, and who they were. INSERT-only; kept for engine.journal_retention_days.';
+COMMENT ON TABLE howdah.operator_acts IS 'What operators did with messages, queues, schedules and so on, and who they were. INSERT-only; kept for engine.journal_retention_days.';
 COMMENT ON COLUMN howdah.operator_acts.act_id IS 'Number of the act.';
 COMMENT ON COLUMN howdah.operator_acts.at IS 'When it was done.';
 COMMENT ON COLUMN howdah.operator_acts.destination_id IS 'The destination the messages were in. NULL: it was done to the engine.';
 COMMENT ON COLUMN howdah.operator_acts.other_destination_id IS 'Where replayed, edited or moved messages went.';
 COMMENT ON COLUMN howdah.operator_acts.actor IS 'The role that did it.';
-COMMENT ON COLUMN howdah.operator_acts.act IS 'sent (by hand), replayed, edited, moved, parked, retried, discarded, purged, fired (a schedule, by hand), sought (a subscription) or ended (somebody else''s consumer); of the engine paused, quiesced, stopped or resumed.';
+COMMENT ON COLUMN howdah.operator_acts.act IS 'sent (by hand), replayed, edited, moved, parked, retried, discarded, purged; paused or resumed (a queue, schedule or link), cancelled or fired (a schedule, by hand), sought (a subscription) or ended (somebody else''s consumer); of the engine paused, quiesced, stopped or resumed.';
 COMMENT ON COLUMN howdah.operator_acts.reason IS 'Why, in the operator''s words.';
 COMMENT ON COLUMN howdah.operator_acts.message_ids IS 'The messages of one call. For edited, the original and its copy.';
 COMMENT ON COLUMN howdah.operator_acts.incident_id IS 'The last incident of any message before the act. NULL: there was none.';
