@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 from starlette.requests import Request
 
 from ..curves import curves
@@ -10,12 +13,14 @@ from .figures import FIGURES, busiest, of
 from .listings import to_queue
 from .options import COLUMNS as OPTIONS
 from .options import grouped
-from .page import Columns, Shown, text
+from .page import Columns, Link, Shown, number, text
 from .state import STATE, state
 
 MOST = 100
-#: Milliseconds for which the overview waits for the causes of failure, which are grouped from all failures.
-CAUSES_MS = 250
+#: Milliseconds for which the overview waits for the causes of failure.
+CAUSES_MS = 1000
+#: How many failures the overview, the page of failures, and that page on request group: the last ones.
+FEW_FAILURES, FAILURES, MORE_FAILURES = 10_000, 25_000, 100_000
 COLUMNS: Columns = (("queue_name", "Queue"), *FIGURES)
 CAUSES: Columns = (
     ("error_class", "Error"),
@@ -28,10 +33,16 @@ CAUSES: Columns = (
     ("last_at", "Last"),
     ("fingerprint", "Cause"),
 )
-CAUSE_LINKS = {
-    "fingerprint": lambda row, link: link("/dead", fingerprint=row["fingerprint"]),
-    "sample_queue": lambda row, link: link("/queue", name=row["sample_queue"]),
-}
+
+
+def cause_links(queue: str | None = None) -> dict[str, Callable[[Mapping[str, Any], Link], str]]:
+    """Where a cause leads: to its dead messages, of one queue alone if the causes are that queue's."""
+    return {
+        "fingerprint": lambda row, link: link("/dead", fingerprint=row["fingerprint"], origin=queue),
+        "sample_queue": lambda row, link: link("/queue", name=row["sample_queue"]),
+    }
+
+
 QUEUE_ACTS = (
     ("send", "Send"),
     ("pause", "Pause"),
@@ -52,9 +63,11 @@ def overview(request: Request, work: Work) -> Shown:
             "curves": curves(request, work),
             "state": state(work),
             "state_columns": STATE,
-            "causes": work.quickly(CAUSES_MS, lambda: work.admin.poison_causes(max_causes=5)),
+            "causes": work.quickly(
+                CAUSES_MS, lambda: work.admin.poison_causes(max_causes=5, max_failures=FEW_FAILURES)
+            ),
             "cause_columns": CAUSES,
-            "cause_links": CAUSE_LINKS,
+            "cause_links": cause_links(),
             "advice": work.part(work.admin.check_server),
             "advice_columns": (("setting", "Setting"), ("value", "Value"), ("danger", "Risk"), ("advice", "Do")),
         },
@@ -115,18 +128,24 @@ def queue(request: Request, work: Work) -> Shown:
 
 
 def causes(request: Request, work: Work) -> Shown:
-    """Why messages fail: failures grouped by their cause."""
+    """Why messages fail: the last failures grouped by their cause."""
     name = text(request, "queue")
+    last = min(max(number(request, "last") or FAILURES, 1), MORE_FAILURES)
+    rows = work.admin.poison_causes(name, max_causes=MOST, max_failures=last)
+    further = request.url.include_query_params(last=MORE_FAILURES)
     return Shown(
         "listing.html",
         {
             "title": "Failures",
             "about": name or "",
             "hint": "Failures with the same class and the same text, but for numbers, have the same cause.",
-            "rows": work.admin.poison_causes(name, max_causes=MOST),
+            "extent": rows[0] if rows else None,
+            "further": f"{further.path}?{further.query}" if last < MORE_FAILURES else None,
+            "rows": rows,
             "columns": CAUSES,
-            "links": CAUSE_LINKS,
-            "empty": "No message has failed. Failures of workers appear here by themselves.",
+            "links": cause_links(name),
+            "empty": f"You may see none of the last {last:,} failures, or there are none. "
+            "Failures of workers appear here by themselves.",
             "filters": [("queue", "Queue", name or "")],
             "live_key": None,
             "more": None,
