@@ -16,6 +16,7 @@ from ..calls.columns import (
     FLOW_COLUMNS,
     HEALTH_COLUMNS,
     LISTENER_COLUMNS,
+    OPEN_COLUMNS,
     QUEUE_COLUMNS,
     SERVICES,
     STATE_COLUMNS,
@@ -64,6 +65,14 @@ class Admin(Topics):
     def exception_figures(self) -> Rows:
         """Return what lies in each exception destination: dead messages, and others that wait."""
         return self._run(table("exception_figures", EXCEPTION_COLUMNS))
+
+    def open_transactions(self, min_age: Seconds | None = None) -> Rows:
+        """Return what holds things up: transactions that are open or prepared, and replication slots.
+
+        min_age: how old an open one is at least; without it ten seconds.
+        """
+        arguments = {"min_age": ("interval", interval("min_age", min_age))}
+        return self._run(table("list_open_transactions", OPEN_COLUMNS, **arguments))
 
     def queue_figures(self, queues: Sequence[str] = (), busiest: int = 100) -> Rows:
         """Return kept figures of all queues, the busiest and named ones."""

@@ -13,6 +13,10 @@ FIGURE_COLUMNS = (
     "queue_name, live, in_hand, parked, dead, enqueued, dequeued, consumers, oldest_age, counted_at, asked_at,"
     " queue_count, sees_all"
 )
+OPEN_COLUMNS = (
+    "kind, name, owner, application, client, state, since, age, idle_for, horizon, locks, blocks, wal_bytes, hidden,"
+    " advice"
+)
 EXCEPTION_COLUMNS = "queue_name, dead, waiting, oldest_age"
 FLOW_COLUMNS = "at, seconds, enqueued, dequeued, failed, live, oldest_age"
 STATE_COLUMNS = "state, messages, bytes, max_count, max_bytes, percent, database_bytes"

@@ -131,3 +131,15 @@ def test_what_only_looks_like_a_trace_leads_nowhere(login_dsn: str, db: Db) -> N
 def test_an_address_of_traces_that_is_none_is_refused(login_dsn: str, address: str) -> None:
     with pytest.raises(ValueError, match="trace"):
         app(login_dsn, trace_url=address)
+
+
+def test_the_page_of_transactions_shows_who_holds_vacuum_back(client: TestClient, db: Db, orders: int) -> None:
+    page = client.get("/transactions")
+    assert page.status_code == 200
+    with db.transaction():
+        one(db, "select howdah.send('orders', 'x'::text)")
+        page = client.get("/transactions")
+        assert f"<bdi>{db.info.backend_pid}</bdi>" in page.text
+        assert "grant pg_read_all_stats to" in page.text
+        auditor = client.get("/transactions", headers={"x-test-person": "auditor"})
+        assert f"<bdi>{db.info.backend_pid}</bdi>" in auditor.text
