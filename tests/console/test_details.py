@@ -43,7 +43,7 @@ def two_records(db: Db, orders: int) -> Iterator[int]:
 
 def test_a_message_says_how_far_its_history_looked_if_that_is_not_all(client: TestClient, two_records: int) -> None:
     page = client.get(f"/message?queue=orders&id={two_records}").text
-    assert "Looked at 2 records of the journal, not all" in page
+    assert "Looked at 2 records of the journal and the last 10,000 acts, not all" in page
 
 
 def test_a_message_whose_whole_journal_was_looked_at_says_nothing_of_it(client: TestClient, orders: int) -> None:
