@@ -41,6 +41,14 @@ def span(value: timedelta | float | None) -> str:
     return f"{seconds} s"
 
 
+def brief(value: timedelta | None) -> str:
+    """A duration that may be short: below ten seconds with its fraction."""
+    seconds = None if value is None else value.total_seconds()
+    if seconds is None or seconds >= 10:
+        return span(value)
+    return f"{seconds:.3g} s" if seconds >= 1 else f"{seconds * 1000:.3g} ms"
+
+
 #: Columns whose numbers are names: no commas between their digits.
 NAMES = ("id", "message", "pid", "consumer", "lease", "transaction", "value", "default")
 

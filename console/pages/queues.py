@@ -9,7 +9,8 @@ from starlette.requests import Request
 
 from ..curves import curves
 from ..database import Work
-from .figures import FIGURES, busiest, of
+from ..showing import brief
+from .figures import FIGURES, KEPT, busiest, of
 from .listings import to_queue
 from .options import COLUMNS as OPTIONS
 from .options import grouped
@@ -43,6 +44,37 @@ def cause_links(queue: str | None = None) -> dict[str, Callable[[Mapping[str, An
     }
 
 
+#: So many groups and selectors of a queue are shown.
+SHOWN = 20
+TIMES: Columns = (
+    ("kind", "Time"),
+    ("calls", "Counted"),
+    ("mean", "Mean"),
+    ("half", "Half within"),
+    ("nine_tenths", "90 % within"),
+    ("ninety_nine_hundredths", "99 % within"),
+    ("since", "Since"),
+    ("counted_at", "Added up"),
+)
+LENGTHS = ("mean", "half", "nine_tenths", "ninety_nine_hundredths")
+GROUPS: Columns = (
+    ("message_group", "Group"),
+    ("messages", "Messages"),
+    ("leased", "Leased"),
+    ("held_up", "Holds it up"),
+    ("held_until", "Until"),
+    ("oldest_sent_at", "Oldest sent"),
+    ("consumer", "Consumer"),
+    ("owned_since", "Its since"),
+)
+SELECTORS: Columns = (
+    ("used_by", "Used by"),
+    ("name", "Name"),
+    ("selector", "Selector"),
+    ("last_used_at", "Last used"),
+    ("priorities", "Places remembered"),
+    ("found_ahead", "Found ahead"),
+)
 QUEUE_ACTS = (
     ("send", "Send"),
     ("pause", "Pause"),
@@ -101,8 +133,9 @@ def queues(request: Request, work: Work) -> Shown:
 def queue(request: Request, work: Work) -> Shown:
     """One queue: figures, leases, and its options with those that are not the default."""
     name = text(request, "name") or ""
-    asked = work.admin.queue_figures([name], 0)[0]["asked_at"]
-    stats = work.admin.queue_stats(name)
+    kept = work.admin.queue_figures([name], 0)
+    asked = kept[0]["asked_at"]
+    stats = [{**row, KEPT: kept[-1][KEPT]} for row in work.admin.queue_stats(name)]
     options = work.part(lambda: [work.admin.queue_options(name)])
     defaults = work.part(lambda: [work.admin.default_options()])
     shown = grouped(options[0] if options else {}, defaults[0] if defaults else None)
@@ -119,12 +152,35 @@ def queue(request: Request, work: Work) -> Shown:
                 lambda: work.table("list_leases", "lease, messages, leased_until", queue=("text", name))
             ),
             "lease_columns": (("lease", "Lease"), ("messages", "Messages"), ("leased_until", "Until")),
+            **_readers(work, name),
             "changed": [row for _, rows in shown for row in rows if row["differs"]],
             "changed_columns": OPTIONS[:-1],
             "options": shown,
             "option_columns": OPTIONS,
         },
     )
+
+
+def _readers(work: Work, name: str) -> dict[str, Any]:
+    """How long messages waited, which groups there are, and what selects messages: all of it bounded."""
+    groups = work.part(lambda: work.admin.list_groups(name, SHOWN + 1))
+    selectors = work.part(lambda: work.admin.list_selectors(name, SHOWN + 1))
+    return {
+        "times": [
+            {key: brief(value) if key in LENGTHS else value for key, value in row.items()}
+            for row in work.part(lambda: work.admin.queue_times(name))
+        ],
+        "time_columns": TIMES,
+        "groups": groups[:SHOWN],
+        "more_groups": len(groups) > SHOWN,
+        "group_columns": GROUPS,
+        "group_links": {
+            "message_group": lambda row, link: link("/messages", queue=name, group=row["message_group"]),
+        },
+        "selectors": selectors[:SHOWN],
+        "more_selectors": len(selectors) > SHOWN,
+        "selector_columns": SELECTORS,
+    }
 
 
 def causes(request: Request, work: Work) -> Shown:

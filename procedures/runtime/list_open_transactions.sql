@@ -77,8 +77,8 @@ begin
         left join held h on h.pid is null and h.virtualtransaction = t.virtualtransaction
         where x.database = current_database()
         union all
-        select 'slot', r.slot_name::text, null, r.plugin::text, null, case when r.active then 'active' else 'inactive' end,
-            null, null, age(r.xmin)::bigint, 0, 0,
+        select 'slot', r.slot_name::text, null, r.plugin::text, null,
+            case when r.active then 'active' else 'inactive' end, null, null, age(r.xmin)::bigint, 0, 0,
             case when not pg_is_in_recovery()
                 then pg_wal_lsn_diff(pg_current_wal_lsn(), r.restart_lsn)::bigint end,
             false, case when not r.active then format('If nobody needs it: select pg_drop_replication_slot(%L)',
