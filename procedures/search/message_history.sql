@@ -4,7 +4,7 @@
 --          Then there is always one row without a time. It has the number of rows of the journal looked at. complete:
 --          it looked at all rows of journal and acts that can be of this message, as far as retention left them.
 -- Raises   HD001 no such queue; HD010 not allowed; HD037 on a standby.
--- Role     howdah_browser howdah_consumer howdah_admin
+-- Role     howdah_browser howdah_consumer howdah_admin howdah_auditor
 --
 -- details has what is known of an incident: error_text, traceback, worker and so on. Other queues are named only where
 -- the caller may browse them. A message that is gone does not say when it was sent. So it looks at the journal from a

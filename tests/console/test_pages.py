@@ -37,6 +37,33 @@ def test_a_page_answers_each_role_or_says_what_it_lacks(
         assert "item" not in answer.text
 
 
+def test_an_auditor_reads_every_page_and_is_offered_no_act(client: TestClient, orders: int) -> None:
+    client.headers["x-test-person"] = "auditor"
+    for path in PATHS:
+        if not path.startswith("/act?"):
+            page = client.get(path.replace("{id}", str(orders)))
+            assert page.status_code == 200, path
+            assert "/act?" not in page.text, path
+    assert all(f'href="{path}"' in client.get("/").text for path, _ in MENU)
+
+
+def test_an_auditor_sees_bodies_after_redaction_and_only_where_the_rules_let_him_browse(
+    client: TestClient, db: Db, orders: int
+) -> None:
+    client.headers["x-test-person"] = "auditor"
+    one(db, "select howdah.set_redaction('orders', '$.item')")
+    for path in ("/messages?queue=orders", f"/message?queue=orders&id={orders}"):
+        page = client.get(path)
+        assert page.status_code == 200
+        assert "[redacted]" in page.text
+    deliver_and_fail(db, "orders", error_class="Timeout", error_text="no answer of shop 5")
+    assert "no answer of shop 5" in client.get("/causes").text
+    one(db, "select howdah.revoke_queue('orders', 'browse', 'howdah_auditor')")
+    assert client.get("/messages?queue=orders").status_code == 403
+    assert client.get(f"/message?queue=orders&id={orders}").status_code == 403
+    assert "no answer of shop 5" not in client.get("/causes").text
+
+
 def test_no_page_has_a_script_or_style_of_its_own_or_a_file_of_another_host(client: TestClient, orders: int) -> None:
     for path in PATHS:
         page = client.get(path.replace("{id}", str(orders))).text
