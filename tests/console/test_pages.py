@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import quote
 
 import psycopg
 import pytest
@@ -62,6 +63,27 @@ def test_an_auditor_sees_bodies_after_redaction_and_only_where_the_rules_let_him
     assert client.get("/messages?queue=orders").status_code == 403
     assert client.get(f"/message?queue=orders&id={orders}").status_code == 403
     assert "no answer of shop 5" not in client.get("/causes").text
+
+
+RAW = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
+
+
+def raw_times(page: str) -> list[str]:
+    """Times that the script cannot show in the reader's zone, outside of messages, errors and what people typed."""
+    for kept in (r"<time .*?</time>", r"<pre.*?</pre>", r"<input[^>]*>", r"<\w+ [^>]*>"):
+        page = re.sub(kept, " ", page, flags=re.DOTALL)
+    return RAW.findall(page)
+
+
+def test_every_time_on_a_page_is_shown_in_the_readers_zone(client: TestClient, db: Db, orders: int) -> None:
+    one(db, "select howdah.schedule('orders', 'x'::text, '0 6 * * *', starts_at => now(), name => 'daily')")
+    one(db, "select howdah.park_messages('orders', array[%s]::bigint[], delay => '1 day')", (orders,))
+    filled = "/act?act=discard&queue=orders&filter=" + quote('{"sent_after": "2026-01-02T03:04:05+00:00"}')
+    for path in (*PATHS, filled, "/message?queue=orders&id={id}"):
+        page = client.get(path.replace("{id}", str(orders))).text
+        assert raw_times(page) == [], path
+    assert "up since <time datetime=" in client.get("/").text
+    assert '<time datetime="2026-01-02T03:04:05+00:00">' in client.get(filled).text
 
 
 def test_no_page_has_a_script_or_style_of_its_own_or_a_file_of_another_host(client: TestClient, orders: int) -> None:
