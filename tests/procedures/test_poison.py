@@ -163,6 +163,12 @@ def test_causes_read_no_more_failures_than_asked_for(db: Db) -> None:
         " recorded_by, fingerprint) select n, now(), d.id, 1, 0, 'gone', 'x', n % 10 from howdah.destinations d,"
         " generate_series(1, 5000) n where d.name = 'busy'"
     )
+    db.execute(
+        "insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt, stage, outcome,"
+        " recorded_by, fingerprint) select n, now(), d.id, 1, 0, 'gone', 'x', 'y' from howdah.destinations d,"
+        " generate_series(1, 100) n where d.name = 'busy' union all select n, now(), e.id, 1, 0, 'gone', 'x', 'z'"
+        " from howdah.destinations e, generate_series(1, 5000) n where e.name = 'aside'"
+    )
     db.execute("analyze howdah.poison_details")
     for queue in ("null::text", "'busy'"):
         with db.transaction():
