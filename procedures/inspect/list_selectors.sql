@@ -1,11 +1,11 @@
 -- howdah.list_selectors(queue, max_selectors): list the selectors that choose among a queue's messages, or let messages
 -- into it.
 --
--- Returns  up to max_selectors rows. used_by: receive (of consumers, listeners and browsers of the last day), link (it
---          forwards those messages), bridge (a topic sends them into the queue), subscription (it has those of its
---          topic). name: the link, topic or subscription. last_used_at: of receive, to within an hour. priorities: in
---          how many priorities a receive remembers where to look next. found_ahead: how many messages the last looks
---          found that nobody has taken yet; hints, so any may be gone.
+-- Returns  up to max_selectors rows. used_by: receive (of consumers, listeners and browsers of the last day) or link
+--          (it forwards those messages). Or bridge (a topic sends them into the queue), or subscription (it has those
+--          of its topic). name: the link, topic or subscription. last_used_at: of receive, to within an hour.
+--          priorities: in how many priorities a receive remembers where to look next. found_ahead: how many messages
+--          the last looks found that nobody has taken yet; hints, so any may be gone.
 -- Raises   HD001 no such queue; HD005 max_selectors is not 1 to 1000; HD010 not allowed.
 -- Role     howdah_admin howdah_browser howdah_consumer howdah_auditor
 create or replace function howdah.list_selectors(queue text, max_selectors integer default 100) returns table (

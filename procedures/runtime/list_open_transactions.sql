@@ -10,9 +10,10 @@
 -- Raises   HD005 max_rows is not 1 to 1000.
 -- Role     howdah_admin howdah_consumer howdah_browser howdah_auditor
 --
--- A session is listed if its transaction is at least min_age old, if others wait for it, or if it is hidden and keeps
--- rows from vacuum. Sessions and prepared transactions are those of this database. Messages that a transaction received
--- cannot be seen from outside; only its locks can. The statement is not shown, because it may hold bodies.
+-- A session is listed if its transaction is at least min_age old, or if others wait for it. A hidden one is listed
+-- if it keeps rows from vacuum. Sessions and prepared transactions are those of this database. Messages that a
+-- transaction received cannot be seen from outside; only its locks can. The statement is not shown, because it may hold
+-- bodies.
 create or replace function howdah.list_open_transactions(
     min_age interval default interval '10 seconds', max_rows integer default 100
 ) returns table (

@@ -8,7 +8,7 @@
 --
 -- details has what is known of an incident: error_text, traceback, worker and so on. Other queues are named only where
 -- the caller may browse them. A message that is gone does not say when it was sent. So it looks at the journal from a
--- day before the first failure on, or at the last day, and then at what is older, until it has looked at 200,000 rows.
+-- day before the first failure on, or at the last day. Then it looks at what is older, up to 200,000 rows in all.
 create or replace function howdah.message_history(queue text, message_id bigint) returns table (
     at timestamptz, source text, event text, queue_name text, other_queue text, actor text, reason text,
     details jsonb, looked bigint, complete boolean
