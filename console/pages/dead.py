@@ -12,7 +12,7 @@ from starlette.requests import Request
 from ...engine.calls import Rows
 from ..database import Work
 from .listings import Listing, RowAct
-from .page import Link, Shown
+from .page import Link, Shown, number
 
 QUEUE = "exception_queue"
 
@@ -63,16 +63,27 @@ class _Dead(Listing):
         """The table for this request."""
         given = self.given(request)
         origin = given["origin"]
-        if given["fingerprint"] and not given["queue"]:
+        begin: int | None = None
+        if given["fingerprint"] and number(request, "after") is None:
             places = work.admin.list_poison_queues(given["fingerprint"], origin, max_dead=LOOKED)
-            if len(places) != 1:
-                return _places(request, work, given, places)
-            given["queue"] = places[0][QUEUE]
+            if not given["queue"]:
+                if len(places) != 1:
+                    return _places(request, work, given, places)
+                given["queue"] = places[0][QUEUE]
+            # Those of one cause are sought from the first that was found: before it there may be a million others.
+            begin = next((_before(row) for row in places if row[QUEUE] == given["queue"]), None)
         links = {**self.links, "last_fingerprint": lambda row, link: _same_cause(row, link, origin)}
-        shown: Shown = replace(self, acts=_acts(origin), links=links).shown(
-            request, work, given, self.rows(request, work, given)
-        )
-        return shown
+        rows = self.rows(request, work, given, {"after": begin})
+        shown: Shown = replace(self, acts=_acts(origin), links=links).shown(request, work, given, rows)
+        if begin is None:
+            return shown
+        older = request.url.include_query_params(queue=given["queue"], after=-1)
+        return replace(shown, values={**shown.values, "older": f"{older.path}?{older.query}", "looked": LOOKED})
+
+
+def _before(place: Mapping[str, Any]) -> int | None:
+    """The position before the first dead message that was found there, if not all were looked at."""
+    return None if place["complete"] else place["first_position"] - 1
 
 
 def _places(request: Request, work: Work, given: Mapping[str, str | None], places: Rows) -> Shown:

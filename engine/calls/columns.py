@@ -59,7 +59,9 @@ POISON_COLUMNS = (
     "message_id, exception_queue, origin_queue, dead_at, dead_reason, failures, last_incident_id, last_error_class,"
     " last_error_text, last_sqlstate, last_fingerprint, priority, sent_at, content_type, headers, due_at, position"
 )
-POISON_QUEUE_COLUMNS = "exception_queue, last_fingerprint, dead, first_dead_at, last_dead_at, looked, complete"
+POISON_QUEUE_COLUMNS = (
+    "exception_queue, last_fingerprint, dead, first_dead_at, last_dead_at, first_position, looked, complete"
+)
 CAUSE_COLUMNS = (
     "fingerprint, incidents, messages, dead, first_at, last_at, error_class, sqlstate, sample_text, sample_queue,"
     " sample_message, sample_incident, looked, looked_from, complete"

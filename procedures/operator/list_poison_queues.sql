@@ -4,7 +4,8 @@
 -- Returns  one row for each exception destination and fingerprint, the one with the most messages first. It has how
 --          many are dead there now whose last failure this was, and when the first and the last of them died.
 --          last_fingerprint is NULL for messages that died without a failure. Each row also says how far the call
---          looked: looked is the number of dead messages, and complete says whether these were all.
+--          looked: looked is the number of dead messages, and complete says whether these were all. first_position is
+--          the least position of those that dead counts, so that list_poison may begin there.
 -- Raises   HD001 no such queue; HD005 max_dead is not 1 to 10000000; HD010 called from a maintenance command; HD037 on
 --          a standby.
 -- Role     howdah_browser howdah_consumer howdah_admin howdah_auditor
@@ -17,7 +18,7 @@ create or replace function howdah.list_poison_queues(
 )
 returns table (
     exception_queue text, last_fingerprint text, dead bigint, first_dead_at timestamptz, last_dead_at timestamptz,
-    looked bigint, complete boolean
+    first_position bigint, looked bigint, complete boolean
 )
 language plpgsql stable security definer set search_path = pg_catalog, howdah,
     pg_temp set plan_cache_mode = force_custom_plan
@@ -39,7 +40,7 @@ begin
         join howdah.destinations e on e.id = f.destination_id
         where howdah._has_right(e.id, 'browse')
     )
-    select r.name, i.fingerprint, count(*), min(m.dead_at), max(m.dead_at), l.looked, l.looked < max_dead
+    select r.name, i.fingerprint, count(*), min(m.dead_at), max(m.dead_at), min(m.seq), l.looked, l.looked < max_dead
     from died m
     cross join (select count(*) as looked from died) l
     join readable r on r.id = m.destination_id

@@ -153,6 +153,22 @@ def test_a_page_says_how_far_back_it_looked_for_causes_if_that_is_not_all(
     assert "Of the last" not in client.get(html.unescape(further) if path == "/causes" else "/causes").text
 
 
+def test_a_cause_among_many_dead_is_sought_among_the_last_of_them_and_the_page_says_so(
+    client: TestClient, db: Db, twice: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deliver_and_fail(db, "bills", **ERROR)
+    later = column(db, "select message_id from howdah.list_poison()")[1]
+    assert "were looked at" not in dead_of(client, "/causes")
+    monkeypatch.setattr(dead, "LOOKED", 1)
+    page = dead_of(client, "/causes")
+    assert [row[0] for row in cells(page)] == [str(later)]
+    assert "Only the last 1 dead messages were looked at" in page
+    (older,) = re.findall(r'<a href="([^"]*)">Look at all', page)
+    page = client.get(html.unescape(older)).text
+    assert [row[0] for row in cells(page)] == [str(twice), str(later)]
+    assert "were looked at" not in page
+
+
 def test_the_places_of_a_cause_say_so_if_not_all_dead_were_looked_at(
     client: TestClient, twice: int, elsewhere: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

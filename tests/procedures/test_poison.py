@@ -199,6 +199,8 @@ def test_where_the_dead_lie_is_told_by_origin_and_of_the_last_dead_alone(db: Db)
     assert db.execute(places.format("origin => 'r'")).fetchall() == [(SYSTEM, 1, 3, True)]
     assert db.execute(places.format("origin => 'q', max_dead => 2")).fetchall() == [(SYSTEM, 1, 2, False)]
     assert db.execute(places.format("origin => 'aside'")).fetchall() == []
+    first = one(db, "select first_position from howdah.list_poison_queues(origin => 'r')")
+    assert one(db, "select origin_queue from howdah.list_poison(after => %s - 1)", (first,)) == "r"
 
 
 def test_dead_messages_are_listed_by_queue_class_fingerprint_and_age_page_by_page(db: Db, clock: Clock) -> None:
