@@ -19,7 +19,7 @@ from .state import STATE, state
 
 MOST = 100
 #: Milliseconds for which the overview waits for the causes of failure.
-CAUSES_MS = 1000
+CAUSES_MS = 250
 #: How many failures the overview, the page of failures, and that page on request group: the last ones.
 FEW_FAILURES, FAILURES, MORE_FAILURES = 10_000, 25_000, 100_000
 COLUMNS: Columns = (("queue_name", "Queue"), *FIGURES)
