@@ -9161,20 +9161,20 @@ CREATE FUNCTION howdah._latch(p_name text) RETURNS void
 
 COMMENT ON FUNCTION howdah._latch(p_name text) IS 'take one of the engine''s own locks until the transaction ends, and wait for its holder.';
 
-CREATE FUNCTION howdah._latest_dead(p_most integer) RETURNS TABLE(destination_id integer, message_id bigint, origin_id integer, dead_at timestamp with time zone)
+CREATE FUNCTION howdah._latest_dead(p_most integer) RETURNS TABLE(destination_id integer, message_id bigint, seq bigint, origin_id integer, dead_at timestamp with time zone)
     LANGUAGE sql STABLE
     AS $$
-    select e.id, d.message_id, d.origin_id, d.dead_at
+    select e.id, d.message_id, d.seq, d.origin_id, d.dead_at
     from howdah._exception_destinations() e(id)
     cross join lateral (
-        (select m.message_id, m.origin_id, m.dead_at from howdah.msgs m where m.destination_id = e.id
+        (select m.message_id, m.seq, m.origin_id, m.dead_at from howdah.msgs m where m.destination_id = e.id
          order by m.destination_id desc, m.rank desc, m.seq desc limit p_most)
         union all
-        (select n.message_id, n.origin_id, n.dead_at from howdah.msgs_nonpersistent n
+        (select n.message_id, n.seq, n.origin_id, n.dead_at from howdah.msgs_nonpersistent n
          where n.destination_id = e.id and n.boot = pg_postmaster_start_time()
          order by n.destination_id desc, n.rank desc, n.seq desc limit p_most)
         union all
-        (select p.message_id, p.origin_id, p.dead_at from howdah.parked p
+        (select p.message_id, p.seq, p.origin_id, p.dead_at from howdah.parked p
          where p.destination_id = e.id and (p.boot is null or p.boot = pg_postmaster_start_time())
          order by p.destination_id desc, p.message_id desc limit p_most)
     ) d
@@ -24143,7 +24143,7 @@ $$;
 
 COMMENT ON FUNCTION howdah.list_poison(queue text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, max_rows integer, after bigint, selector text) IS 'list the dead messages of an exception destination, each with its last failure.';
 
-CREATE FUNCTION howdah.list_poison_queues(fingerprint text DEFAULT NULL::text, origin text DEFAULT NULL::text, max_dead integer DEFAULT 100000) RETURNS TABLE(exception_queue text, last_fingerprint text, dead bigint, first_dead_at timestamp with time zone, last_dead_at timestamp with time zone, looked bigint, complete boolean)
+CREATE FUNCTION howdah.list_poison_queues(fingerprint text DEFAULT NULL::text, origin text DEFAULT NULL::text, max_dead integer DEFAULT 100000) RETURNS TABLE(exception_queue text, last_fingerprint text, dead bigint, first_dead_at timestamp with time zone, last_dead_at timestamp with time zone, first_position bigint, looked bigint, complete boolean)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
@@ -24166,7 +24166,7 @@ begin
         join howdah.destinations e on e.id = f.destination_id
         where howdah._has_right(e.id, 'browse')
     )
-    select r.name, i.fingerprint, count(*), min(m.dead_at), max(m.dead_at), l.looked, l.looked < max_dead
+    select r.name, i.fingerprint, count(*), min(m.dead_at), max(m.dead_at), min(m.seq), l.looked, l.looked < max_dead
     from died m
     cross join (select count(*) as looked from died) l
     join readable r on r.id = m.destination_id
@@ -32141,6 +32141,8 @@ CREATE INDEX ix_log_events_at ON howdah.log_events USING btree (at);
 CREATE INDEX ix_log_events_state ON howdah.log_events USING btree (destination, event_id) WHERE (event = ANY (ARRAY['LIMIT_REACHED'::text, 'LIMIT_LEFT'::text, 'RESOURCE_STATE'::text]));
 
 CREATE INDEX ix_log_events_transaction ON howdah.log_events USING btree (transaction);
+
+CREATE INDEX ix_metric_totals_failures ON howdah.metric_totals USING btree (destination_id) WHERE (metric = 'failures'::text);
 
 CREATE INDEX ix_msgs_correlation ON howdah.msgs USING btree (hashtextextended(correlation_id, (0)::bigint)) WHERE (correlation_id IS NOT NULL);
 
