@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from .people import Person
-from .showing import counts, is_moment, plain, span, visible
+from .showing import counts, is_moment, moments, plain, span, visible
 from .tokens import Tokens
 
 FOLDER = Path(__file__).parent
@@ -51,7 +51,7 @@ class Rendering:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._environment.filters.update(visible=visible, plain=plain, span=span, counts=counts)
+        self._environment.filters.update(visible=visible, plain=plain, span=span, counts=counts, moments=moments)
         self._environment.tests["moment"] = is_moment
 
     def page(

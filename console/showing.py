@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -41,6 +43,14 @@ def span(value: timedelta | float | None) -> str:
     return f"{seconds} s"
 
 
+def brief(value: timedelta | None) -> str:
+    """A duration that may be short: below ten seconds with its fraction."""
+    seconds = None if value is None else value.total_seconds()
+    if seconds is None or seconds >= 10:
+        return span(value)
+    return f"{seconds:.3g} s" if seconds >= 1 else f"{seconds * 1000:.3g} ms"
+
+
 #: Columns whose numbers are names: no commas between their digits.
 NAMES = ("id", "message", "pid", "consumer", "lease", "transaction", "value", "default")
 
@@ -63,6 +73,23 @@ def plain(value: Any, column: str = "") -> str:
 def counts(column: str) -> bool:
     """Whether numbers of a column are amounts, not names."""
     return column.rpartition("_")[2] not in NAMES
+
+
+#: Columns of our own texts, in which points in time are shown as such. What messages and errors say stays as it is.
+TIMED = ("detail", "advice", "before", "after", "value", "default", "matching")
+WRITTEN = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d(?::?\d\d)?)")
+
+
+def moments(text: str, column: str = "") -> list[str | datetime]:
+    """The text in pieces: what is a point in time with its zone, and what is between."""
+    pieces: list[str | datetime] = []
+    begin = 0
+    for found in WRITTEN.finditer(text) if column in TIMED else ():
+        with suppress(ValueError):
+            at = datetime.fromisoformat(found[0])
+            pieces += [text[begin : found.start()], at]
+            begin = found.end()
+    return [*pieces, text[begin:]]
 
 
 def is_moment(value: object) -> bool:

@@ -89,6 +89,9 @@ def causes(
         float | None, times.length("--since", help="Show only failures of the last 30m, 12h, 7d, …")
     ] = None,
     number: Annotated[int, typer.Option("--number", "-n", min=1, max=10000, help="Maximum number of causes.")] = 20,
+    last: Annotated[
+        int, typer.Option("--last", metavar="NUMBER", min=1, max=10_000_000, help="How many failures to look at.")
+    ] = 100_000,
     wide: Wide = False,
     dsn: Dsn = None,
     role: Role = None,
@@ -100,10 +103,13 @@ def causes(
     with connected(dsn, role) as connection:
         admin = connection.admin
         moment = None if since is None else admin.now() - timedelta(seconds=since)
-        rows = admin.poison_causes(queue, since=moment, max_causes=number)
+        rows = admin.poison_causes(queue, since=moment, max_causes=number, max_failures=last)
     for row in rows:
         row["error"] = _error(row["error_class"], row["sample_text"])
     tables.show(rows, CAUSE_COLUMNS, as_json=as_json, empty="no failures", wide=wide)
+    if rows and not rows[0]["complete"]:
+        since_when = output.cell(rows[0]["looked_from"])
+        output.complain(f"note: of the last {rows[0]['looked']:,} failures, since {since_when}; --last looks further")
 
 
 @app.command()

@@ -23,10 +23,13 @@ FIGURES: Columns = (
     ("dead", "Dead"),
     ("enqueued", "In"),
     ("dequeued", "Out"),
+    ("failed", "Failed"),
     ("consumers", "Consumers"),
     ("oldest_age", "Oldest"),
 )
-TOTALS = ("live", "in_hand", "parked", "dead", "enqueued", "dequeued")
+TOTALS = ("live", "in_hand", "parked", "dead", "enqueued", "dequeued", "failed")
+#: What is not counted anew, but as maintenance added it up.
+KEPT = "failed"
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,9 @@ def _figures(work: Work, names: Sequence[str], most: int) -> Figures:
     if number > FEW:
         return _kept(first, rows)
     counted = work.admin.queue_stats()
+    kept = {row["queue_name"]: row[KEPT] for row in work.admin.queue_figures((), FEW)}
+    for row in counted:
+        row[KEPT] = kept.get(row["queue_name"], 0)
     totals = {name: sum(row[name] or 0 for row in counted) for name in TOTALS}
     totals["live"], oldest = _waiting(counted, work.admin.exception_figures())
     if not names:

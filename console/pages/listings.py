@@ -105,15 +105,22 @@ class Listing:
         """The arguments that the URL says."""
         return {name: text(request, name) for name, _ in self.arguments}
 
-    def rows(self, request: Request, work: Work, given: Mapping[str, str | None]) -> Rows:
-        """What the function returns for these arguments; nothing if the needed one is missing."""
+    def rows(
+        self, request: Request, work: Work, given: Mapping[str, str | None], begin: Mapping[str, Any] | None = None
+    ) -> Rows:
+        """What the function returns for these arguments; nothing if the needed one is missing.
+
+        begin: where the first page begins, if that is not the beginning.
+        """
         if self.needed and not given[self.needed]:
             return []
         arguments: dict[str, tuple[str, Any]] = {name: (kind, given[name]) for name, kind in self.arguments}
         arguments |= {name: (kind, value) for name, kind, value in self.always}
         if self.limit:
             arguments[self.limit] = ("integer", MOST)
-        arguments |= {name: (kind, FROM_URL[kind](request, name)) for name, kind, _ in self.after}
+        for name, kind, _ in self.after:
+            place = FROM_URL[kind](request, name)
+            arguments[name] = (kind, (begin or {}).get(name) if place is None else place)
         names = {name for name, _ in self.columns} | {column for _, _, column in self.after}
         return work.table(self.function, ", ".join(sorted(names)), **arguments)
 

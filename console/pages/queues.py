@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 from starlette.requests import Request
 
 from ..acts import ACTS
 from ..curves import curves
 from ..database import Work
 from ..rights import offered
-from .figures import FIGURES, busiest, of
+from ..showing import brief
+from .figures import FIGURES, KEPT, busiest, of
 from .listings import to_queue
 from .options import COLUMNS as OPTIONS
 from .options import grouped
-from .page import Columns, Shown, text
+from .page import Columns, Link, Shown, number, text
 from .state import STATE, state
 
 MOST = 100
-#: Milliseconds for which the overview waits for the causes of failure, which are grouped from all failures.
+#: Milliseconds for which the overview waits for the causes of failure.
 CAUSES_MS = 250
+#: How many failures the overview, the page of failures, and that page on request group: the last ones.
+FEW_FAILURES, FAILURES, MORE_FAILURES = 10_000, 25_000, 100_000
 COLUMNS: Columns = (("queue_name", "Queue"), *FIGURES)
 CAUSES: Columns = (
     ("error_class", "Error"),
@@ -30,10 +36,47 @@ CAUSES: Columns = (
     ("last_at", "Last"),
     ("fingerprint", "Cause"),
 )
-CAUSE_LINKS = {
-    "fingerprint": lambda row, link: link("/dead", fingerprint=row["fingerprint"]),
-    "sample_queue": lambda row, link: link("/queue", name=row["sample_queue"]),
-}
+
+
+def cause_links(queue: str | None = None) -> dict[str, Callable[[Mapping[str, Any], Link], str]]:
+    """Where a cause leads: to its dead messages, of one queue alone if the causes are that queue's."""
+    return {
+        "fingerprint": lambda row, link: link("/dead", fingerprint=row["fingerprint"], origin=queue),
+        "sample_queue": lambda row, link: link("/queue", name=row["sample_queue"]),
+    }
+
+
+#: So many groups and selectors of a queue are shown.
+SHOWN = 20
+TIMES: Columns = (
+    ("kind", "Time"),
+    ("calls", "Counted"),
+    ("mean", "Mean"),
+    ("half", "Half within"),
+    ("nine_tenths", "90 % within"),
+    ("ninety_nine_hundredths", "99 % within"),
+    ("since", "Since"),
+    ("counted_at", "Added up"),
+)
+LENGTHS = ("mean", "half", "nine_tenths", "ninety_nine_hundredths")
+GROUPS: Columns = (
+    ("message_group", "Group"),
+    ("messages", "Messages"),
+    ("leased", "Leased"),
+    ("held_up", "Holds it up"),
+    ("held_until", "Until"),
+    ("oldest_sent_at", "Oldest sent"),
+    ("consumer", "Consumer"),
+    ("owned_since", "Its since"),
+)
+SELECTORS: Columns = (
+    ("used_by", "Used by"),
+    ("name", "Name"),
+    ("selector", "Selector"),
+    ("last_used_at", "Last used"),
+    ("priorities", "Places remembered"),
+    ("found_ahead", "Found ahead"),
+)
 QUEUE_ACTS = (
     ("send", "Send"),
     ("pause", "Pause"),
@@ -54,9 +97,11 @@ def overview(request: Request, work: Work) -> Shown:
             "curves": curves(request, work),
             "state": state(work),
             "state_columns": STATE,
-            "causes": work.quickly(CAUSES_MS, lambda: work.admin.poison_causes(max_causes=5)),
+            "causes": work.quickly(
+                CAUSES_MS, lambda: work.admin.poison_causes(max_causes=5, max_failures=FEW_FAILURES)
+            ),
             "cause_columns": CAUSES,
-            "cause_links": CAUSE_LINKS,
+            "cause_links": cause_links(),
             "advice": work.part(work.admin.check_server),
             "advice_columns": (("setting", "Setting"), ("value", "Value"), ("danger", "Risk"), ("advice", "Do")),
         },
@@ -93,8 +138,9 @@ def queues(request: Request, work: Work) -> Shown:
 def queue(request: Request, work: Work) -> Shown:
     """One queue: figures, leases, and its options with those that are not the default."""
     name = text(request, "name") or ""
-    asked = work.admin.queue_figures([name], 0)[0]["asked_at"]
-    stats = work.admin.queue_stats(name)
+    kept = work.admin.queue_figures([name], 0)
+    asked = kept[0]["asked_at"]
+    stats = [{**row, KEPT: kept[-1][KEPT]} for row in work.admin.queue_stats(name)]
     options = work.part(lambda: [work.admin.queue_options(name)])
     defaults = work.part(lambda: [work.admin.default_options()])
     shown = grouped(options[0] if options else {}, defaults[0] if defaults else None)
@@ -111,6 +157,7 @@ def queue(request: Request, work: Work) -> Shown:
                 lambda: work.table("list_leases", "lease, messages, leased_until", queue=("text", name))
             ),
             "lease_columns": (("lease", "Lease"), ("messages", "Messages"), ("leased_until", "Until")),
+            **_readers(work, name),
             "changed": [row for _, rows in shown for row in rows if row["differs"]],
             "changed_columns": OPTIONS[:-1],
             "options": shown,
@@ -119,19 +166,47 @@ def queue(request: Request, work: Work) -> Shown:
     )
 
 
+def _readers(work: Work, name: str) -> dict[str, Any]:
+    """How long messages waited, which groups there are, and what selects messages: all of it bounded."""
+    groups = work.part(lambda: work.admin.list_groups(name, SHOWN + 1))
+    selectors = work.part(lambda: work.admin.list_selectors(name, SHOWN + 1))
+    return {
+        "times": [
+            {key: brief(value) if key in LENGTHS else value for key, value in row.items()}
+            for row in work.part(lambda: work.admin.queue_times(name))
+        ],
+        "time_columns": TIMES,
+        "groups": groups[:SHOWN],
+        "more_groups": len(groups) > SHOWN,
+        "group_columns": GROUPS,
+        "group_links": {
+            "message_group": lambda row, link: link("/messages", queue=name, group=row["message_group"]),
+        },
+        "selectors": selectors[:SHOWN],
+        "more_selectors": len(selectors) > SHOWN,
+        "selector_columns": SELECTORS,
+    }
+
+
 def causes(request: Request, work: Work) -> Shown:
-    """Why messages fail: failures grouped by their cause."""
+    """Why messages fail: the last failures grouped by their cause."""
     name = text(request, "queue")
+    last = min(max(number(request, "last") or FAILURES, 1), MORE_FAILURES)
+    rows = work.admin.poison_causes(name, max_causes=MOST, max_failures=last)
+    further = request.url.include_query_params(last=MORE_FAILURES)
     return Shown(
         "listing.html",
         {
             "title": "Failures",
             "about": name or "",
             "hint": "Failures with the same class and the same text, but for numbers, have the same cause.",
-            "rows": work.admin.poison_causes(name, max_causes=MOST),
+            "extent": rows[0] if rows else None,
+            "further": f"{further.path}?{further.query}" if last < MORE_FAILURES else None,
+            "rows": rows,
             "columns": CAUSES,
-            "links": CAUSE_LINKS,
-            "empty": "No message has failed. Failures of workers appear here by themselves.",
+            "links": cause_links(name),
+            "empty": f"You may see none of the last {last:,} failures, or there are none. "
+            "Failures of workers appear here by themselves.",
             "filters": [("queue", "Queue", name or "")],
             "live_key": None,
             "more": None,

@@ -58,6 +58,6 @@ def _horizon(samples: Rows) -> Rows:
             "name": "vacuum horizon",
             "state": "warning" if long else "ok",
             "detail": f"{span(age)} old, {behind:,} transactions back",
-            "advice": "An old transaction keeps dead rows. See Transactions, and pg_stat_activity." if long else None,
+            "advice": "An old transaction keeps dead rows. See Transactions." if long else None,
         }
     ]

@@ -14,12 +14,16 @@ from ..calls.columns import (
     EXCEPTION_COLUMNS,
     FIGURE_COLUMNS,
     FLOW_COLUMNS,
+    GROUP_COLUMNS,
     HEALTH_COLUMNS,
     LISTENER_COLUMNS,
+    OPEN_COLUMNS,
     QUEUE_COLUMNS,
+    SELECTOR_COLUMNS,
     SERVICES,
     STATE_COLUMNS,
     STATS_COLUMNS,
+    TIME_COLUMNS,
     WORKER_COLUMNS,
 )
 from ..errors import BadArgument
@@ -65,6 +69,14 @@ class Admin(Topics):
         """Return what lies in each exception destination: dead messages, and others that wait."""
         return self._run(table("exception_figures", EXCEPTION_COLUMNS))
 
+    def open_transactions(self, min_age: Seconds | None = None) -> Rows:
+        """Return what holds things up: transactions that are open or prepared, and replication slots.
+
+        min_age: how old an open one is at least; without it ten seconds.
+        """
+        arguments = {"min_age": ("interval", interval("min_age", min_age))}
+        return self._run(table("list_open_transactions", OPEN_COLUMNS, **arguments))
+
     def queue_figures(self, queues: Sequence[str] = (), busiest: int = 100) -> Rows:
         """Return kept figures of all queues, the busiest and named ones."""
         call = table("queue_figures", FIGURE_COLUMNS, queues=("text[]", list(queues)), busiest=("integer", busiest))
@@ -86,6 +98,20 @@ class Admin(Topics):
     def flow_history(self, queue: str | None = None, span: str = "hour") -> Rows:
         """Return what went in and out of a queue, or of all, in the last hour, day or week."""
         return self._run(table("flow_history", FLOW_COLUMNS, queue=("text", queue), span=("text", span)))
+
+    def queue_times(self, queue: str) -> Rows:
+        """Return how long a queue's messages waited, and how long their handlers took."""
+        return self._run(table("queue_times", TIME_COLUMNS, queue=("text", queue)))
+
+    def list_groups(self, queue: str, max_groups: int | None = None) -> Rows:
+        """Return message groups of a queue, those with most messages first: what each has, and who has it."""
+        arguments = {"queue": ("text", queue), "max_groups": ("integer", max_groups)}
+        return self._run(table("list_groups", GROUP_COLUMNS, **arguments))
+
+    def list_selectors(self, queue: str, max_selectors: int | None = None) -> Rows:
+        """Return the selectors that choose among a queue's messages, or let messages into it."""
+        arguments = {"queue": ("text", queue), "max_selectors": ("integer", max_selectors)}
+        return self._run(table("list_selectors", SELECTOR_COLUMNS, **arguments))
 
     def metrics(self, queues: int = 100) -> Rows:
         """Return what monitoring asks for, sample by sample: the engine, and so many queues, the busiest first."""

@@ -10,10 +10,19 @@ STATS_COLUMNS = (
     " lost, consumers, oldest_age, exact, figures_age, audited_at, audit_verdict"
 )
 FIGURE_COLUMNS = (
-    "queue_name, live, in_hand, parked, dead, enqueued, dequeued, consumers, oldest_age, counted_at, asked_at,"
-    " queue_count, sees_all"
+    "queue_name, live, in_hand, parked, dead, enqueued, dequeued, failed, consumers, oldest_age, counted_at,"
+    " asked_at, queue_count, sees_all"
+)
+OPEN_COLUMNS = (
+    "kind, name, owner, application, client, state, since, age, idle_for, horizon, locks, blocks, wal_bytes, hidden,"
+    " advice"
 )
 EXCEPTION_COLUMNS = "queue_name, dead, waiting, oldest_age"
+TIME_COLUMNS = "kind, calls, mean, half, nine_tenths, ninety_nine_hundredths, since, counted_at"
+GROUP_COLUMNS = (
+    "message_group, messages, leased, held_up, held_until, oldest_sent_at, consumer, owned_since, looked, complete"
+)
+SELECTOR_COLUMNS = "used_by, name, selector, last_used_at, priorities, found_ahead"
 FLOW_COLUMNS = "at, seconds, enqueued, dequeued, failed, live, oldest_age"
 STATE_COLUMNS = "state, messages, bytes, max_count, max_bytes, percent, database_bytes"
 HEALTH_COLUMNS = "name, state, detail, advice, facts"
@@ -50,10 +59,12 @@ POISON_COLUMNS = (
     "message_id, exception_queue, origin_queue, dead_at, dead_reason, failures, last_incident_id, last_error_class,"
     " last_error_text, last_sqlstate, last_fingerprint, priority, sent_at, content_type, headers, due_at, position"
 )
-POISON_QUEUE_COLUMNS = "exception_queue, last_fingerprint, dead, first_dead_at, last_dead_at"
+POISON_QUEUE_COLUMNS = (
+    "exception_queue, last_fingerprint, dead, first_dead_at, last_dead_at, first_position, looked, complete"
+)
 CAUSE_COLUMNS = (
     "fingerprint, incidents, messages, dead, first_at, last_at, error_class, sqlstate, sample_text, sample_queue,"
-    " sample_message, sample_incident"
+    " sample_message, sample_incident, looked, looked_from, complete"
 )
 ACT_COLUMNS = "act_id, at, actor, act, queue_name, other_queue, reason, message_ids"
 RULE_COLUMNS = "resource, name, operation, allow, kind, principals"

@@ -3,7 +3,7 @@
 -- Returns  one row per consumer; active: it gets messages now; groups: how many sticky groups it owns; instance: its
 --          home.
 -- Raises   HD001 no such queue; HD010 not allowed.
--- Role     howdah_admin howdah_consumer howdah_browser
+-- Role     howdah_admin howdah_consumer howdah_browser howdah_auditor
 create or replace function howdah.list_consumers(queue text) returns table (
     consumer bigint, active boolean, exclusive boolean, priority integer, own_session boolean, groups bigint,
     opened_at timestamptz, opened_by text, seen_at timestamptz, instance text

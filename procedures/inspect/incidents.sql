@@ -3,7 +3,7 @@
 --
 -- Returns  rows of poison_details; with message_id, those of one message.
 -- Raises   HD001 no such queue; HD005 max_incidents is not positive; HD010 not allowed.
--- Role     howdah_browser howdah_consumer howdah_admin
+-- Role     howdah_browser howdah_consumer howdah_admin howdah_auditor
 --
 -- queue is where the deliveries failed; NULL means every queue that the caller may browse. only_class: of that error
 -- class. only_fingerprint: of that cause (howdah.poison_causes). older_than, newer_than: recorded before that time, or

@@ -3,7 +3,7 @@
 -- Returns  one row per lease: how many messages it has, and when it ends. A lease that has ended stays listed until
 --          somebody receives its messages.
 -- Raises   HD001 no such queue; HD010 not allowed.
--- Role     howdah_admin howdah_consumer howdah_browser
+-- Role     howdah_admin howdah_consumer howdah_browser howdah_auditor
 create or replace function howdah.list_leases(queue text) returns table (
     lease bigint, messages bigint, leased_until timestamptz
 )

@@ -5,7 +5,8 @@
 --          destinations. Then one row per queue, the busiest first. Names that the caller does not see, or that no
 --          queue has, are left out. The figures are those of howdah.queue_stats: the dead can be received in an
 --          exception destination, so they are live in its row. counted_at: when maintain_backlog last counted; NULL:
---          never, and then what it counts is NULL. asked_at: now.
+--          never, and then what it counts is NULL. failed: failed deliveries, as howdah.metrics adds them up. asked_at:
+--          now.
 -- Raises   HD005 busiest is not 0 to 1000, or there are more than 1000 names; HD010 called from a maintenance command.
 -- Role     howdah_admin howdah_browser howdah_consumer howdah_auditor
 --
@@ -13,8 +14,8 @@
 -- now.
 create or replace function howdah.queue_figures(queues text[] default '{}', busiest integer default 100) returns table (
     queue_name text, live bigint, in_hand bigint, parked bigint, dead bigint, enqueued bigint, dequeued bigint,
-    consumers integer, oldest_age interval, counted_at timestamptz, asked_at timestamptz, queue_count bigint,
-    sees_all boolean
+    failed bigint, consumers integer, oldest_age interval, counted_at timestamptz, asked_at timestamptz,
+    queue_count bigint, sees_all boolean
 )
 language plpgsql stable security definer set search_path = pg_catalog, howdah,
     pg_temp set enable_seqscan = off set jit = off
@@ -41,6 +42,9 @@ begin
         where t.event in ('consumed', 'expired', 'discarded', 'moved', 'replayed', 'lost') group by t.destination_id
     ), died as (
         select f.origin_id as id, sum(f.dead)::bigint as dead from howdah.dead_figures f group by f.origin_id
+    ), failure as (
+        select t.destination_id as id, sum(t.total)::bigint as failed from howdah.metric_totals t
+        where t.metric = 'failures' group by t.destination_id
     ), hand as (
         select h.key as name, sum(h.value::numeric)::bigint as in_hand
         from howdah.workers w, jsonb_each_text(w.in_hand) h
@@ -50,27 +54,31 @@ begin
         where w.heartbeat_at > v_now - interval '1 minute' group by q.name
     ), figure as materialized (
         select s.id, s.name, f.live, coalesce(h.in_hand, 0) as in_hand, f.parked, x.dead, f.oldest_sent_at,
-            f.waiting, f.waiting_sent_at, coalesce(g.messages, 0) as dequeued, coalesce(r.consumers, 0) as consumers
+            f.waiting, f.waiting_sent_at, coalesce(g.messages, 0) as dequeued,
+            coalesce(y.failed, 0) as failed, coalesce(r.consumers, 0) as consumers
         from seen s
         left join howdah.backlog_figures f on f.destination_id = s.id
         left join gone g on g.id = s.id
         left join died x on x.id = s.id
+        left join failure y on y.id = s.id
         left join hand h on h.name = s.name
         left join registered r on r.name = s.name
     ), shown as (
         select null::text as name, sum(f.live) as lying, sum(f.waiting) as live,
             sum(f.in_hand)::bigint as in_hand, sum(f.parked) as parked, sum(f.dead) as dead,
             min(f.waiting_sent_at) as oldest_sent_at, sum(f.dequeued)::bigint as dequeued,
+            sum(f.failed)::bigint as failed,
             (select count(*) from howdah.workers w where w.heartbeat_at > v_now - interval '1 minute')::integer
             as consumers, count(*) as number,
             count(*) = v_number as sees_all, 0 as place
         from figure f
         union all
-        select f.name, f.live, f.live, f.in_hand, f.parked, f.dead, f.oldest_sent_at, f.dequeued, f.consumers, null,
-            null, coalesce(array_position(v_ids, f.id), busiest + 1)
+        select f.name, f.live, f.live, f.in_hand, f.parked, f.dead, f.oldest_sent_at, f.dequeued, f.failed, f.consumers,
+            null, null, coalesce(array_position(v_ids, f.id), busiest + 1)
         from figure f where f.id = any (v_ids) or f.name = any (queues)
     )
-    select s.name, n.live, s.in_hand, n.parked, n.dead, n.lying + n.parked + s.dequeued, s.dequeued, s.consumers,
+    select s.name, n.live, s.in_hand, n.parked, n.dead, n.lying + n.parked + s.dequeued, s.dequeued,
+        s.failed, s.consumers,
         v_now - s.oldest_sent_at, v_counted, v_now, s.number, s.sees_all
     from shown s
     cross join lateral (select coalesce(s.live, 0)::bigint as live, coalesce(s.lying, 0)::bigint as lying,

@@ -5,7 +5,7 @@
 --          it is parked until then. last_…: its last failure.
 -- Raises   HD001 no such queue; HD005 max_rows is not 1 to 10000; HD010 not allowed; HD023 the selector is invalid;
 --          HD037 on a standby.
--- Role     howdah_browser howdah_consumer howdah_admin
+-- Role     howdah_browser howdah_consumer howdah_admin howdah_auditor
 --
 -- queue is the exception destination (NULL: the engine's), and origin the queue in which they died. error_class and
 -- fingerprint are those of the last failure. older_than, newer_than: dead before that time, or from it on. selector: a

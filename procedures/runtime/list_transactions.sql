@@ -21,8 +21,12 @@ as $$
         format('rollback prepared %L', x.gid)
     from pg_prepared_xacts x cross join howdah.engine e
     where x.database = current_database() and (x.gid like 'howdah:%' or exists (
-        select from pg_locks l join pg_class c on c.oid = l.relation
-        where l.virtualtransaction = '-1/' || x.transaction::text and l.pid is null
+        -- Until a restart it keeps its virtual transaction.
+        select from pg_locks t
+        join pg_locks l on l.virtualtransaction = t.virtualtransaction
+        join pg_class c on c.oid = l.relation
+        where t.locktype = 'transactionid' and t.transactionid = x.transaction and t.mode = 'ExclusiveLock'
+          and l.pid is null
           and l.database = (select d.oid from pg_database d
             where d.datname = x.database)
           and c.relnamespace = 'howdah'::regnamespace))

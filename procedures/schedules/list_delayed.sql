@@ -5,7 +5,7 @@
 --          delay (sent with one), redelivery, blocked or quarantine (after a failure), or operator
 --          (howdah.park_messages).
 -- Raises   HD001 no such queue; HD005 max_messages is not 1 to 10000; HD010 not allowed.
--- Role     howdah_browser howdah_consumer howdah_admin
+-- Role     howdah_browser howdah_consumer howdah_admin howdah_auditor
 --
 -- Neither receive nor browse shows them before they are due. Those sent with a delay can be cancelled
 -- (howdah.cancel_delayed); the others can be received at once after howdah.retry.

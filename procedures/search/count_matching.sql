@@ -4,7 +4,7 @@
 -- Returns  one row: matching, looked, complete, and the cursor from which the next call goes on (NULL at the end).
 -- Raises   HD001 no such queue; HD005 wrong argument; HD010 not allowed; HD023 the selector is invalid; HD037 on a
 --          standby.
--- Role     howdah_browser howdah_consumer howdah_admin
+-- Role     howdah_browser howdah_consumer howdah_admin howdah_auditor
 --
 -- One call looks at 100,000 rows or 32 MB of bodies at most.
 create or replace function howdah.count_matching(queue text, filter jsonb default '{}', after jsonb default null)

@@ -6,7 +6,7 @@
 --          attempts counts the failures.
 -- Raises   HD001 no such queue; HD005 wrong argument; HD010 not allowed; HD023 the selector is invalid; HD037 on a
 --          standby.
--- Role     howdah_browser howdah_consumer howdah_admin
+-- Role     howdah_browser howdah_consumer howdah_admin howdah_auditor
 --
 -- Keys of the filter: selector, header ({"name": "value"}), body (a text that it contains), state, min_priority,
 -- group, sent_after, sent_before. Of failed messages also: cause, error_class, origin. States: ready, delayed, leased,

@@ -2,7 +2,7 @@
 --
 -- Returns  one row with the whole body as text (bytes as hexadecimal digits), redacted; no row if it is not there.
 -- Raises   HD001 no such queue; HD010 not allowed; HD037 on a standby.
--- Role     howdah_browser howdah_consumer howdah_admin
+-- Role     howdah_browser howdah_consumer howdah_admin howdah_auditor
 --
 -- It looks by key and locks nothing. due_at and parked_reason tell until when and why a message waits.
 create or replace function howdah.show_message(queue text, message_id bigint) returns table (

@@ -179,6 +179,8 @@ def test_causes(dsn: str, dead: list[int]) -> None:
     assert "ValueError: bad third 2" in howdah(dsn, "poison", "causes", "--queue", "b", "--since", "5min").out
     assert len(howdah(dsn, "poison", "causes", "-n", 1, "--json").json) == 1
     assert howdah(dsn, "poison", "causes", "--since", "0").out == "no failures\n"
+    assert "of the last 1 failures, since 20" in howdah(dsn, "poison", "causes", "--last", 1).err
+    assert "of the last" not in howdah(dsn, "poison", "causes").err
 
 
 def test_replay_by_cause_and_a_sample(dsn: str, dead: list[int], db: Db) -> None:

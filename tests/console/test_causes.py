@@ -12,7 +12,7 @@ from console_forms import submit
 from starlette.testclient import TestClient
 from support import SYSTEM, Db, column, deliver_and_fail, one
 
-from howdah.console.pages import listings
+from howdah.console.pages import dead, listings, queues
 
 ERROR = {"error_class": "Timeout", "error_text": "gone"}
 
@@ -69,9 +69,9 @@ def test_the_next_page_of_a_cause_is_of_the_same_exception_queue(
     assert [row[0] for row in cells(page)] == [str(twice)]
     (following,) = re.findall(r'<a href="([^"]+)" rel="next">', page)
     assert parse_qs(urlsplit(html.unescape(following)).query)["queue"] == [SYSTEM]
-    dead = column(db, "select message_id::text from howdah.list_poison()")
-    assert [row[0] for row in cells(client.get(html.unescape(following)).text)] == dead[1:]
-    assert len(dead) == 2
+    all_dead = column(db, "select message_id::text from howdah.list_poison()")
+    assert [row[0] for row in cells(client.get(html.unescape(following)).text)] == all_dead[1:]
+    assert len(all_dead) == 2
 
 
 @pytest.mark.parametrize("path", ["/", "/causes"])
@@ -111,8 +111,8 @@ def test_each_exception_queue_of_a_cause_has_its_acts(client: TestClient, db: Db
 def test_the_other_filters_go_along_to_the_exception_queue(client: TestClient, twice: int, elsewhere: int) -> None:
     page = dead_of(client, "/causes")
     cause = cells(page)[0][2]
-    page = client.get("/dead", params={"fingerprint": cause, "origin": "tax"}).text
-    assert page.count("origin=tax") == 2
+    page = client.get("/dead", params={"fingerprint": cause, "error_class": "Timeout"}).text
+    assert page.count("error_class=Timeout") == 2
 
 
 def test_a_cause_of_which_nothing_is_dead_says_so(client: TestClient, db: Db, twice: int) -> None:
@@ -125,3 +125,53 @@ def test_who_only_browses_sees_the_exception_queues_and_is_offered_no_act(client
     page = dead_of(client, "/causes")
     assert {row[0] for row in cells(page)} == {SYSTEM, "tax.dead"}
     assert "/act?" not in page
+
+
+def test_a_cause_on_the_page_of_one_queue_leads_to_the_dead_of_that_queue_alone(
+    client: TestClient, db: Db, twice: int, elsewhere: int
+) -> None:
+    page = dead_of(client, "/causes?queue=tax")
+    assert [row[:3] for row in cells(page)] == [[str(elsewhere), "tax.dead", "tax"]]
+    assert "origin=bills" in client.get("/causes?queue=bills").text
+    for act in ("replay", "discard"):
+        (given,) = {filter_ for _, filter_ in acts_of(page, act)}
+        assert json.loads(given)["origin"] == "tax"
+    one(db, "select howdah.move_messages('tax.dead', array[%s]::bigint[], %s)", (elsewhere, SYSTEM))
+    assert column(db, "select message_id from howdah.list_poison()") == [twice, elsewhere]
+    assert [row[0] for row in cells(dead_of(client, "/causes?queue=bills"))] == [str(twice)]
+
+
+@pytest.mark.parametrize(("path", "name"), [("/", "FEW_FAILURES"), ("/causes", "FAILURES")])
+def test_a_page_says_how_far_back_it_looked_for_causes_if_that_is_not_all(
+    client: TestClient, twice: int, monkeypatch: pytest.MonkeyPatch, path: str, name: str
+) -> None:
+    assert "Of the last" not in client.get(path).text
+    monkeypatch.setattr(queues, name, 2)
+    page = client.get(path).text
+    assert re.search(r"Of the last 2 failures, since <time [^>]*>[^<]*</time>, not all", page)
+    (further,) = re.findall(r'<a href="([^"]*)">Look further back', page)
+    assert "Of the last" not in client.get(html.unescape(further) if path == "/causes" else "/causes").text
+
+
+def test_a_cause_among_many_dead_is_sought_among_the_last_of_them_and_the_page_says_so(
+    client: TestClient, db: Db, twice: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deliver_and_fail(db, "bills", **ERROR)
+    later = column(db, "select message_id from howdah.list_poison()")[1]
+    assert "were looked at" not in dead_of(client, "/causes")
+    monkeypatch.setattr(dead, "LOOKED", 1)
+    page = dead_of(client, "/causes")
+    assert [row[0] for row in cells(page)] == [str(later)]
+    assert "Only the last 1 dead messages were looked at" in page
+    (older,) = re.findall(r'<a href="([^"]*)">Look at all', page)
+    page = client.get(html.unescape(older)).text
+    assert [row[0] for row in cells(page)] == [str(twice), str(later)]
+    assert "were looked at" not in page
+
+
+def test_the_places_of_a_cause_say_so_if_not_all_dead_were_looked_at(
+    client: TestClient, twice: int, elsewhere: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "were looked at" not in dead_of(client, "/causes")
+    monkeypatch.setattr(dead, "LOOKED", 2)
+    assert "Only the last 2 dead messages were looked at" in dead_of(client, "/causes")

@@ -9,7 +9,7 @@ import pytest
 from console_people import as_named
 from psycopg.types.json import Jsonb
 from starlette.testclient import TestClient
-from support import Db, one
+from support import Clock, Db, deliver_and_fail, one
 
 from howdah.console import Host, app
 from howdah.text.subjects import SUBJECTS
@@ -25,6 +25,72 @@ def test_options_are_shown_by_group_and_what_is_not_the_default_is_marked(client
     assert [title for title in titles if title != "Others"] == list(SUBJECTS)
     marked = re.findall(r"<td>(\w+)</td>\s*<td[^>]*>[^<]*</td>\s*<td[^>]*>[^<]*</td>\s*<td>changed</td>", page)
     assert marked == ["max_failed_deliveries"]
+
+
+def rows_under(page: str, title: str) -> list[list[str]]:
+    """The texts of the table that has a title."""
+    table = page.partition(f"<h2>{title}</h2>")[2].partition("</table>")[0]
+    rows = re.findall(r"<tr>(.*?)</tr>", table.partition("<tbody>")[2], re.DOTALL)
+    return [re.findall(r"<bdi>(.*?)</bdi>|<time[^>]*>(?:.*?)</time>", row, re.DOTALL) for row in rows]
+
+
+def test_the_page_of_a_queue_shows_how_long_messages_waited(client: TestClient, db: Db, clock: Clock) -> None:
+    one(db, "select howdah.create_queue('orders')")
+    assert "How long it took" not in client.get("/queue?name=orders").text
+    one(db, "select howdah.maintain_totals()")
+    for seconds in (1, 40):
+        one(db, "select howdah.send('orders', 'x'::text)")
+        clock.advance(seconds)
+        one(db, "select message_id from howdah.receive('orders')")
+    clock.advance(60)
+    one(db, "select howdah.maintain_totals()")
+    ((kind, *cells),) = rows_under(client.get("/queue?name=orders").text, "How long it took")
+    assert kind == "wait"
+    assert cells[:5] == ["2", "20 s", "1 s", "1 min 0 s", "1 min 0 s"]
+
+
+def test_the_page_of_a_queue_shows_its_groups_and_says_how_far_it_looked(client: TestClient, db: Db) -> None:
+    one(db, "select howdah.create_queue('orders')")
+    assert "<h2>Groups</h2>" not in client.get("/queue?name=orders").text
+    for group in ("ann", "bob", "ann"):
+        one(db, "select howdah.send('orders', 'x'::text, headers => %s)", (Jsonb({"JMSXGroupID": group}),))
+    page = client.get("/queue?name=orders").text
+    assert [row[:2] for row in rows_under(page, "Groups")] == [["ann", "2"], ["bob", "1"]]
+    assert "Looked at 3 messages, all that are here" in page
+    for number in range(20):
+        one(db, "select howdah.send('orders', 'x'::text, headers => %s)", (Jsonb({"JMSXGroupID": f"g{number}"}),))
+    page = client.get("/queue?name=orders").text
+    assert len(rows_under(page, "Groups")) == 20
+    assert "There are more groups" in page
+
+
+def test_the_page_of_a_queue_shows_the_selectors_that_choose_among_its_messages(client: TestClient, db: Db) -> None:
+    one(db, "select howdah.create_queue('orders')")
+    assert "<h2>Selectors</h2>" not in client.get("/queue?name=orders").text
+    one(db, "select howdah.send('orders', 'x'::text, headers => '{\"shop\": \"north\"}')")
+    one(db, "select count(*) from howdah.receive('orders', selector => %s)", ("shop = 'south'",))
+    rows = rows_under(client.get("/queue?name=orders").text, "Selectors")
+    assert [row[0] for row in rows] == ["receive"]
+    assert rows[0][2] == "shop = &#39;south&#39;"
+
+
+def test_queues_show_how_many_of_their_deliveries_failed(client: TestClient, db: Db, clock: Clock) -> None:
+    for name in ("orders", "bills"):
+        one(db, "select howdah.create_queue(%s)", (name,))
+    one(db, "select howdah.send('bills', 'x'::text)")
+    for _ in range(3):
+        deliver_and_fail(db, "bills")
+    clock.advance(60)
+    one(db, "select howdah.maintain_totals()")
+    for path in ("/", "/queues"):
+        page = client.get(path).text
+        failed = {
+            queue: re.findall(r'data-figure="failed"[^>]*><bdi>(.*?)</bdi>', row)
+            for queue, row in re.findall(r'<tr data-queue="(\w+)">(.*?)</tr>', page, re.DOTALL)
+        }
+        assert (failed["bills"], failed["orders"]) == (["3"], ["0"])
+    assert '<dd data-total="failed">3</dd>' in client.get("/").text
+    assert '<dd data-figure="failed"><bdi>3</bdi></dd>' in client.get("/queue?name=bills").text
 
 
 @pytest.fixture
@@ -43,7 +109,7 @@ def two_records(db: Db, orders: int) -> Iterator[int]:
 
 def test_a_message_says_how_far_its_history_looked_if_that_is_not_all(client: TestClient, two_records: int) -> None:
     page = client.get(f"/message?queue=orders&id={two_records}").text
-    assert "Looked at 2 records of the journal, not all" in page
+    assert "Looked at 2 records of the journal and the last 10,000 acts, not all" in page
 
 
 def test_a_message_whose_whole_journal_was_looked_at_says_nothing_of_it(client: TestClient, orders: int) -> None:
@@ -131,3 +197,15 @@ def test_what_only_looks_like_a_trace_leads_nowhere(login_dsn: str, db: Db) -> N
 def test_an_address_of_traces_that_is_none_is_refused(login_dsn: str, address: str) -> None:
     with pytest.raises(ValueError, match="trace"):
         app(login_dsn, trace_url=address)
+
+
+def test_the_page_of_transactions_shows_who_holds_vacuum_back(client: TestClient, db: Db, orders: int) -> None:
+    page = client.get("/transactions")
+    assert page.status_code == 200
+    with db.transaction():
+        one(db, "select howdah.send('orders', 'x'::text)")
+        page = client.get("/transactions")
+        assert f"<bdi>{db.info.backend_pid}</bdi>" in page.text
+        assert "grant pg_read_all_stats to" in page.text
+        auditor = client.get("/transactions", headers={"x-test-person": "auditor"})
+        assert f"<bdi>{db.info.backend_pid}</bdi>" in auditor.text

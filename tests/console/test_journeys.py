@@ -92,13 +92,14 @@ def test_an_operator_cancels_the_schedules_that_were_chosen(browser: Any, dsn: s
     assert column(db, "select name from howdah.list_schedules()") == ["weekly"]
 
 
+@pytest.mark.parametrize("person", ["auditor", "browser"])
 def test_an_auditor_reads_every_page_is_offered_no_act_and_no_form(
-    browser: Any, dsn: str, people: None, db: Db
+    browser: Any, dsn: str, people: None, db: Db, person: str
 ) -> None:
     fill(dsn, 60)
     number = one(db, "select message_id from howdah.browse('orders', 1)")
     before = one(db, "select array_agg(m::text) from howdah.browse('orders', 100) m")
-    with served(app(as_person(dsn, "browser"))) as address:
+    with served(app(as_person(dsn, person))) as address:
         browser.implicitly_wait(0)
         for path in [path for path in PATHS if not path.startswith("/act?")]:
             browser.get(address + path.replace("{id}", str(number)))
@@ -112,7 +113,7 @@ def test_an_auditor_reads_every_page_is_offered_no_act_and_no_form(
             assert "your role may not do this" in text_of(browser)
             assert not browser.find_elements("css selector", "main form")
     assert one(db, "select array_agg(m::text) from howdah.browse('orders', 100) m") == before
-    assert "console_browser" not in column(db, "select distinct actor from howdah.list_acts(max_acts => 1000)")
+    assert f"console_{person}" not in column(db, "select distinct actor from howdah.list_acts(max_acts => 1000)")
 
 
 def test_a_developer_follows_one_message_from_its_trace_to_its_failure(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import quote
 
 import psycopg
 import pytest
@@ -35,6 +36,54 @@ def test_a_page_answers_each_role_or_says_what_it_lacks(
     if person == "nobody":
         assert "north" not in answer.text
         assert "item" not in answer.text
+
+
+def test_an_auditor_reads_every_page_and_is_offered_no_act(client: TestClient, orders: int) -> None:
+    client.headers["x-test-person"] = "auditor"
+    for path in PATHS:
+        if not path.startswith("/act?"):
+            page = client.get(path.replace("{id}", str(orders)))
+            assert page.status_code == 200, path
+            assert "/act?" not in page.text, path
+    assert all(f'href="{path}"' in client.get("/").text for path, _ in MENU)
+
+
+def test_an_auditor_sees_bodies_after_redaction_and_only_where_the_rules_let_him_browse(
+    client: TestClient, db: Db, orders: int
+) -> None:
+    client.headers["x-test-person"] = "auditor"
+    one(db, "select howdah.set_redaction('orders', '$.item')")
+    for path in ("/messages?queue=orders", f"/message?queue=orders&id={orders}"):
+        page = client.get(path)
+        assert page.status_code == 200
+        assert "[redacted]" in page.text
+    deliver_and_fail(db, "orders", error_class="Timeout", error_text="no answer of shop 5")
+    assert "no answer of shop 5" in client.get("/causes").text
+    one(db, "select howdah.revoke_queue('orders', 'browse', 'howdah_auditor')")
+    assert client.get("/messages?queue=orders").status_code == 403
+    assert client.get(f"/message?queue=orders&id={orders}").status_code == 403
+    assert "no answer of shop 5" not in client.get("/causes").text
+
+
+RAW = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
+
+
+def raw_times(page: str) -> list[str]:
+    """Times that the script cannot show in the reader's zone, outside of messages, errors and what people typed."""
+    for kept in (r"<time .*?</time>", r"<pre.*?</pre>", r"<input[^>]*>", r"<\w+ [^>]*>"):
+        page = re.sub(kept, " ", page, flags=re.DOTALL)
+    return RAW.findall(page)
+
+
+def test_every_time_on_a_page_is_shown_in_the_readers_zone(client: TestClient, db: Db, orders: int) -> None:
+    one(db, "select howdah.schedule('orders', 'x'::text, '0 6 * * *', starts_at => now(), name => 'daily')")
+    one(db, "select howdah.park_messages('orders', array[%s]::bigint[], delay => '1 day')", (orders,))
+    filled = "/act?act=discard&queue=orders&filter=" + quote('{"sent_after": "2026-01-02T03:04:05+00:00"}')
+    for path in (*PATHS, filled, "/message?queue=orders&id={id}"):
+        page = client.get(path.replace("{id}", str(orders))).text
+        assert raw_times(page) == [], path
+    assert "up since <time datetime=" in client.get("/").text
+    assert '<time datetime="2026-01-02T03:04:05+00:00">' in client.get(filled).text
 
 
 def test_no_page_has_a_script_or_style_of_its_own_or_a_file_of_another_host(client: TestClient, orders: int) -> None:

@@ -345,7 +345,10 @@ def test_bad_input_is_refused_before_anything_is_written(db: Db) -> None:
             ("HD001", "select * from howdah.list_poison(origin => 'none')"),
             ("HD005", "select * from howdah.list_poison(max_rows => 0)"),
             ("HD005", "select * from howdah.poison_causes(max_causes => null)"),
+            ("HD005", "select * from howdah.poison_causes(max_failures => 0)"),
             ("HD001", "select * from howdah.poison_causes('none')"),
+            ("HD005", "select * from howdah.list_poison_queues(max_dead => null)"),
+            ("HD001", "select * from howdah.list_poison_queues(origin => 'none')"),
             ("HD001", f"select * from howdah.poison_message({alive}, 'none')"),
         ],
     )

@@ -1,5 +1,7 @@
 """What an operator sees of messages that fail, and how long it is kept."""
 
+from datetime import timedelta
+
 import pytest
 from support import SYSTEM, Clock, Connect, Db, column, fail, one, receive, refused
 
@@ -129,6 +131,76 @@ def test_causes_of_one_queue_since_a_time_the_commonest_few(db: Db, clock: Clock
     assert one(db, causes, ("q", since, 10)) == ["new"]
     assert one(db, causes, ("aside", None, 10)) == ["elsewhere"]
     assert one(db, causes, (None, None, 1)) == ["new"]
+
+
+def test_causes_are_of_the_last_failures_and_say_how_far_they_looked(db: Db, clock: Clock) -> None:
+    causes = "select sample_text, incidents, dead, looked, looked_from, complete from howdah.poison_causes({})"
+    dead(db, "old")
+    clock.advance(60)
+    since = clock.now
+    dead(db, "new")
+    dead(db, "new")
+    assert [row[3:] for row in db.execute(causes.format("")).fetchall()] == 2 * [
+        (3, since - timedelta(minutes=1), True)
+    ]
+    assert db.execute(causes.format("max_failures => 2")).fetchall() == [("new", 2, 2, 2, since, False)]
+    assert db.execute(causes.format("'q', max_failures => 1")).fetchall() == [("new", 1, 1, 1, since, False)]
+    # All three failures were looked at, and so were all three dead messages, but there may be more.
+    assert [row[5] for row in db.execute(causes.format("max_failures => 3")).fetchall()] == [False, False]
+    # A failure of before was seen, so there are no more since then.
+    one(db, "select howdah.discard(%s, origin => 'q', max_messages => 1)", (SYSTEM,))
+    assert db.execute(causes.format(f"since => '{since}', max_failures => 3")).fetchall() == [
+        ("new", 2, 2, 3, since - timedelta(minutes=1), True)
+    ]
+    assert one(db, "select howdah.create_queue('other')") is not None
+    assert db.execute(causes.format("'other'")).fetchall() == []
+
+
+def test_causes_read_no_more_failures_than_asked_for(db: Db) -> None:
+    one(db, "select howdah.create_queue('busy')")
+    db.execute(
+        "insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt, stage, outcome,"
+        " recorded_by, fingerprint) select n, now(), d.id, 1, 0, 'gone', 'x', n % 10 from howdah.destinations d,"
+        " generate_series(1, 5000) n where d.name = 'busy'"
+    )
+    db.execute(
+        "insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt, stage, outcome,"
+        " recorded_by, fingerprint) select n, now(), d.id, 1, 0, 'gone', 'x', 'y' from howdah.destinations d,"
+        " generate_series(1, 100) n where d.name = 'busy' union all select n, now(), e.id, 1, 0, 'gone', 'x', 'z'"
+        " from howdah.destinations e, generate_series(1, 5000) n where e.name = 'aside'"
+    )
+    db.execute("analyze howdah.poison_details")
+    for queue in ("null::text", "'busy'"):
+        with db.transaction():
+            one(db, "select count(*) from howdah.poison_details where incident_id = 0")
+            before = reads(db)
+            assert one(db, f"select sum(incidents)::int from howdah.poison_causes({queue}, max_failures => 100)") == 100
+            assert reads(db) - before <= 100 + 10
+
+
+def reads(db: Db) -> int:
+    """How many failures this transaction has read by an index or otherwise."""
+    number: int = one(
+        db,
+        "select (pg_stat_get_xact_tuples_returned(r) + pg_stat_get_xact_tuples_fetched(r))::int"
+        " from (values ('howdah.poison_details'::regclass)) t(r)",
+    )
+    return number
+
+
+def test_where_the_dead_lie_is_told_by_origin_and_of_the_last_dead_alone(db: Db) -> None:
+    first = one(db, "select howdah.create_queue('r', '{\"max_failed_deliveries\": 1}')")
+    assert first is not None
+    dead(db)
+    dead(db)
+    fail(db, one(db, "select howdah.send('r', 'x')"), "r", error_text="broken", error_class="ValueError")
+    places = "select exception_queue, dead, looked, complete from howdah.list_poison_queues({})"
+    assert db.execute(places.format("")).fetchall() == [(SYSTEM, 3, 3, True)]
+    assert db.execute(places.format("origin => 'r'")).fetchall() == [(SYSTEM, 1, 3, True)]
+    assert db.execute(places.format("origin => 'q', max_dead => 2")).fetchall() == [(SYSTEM, 1, 2, False)]
+    assert db.execute(places.format("origin => 'aside'")).fetchall() == []
+    first = one(db, "select first_position from howdah.list_poison_queues(origin => 'r')")
+    assert one(db, "select origin_queue from howdah.list_poison(after => %s - 1)", (first,)) == "r"
 
 
 def test_dead_messages_are_listed_by_queue_class_fingerprint_and_age_page_by_page(db: Db, clock: Clock) -> None:

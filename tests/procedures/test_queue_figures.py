@@ -120,3 +120,20 @@ def test_names_of_queues_are_shown_page_by_page(db: Db) -> None:
     assert one(db, names, ("PAGE", "Page4")) == ["Page5"]
     assert one(db, names, ("%", None)) is None
     refused(db, "HD005", "select howdah.queue_names(max_names => 0)")
+
+
+def test_failed_deliveries_are_those_of_each_queue_and_of_all_that_the_caller_sees(db: Db, clock: Clock) -> None:
+    one(db, "select howdah.create_queue('other', '{\"max_failed_deliveries\": 9}')")
+    one(db, "select howdah.send('other', 'x')")
+    one(db, "select howdah.send('q', 'x')")
+    deliver_and_fail(db)
+    deliver_and_fail(db, "other")
+    deliver_and_fail(db, "other", error_class="Another")
+    assert [row["failed"] for row in figures(db, "q", "other", busiest=0)] == [0, 0, 0]
+    clock.advance(60)
+    count(db)
+    assert {row["queue_name"]: row["failed"] for row in figures(db, "q", "other", busiest=0)} == {
+        None: 3,
+        "q": 1,
+        "other": 2,
+    }

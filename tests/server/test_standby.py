@@ -28,6 +28,7 @@ WHOLE = [
     "list_grants('orders')",
     "list_policies()",
     "list_transactions()",
+    "list_open_transactions()",
     "incidents()",
     "check_server()",
     "health()",

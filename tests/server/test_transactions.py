@@ -63,6 +63,26 @@ def test_a_prepared_transaction_is_committed_or_rolled_back_after_a_restart(
             connection.transactions.commit("howdah:1")
 
 
+def test_prepared_transactions_and_slots_are_listed_with_what_they_hold(private_server: EmbeddedServer) -> None:
+    listed = "select kind, name, state, locks > 0, wal_bytes >= 0, hidden, advice from howdah.list_open_transactions()"
+    with open_db(private_server) as db:
+        one(db, "select howdah.create_queue('q')")
+        one(db, "select howdah.send('q', 'x')")
+        one(db, "select lsn from pg_create_physical_replication_slot('away', true)")
+    prepare(private_server, "a manager's 50%", "sent")
+    with open_db(private_server) as db:
+        rows = {row[0]: row[1:] for row in db.execute(listed).fetchall()}
+        assert rows["prepared"][:5] == ("a manager's 50%", "prepared", True, None, False)
+        assert "rollback prepared 'a manager''s 50%'" in rows["prepared"][5]
+        assert column(db, "select gid from howdah.list_transactions()") == ["a manager's 50%"]
+        assert rows["slot"][:5] == ("away", "inactive", False, True, False)
+        assert "pg_drop_replication_slot('away')" in rows["slot"][5]
+        assert one(db, "select horizon from howdah.list_open_transactions() where kind = 'prepared'") >= 1
+        one(db, "select pg_drop_replication_slot('away')")
+        db.execute("rollback prepared 'a manager''s 50%'")
+        assert db.execute(listed).fetchall() == []
+
+
 @pytest.mark.behaviour("IMQ-32")
 def test_a_transaction_open_at_a_crash_is_undone_its_sends_and_its_receives(private_server: EmbeddedServer) -> None:
     with open_db(private_server) as db:

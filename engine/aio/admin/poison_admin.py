@@ -56,18 +56,37 @@ class AsyncPoisonAdmin(AsyncSearch):
         page = {"queue": ("text", queue), "max_rows": ("integer", max_rows), "after": ("bigint", after)}
         return await self._run(table("list_poison", POISON_COLUMNS, **page, **filters(which)))
 
-    async def list_poison_queues(self, fingerprint: str | None = None) -> Rows:
-        """Return in which exception destinations dead messages lie, by their cause. fingerprint: of this one alone."""
-        return await self._run(table("list_poison_queues", POISON_QUEUE_COLUMNS, fingerprint=("text", fingerprint)))
+    async def list_poison_queues(
+        self, fingerprint: str | None = None, origin: str | None = None, *, max_dead: int | None = None
+    ) -> Rows:
+        """Return in which exception destinations dead messages lie, by their cause.
+
+        fingerprint: of this cause alone. origin: that died in this queue. max_dead: how many dead messages to look at.
+        """
+        arguments = {
+            "fingerprint": ("text", fingerprint),
+            "origin": ("text", origin),
+            "max_dead": ("integer", max_dead),
+        }
+        return await self._run(table("list_poison_queues", POISON_QUEUE_COLUMNS, **arguments))
 
     async def poison_causes(
-        self, queue: str | None = None, *, since: datetime | None = None, max_causes: int | None = None
+        self,
+        queue: str | None = None,
+        *,
+        since: datetime | None = None,
+        max_causes: int | None = None,
+        max_failures: int | None = None,
     ) -> Rows:
-        """Return why deliveries fail: failures grouped by cause, the most frequent first."""
+        """Return why deliveries fail: the latest failures grouped by cause, the most frequent first.
+
+        max_failures: how many failures to look at. Each row says in ``complete`` whether these were all.
+        """
         arguments = {
             "queue": ("text", queue),
             "since": ("timestamptz", since),
             "max_causes": ("integer", max_causes),
+            "max_failures": ("integer", max_failures),
         }
         return await self._run(table("poison_causes", CAUSE_COLUMNS, **arguments))
 
