@@ -8142,7 +8142,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._history(p_topic_id integer, p_since timestamp with time zone, p_upto pg_snapshot) IS 'the messages of a topic that are still stored and committed, oldest first.';
 
-CREATE FUNCTION howdah._history_of_journal(p_destination_id integer, p_message_id bigint, p_from timestamp with time zone) RETURNS TABLE(at timestamp with time zone, event text, destination_id integer, other_destination_id integer, reason text, looked bigint, complete boolean)
+CREATE FUNCTION howdah._history_of_journal(p_destination_id integer, p_message_id bigint, p_from timestamp with time zone, p_all boolean) RETURNS TABLE(at timestamp with time zone, event text, destination_id integer, other_destination_id integer, reason text, looked bigint, complete boolean)
     LANGUAGE plpgsql STABLE
     AS $$
 declare
@@ -8154,7 +8154,11 @@ begin
             j.message_ids @> array[p_message_id] or j.last_id is not null
                 and p_message_id between j.message_ids[1] and j.last_id
                 and p_message_id % 1000000 = j.message_ids[1] % 1000000 as hit
-        from howdah.journal j where j.at >= p_from limit v_most
+        from (
+            (select l.* from howdah.journal l where l.at >= p_from limit v_most)
+            union all
+            (select b.* from howdah.journal b where p_all and b.at < p_from limit v_most)
+        ) j limit v_most
     )
     select l.at, l.event, l.destination_id, l.other_destination_id, l.reason, null::bigint, null::boolean
     from looked l where l.hit and p_destination_id in (l.destination_id, l.other_destination_id)
@@ -8163,7 +8167,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._history_of_journal(p_destination_id integer, p_message_id bigint, p_from timestamp with time zone) IS 'what the journal has of one message.';
+COMMENT ON FUNCTION howdah._history_of_journal(p_destination_id integer, p_message_id bigint, p_from timestamp with time zone, p_all boolean) IS 'what the journal has of one message.';
 
 CREATE FUNCTION howdah._hold_limits() RETURNS void
     LANGUAGE plpgsql
@@ -9200,6 +9204,48 @@ CREATE FUNCTION howdah._latch(p_name text) RETURNS void
     AS $$ select from howdah.latches l where l.name = p_name for update $$;
 
 COMMENT ON FUNCTION howdah._latch(p_name text) IS 'take one of the engine''s own locks until the transaction ends, and wait for its holder.';
+
+CREATE FUNCTION howdah._latest_dead(p_most integer) RETURNS TABLE(destination_id integer, message_id bigint, seq bigint, origin_id integer, dead_at timestamp with time zone)
+    LANGUAGE sql STABLE
+    AS $$
+    select e.id, d.message_id, d.seq, d.origin_id, d.dead_at
+    from howdah._exception_destinations() e(id)
+    cross join lateral (
+        (select m.message_id, m.seq, m.origin_id, m.dead_at from howdah.msgs m where m.destination_id = e.id
+         order by m.destination_id desc, m.rank desc, m.seq desc limit p_most)
+        union all
+        (select n.message_id, n.seq, n.origin_id, n.dead_at from howdah.msgs_nonpersistent n
+         where n.destination_id = e.id and n.boot = pg_postmaster_start_time()
+         order by n.destination_id desc, n.rank desc, n.seq desc limit p_most)
+        union all
+        (select p.message_id, p.seq, p.origin_id, p.dead_at from howdah.parked p
+         where p.destination_id = e.id and (p.boot is null or p.boot = pg_postmaster_start_time())
+         order by p.destination_id desc, p.message_id desc limit p_most)
+    ) d
+    where d.dead_at is not null
+    limit p_most
+$$;
+
+COMMENT ON FUNCTION howdah._latest_dead(p_most integer) IS 'dead messages of all exception destinations, the last that came to each.';
+
+CREATE FUNCTION howdah._latest_failures(p_destination_id integer, p_most integer) RETURNS TABLE(incident_id bigint, message_id bigint, destination_id integer, fingerprint text, recorded_at timestamp with time zone)
+    LANGUAGE sql STABLE
+    AS $$
+    select f.incident_id, f.message_id, f.destination_id, f.fingerprint, f.recorded_at
+    from (
+        (select p.incident_id, p.message_id, p.destination_id, p.fingerprint, p.recorded_at
+         from howdah.poison_details p where p_destination_id is null
+         order by p.incident_id desc limit p_most)
+        union all
+        (select p.incident_id, p.message_id, p.destination_id, p.fingerprint, p.recorded_at
+         from howdah.poison_details p
+         where p_destination_id is not null and (p.destination_id, p.incident_id) >= (p_destination_id, 0)
+           and (p.destination_id, p.incident_id) <= (p_destination_id, 9223372036854775807)
+         order by p.destination_id desc, p.incident_id desc limit p_most)
+    ) f
+$$;
+
+COMMENT ON FUNCTION howdah._latest_failures(p_destination_id integer, p_most integer) IS 'the latest failures of one queue, or of all.';
 
 CREATE FUNCTION howdah._lay_down(p_destination_id integer, p_lease bigint, p_message_ids bigint[], p_until timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql
@@ -23940,6 +23986,66 @@ $$;
 
 COMMENT ON FUNCTION howdah.list_grants(queue text) IS 'list who may do what at a queue.';
 
+CREATE FUNCTION howdah.list_groups(queue text, max_groups integer DEFAULT 100) RETURNS TABLE(message_group text, messages bigint, leased bigint, held_up bigint, held_until timestamp with time zone, oldest_sent_at timestamp with time zone, consumer bigint, owned_since timestamp with time zone, looked bigint, complete boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_id constant integer := (howdah._destination(queue, 'browse')).id;
+    v_most constant bigint := 10000;
+begin
+    perform howdah._check_all_here();
+    if max_groups is null or max_groups not between 1 and 1000 then
+        raise exception using errcode = 'HD005',
+            message = format('max_groups must be 1 to 1000, not %s', coalesce(max_groups::text, 'NULL'));
+    end if;
+    return query
+    with message as materialized (
+        (select howdah._group(m.headers, m.conversation_id) as key, m.sent_at, false as is_leased, 1 as place
+         from howdah.msgs m where m.destination_id = v_id order by m.destination_id, m.rank, m.seq limit v_most)
+        union all
+        (select howdah._group(n.headers, n.conversation_id), n.sent_at, false, 2 from howdah.msgs_nonpersistent n
+         where n.destination_id = v_id and n.boot = pg_postmaster_start_time()
+         order by n.destination_id, n.rank, n.seq limit v_most)
+        union all
+        (select howdah._group(l.headers, l.conversation_id), l.sent_at, true, 3
+         from howdah.leased l where l.destination_id = v_id order by l.destination_id, l.rank, l.seq limit v_most)
+    ), held as materialized (
+        select p.group_id as key, count(*) as held_up, max(p.due_at) as held_until,
+            count(p.lease_id) as leased
+        from (select h.group_id, h.due_at, h.lease_id from howdah.parked h
+              where h.destination_id = v_id and h.group_id is not null
+                and (h.boot is null or h.boot = pg_postmaster_start_time()) limit v_most) p
+        group by p.group_id
+    ), counted as (
+        select m.key, count(*) filter (where not m.is_leased) as messages,
+            count(*) filter (where m.is_leased) as leased, min(m.sent_at) as oldest_sent_at
+        from message m where m.key is not null group by m.key
+    ), owned as (
+        select o.group_id as key, o.consumer_id, o.owned_since from howdah.group_owners o
+        where o.destination_id = v_id limit v_most
+    ), extent as (
+        select count(*) + (select coalesce(sum(h.held_up), 0) from held h) as looked,
+            not exists (select from message x group by x.place having count(*) >= v_most)
+                and (select coalesce(sum(h.held_up), 0) from held h) < v_most as complete
+        from message
+    )
+    select k.key, coalesce(c.messages, 0), coalesce(c.leased, 0) + coalesce(h.leased, 0), coalesce(h.held_up, 0),
+        h.held_until, c.oldest_sent_at, o.consumer_id::bigint, o.owned_since, e.looked::bigint, e.complete
+    from (select x.key from counted x union select x.key from held x union select x.key from owned x) k
+    cross join extent e
+    left join counted c on c.key = k.key
+    left join held h on h.key = k.key
+    left join owned o on o.key = k.key
+    order by coalesce(c.messages, 0) + coalesce(c.leased, 0) + coalesce(h.held_up, 0) desc, k.key
+    limit max_groups;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.list_groups(queue text, max_groups integer) IS 'list message groups of a queue: how many messages each has, who has the group, and what holds it up.';
+
 CREATE FUNCTION howdah.list_instances() RETURNS TABLE(instance_id uuid, name text, state text, waits_for text, master boolean, holder boolean, workers bigint, consumers bigint, last_change bigint, unread bigint, missed bigint, host text, pid integer, version text, settings jsonb, registered_as text, quiesced_by text, started_at timestamp with time zone, silent_for interval)
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -24103,6 +24209,85 @@ $$;
 
 COMMENT ON FUNCTION howdah.list_objects(pattern text) IS 'list the objects whose names match a pattern, by name.';
 
+CREATE FUNCTION howdah.list_open_transactions(min_age interval DEFAULT '00:00:10'::interval, max_rows integer DEFAULT 100) RETURNS TABLE(kind text, name text, owner text, application text, client text, state text, since timestamp with time zone, age interval, idle_for interval, horizon bigint, locks bigint, blocks bigint, wal_bytes bigint, hidden boolean, advice text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $_$
+declare
+    v_now timestamptz := howdah.now();
+    v_reads_all boolean := pg_has_role(current_user, 'pg_read_all_stats', 'usage');
+begin
+    if max_rows is null or max_rows not between 1 and 1000 then
+        raise exception using errcode = 'HD005',
+            message = format('max_rows must be 1 to 1000, not %s', coalesce(max_rows::text, 'NULL'));
+    end if;
+    return query
+    with locked as materialized (
+        select l.pid, l.virtualtransaction, l.granted, l.database, l.relation, l.locktype,
+            case when l.locktype = 'transactionid' and l.mode = 'ExclusiveLock' then l.transactionid end as owned
+        from pg_locks l
+    ), waits as materialized (
+        select b.pid, count(*) as blocks
+        from (select distinct l.pid from locked l where not l.granted and l.pid is not null) w
+        cross join lateral (select distinct p.p from unnest(pg_blocking_pids(w.pid)) p(p)) b(pid)
+        group by b.pid
+    ), held as materialized (
+        select l.pid, l.virtualtransaction, count(distinct l.relation) as locks
+        from locked l join pg_class c on c.oid = l.relation
+        where l.granted and l.locktype = 'relation' and c.relkind in ('r', 'p')
+          and c.relnamespace = 'howdah'::regnamespace
+          and l.database = (select d.oid from pg_database d where d.datname = current_database())
+        group by l.pid, l.virtualtransaction
+    ), session as materialized (
+        select a.*, not (v_reads_all or pg_has_role(a.usesysid, 'usage')) as is_hidden,
+            greatest(age(a.backend_xmin), age(a.backend_xid)) as held_back
+        from pg_stat_activity a
+        where a.pid <> pg_backend_pid() and a.usesysid is not null
+          and (a.datname = current_database() or a.datid is null and a.backend_xmin is not null)
+    ), found as (
+        select case when s.datid is null then 'standby' else 'session' end as kind, s.pid::text as name,
+            s.usename::text as owner, nullif(s.application_name, '') as application, s.client_addr::text as client,
+            s.state, s.xact_start as since,
+            case when s.state like 'idle in transaction%' then v_now - s.state_change end as idle_for,
+            s.held_back::bigint as horizon, coalesce(h.locks, 0) as locks, coalesce(w.blocks, 0) as blocks,
+            null::bigint as wal_bytes, s.is_hidden as hidden,
+            case when s.is_hidden then 'See it as a superuser, or: grant pg_read_all_stats to '
+                    || quote_ident(current_user)
+                when s.state like 'idle in transaction%' or s.xact_start <= v_now - min_age
+                    then format('Have it commit, or end it: select pg_terminate_backend(%s)', s.pid) end as advice
+        from session s
+        left join held h on h.pid = s.pid
+        left join waits w on w.pid = s.pid
+        where s.xact_start <= v_now - min_age or w.blocks > 0 or s.datid is null
+           or s.is_hidden and s.held_back is not null
+        union all
+        select 'prepared', x.gid, x.owner::text, null, null, 'prepared', x.prepared, null,
+            age(x.transaction)::bigint, coalesce(h.locks, 0), 0, null, false,
+            format('End it as its owner: commit prepared %1$L, or rollback prepared %1$L', x.gid)
+        from pg_prepared_xacts x
+        left join locked t on t.owned = x.transaction  -- it keeps its virtual transaction until a restart
+        left join held h on h.pid is null and h.virtualtransaction = t.virtualtransaction
+        where x.database = current_database()
+        union all
+        select 'slot', r.slot_name::text, null, r.plugin::text, null,
+            case when r.active then 'active' else 'inactive' end, null, null, age(r.xmin)::bigint, 0, 0,
+            case when not pg_is_in_recovery()
+                then pg_wal_lsn_diff(pg_current_wal_lsn(), r.restart_lsn)::bigint end,
+            false, case when not r.active then format('If nobody needs it: select pg_drop_replication_slot(%L)',
+                r.slot_name) end
+        from pg_replication_slots r
+        where r.xmin is not null or not r.active or r.restart_lsn is not null
+    )
+    select f.kind, f.name, f.owner, f.application, f.client, f.state, f.since, v_now - f.since, f.idle_for, f.horizon,
+        f.locks, f.blocks, f.wal_bytes, f.hidden, f.advice
+    from found f
+    order by f.horizon desc nulls last, f.since nulls last, f.kind, f.name
+    limit max_rows;
+end
+$_$;
+
+COMMENT ON FUNCTION howdah.list_open_transactions(min_age interval, max_rows integer) IS 'list what holds things up: open transactions, prepared ones, and replication slots.';
+
 CREATE FUNCTION howdah.list_poison(queue text DEFAULT NULL::text, origin text DEFAULT NULL::text, error_class text DEFAULT NULL::text, fingerprint text DEFAULT NULL::text, older_than timestamp with time zone DEFAULT NULL::timestamp with time zone, newer_than timestamp with time zone DEFAULT NULL::timestamp with time zone, max_rows integer DEFAULT 100, after bigint DEFAULT NULL::bigint, selector text DEFAULT NULL::text) RETURNS TABLE(message_id bigint, exception_queue text, origin_queue text, dead_at timestamp with time zone, dead_reason text, failures bigint, last_incident_id bigint, last_error_class text, last_error_text text, last_sqlstate text, last_fingerprint text, priority integer, sent_at timestamp with time zone, content_type text, headers jsonb, due_at timestamp with time zone, "position" bigint)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -24131,31 +24316,44 @@ $$;
 
 COMMENT ON FUNCTION howdah.list_poison(queue text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, max_rows integer, after bigint, selector text) IS 'list the dead messages of an exception destination, each with its last failure.';
 
-CREATE FUNCTION howdah.list_poison_queues(fingerprint text DEFAULT NULL::text) RETURNS TABLE(exception_queue text, last_fingerprint text, dead bigint, first_dead_at timestamp with time zone, last_dead_at timestamp with time zone)
+CREATE FUNCTION howdah.list_poison_queues(fingerprint text DEFAULT NULL::text, origin text DEFAULT NULL::text, max_dead integer DEFAULT 100000) RETURNS TABLE(exception_queue text, last_fingerprint text, dead bigint, first_dead_at timestamp with time zone, last_dead_at timestamp with time zone, first_position bigint, looked bigint, complete boolean)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
     SET enable_seqscan TO 'off'
     SET jit TO 'off'
     AS $$
+declare
+    v_origin_id integer := howdah._origin_id(origin);
 begin
     perform howdah._check_all_here();
+    if max_dead is null or max_dead not between 1 and 10000000 then
+        raise exception using errcode = 'HD005',
+            message = format('max_dead must be 1 to 10000000, not %s', coalesce(max_dead::text, 'NULL'));
+    end if;
     return query
-    with readable as materialized (
-        select e.id, e.name from howdah.destinations e
-        where e.id in (select x.x from howdah._exception_destinations() x(x)) and e.dropped_at is null
-          and howdah._has_right(e.id, 'browse')
+    with died as materialized (
+        select m.* from howdah._latest_dead(max_dead) m
+    ), readable as materialized (
+        select e.id, e.name from (select distinct x.destination_id from died x offset 0) f
+        join howdah.destinations e on e.id = f.destination_id
+        where howdah._has_right(e.id, 'browse')
     )
-    select r.name, m.fingerprint, count(*), min(m.dead_at), max(m.dead_at)
-    from readable r
-    cross join lateral howdah._dead_messages(r.id, null, null, list_poison_queues.fingerprint, null, null, null, null,
-        null) m
-    group by r.name, m.fingerprint
-    order by count(*) desc, r.name, m.fingerprint;
+    select r.name, i.fingerprint, count(*), min(m.dead_at), max(m.dead_at), min(m.seq), l.looked, l.looked < max_dead
+    from died m
+    cross join (select count(*) as looked from died) l
+    join readable r on r.id = m.destination_id
+    cross join lateral (select max(f.incident_id + 0) as last from howdah.poison_details f
+        where f.message_id = m.message_id) c
+    left join howdah.poison_details i on i.incident_id = c.last
+    where (v_origin_id is null or m.origin_id = v_origin_id)
+      and (list_poison_queues.fingerprint is null or i.fingerprint = list_poison_queues.fingerprint)
+    group by r.name, i.fingerprint, l.looked
+    order by count(*) desc, r.name, i.fingerprint;
 end
 $$;
 
-COMMENT ON FUNCTION howdah.list_poison_queues(fingerprint text) IS 'list where dead messages lie: exception destinations, by the cause of death.';
+COMMENT ON FUNCTION howdah.list_poison_queues(fingerprint text, origin text, max_dead integer) IS 'list where dead messages lie: exception destinations, by the cause of death.';
 
 CREATE FUNCTION howdah.list_policies() RETURNS TABLE(pattern text, options jsonb, set_at timestamp with time zone, set_by text)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -24248,6 +24446,46 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.list_schedules(queue text, all_states boolean) IS 'list the schedules of a queue or topic, or of all that the caller may send to or browse.';
+
+CREATE FUNCTION howdah.list_selectors(queue text, max_selectors integer DEFAULT 100) RETURNS TABLE(used_by text, name text, selector text, last_used_at timestamp with time zone, priorities integer, found_ahead bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_id constant integer := (howdah._destination(queue, 'browse')).id;
+begin
+    if max_selectors is null or max_selectors not between 1 and 1000 then
+        raise exception using errcode = 'HD005',
+            message = format('max_selectors must be 1 to 1000, not %s', coalesce(max_selectors::text, 'NULL'));
+    end if;
+    return query
+    select f.used_by, f.name, f.selector, f.last_used_at, f.priorities, f.found_ahead
+    from (
+        select 'receive' as used_by, null::text as name, s.selector, max(s.used_at) as last_used_at,
+            count(s.head)::integer as priorities, coalesce(sum(c.found), 0)::bigint as found_ahead
+        from howdah.selections s
+        left join lateral (select sum(cardinality(x.seqs)) as found from howdah.candidates x
+            where x.destination_id = s.destination_id and x.digest = s.digest and x.rank = s.rank) c on true
+        where s.destination_id = v_id
+        group by s.selector
+        union all
+        select 'link', l.name::text, l.selector, null, null, null
+        from howdah.links l where l.source_id = v_id and l.selector is not null
+        union all
+        select 'bridge', d.name, b.selector, null, null, null
+        from howdah.bridges b join howdah.destinations d on d.id = b.topic_id
+        where b.queue_id = v_id and b.selector is not null and howdah._has_right(d.id, 'browse')
+        union all
+        select distinct 'subscription', d.name, a.selector, null::timestamptz, null::integer, null::bigint
+        from howdah.acks a join howdah.destinations d on d.id = a.subscription_id
+        where a.subscription_id = v_id and a.selector is not null
+    ) f
+    order by f.last_used_at desc nulls last, f.used_by, f.name, f.selector
+    limit max_selectors;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.list_selectors(queue text, max_selectors integer) IS 'list the selectors that choose among a queue''s messages, or let messages into it.';
 
 CREATE FUNCTION howdah.list_services() RETURNS TABLE(service text, kind text, active boolean, unavailable text, access_enabled boolean, rule_set text, roles text[], require_tls boolean, min_connections integer, max_connections integer, idle_seconds integer, model text, monitor_limit integer, comment text)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -24366,8 +24604,12 @@ CREATE FUNCTION howdah.list_transactions() RETURNS TABLE(gid text, transaction b
         format('rollback prepared %L', x.gid)
     from pg_prepared_xacts x cross join howdah.engine e
     where x.database = current_database() and (x.gid like 'howdah:%' or exists (
-        select from pg_locks l join pg_class c on c.oid = l.relation
-        where l.virtualtransaction = '-1/' || x.transaction::text and l.pid is null
+        -- Until a restart it keeps its virtual transaction.
+        select from pg_locks t
+        join pg_locks l on l.virtualtransaction = t.virtualtransaction
+        join pg_class c on c.oid = l.relation
+        where t.locktype = 'transactionid' and t.transactionid = x.transaction and t.mode = 'ExclusiveLock'
+          and l.pid is null
           and l.database = (select d.oid from pg_database d
             where d.datname = x.database)
           and c.relnamespace = 'howdah'::regnamespace))
@@ -25320,17 +25562,22 @@ CREATE FUNCTION howdah.message_history(queue text, message_id bigint) RETURNS TA
 declare
     v_id integer := (howdah._destination(queue, 'browse')).id;
     v_number bigint := message_id;
+    v_most_acts constant integer := 10000;
+    v_sent_at timestamptz;
     v_from timestamptz;
+    v_acts_from timestamptz;
 begin
-    v_from := (select min((q.message).sent_at) from howdah._whole_message(v_number, queue) q);
-    v_from := coalesce(v_from, (select min(p.recorded_at) from howdah.poison_details p where p.message_id = v_number
-        offset 0) - interval '1 day', howdah.now() - interval '1 day');
+    select min((q.message).sent_at) into v_sent_at from howdah._whole_message(v_number, queue) q;
+    v_from := coalesce(v_sent_at, (select min(p.recorded_at) from howdah.poison_details p
+        where p.message_id = v_number offset 0) - interval '1 day', howdah.now() - interval '1 day');
+    v_acts_from := (select a.at from howdah.operator_acts a order by a.act_id desc offset v_most_acts - 1 limit 1);
     return query
     select h.at, h.source, h.event, n.name, n.other, h.actor, h.reason, h.details, h.looked, h.complete
     from (
         select j.at, case when j.at is not null then 'journal' end as source, j.event, j.destination_id,
-            j.other_destination_id, null::text as actor, j.reason, null::jsonb as details, j.looked, j.complete
-        from howdah._history_of_journal(v_id, v_number, v_from) j
+            j.other_destination_id, null::text as actor, j.reason, null::jsonb as details, j.looked,
+            j.complete and coalesce(v_acts_from < v_sent_at, v_acts_from is null) as complete
+        from howdah._history_of_journal(v_id, v_number, v_from, v_sent_at is null) j
         union all
         select p.recorded_at, 'incident', p.outcome, p.destination_id, null, p.recorded_by, p.error_class,
             jsonb_build_object('incident_id', p.incident_id, 'attempt', p.attempt, 'stage', p.stage, 'error_text',
@@ -25339,7 +25586,7 @@ begin
         from howdah.poison_details p where p.message_id = v_number
         union all
         select a.at, 'act', a.act, a.destination_id, a.other_destination_id, a.actor, a.reason, null, null, null
-        from (select c.* from howdah.operator_acts c order by c.act_id desc limit 10000) a
+        from (select c.* from howdah.operator_acts c order by c.act_id desc limit v_most_acts) a
         where v_number = any (a.message_ids)
     ) h
     cross join lateral (  -- asked for these rows alone, not for each queue
@@ -25774,12 +26021,13 @@ $$;
 
 COMMENT ON FUNCTION howdah.pause_schedule(schedule_id bigint) IS 'pause a schedule until howdah.resume_schedule.';
 
-CREATE FUNCTION howdah.poison_causes(queue text DEFAULT NULL::text, since timestamp with time zone DEFAULT NULL::timestamp with time zone, max_causes integer DEFAULT 20) RETURNS TABLE(fingerprint text, incidents bigint, messages bigint, dead bigint, first_at timestamp with time zone, last_at timestamp with time zone, error_class text, sqlstate text, sample_text text, sample_queue text, sample_message bigint, sample_incident bigint)
+CREATE FUNCTION howdah.poison_causes(queue text DEFAULT NULL::text, since timestamp with time zone DEFAULT NULL::timestamp with time zone, max_causes integer DEFAULT 20, max_failures integer DEFAULT 100000) RETURNS TABLE(fingerprint text, incidents bigint, messages bigint, dead bigint, first_at timestamp with time zone, last_at timestamp with time zone, error_class text, sqlstate text, sample_text text, sample_queue text, sample_message bigint, sample_incident bigint, looked bigint, looked_from timestamp with time zone, complete boolean)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
     SET enable_seqscan TO 'off'
     SET jit TO 'off'
+    SET work_mem TO '32MB'
     AS $$
 declare
     v_id integer;
@@ -25789,41 +26037,62 @@ begin
         raise exception using errcode = 'HD005',
             message = format('max_causes must be 1 to 10000, not %s', coalesce(max_causes::text, 'NULL'));
     end if;
+    if max_failures is null or max_failures not between 1 and 10000000 then
+        raise exception using errcode = 'HD005',
+            message = format('max_failures must be 1 to 10000000, not %s', coalesce(max_failures::text, 'NULL'));
+    end if;
     if queue is not null then
         v_id := (howdah._destination(queue, 'browse')).id;
     end if;
     return query
-    with readable as materialized (
-        select d.id from howdah.destinations d
-        where (v_id is null or d.id = v_id)
-          and howdah._has_right(d.id, 'browse')
+    with latest as materialized (  -- hashes of fingerprints, because numbers are grouped faster than texts
+        select f.incident_id, f.message_id, f.destination_id, f.recorded_at,
+            hashtextextended(f.fingerprint, 0) as cause
+        from howdah._latest_failures(v_id, max_failures) f
+    ), readable as materialized (
+        select f.destination_id as id from (select distinct l.destination_id from latest l offset 0) f
+        where howdah._has_right(f.destination_id, 'browse')
+    ), pair as materialized (
+        select l.message_id, l.cause, count(r.id) as incidents, min(l.recorded_at) filter (where r.id > 0) as first_at,
+            max(l.recorded_at) filter (where r.id > 0) as last_at,
+            max(l.incident_id) filter (where r.id > 0) as sample, max(l.incident_id) as last
+        from latest l
+        left join readable r on r.id = l.destination_id and (since is null or l.recorded_at >= since)
+        group by l.message_id, l.cause
     ), cause as (
-        select p.fingerprint, count(*) as incidents, count(distinct p.message_id) as messages,
-        min(p.recorded_at) as first_at,
-            max(p.recorded_at) as last_at, max(p.incident_id) as sample
-        from howdah.poison_details p
-        where p.destination_id in (select r.id from readable r) and (since is null or p.recorded_at >= since)
-        group by p.fingerprint
+        select p.cause, sum(p.incidents)::bigint as incidents, count(p.sample) as messages,
+            min(p.first_at) as first_at, max(p.last_at) as last_at, max(p.sample) as sample
+        from pair p group by p.cause
+    ), died as materialized (
+        select m.message_id, m.origin_id from howdah._latest_dead(max_failures) m
     ), dead as (
-        select m.fingerprint, count(*) as messages
-        from howdah.destinations e
-        cross join lateral howdah._dead_messages(e.id, v_id, null, null, null, null, null, null, null) m
-        where e.id in (select x.x from howdah._exception_destinations() x(x)) and e.dropped_at is null
-          and m.origin_id in (select r.id from readable r)
-        group by m.fingerprint
+        select x.cause, count(*) as messages
+        from (
+            select distinct on (p.message_id) m.origin_id, p.cause
+            from died m join pair p on p.message_id = m.message_id
+            order by p.message_id, p.last desc
+        ) x
+        where x.origin_id in (select r.id from readable r) and (v_id is null or x.origin_id = v_id)
+        group by x.cause
+    ), extent as (
+        select count(*) as looked, min(l.recorded_at) as looked_from,
+            (count(*) < max_failures or coalesce(min(l.recorded_at) < since, false))
+                and (select count(*) from died) < max_failures as complete
+        from latest l
     )
-    select c.fingerprint, c.incidents, c.messages, coalesce(x.messages, 0), c.first_at, c.last_at, s.error_class,
-        s.sqlstate, s.error_text, d.name, s.message_id, s.incident_id
+    select s.fingerprint, c.incidents, c.messages, coalesce(x.messages, 0), c.first_at, c.last_at, s.error_class,
+        s.sqlstate, s.error_text, d.name, s.message_id, s.incident_id, e.looked, e.looked_from, e.complete
     from cause c
+    cross join extent e
     join howdah.poison_details s on s.incident_id = c.sample
     join howdah.destinations d on d.id = s.destination_id
-    left join dead x on x.fingerprint = c.fingerprint
+    left join dead x on x.cause = c.cause
     order by c.messages desc, c.incidents desc, c.sample desc
     limit max_causes;
 end
 $$;
 
-COMMENT ON FUNCTION howdah.poison_causes(queue text, since timestamp with time zone, max_causes integer) IS 'list why deliveries fail: the failures grouped by fingerprint.';
+COMMENT ON FUNCTION howdah.poison_causes(queue text, since timestamp with time zone, max_causes integer, max_failures integer) IS 'list why deliveries fail: the latest failures grouped by fingerprint.';
 
 CREATE FUNCTION howdah.poison_message(message_id bigint, queue text DEFAULT NULL::text) RETURNS TABLE(message howdah.message, state text, due_at timestamp with time zone, parked_reason text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -25884,7 +26153,7 @@ $$;
 
 COMMENT ON FUNCTION howdah.purge_queue(queue text) IS 'discard every message of a queue that nobody is receiving at the moment.';
 
-CREATE FUNCTION howdah.queue_figures(queues text[] DEFAULT '{}'::text[], busiest integer DEFAULT 100) RETURNS TABLE(queue_name text, live bigint, in_hand bigint, parked bigint, dead bigint, enqueued bigint, dequeued bigint, consumers integer, oldest_age interval, counted_at timestamp with time zone, asked_at timestamp with time zone, queue_count bigint, sees_all boolean)
+CREATE FUNCTION howdah.queue_figures(queues text[] DEFAULT '{}'::text[], busiest integer DEFAULT 100) RETURNS TABLE(queue_name text, live bigint, in_hand bigint, parked bigint, dead bigint, enqueued bigint, dequeued bigint, failed bigint, consumers integer, oldest_age interval, counted_at timestamp with time zone, asked_at timestamp with time zone, queue_count bigint, sees_all boolean)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -25912,6 +26181,9 @@ begin
         where t.event in ('consumed', 'expired', 'discarded', 'moved', 'replayed', 'lost') group by t.destination_id
     ), died as (
         select f.origin_id as id, sum(f.dead)::bigint as dead from howdah.dead_figures f group by f.origin_id
+    ), failure as (
+        select t.destination_id as id, sum(t.total)::bigint as failed from howdah.metric_totals t
+        where t.metric = 'failures' group by t.destination_id
     ), hand as (
         select h.key as name, sum(h.value::numeric)::bigint as in_hand
         from howdah.workers w, jsonb_each_text(w.in_hand) h
@@ -25921,27 +26193,31 @@ begin
         where w.heartbeat_at > v_now - interval '1 minute' group by q.name
     ), figure as materialized (
         select s.id, s.name, f.live, coalesce(h.in_hand, 0) as in_hand, f.parked, x.dead, f.oldest_sent_at,
-            f.waiting, f.waiting_sent_at, coalesce(g.messages, 0) as dequeued, coalesce(r.consumers, 0) as consumers
+            f.waiting, f.waiting_sent_at, coalesce(g.messages, 0) as dequeued,
+            coalesce(y.failed, 0) as failed, coalesce(r.consumers, 0) as consumers
         from seen s
         left join howdah.backlog_figures f on f.destination_id = s.id
         left join gone g on g.id = s.id
         left join died x on x.id = s.id
+        left join failure y on y.id = s.id
         left join hand h on h.name = s.name
         left join registered r on r.name = s.name
     ), shown as (
         select null::text as name, sum(f.live) as lying, sum(f.waiting) as live,
             sum(f.in_hand)::bigint as in_hand, sum(f.parked) as parked, sum(f.dead) as dead,
             min(f.waiting_sent_at) as oldest_sent_at, sum(f.dequeued)::bigint as dequeued,
+            sum(f.failed)::bigint as failed,
             (select count(*) from howdah.workers w where w.heartbeat_at > v_now - interval '1 minute')::integer
             as consumers, count(*) as number,
             count(*) = v_number as sees_all, 0 as place
         from figure f
         union all
-        select f.name, f.live, f.live, f.in_hand, f.parked, f.dead, f.oldest_sent_at, f.dequeued, f.consumers, null,
-            null, coalesce(array_position(v_ids, f.id), busiest + 1)
+        select f.name, f.live, f.live, f.in_hand, f.parked, f.dead, f.oldest_sent_at, f.dequeued, f.failed, f.consumers,
+            null, null, coalesce(array_position(v_ids, f.id), busiest + 1)
         from figure f where f.id = any (v_ids) or f.name = any (queues)
     )
-    select s.name, n.live, s.in_hand, n.parked, n.dead, n.lying + n.parked + s.dequeued, s.dequeued, s.consumers,
+    select s.name, n.live, s.in_hand, n.parked, n.dead, n.lying + n.parked + s.dequeued, s.dequeued,
+        s.failed, s.consumers,
         v_now - s.oldest_sent_at, v_counted, v_now, s.number, s.sees_all
     from shown s
     cross join lateral (select coalesce(s.live, 0)::bigint as live, coalesce(s.lying, 0)::bigint as lying,
@@ -26073,6 +26349,33 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.queue_stats(queue text) IS 'count what is in a queue, or in every queue, and what has become of its messages.';
+
+CREATE FUNCTION howdah.queue_times(queue text) RETURNS TABLE(kind text, calls bigint, mean interval, half interval, nine_tenths interval, ninety_nine_hundredths interval, since timestamp with time zone, counted_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_id constant integer := (howdah._destination(queue, 'browse')).id;
+begin
+    return query
+    select h.metric, t.calls, t.calls_seconds / t.calls * interval '1 second', q.half, q.nine_tenths,
+        q.ninety_nine_hundredths, e.created_at, e.folded_at
+    from howdah.metric_histograms h
+    cross join lateral (select sum(c.c)::bigint as calls, h.seconds as calls_seconds from unnest(h.counts) c(c)) t
+    cross join lateral (
+        select min(s.bound) filter (where b.messages >= t.calls * 0.5) as half,
+            min(s.bound) filter (where b.messages >= t.calls * 0.9) as nine_tenths,
+            min(s.bound) filter (where b.messages >= t.calls * 0.99) as ninety_nine_hundredths
+        from howdah._bucket_rows(h.metric, h.counts) b
+        cross join lateral (select nullif(b.le, '+Inf')::double precision * interval '1 second' as bound) s
+    ) q
+    left join howdah.metric_epoch e on true
+    where h.destination_id = v_id and t.calls > 0
+    order by h.metric desc;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.queue_times(queue text) IS 'how long a queue''s messages waited, and how long their handlers took.';
 
 CREATE FUNCTION howdah.quiesce_engine(reason text DEFAULT NULL::text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -32073,6 +32376,8 @@ CREATE INDEX ix_log_events_state ON howdah.log_events USING btree (destination, 
 
 CREATE INDEX ix_log_events_transaction ON howdah.log_events USING btree (transaction);
 
+CREATE INDEX ix_metric_totals_failures ON howdah.metric_totals USING btree (destination_id) WHERE (metric = 'failures'::text);
+
 CREATE INDEX ix_msgs_correlation ON howdah.msgs USING btree (hashtextextended(correlation_id, (0)::bigint)) WHERE (correlation_id IS NOT NULL);
 
 CREATE INDEX ix_msgs_nonpersistent_best_effort ON howdah.msgs_nonpersistent USING btree (destination_id, seq) WHERE (reliability = 0);
@@ -32700,7 +33005,7 @@ REVOKE ALL ON FUNCTION howdah._hint(p_sequence regclass) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._history(p_topic_id integer, p_since timestamp with time zone, p_upto pg_snapshot) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._history_of_journal(p_destination_id integer, p_message_id bigint, p_from timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._history_of_journal(p_destination_id integer, p_message_id bigint, p_from timestamp with time zone, p_all boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._hold_limits() FROM PUBLIC;
 
@@ -32813,6 +33118,10 @@ REVOKE ALL ON FUNCTION howdah._lag(p_ack howdah.acks) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._lags(p_topic_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._latch(p_name text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._latest_dead(p_most integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._latest_failures(p_destination_id integer, p_most integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lay_down(p_destination_id integer, p_lease bigint, p_message_ids bigint[], p_until timestamp with time zone) FROM PUBLIC;
 
@@ -33725,6 +34034,7 @@ GRANT ALL ON FUNCTION howdah.consume_locked(queue text, message_ids bigint[], pr
 
 REVOKE ALL ON FUNCTION howdah.count_matching(queue text, filter jsonb, after jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.count_matching(queue text, filter jsonb, after jsonb) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.count_matching(queue text, filter jsonb, after jsonb) TO howdah_auditor;
 GRANT ALL ON FUNCTION howdah.count_matching(queue text, filter jsonb, after jsonb) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.count_matching(queue text, filter jsonb, after jsonb) TO howdah_consumer;
 
@@ -33859,6 +34169,7 @@ GRANT ALL ON FUNCTION howdah.extend(queue text, lease bigint, duration interval,
 
 REVOKE ALL ON FUNCTION howdah.find_messages(queue text, filter jsonb, after jsonb, max_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.find_messages(queue text, filter jsonb, after jsonb, max_rows integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.find_messages(queue text, filter jsonb, after jsonb, max_rows integer) TO howdah_auditor;
 GRANT ALL ON FUNCTION howdah.find_messages(queue text, filter jsonb, after jsonb, max_rows integer) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.find_messages(queue text, filter jsonb, after jsonb, max_rows integer) TO howdah_consumer;
 
@@ -33931,6 +34242,7 @@ GRANT ALL ON FUNCTION howdah.import_rules(rule_set text, rules text) TO howdah_a
 
 REVOKE ALL ON FUNCTION howdah.incidents(queue text, message_id bigint, max_incidents integer, only_class text, only_fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, before_incident bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.incidents(queue text, message_id bigint, max_incidents integer, only_class text, only_fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, before_incident bigint) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.incidents(queue text, message_id bigint, max_incidents integer, only_class text, only_fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, before_incident bigint) TO howdah_auditor;
 GRANT ALL ON FUNCTION howdah.incidents(queue text, message_id bigint, max_incidents integer, only_class text, only_fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, before_incident bigint) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.incidents(queue text, message_id bigint, max_incidents integer, only_class text, only_fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, before_incident bigint) TO howdah_consumer;
 
@@ -34034,16 +34346,24 @@ GRANT ALL ON FUNCTION howdah.list_changes(of_kind text, of_name text, max_change
 
 REVOKE ALL ON FUNCTION howdah.list_consumers(queue text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_consumers(queue text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_consumers(queue text) TO howdah_auditor;
 GRANT ALL ON FUNCTION howdah.list_consumers(queue text) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.list_consumers(queue text) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.list_delayed(queue text, max_messages integer, until timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_delayed(queue text, max_messages integer, until timestamp with time zone) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_delayed(queue text, max_messages integer, until timestamp with time zone) TO howdah_auditor;
 GRANT ALL ON FUNCTION howdah.list_delayed(queue text, max_messages integer, until timestamp with time zone) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.list_delayed(queue text, max_messages integer, until timestamp with time zone) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.list_grants(queue text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_grants(queue text) TO howdah_admin;
+
+REVOKE ALL ON FUNCTION howdah.list_groups(queue text, max_groups integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_groups(queue text, max_groups integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_groups(queue text, max_groups integer) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.list_groups(queue text, max_groups integer) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.list_groups(queue text, max_groups integer) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.list_instances() FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_instances() TO howdah_admin;
@@ -34053,6 +34373,7 @@ GRANT ALL ON FUNCTION howdah.list_instances() TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.list_leases(queue text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_leases(queue text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_leases(queue text) TO howdah_auditor;
 GRANT ALL ON FUNCTION howdah.list_leases(queue text) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.list_leases(queue text) TO howdah_consumer;
 
@@ -34088,15 +34409,23 @@ GRANT ALL ON FUNCTION howdah.list_objects(pattern text) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.list_objects(pattern text) TO howdah_consumer;
 GRANT ALL ON FUNCTION howdah.list_objects(pattern text) TO howdah_producer;
 
+REVOKE ALL ON FUNCTION howdah.list_open_transactions(min_age interval, max_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_open_transactions(min_age interval, max_rows integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_open_transactions(min_age interval, max_rows integer) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.list_open_transactions(min_age interval, max_rows integer) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.list_open_transactions(min_age interval, max_rows integer) TO howdah_consumer;
+
 REVOKE ALL ON FUNCTION howdah.list_poison(queue text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, max_rows integer, after bigint, selector text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_poison(queue text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, max_rows integer, after bigint, selector text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_poison(queue text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, max_rows integer, after bigint, selector text) TO howdah_auditor;
 GRANT ALL ON FUNCTION howdah.list_poison(queue text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, max_rows integer, after bigint, selector text) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.list_poison(queue text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, max_rows integer, after bigint, selector text) TO howdah_consumer;
 
-REVOKE ALL ON FUNCTION howdah.list_poison_queues(fingerprint text) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.list_poison_queues(fingerprint text) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.list_poison_queues(fingerprint text) TO howdah_browser;
-GRANT ALL ON FUNCTION howdah.list_poison_queues(fingerprint text) TO howdah_consumer;
+REVOKE ALL ON FUNCTION howdah.list_poison_queues(fingerprint text, origin text, max_dead integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_poison_queues(fingerprint text, origin text, max_dead integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_poison_queues(fingerprint text, origin text, max_dead integer) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.list_poison_queues(fingerprint text, origin text, max_dead integer) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.list_poison_queues(fingerprint text, origin text, max_dead integer) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.list_policies() FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_policies() TO howdah_admin;
@@ -34130,6 +34459,12 @@ GRANT ALL ON FUNCTION howdah.list_schedules(queue text, all_states boolean) TO h
 GRANT ALL ON FUNCTION howdah.list_schedules(queue text, all_states boolean) TO howdah_auditor;
 GRANT ALL ON FUNCTION howdah.list_schedules(queue text, all_states boolean) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.list_schedules(queue text, all_states boolean) TO howdah_producer;
+
+REVOKE ALL ON FUNCTION howdah.list_selectors(queue text, max_selectors integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_selectors(queue text, max_selectors integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_selectors(queue text, max_selectors integer) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.list_selectors(queue text, max_selectors integer) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.list_selectors(queue text, max_selectors integer) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.list_services() FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_services() TO howdah_admin;
@@ -34264,6 +34599,7 @@ GRANT ALL ON FUNCTION howdah.may_browse(destination_id integer) TO howdah_audito
 
 REVOKE ALL ON FUNCTION howdah.message_history(queue text, message_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.message_history(queue text, message_id bigint) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.message_history(queue text, message_id bigint) TO howdah_auditor;
 GRANT ALL ON FUNCTION howdah.message_history(queue text, message_id bigint) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.message_history(queue text, message_id bigint) TO howdah_consumer;
 
@@ -34327,10 +34663,11 @@ REVOKE ALL ON FUNCTION howdah.pause_schedule(schedule_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.pause_schedule(schedule_id bigint) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.pause_schedule(schedule_id bigint) TO howdah_producer;
 
-REVOKE ALL ON FUNCTION howdah.poison_causes(queue text, since timestamp with time zone, max_causes integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.poison_causes(queue text, since timestamp with time zone, max_causes integer) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.poison_causes(queue text, since timestamp with time zone, max_causes integer) TO howdah_browser;
-GRANT ALL ON FUNCTION howdah.poison_causes(queue text, since timestamp with time zone, max_causes integer) TO howdah_consumer;
+REVOKE ALL ON FUNCTION howdah.poison_causes(queue text, since timestamp with time zone, max_causes integer, max_failures integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.poison_causes(queue text, since timestamp with time zone, max_causes integer, max_failures integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.poison_causes(queue text, since timestamp with time zone, max_causes integer, max_failures integer) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.poison_causes(queue text, since timestamp with time zone, max_causes integer, max_failures integer) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.poison_causes(queue text, since timestamp with time zone, max_causes integer, max_failures integer) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.poison_message(message_id bigint, queue text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.poison_message(message_id bigint, queue text) TO howdah_admin;
@@ -34371,6 +34708,12 @@ GRANT ALL ON FUNCTION howdah.queue_stats(queue text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.queue_stats(queue text) TO howdah_auditor;
 GRANT ALL ON FUNCTION howdah.queue_stats(queue text) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.queue_stats(queue text) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.queue_times(queue text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.queue_times(queue text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.queue_times(queue text) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.queue_times(queue text) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.queue_times(queue text) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.quiesce_engine(reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.quiesce_engine(reason text) TO howdah_admin;
@@ -34630,6 +34973,7 @@ GRANT ALL ON FUNCTION howdah.settle_failures(queue text, message_ids bigint[], p
 
 REVOKE ALL ON FUNCTION howdah.show_message(queue text, message_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.show_message(queue text, message_id bigint) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.show_message(queue text, message_id bigint) TO howdah_auditor;
 GRANT ALL ON FUNCTION howdah.show_message(queue text, message_id bigint) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.show_message(queue text, message_id bigint) TO howdah_consumer;
 

@@ -1395,6 +1395,7 @@ CREATE TABLE howdah.metric_totals (
     changed_at TIMESTAMP WITH TIME ZONE,
     CONSTRAINT pk_metric_totals PRIMARY KEY (destination_id, metric, label)
 );
+CREATE INDEX ix_metric_totals_failures ON howdah.metric_totals (destination_id) WHERE metric = 'failures';
 COMMENT ON TABLE howdah.metric_totals IS 'Totals for monitoring by destination. They only grow, until a restore.';
 COMMENT ON COLUMN howdah.metric_totals.destination_id IS 'The destination. 0: all temporary queues and unknown.';
 COMMENT ON COLUMN howdah.metric_totals.metric IS 'enqueued, dequeued or failures.';
