@@ -14,6 +14,8 @@ from .page import Columns, Shown, text
 from .state import STATE, state
 
 MOST = 100
+#: Leases on the page of a queue, which leads to the others.
+SOME_LEASES = 20
 #: Milliseconds for which the overview waits for the causes of failure, which are grouped from all failures.
 CAUSES_MS = 250
 COLUMNS: Columns = (("queue_name", "Queue"), *FIGURES)
@@ -103,9 +105,19 @@ def queue(request: Request, work: Work) -> Shown:
             "figures": (*FIGURES, ("consumed", "Consumed"), ("expired", "Expired"), ("discarded", "Discarded")),
             "acts": QUEUE_ACTS,
             "leases": work.part(
-                lambda: work.table("list_leases", "lease, messages, leased_until", queue=("text", name))
+                lambda: work.table(
+                    "list_leases",
+                    "lease, messages, leased_until, consumer",
+                    queue=("text", name),
+                    max_rows=("integer", SOME_LEASES),
+                )
             ),
-            "lease_columns": (("lease", "Lease"), ("messages", "Messages"), ("leased_until", "Until")),
+            "lease_columns": (
+                ("lease", "Lease"),
+                ("messages", "Messages"),
+                ("leased_until", "Until"),
+                ("consumer", "Consumer"),
+            ),
             "changed": [row for _, rows in shown for row in rows if row["differs"]],
             "changed_columns": OPTIONS[:-1],
             "options": shown,
