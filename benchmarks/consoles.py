@@ -147,7 +147,10 @@ def wait(port: int) -> None:
 
 
 def live_path(page: bytes) -> str:
-    """The stream that a browser opens for a page: that of its queues."""
+    """The stream that a browser opens for a page: that of the busiest queues, or of its own."""
+    busiest = re.search(r'data-busiest="(\d+)"', page.decode())
+    if busiest:
+        return f"/live?busiest={busiest[1]}"
     names = [unescape(name) for name in re.findall(r'data-queue="([^"]+)"', page.decode())]
     return "/live?" + "&".join(f"queue={quote(name, safe='')}" for name in names)
 

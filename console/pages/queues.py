@@ -14,6 +14,8 @@ from .page import Columns, Shown, text
 from .state import STATE, state
 
 MOST = 100
+#: Queues on the overview, which follows what becomes busy.
+BUSIEST = 20
 #: Leases on the page of a queue, which leads to the others.
 SOME_LEASES = 20
 #: Milliseconds for which the overview waits for the causes of failure, which are grouped from all failures.
@@ -44,13 +46,15 @@ QUEUE_ACTS = (
 
 def overview(request: Request, work: Work) -> Shown:
     """The page with all queues together."""
-    found = work.part(lambda: [busiest(work, 20)])
+    found = work.part(lambda: [busiest(work, BUSIEST)])
     return Shown(
         "overview.html",
         {
             "found": found[0] if found else None,
             "columns": COLUMNS,
             "links": {"queue_name": to_queue},
+            "busiest": BUSIEST,
+            "blank": {name: 0 for name, _ in COLUMNS} | {"queue_name": "", "oldest_age": None},
             "curves": curves(request, work),
             "state": state(work),
             "state_columns": STATE,

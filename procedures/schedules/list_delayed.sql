@@ -8,8 +8,8 @@
 -- Role     howdah_browser howdah_consumer howdah_admin
 --
 -- Neither receive nor browse shows them before they are due. Those sent with a delay can be cancelled
--- (howdah.cancel_delayed); the others can be received at once after howdah.retry. For the next page, pass the last row's
--- due_at, priority and position as after_due, after_priority and after_position.
+-- (howdah.cancel_delayed); the others can be received at once after howdah.retry. For the next page, pass due_at,
+-- priority and position of the last row as after_due, after_priority and after_position.
 create or replace function howdah.list_delayed(
     queue text, max_messages integer default 100, until timestamptz default null, after_due timestamptz default null,
     after_priority integer default null, after_position bigint default null

@@ -49,7 +49,7 @@ begin
                 9 - coalesce((p_filter ->> 'min_priority')::integer, 0), v_state, p_filter ->> 'group',
                 (p_filter ->> 'sent_after')::timestamptz,
                 (p_filter ->> 'sent_before')::timestamptz, v_origin, p_filter -> 'header', p_filter ->> 'cause',
-                p_filter ->> 'error_class', howdah.now()
+                p_filter ->> 'error_class', howdah.now(), p_filter ->> 'trace'
         loop
             looked := looked + 1;
             cursor := jsonb_build_object('place', place, 'rank', v_row.rank, 'key', v_row.key);

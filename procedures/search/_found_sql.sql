@@ -14,6 +14,7 @@ as $sql$
             and ($9 is null or m.sent_at < $9) and ($10 is null or m.origin_id = $10)
             and ($11 is null or not exists (select from jsonb_each_text($11) h
                 where (m.headers ->> h.key) is distinct from h.value))
+            and ($15 is null or substr(m.headers ->> 'traceparent', 4, 32) = $15)
             and (coalesce($12, $13) is null or exists (
                 select from (
                     select i.fingerprint, i.error_class from (

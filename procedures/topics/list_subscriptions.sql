@@ -4,7 +4,8 @@
 --          were published in all its topics since the first unread one; it counts rolled-back and unwanted messages,
 --          too. behind_for: the age of that first message. set_aside: failed messages that wait for another try.
 --          silent_for: the time since a consumer was last heard of.
--- Raises   HD001 no such topic; HD005 max_rows is not 1 to 10000; HD037 on a standby; HD010 called from a maintenance command.
+-- Raises   HD001 no such topic; HD005 max_rows is not 1 to 10000; HD037 on a standby; HD010 called from a maintenance
+--          command.
 -- Role     howdah_admin howdah_consumer howdah_browser howdah_auditor
 --
 -- max_rows NULL: all. For the next page, pass the last subscription as after.
