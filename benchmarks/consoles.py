@@ -25,6 +25,7 @@ from psycopg.conninfo import make_conninfo
 
 from . import listener
 from .bench import BODY, QUEUE, Db, fill, opened, settle
+from .contents import FAILING, Contents
 from .place import Place
 
 HOST = "127.0.0.1"
@@ -34,7 +35,7 @@ LIMIT = 60.0
 
 
 def build(connection: Db, queues: int, messages: int) -> None:
-    """That many queues with the messages spread over them, counted as maintenance does."""
+    """That many queues with the messages spread over them, what else there is, counted as maintenance does."""
     connection.execute("select howdah.create_queue(%s)", (QUEUE,))
     each = max(1, messages // queues)
     # Few at a time: a transaction that has made many queues takes ever longer for the next.
@@ -48,6 +49,7 @@ def build(connection: Db, queues: int, messages: int) -> None:
             " (select array_agg(%s::text) as b from generate_series(1, %s)) x",
             (*some, BODY, each),
         )
+    Contents.of(messages).fill(connection)
     settle(connection)
     maintain(connection)
 
@@ -163,7 +165,20 @@ def paths(port: int) -> list[str]:
     found = re.search(rb"[?&;]id=(\d+)", get(port, f"/messages?{queue}")[1])
     one = [f"/message?{queue}&id={found[1].decode()}"] if found else []
     listed = [f"{path}?{queue}" if listing.needed else path for path, listing in LISTINGS.items()]
-    return ["/", "/?span=week", "/queues", "/queue?name=bench_q0", f"/messages?{queue}", *one, "/causes", *listed]
+    firsts = ["/", "/?span=week", "/queues", "/queue?name=bench_q0", "/queue?name=bench_q0&span=week"]
+    firsts += [f"/queue?name={FAILING}", f"/messages?{queue}", *one, "/causes", f"/causes?queue={FAILING}"]
+    return [*firsts, *_of_failures(port), "/trace?id=" + "a" * 31 + "1", "/found?part=bench", *listed]
+
+
+def _of_failures(port: int) -> list[str]:
+    """The pages of a dead message, of its cause, and of an audit."""
+    links = (
+        ("/dead", r'/message\?[^"]*id=\d+'),
+        ("/dead", r'/dead\?[^"]*fingerprint=\w+'),
+        ("/audits", r"/audit\?id=\d+"),
+    )
+    found = (re.search(link, get(port, page)[1].decode()) for page, link in links)
+    return [unescape(match[0]) for match in found if match]
 
 
 def pages(port: int, looks: int) -> None:
