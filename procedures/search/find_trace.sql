@@ -22,20 +22,24 @@ declare
     v_queues integer := 500;
     v_filter constant jsonb := jsonb_build_object('trace', lower(trace_id));
     v_after jsonb := case when jsonb_typeof(after) = 'object' then nullif(after - 'queue', '{}') else after end;
+    v_start constant jsonb := '{"place": 1, "rank": -1, "key": -1}';
     v_first integer := 0;
     v_left bigint := max_rows;
     v_looked bigint := 0;
+    v_before bigint;
+    v_bound bigint;
     v_place howdah.destinations;
     v_row record;
 begin
     perform howdah._check_all_here();
     if (max_rows between 1 and 1000 and coalesce(after ->> 'queue', '0') ~ '^[0-9]{1,9}$') is not true then
-        raise exception using errcode = 'HD005', 
+        raise exception using errcode = 'HD005',
             message = 'max_rows must be 1 to 1000, and after a cursor of this search',
             hint = 'Pass the cursor of the row before, as it is.';
     end if;
     perform howdah._check_filter(v_filter, v_after);
     v_first := coalesce((after ->> 'queue')::integer, 0);
+    v_after := coalesce(nullif(v_after, 'null'), v_start);
     if after is null then
         return query select f.message_id, f.queue_name, null::text, f.at, 'failure', null::jsonb, null::bigint,
                 null::boolean
@@ -51,26 +55,30 @@ begin
           and howdah._has_right(d.id, 'browse')
         order by d.id
     loop
-        if v_queues = 0 or v_looked >= v_most or v_left = 0 then
+        if v_queues = 0 then
             return query select null::bigint, null::text, null::text, null::timestamptz, null::text,
                 jsonb_build_object('queue', v_place.id), v_looked, false;
             return;
         end if;
         v_queues := v_queues - 1;
+        v_before := v_looked;
+        v_bound := v_most - v_looked;
         for v_row in
-            select f.* from howdah._found(v_place, v_filter, case when v_place.id = v_first then v_after end, v_left,
-                v_most - v_looked, '{1,2,3,4}', '{}') f
+            select f.* from howdah._trace_in_messages(v_place.id, lower(trace_id),
+                case when v_place.id = v_first then (v_after ->> 'place')::integer else 1 end,
+                case when v_place.id = v_first then (v_after ->> 'rank')::smallint else -1::smallint end,
+                case when v_place.id = v_first then (v_after ->> 'key')::bigint else -1 end, v_bound) f
         loop
-            if v_row.message_id is not null then
+            v_looked := v_before + v_row.number;
+            if v_row.hit then
                 v_left := v_left - 1;
                 return query select v_row.message_id, v_place.name, v_row.state, v_row.sent_at, 'header', null::jsonb,
                     null::bigint, null::boolean;
-                continue;
             end if;
-            v_looked := v_looked + v_row.looked;
-            if not v_row.complete then
+            if v_left = 0 or v_row.number = v_bound then
                 return query select null::bigint, null::text, null::text, null::timestamptz, null::text,
-                    v_row.cursor || jsonb_build_object('queue', v_place.id), v_looked, false;
+                    jsonb_build_object('queue', v_place.id, 'place', v_row.place, 'rank', v_row.rank, 'key', v_row.key),
+                    v_looked, false;
                 return;
             end if;
         end loop;
