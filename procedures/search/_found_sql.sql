@@ -10,7 +10,8 @@ language sql immutable
 as $sql$
     select format($walk$
         select f.* from (
-        select m.*, row_number() over w as number, lead(m.key) over w is null as last, m.state = coalesce($6, m.state) and m.rank <= $5 and (%s) is true
+        select m.*, row_number() over w as number, lead(m.key) over w is null as last,
+            m.state = coalesce($6, m.state) and m.rank <= $5 and (%s) is true
             and ($7 is null or m.message_group = $7) and ($8 is null or m.sent_at >= $8)
             and ($9 is null or m.sent_at < $9) and ($10 is null or m.origin_id = $10)
             and ($11 is null or not exists (select from jsonb_each_text($11) h
