@@ -38,7 +38,7 @@ def build(connection: Db, queues: int, messages: int) -> None:
     """That many queues with the messages spread over them, what else there is, counted as maintenance does."""
     connection.execute("select howdah.create_queue(%s)", (QUEUE,))
     each = max(1, messages // queues)
-    # Few at a time: a transaction that has made many queues takes ever longer for the next.
+    # Few at a time: a transaction holds locks on all that it has made.
     for first in range(0, queues, 20):
         some = (first, min(first + 20, queues) - 1)
         connection.execute(
