@@ -133,13 +133,15 @@ def queue(request: Request, work: Work) -> Shown:
 def causes(request: Request, work: Work) -> Shown:
     """Why messages fail: failures grouped by their cause."""
     name = text(request, "queue")
+    rows = work.admin.poison_causes(name, max_causes=MOST + 1)
     return Shown(
         "listing.html",
         {
             "title": "Failures",
             "about": name or "",
             "hint": "Failures with the same class and the same text, but for numbers, have the same cause.",
-            "rows": work.admin.poison_causes(name, max_causes=MOST),
+            "rows": rows[:MOST],
+            "first": MOST if len(rows) > MOST else None,
             "columns": CAUSES,
             "links": CAUSE_LINKS,
             "empty": "No message has failed. Failures of workers appear here by themselves.",

@@ -9,7 +9,7 @@ from psycopg.types.json import Jsonb
 from starlette.testclient import TestClient
 from support import Db, column, deliver_and_fail, one
 
-from howdah.console.pages import audits, listings
+from howdah.console.pages import audits, listings, queues
 
 
 @pytest.fixture(autouse=True)
@@ -196,9 +196,16 @@ def test_every_lease_and_consumer_of_all_queues_is_on_one_page(client: TestClien
 
 
 def test_a_list_that_has_no_pages_says_that_there_is_more(
-    client: TestClient, db: Db, monkeypatch: pytest.MonkeyPatch
+    client: TestClient, db: Db, orders: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "These are the first 3; there are more." in client.get("/storage").text
+    for text in ("one", "two"):
+        one(db, "select howdah.send('orders', 'x'::text)")
+        deliver_and_fail(db, "orders", error_text=text)
+    monkeypatch.setattr(queues, "MOST", 1)
+    assert "These are the first 1; there are more. Narrow the list above." in client.get("/causes").text
+    monkeypatch.setattr(queues, "MOST", 2)
+    assert "there are more" not in client.get("/causes").text
     monkeypatch.setattr(listings, "MOST", 6)
     assert "there are more" not in client.get("/storage").text
 
