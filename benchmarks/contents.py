@@ -34,7 +34,8 @@ select count(*) from howdah.record_failures(%(queue)s, (
         'duration_ms', b.n %% 900, 'error_class', e.error ->> 0, 'error_text', replace(e.error ->> 1, '%%s', b.n::text),
         'traceback', %(traceback)s::text, 'details', jsonb_build_object('trace_id', lpad(to_hex(b.n), 32, 'a'))))
     from (select m.message_id, row_number() over () as n from howdah.browse(%(queue)s, %(part)s) m) b
-    cross join lateral (select %(errors)s::jsonb -> (b.n %% %(classes)s * (b.n / %(classes)s %% 2))::integer as error) e))
+    cross join lateral (
+        select %(errors)s::jsonb -> (b.n %% %(classes)s * (b.n / %(classes)s %% 2))::integer as error) e))
 """
 _SEND = """
 select cardinality(howdah.send_batch(%(queue)s, array_fill(%(body)s::text, array[%(part)s]), headers => array(

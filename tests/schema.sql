@@ -23940,7 +23940,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.list_consumers(queue text, after bigint, max_rows integer) IS 'list the open consumers of a queue, or of all queues and subscriptions that the caller may browse, in the order in which they were opened.';
+COMMENT ON FUNCTION howdah.list_consumers(queue text, after bigint, max_rows integer) IS 'list the open consumers of a queue, or of all that the caller may browse, in the order in which they were opened.';
 
 CREATE FUNCTION howdah.list_delayed(queue text, max_messages integer DEFAULT 100, until timestamp with time zone DEFAULT NULL::timestamp with time zone, after_due timestamp with time zone DEFAULT NULL::timestamp with time zone, after_priority integer DEFAULT NULL::integer, after_position bigint DEFAULT NULL::bigint) RETURNS TABLE(message_id bigint, due_at timestamp with time zone, sent_at timestamp with time zone, expires_at timestamp with time zone, priority integer, message_type text, correlation_id text, headers jsonb, bytes integer, reason text, "position" bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER

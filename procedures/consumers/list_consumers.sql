@@ -1,5 +1,5 @@
--- howdah.list_consumers(queue, after, max_rows): list the open consumers of a queue, or of all queues and subscriptions
--- that the caller may browse, in the order in which they were opened.
+-- howdah.list_consumers(queue, after, max_rows): list the open consumers of a queue, or of all that the caller may
+-- browse, in the order in which they were opened.
 --
 -- Returns  one row per consumer; active: it gets messages now; groups: how many sticky groups it owns; instance: its
 --          home.

@@ -1,8 +1,8 @@
 -- howdah.list_leases(queue, after, max_rows): list the leases of a queue or subscription, or of all that the caller may
 -- browse, the oldest first.
 --
--- Returns  one row per lease: how many messages it has, and when it ends; consumer: who has it, if it ends with the
---          session of its consumer. A lease that has ended stays listed until somebody receives its messages.
+-- Returns  one row per lease: how many messages it has, and when it ends. consumer: who has it, if it ends with that
+--          one's session. A lease that has ended stays listed until somebody receives its messages.
 -- Raises   HD001 no such queue; HD005 max_rows is not 1 to 10000; HD010 not allowed.
 -- Role     howdah_admin howdah_consumer howdah_browser
 --
