@@ -33903,6 +33903,7 @@ GRANT ALL ON FUNCTION howdah.find_names(part text, max_rows integer) TO howdah_c
 
 REVOKE ALL ON FUNCTION howdah.find_trace(trace_id text, after jsonb, max_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.find_trace(trace_id text, after jsonb, max_rows integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.find_trace(trace_id text, after jsonb, max_rows integer) TO howdah_auditor;
 GRANT ALL ON FUNCTION howdah.find_trace(trace_id text, after jsonb, max_rows integer) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.find_trace(trace_id text, after jsonb, max_rows integer) TO howdah_consumer;
 
@@ -34078,6 +34079,7 @@ GRANT ALL ON FUNCTION howdah.list_changes(of_kind text, of_name text, max_change
 
 REVOKE ALL ON FUNCTION howdah.list_consumers(queue text, after bigint, max_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_consumers(queue text, after bigint, max_rows integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_consumers(queue text, after bigint, max_rows integer) TO howdah_auditor;
 GRANT ALL ON FUNCTION howdah.list_consumers(queue text, after bigint, max_rows integer) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.list_consumers(queue text, after bigint, max_rows integer) TO howdah_consumer;
 
@@ -34097,6 +34099,7 @@ GRANT ALL ON FUNCTION howdah.list_instances(after text, max_rows integer) TO how
 
 REVOKE ALL ON FUNCTION howdah.list_leases(queue text, after bigint, max_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_leases(queue text, after bigint, max_rows integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_leases(queue text, after bigint, max_rows integer) TO howdah_auditor;
 GRANT ALL ON FUNCTION howdah.list_leases(queue text, after bigint, max_rows integer) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.list_leases(queue text, after bigint, max_rows integer) TO howdah_consumer;
 

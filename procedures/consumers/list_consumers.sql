@@ -4,7 +4,7 @@
 -- Returns  one row per consumer; active: it gets messages now; groups: how many sticky groups it owns; instance: its
 --          home.
 -- Raises   HD001 no such queue; HD005 max_rows is not 1 to 10000; HD010 not allowed.
--- Role     howdah_admin howdah_consumer howdah_browser
+-- Role     howdah_admin howdah_consumer howdah_browser howdah_auditor
 --
 -- max_rows NULL: all. For the next page, pass the last consumer as after.
 create or replace function howdah.list_consumers(

@@ -4,7 +4,7 @@
 -- Returns  one row per lease: how many messages it has, and when it ends. consumer: who has it, if it ends with that
 --          one's session. A lease that has ended stays listed until somebody receives its messages.
 -- Raises   HD001 no such queue; HD005 max_rows is not 1 to 10000; HD010 not allowed.
--- Role     howdah_admin howdah_consumer howdah_browser
+-- Role     howdah_admin howdah_consumer howdah_browser howdah_auditor
 --
 -- Numbers of leases grow, so a lower one is older. When a lease began is not on record.
 -- max_rows NULL: all. For the next page, pass the last lease as after.

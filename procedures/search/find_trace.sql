@@ -4,7 +4,7 @@
 --          handler failed in that trace; at is when). Then there is always one row without message_id. It has the
 --          number of messages looked at, whether that was all (complete), and the cursor for the next call.
 -- Raises   HD005 wrong argument; HD010 called from a maintenance command; HD037 on a standby.
--- Role     howdah_browser howdah_consumer howdah_admin
+-- Role     howdah_browser howdah_consumer howdah_admin howdah_auditor
 --
 -- One call looks at 20,000 messages in 500 queues at most; it locks nothing. The first one also looks at the 10,000
 -- newest failures. trace_id: 32 hexadecimal digits.
