@@ -25,6 +25,7 @@ from psycopg.conninfo import make_conninfo
 
 from . import listener
 from .bench import BODY, QUEUE, Db, fill, opened, settle
+from .contents import FAILING, Contents
 from .place import Place
 
 HOST = "127.0.0.1"
@@ -34,10 +35,10 @@ LIMIT = 60.0
 
 
 def build(connection: Db, queues: int, messages: int) -> None:
-    """That many queues with the messages spread over them, counted as maintenance does."""
+    """That many queues with the messages spread over them, what else there is, counted as maintenance does."""
     connection.execute("select howdah.create_queue(%s)", (QUEUE,))
     each = max(1, messages // queues)
-    # Few at a time: a transaction that has made many queues takes ever longer for the next.
+    # Few at a time: a transaction holds locks on all that it has made.
     for first in range(0, queues, 20):
         some = (first, min(first + 20, queues) - 1)
         connection.execute(
@@ -48,6 +49,7 @@ def build(connection: Db, queues: int, messages: int) -> None:
             " (select array_agg(%s::text) as b from generate_series(1, %s)) x",
             (*some, BODY, each),
         )
+    Contents.of(messages).fill(connection)
     settle(connection)
     maintain(connection)
 
@@ -147,7 +149,10 @@ def wait(port: int) -> None:
 
 
 def live_path(page: bytes) -> str:
-    """The stream that a browser opens for a page: that of its queues."""
+    """The stream that a browser opens for a page: that of the busiest queues, or of its own."""
+    busiest = re.search(r'data-busiest="(\d+)"', page.decode())
+    if busiest:
+        return f"/live?busiest={busiest[1]}"
     names = [unescape(name) for name in re.findall(r'data-queue="([^"]+)"', page.decode())]
     return "/live?" + "&".join(f"queue={quote(name, safe='')}" for name in names)
 
@@ -160,7 +165,20 @@ def paths(port: int) -> list[str]:
     found = re.search(rb"[?&;]id=(\d+)", get(port, f"/messages?{queue}")[1])
     one = [f"/message?{queue}&id={found[1].decode()}"] if found else []
     listed = [f"{path}?{queue}" if listing.needed else path for path, listing in LISTINGS.items()]
-    return ["/", "/?span=week", "/queues", "/queue?name=bench_q0", f"/messages?{queue}", *one, "/causes", *listed]
+    firsts = ["/", "/?span=week", "/queues", "/queue?name=bench_q0", "/queue?name=bench_q0&span=week"]
+    firsts += [f"/queue?name={FAILING}", f"/messages?{queue}", *one, "/causes", f"/causes?queue={FAILING}"]
+    return [*firsts, *_of_failures(port), "/trace?id=" + "a" * 31 + "1", "/found?part=bench", *listed]
+
+
+def _of_failures(port: int) -> list[str]:
+    """The pages of a dead message, of its cause, and of an audit."""
+    links = (
+        ("/dead", r'/message\?[^"]*id=\d+'),
+        ("/dead", r'/dead\?[^"]*fingerprint=\w+'),
+        ("/audits", r"/audit\?id=\d+"),
+    )
+    found = (re.search(link, get(port, page)[1].decode()) for page, link in links)
+    return [unescape(match[0]) for match in found if match]
 
 
 def pages(port: int, looks: int) -> None:

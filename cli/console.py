@@ -10,6 +10,8 @@ from . import output, times
 from .common import NOT_READY, Dsn, resolve_dsn
 
 if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
     from ..console import Basic, Local, Proxy
 
 Auth = Literal["local", "basic", "proxy"]
@@ -48,6 +50,10 @@ def console(
     secure: Annotated[
         bool, typer.Option("--secure", help="People reach it over HTTPS, by a proxy: its cookie is for HTTPS alone.")
     ] = False,
+    root_path: Annotated[
+        str | None,
+        typer.Option("--root-path", metavar="PATH", help="Prefix under which a reverse proxy has it, such as /queues."),
+    ] = None,
     database: Annotated[
         str | None,
         typer.Option("--database", metavar="NAME", help="Another database of that server. [default: the DSN's]"),
@@ -72,15 +78,26 @@ def console(
     found = make_conninfo(resolve_dsn(dsn), **({"dbname": database} if database else {}))
     access = _access(auth, trust, header.lower(), live_role)
     try:
-        application = app(
+        application: ASGIApp = app(
             found, access, live_role=live_role, timeout=timeout, trace_url=trace_url, secure=secure or None
         )
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--trace-url") from error
+    if root_path is not None:
+        application = _under(application, root_path)
     if auth == "local":
         output.complain("nobody has to log in, so it listens on this machine alone; see --auth")
     # A proxy's word about the address would let anybody claim a trusted one.
     uvicorn.run(application, host=host, port=port, proxy_headers=False, server_header=False, log_level="info")
+
+
+def _under(application: ASGIApp, prefix: str) -> ASGIApp:
+    from ..console.prefix import Prefix
+
+    try:
+        return Prefix(application, prefix)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--root-path") from error
 
 
 def _access(auth: Auth, trust: list[str] | None, header: str, live_role: str | None) -> Basic | Local | Proxy:

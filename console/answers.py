@@ -98,7 +98,8 @@ class Answers:
             names = tuple(
                 sorted({name.replace("\0", "") for name in request.query_params.getlist("queue")[:MOST_QUEUES]})
             )
-            stream = Stream(self._poller, self._views, lambda: self._access.identify(request), names)
+            busiest = number(request, "busiest") or MOST_QUEUES
+            stream = Stream(self._poller, self._views, lambda: self._access.identify(request), names, busiest)
             return StreamingResponse(stream.events(request.is_disconnected), media_type="text/event-stream")
 
         return await run_in_threadpool(self._answered, request, begin)

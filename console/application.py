@@ -19,6 +19,8 @@ from .pages.catalog import LISTINGS
 from .pages.messages import message, messages
 from .pages.page import Page
 from .pages.queues import causes, overview, queue, queues
+from .pages.search import FOUND
+from .pages.trace import trace
 from .people import Access, Local, Person
 from .probes import probe
 from .rendering import FOLDER, Rendering
@@ -62,6 +64,8 @@ def app(
         "/message": message(checked(trace_url)),
         "/audit": audit,
         "/causes": causes,
+        "/trace": trace(checked(trace_url)),
+        "/found": FOUND.page,
         **{path: listing.page for path, listing in LISTINGS.items()},
     }
 

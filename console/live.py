@@ -48,6 +48,21 @@ class Look:
         return cls(rows[0], {row["queue_name"]: row for row in rows[1:]})
 
 
+class Named:
+    """The queues that the poller reads for one viewer."""
+
+    def __init__(self, counted: Counter[str]) -> None:
+        self._counted = counted
+        self._names: Names = ()
+
+    def change(self, names: Names) -> None:
+        """These from now on."""
+        if names != self._names:
+            self._counted.update(names)
+            self._counted -= Counter(self._names)
+            self._names = names
+
+
 class Poller:
     """Looks while somebody watches, and keeps the last figures."""
 
@@ -64,17 +79,18 @@ class Poller:
         self._looked = asyncio.Event()
 
     @asynccontextmanager
-    async def watched(self, names: Names = ()) -> AsyncIterator[None]:
-        """While this lasts, the poller runs, and reads these queues too."""
+    async def watched(self, names: Names = ()) -> AsyncIterator[Named]:
+        """While this lasts, the poller runs, and reads these queues too, or others that the viewer asks for."""
         self._watching += 1
-        self._named.update(names)
+        named = Named(self._named)
+        named.change(names)
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._poll())
         try:
-            yield
+            yield named
         finally:
             self._watching -= 1
-            self._named -= Counter(names)
+            named.change(())
             if not self._watching and self._task is not None:
                 self._task.cancel()
                 self._task = None
@@ -142,16 +158,24 @@ class Views:
 class Stream:
     """The events of one viewer."""
 
-    def __init__(self, poller: Poller, views: Views, person: Callable[[], Person], names: Names = ()) -> None:
-        """person: says who looks, at each event, in a thread. names: the queues of the page; none: the busiest."""
+    def __init__(
+        self,
+        poller: Poller,
+        views: Views,
+        person: Callable[[], Person],
+        names: Names = (),
+        busiest: int = MOST_QUEUES,
+    ) -> None:
+        """person: says who looks, at each event, in a thread. names: the queues of the page; none: so many busiest."""
         self._poller = poller
         self._views = views
         self._person = person
         self._names = names[:MOST_QUEUES]
+        self._busiest = min(max(busiest, 1), MOST_QUEUES)
 
     async def events(self, gone: Callable[[], Awaitable[bool]]) -> AsyncGenerator[str, None]:
         """Server-sent events until the viewer has gone or may see nothing more."""
-        async with self._poller.watched(self._names):
+        async with self._poller.watched(self._names) as named:
             while not await gone():
                 try:
                     async with asyncio.timeout(SILENCE):
@@ -162,10 +186,13 @@ class Stream:
                 if view is None:
                     yield "event: ended\ndata: {}\n\n"
                     return
+                if not self._names and not view.total["sees_all"]:
+                    # The viewer's busiest queues may be none of the busiest of all.
+                    named.change(tuple(view.queues)[: self._busiest])
                 if look is None:
                     yield ": nothing new\n\n"
                 else:
-                    yield f"event: figures\ndata: {told(look, view, self._names)}\n\n"
+                    yield f"event: figures\ndata: {told(look, view, self._names, self._busiest)}\n\n"
 
     async def _view(self) -> Look | None:
         try:
@@ -175,13 +202,14 @@ class Stream:
             return None
 
 
-def told(look: Look, view: Look, names: Names) -> str:
-    """What an event says of a look to a viewer: those of these queues, or of the busiest, that the viewer sees.
+def told(look: Look, view: Look, names: Names, busiest: int = MOST_QUEUES) -> str:
+    """What an event says of a look to a viewer: those of these queues, or of so many busiest, that the viewer sees.
 
     The totals of a viewer who sees only some queues are the viewer's own, of the last check of rights.
     """
     whole = view.total["sees_all"] and look.total["sees_all"]
-    shown = tuple(name for name in names or look.queues if name in look.queues and (whole or name in view.queues))
+    asked = names or tuple(look.queues if whole else view.queues)[:busiest]
+    shown = tuple(name for name in asked if name in look.queues and (whole or name in view.queues))
     if not whole:
         return _event(look, view.total, shown)
     if shown not in look.events:

@@ -27,6 +27,7 @@ MENU = (
     ("/subscriptions", "Subscriptions"),
     ("/workers", "Workers"),
     ("/consumers", "Consumers"),
+    ("/leases", "Leases"),
     ("/links", "Links"),
     ("/instances", "Instances"),
     ("/transactions", "Transactions"),

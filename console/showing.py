@@ -15,12 +15,14 @@ NONE = "\u2013"
 #: Characters of a body that a page shows.
 MOST_SHOWN = 65_536
 
+_UNUSUAL = re.compile("[^\n\t -~]")
+
 
 def visible(value: object, most: int = MOST_SHOWN) -> str:
     """Text with control characters and direction marks written out, cut with a word about how much there is."""
     text = str(value)
     rest = len(text) - most
-    shown = "".join(_written(character) for character in text[:most])
+    shown = _UNUSUAL.sub(lambda found: _written(found[0]), text[:most])
     return f"{shown}… (and {rest:,} characters more)" if rest > 0 else shown
 
 

@@ -11,6 +11,7 @@ from ..engine.tracing.headers import trace_id_of
 
 PLACE = "{trace_id}"
 _ID = re.compile("[0-9a-f]{32}")
+_PASTED = re.compile("(?:traceparent[:=] ?)?(?:[0-9a-f]{2}-)?([0-9a-f]{32})(?:-[0-9a-f]{16}-[0-9a-f]{2})?")
 
 
 def checked(template: str | None) -> str | None:
@@ -33,6 +34,12 @@ def address(template: str | None, trace_id: str) -> str | None:
 def of_headers(headers: Mapping[str, Any] | None) -> str | None:
     """The trace of a message's sender, by its header traceparent."""
     return trace_id_of(headers)
+
+
+def sought(given: str) -> str | None:
+    """The id of a trace that somebody pasted, alone or in a header traceparent. None: it is neither."""
+    found = _PASTED.fullmatch(given.strip().lower())
+    return found[1] if found else None
 
 
 def of_incident(details: Mapping[str, Any] | None) -> str | None:

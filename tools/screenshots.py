@@ -1,10 +1,13 @@
 """Draw the pictures of docs/console.md, docs/pictures/console-*.png: ``make screenshots``. Needs Debian's chromium.
 
 Each is the same page in both themes, of a small shop in a server of its own. Only their times change from run to run.
+
+``python tools/screenshots.py --all FOLDER`` draws every page at three widths in both themes, for people to look at.
 """
 
 from __future__ import annotations
 
+import argparse
 import shutil
 import socket
 import tempfile
@@ -13,6 +16,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
+from itertools import product
 from pathlib import Path
 
 import psycopg
@@ -22,12 +26,16 @@ from PIL import Image
 from selenium import webdriver
 
 from howdah.console import app
+from howdah.console.rendering import MENU
 from howdah.engine.embedded import EmbeddedServer
 from howdah.migrations import migrate
 
 FOLDER = Path(__file__).parent.parent / "docs" / "pictures"
 WIDTH = 1300
 HEIGHTS = (640, 1100)
+#: Of the pictures of every page.
+WIDTHS = (320, 1024, 1600)
+MOST_HEIGHT = 4000
 MOST_BYTES = 60_000
 FAILED = 400
 
@@ -87,9 +95,9 @@ def chromium() -> Iterator[webdriver.Chrome]:
         driver.quit()
 
 
-def resize(browser: webdriver.Chrome, height: int) -> None:
-    """Make the window so high."""
-    window = {"width": WIDTH, "height": height, "deviceScaleFactor": 1, "mobile": False}
+def resize(browser: webdriver.Chrome, height: int, width: int = WIDTH) -> None:
+    """Make the window so high and wide."""
+    window = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", window)
 
 
@@ -109,23 +117,40 @@ def small(picture: bytes) -> bytes:
     return out.getvalue()
 
 
+def every_page(dsn: str) -> dict[str, str]:
+    """All pages that have a menu entry, and those that the documentation shows."""
+    listed = {path.strip("/") or "overview": path for path, _ in MENU}
+    one = {"queue": "/queue?name=orders", "dead": "/dead?queue=orders.dead", "found": "/messages?queue=orders"}
+    return listed | one | pages(dsn)
+
+
+def draw(browser: webdriver.Chrome, address: str, width: int, most: int) -> bytes:
+    """The page at an address, as high as it is, or as is allowed."""
+    resize(browser, HEIGHTS[0], width)
+    browser.get(address)
+    browser.execute_script("document.querySelectorAll('.history details').forEach(one => one.open = true)")
+    needed = browser.execute_script("return document.body.scrollHeight")
+    resize(browser, min(needed, most), width)
+    return small(browser.get_screenshot_as_png())
+
+
 def main() -> None:
     """Draw them all."""
-    FOLDER.mkdir(exist_ok=True)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--all", metavar="FOLDER", type=Path, help="every page at three widths, into this folder")
+    everything: Path | None = parser.parse_args().all
+    folder, widths = (everything, WIDTHS) if everything else (FOLDER, (WIDTH,))
+    folder.mkdir(parents=True, exist_ok=True)
     with shop() as dsn, served(dsn) as address, chromium() as browser:
         browser.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": "Europe/Vienna"})
-        for theme in ("light", "dark"):
+        for theme, width in product(("light", "dark"), widths):
             wanted = {"features": [{"name": "prefers-color-scheme", "value": theme}]}
             browser.execute_cdp_cmd("Emulation.setEmulatedMedia", wanted)
-            for name, path in pages(dsn).items():
-                resize(browser, HEIGHTS[0])
-                browser.get(address + path)
-                browser.execute_script("document.querySelectorAll('.history details').forEach(one => one.open = true)")
-                needed = browser.execute_script("return document.body.scrollHeight")
-                resize(browser, min(needed, HEIGHTS[1]))
-                picture = small(browser.get_screenshot_as_png())
-                assert len(picture) <= MOST_BYTES, f"{name}: {len(picture)} bytes"
-                (FOLDER / f"console-{name}-{theme}.png").write_bytes(picture)
+            for name, path in (every_page(dsn) if everything else pages(dsn)).items():
+                picture = draw(browser, address + path, width, MOST_HEIGHT if everything else HEIGHTS[1])
+                assert everything or len(picture) <= MOST_BYTES, f"{name}: {len(picture)} bytes"
+                size = f"-{width}" if everything else ""
+                (folder / f"console-{name}-{theme}{size}.png").write_bytes(picture)
         browser.get("about:blank")
 
 

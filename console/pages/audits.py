@@ -24,6 +24,8 @@ FIGURES: Columns = (
     ("recorded_by", "By"),
 )
 QUEUES: Columns = (("queue", "Queue"), ("verdict", "Verdict"), ("live", "Live"), ("parked", "Parked"), ("dead", "Dead"))
+#: Queues on one page of an audit, which may have judged thousands.
+MOST = 200
 WHOLE = "run_id, queues, rules, " + ", ".join(name for name, _ in FIGURES)
 
 
@@ -42,15 +44,21 @@ def audit(request: Request, work: Work) -> Shown:
         raise NameNotFound(f"there is no audit {found_id}", "See the list of audits.")
     row = rows[0]
     queues, rules = row["queues"] or [], row["rules"] or []
+    first = min(max(number(request, "from") or 0, 0), len(queues))
+    following = request.url.include_query_params(**{"from": first + MOST})
     return Shown(
         "audit.html",
         {
             "id": found_id,
             "found": row,
             "figures": FIGURES,
-            "queues": [{name: one.get(name) for name, _ in QUEUES} for one in queues],
+            "queues": [{name: one.get(name) for name, _ in QUEUES} for one in queues[first : first + MOST]],
             "queue_columns": QUEUES,
             "queue_links": {"queue": lambda row, link: link("/queue", name=row["queue"])},
+            "said": f"Queues {first + 1:,} to {min(first + MOST, len(queues)):,} of {len(queues):,}."
+            if len(queues) > MOST
+            else "",
+            "more": f"{following.path}?{following.query}" if first + MOST < len(queues) else None,
             "unseen": row["queues"] is None,
             "rules": [{name: one.get(name) for name in _columns(rules)} for one in rules],
             "rule_columns": tuple((name, name.replace("_", " ").capitalize()) for name in _columns(rules)),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from ..database import Work
 from .dead import DEAD
-from .listings import Listing, to_act, to_queue
+from .listings import Listing, to_act, to_messages, to_queue
 
 QUEUE = (("queue", "text"),)
+#: The argument that most lists call so.
+ROWS = "max_rows"
 
 
 LISTINGS = {
@@ -25,6 +27,8 @@ LISTINGS = {
         ),
         "There is no topic. Create one: howdah topic create news",
         links={"topic": lambda row, link: link("/subscriptions", topic=row["topic"])},
+        limit=ROWS,
+        after=(("after", "text", "topic"),),
     ),
     "/subscriptions": Listing(
         "Subscriptions",
@@ -46,6 +50,8 @@ LISTINGS = {
         acts={"Seek": to_act("seek", "subscription")},
         pick="subscription",
         all_of="topic",
+        limit=ROWS,
+        after=(("after", "text", "subscription"),),
     ),
     "/schedules": Listing(
         "Schedules",
@@ -75,6 +81,8 @@ LISTINGS = {
         },
         pick="schedule_id",
         all_of="queue",
+        limit=ROWS,
+        after=(("after_at", "timestamptz", "next_at"), ("after_schedule", "bigint", "schedule_id")),
     ),
     "/delayed": Listing(
         "Delayed",
@@ -93,6 +101,11 @@ LISTINGS = {
         arguments=QUEUE,
         needed="queue",
         limit="max_messages",
+        after=(
+            ("after_due", "timestamptz", "due_at"),
+            ("after_priority", "integer", "priority"),
+            ("after_position", "bigint", "position"),
+        ),
     ),
     "/workers": Listing(
         "Workers",
@@ -109,12 +122,19 @@ LISTINGS = {
             ("instance", "Instance"),
         ),
         "No worker runs. Start one: howdah worker QUEUE --handler module:function",
+        limit=ROWS,
+        after=(
+            ("after_name", "text", "name"),
+            ("after_start", "timestamptz", "started_at"),
+            ("after_worker", "uuid", "worker_id"),
+        ),
     ),
     "/consumers": Listing(
         "Consumers",
         "list_consumers",
         (
             ("consumer", "Consumer"),
+            ("queue_name", "Queue"),
             ("active", "Active"),
             ("exclusive", "Exclusive"),
             ("priority", "Priority"),
@@ -124,12 +144,34 @@ LISTINGS = {
             ("seen_at", "Seen"),
             ("instance", "Instance"),
         ),
-        "This queue has no open consumer. Start a worker: howdah worker QUEUE --handler module:function",
+        "There is no open consumer. Queues with exclusive consumers, one at a time or sticky groups have them: start a"
+        " worker, howdah worker QUEUE --handler module:function",
+        hint="Consumers of queues that tell theirs apart, and of subscriptions. Other queues are with their workers.",
         arguments=QUEUE,
-        needed="queue",
+        links={"queue_name": to_messages},
         acts={"End": to_act("end-consumer", "consumer")},
         pick="consumer",
         all_of="queue",
+        limit=ROWS,
+        after=(("after", "bigint", "consumer"),),
+    ),
+    "/leases": Listing(
+        "Leases",
+        "list_leases",
+        (
+            ("lease", "Lease"),
+            ("queue_name", "Queue"),
+            ("messages", "Messages"),
+            ("leased_until", "Until"),
+            ("consumer", "Consumer"),
+        ),
+        "Nothing is leased. Lease messages: howdah.lease(queue), or a worker with leases.",
+        hint="The oldest lease first. Those of the past have ended: their messages go to whoever receives next. The"
+        " consumer is known if the lease ends with its session.",
+        arguments=QUEUE,
+        links={"queue_name": to_messages},
+        limit=ROWS,
+        after=(("after", "bigint", "lease"),),
     ),
     "/links": Listing(
         "Links",
@@ -148,6 +190,8 @@ LISTINGS = {
         "No link forwards to another engine. Create one: howdah link create",
         acts={"Pause": to_act("pause-link", "name"), "Resume": to_act("resume-link", "name")},
         pick="name",
+        limit=ROWS,
+        after=(("after", "text", "name"),),
     ),
     "/instances": Listing(
         "Instances",
@@ -166,6 +210,8 @@ LISTINGS = {
             ("silent_for", "Silent for"),
         ),
         "No instance is registered. Workers run well without. Each running howdah worker registers one.",
+        limit=ROWS,
+        after=(("after", "text", "name"),),
     ),
     "/transactions": Listing(
         "Transactions",
@@ -263,7 +309,9 @@ LISTINGS = {
             ("recorded_by", "By"),
         ),
         "Nothing was audited yet. Audit: howdah audit",
-        always=(("max_runs", "integer", 200),),
+        always=(("made", "boolean", False),),
+        limit="max_runs",
+        after=(("before", "bigint", "run_id"),),
         links={"run_id": lambda row, link: link("/audit", id=row["run_id"])},
     ),
     "/dead": DEAD,

@@ -12,16 +12,27 @@ from starlette.requests import Request
 from ...engine.calls import Rows
 from ..database import Work
 from ..rights import offered
-from .page import Columns, Link, Shown, number, text, time_of
+from .page import Columns, Link, Shown, number, text, time_of, uuid_of
 
 MOST = 200
 #: How an argument of each SQL type is read from the URL.
-FROM_URL: Mapping[str, Callable[[Request, str], Any]] = {"bigint": number, "timestamptz": time_of}
+FROM_URL: Mapping[str, Callable[[Request, str], Any]] = {
+    "bigint": number,
+    "integer": lambda request, name: number(request, name, 2**31),
+    "text": text,
+    "timestamptz": time_of,
+    "uuid": uuid_of,
+}
 
 
 def to_queue(row: Mapping[str, Any], link: Link) -> str:
     """The page of the queue that the row names."""
     return link("/queue", name=row.get("queue_name") or row.get("queue"))
+
+
+def to_messages(row: Mapping[str, Any], link: Link) -> str:
+    """The messages of the queue or subscription that the row names."""
+    return link("/messages", queue=row["queue_name"])
 
 
 @dataclass(frozen=True)
@@ -72,6 +83,7 @@ class Listing:
     def shown(self, request: Request, work: Work, given: Mapping[str, str | None], rows: Rows) -> Shown:
         """The table with these rows."""
         may = offered(work, given.get("queue")) if self.acts else frozenset()
+        further, rows = len(rows) > MOST, rows[:MOST]
         acts = {title: act for title, act in self.acts.items() if act.name in may}
         for row in rows:
             row.update((title, f"{title}…") for title in acts)
@@ -90,7 +102,8 @@ class Listing:
                 ],
                 "live_key": None,
                 "choose": self._choose(given, acts),
-                "more": self._more(request, given, rows),
+                "more": self._more(request, given, rows[-1]) if further and self.after else None,
+                "first": len(rows) if further and not self.after else None,
             },
         )
 
@@ -108,7 +121,7 @@ class Listing:
     def rows(
         self, request: Request, work: Work, given: Mapping[str, str | None], begin: Mapping[str, Any] | None = None
     ) -> Rows:
-        """What the function returns for these arguments; nothing if the needed one is missing.
+        """What the function returns, one row more than a page has; nothing if the needed argument is missing.
 
         begin: where the first page begins, if that is not the beginning.
         """
@@ -117,18 +130,16 @@ class Listing:
         arguments: dict[str, tuple[str, Any]] = {name: (kind, given[name]) for name, kind in self.arguments}
         arguments |= {name: (kind, value) for name, kind, value in self.always}
         if self.limit:
-            arguments[self.limit] = ("integer", MOST)
+            arguments[self.limit] = ("integer", MOST + 1)
         for name, kind, _ in self.after:
             place = FROM_URL[kind](request, name)
             arguments[name] = (kind, (begin or {}).get(name) if place is None else place)
         names = {name for name, _ in self.columns} | {column for _, _, column in self.after}
         return work.table(self.function, ", ".join(sorted(names)), **arguments)
 
-    def _more(self, request: Request, given: Mapping[str, str | None], rows: Rows) -> str | None:
-        """Where the next page is. What the last row lacks is not in the address: it would be of the page before."""
-        if not self.after or len(rows) < MOST:
-            return None
-        last = {name: rows[-1][column] for name, _, column in self.after}
+    def _more(self, request: Request, given: Mapping[str, str | None], row: Mapping[str, Any]) -> str:
+        """Where the page after this row is. What the row lacks leaves the address: it would be of a page before."""
+        last = {name: row[column] for name, _, column in self.after}
         place = {name: value.isoformat() if isinstance(value, datetime) else value for name, value in last.items()}
         following = request.url.remove_query_params(list(place)).include_query_params(
             **{name: value for name, value in {**given, **place}.items() if value is not None}

@@ -17,13 +17,14 @@ from .page import Columns, Page, Shown, number, text
 
 MOST = 50
 STATES = ("ready", "delayed", "leased", "parked", "dead", "expired")
-TEXTS = ("selector", "body", "group", "cause", "error_class", "origin", "sent_after", "sent_before")
+TEXTS = ("selector", "body", "group", "cause", "error_class", "origin", "trace", "sent_after", "sent_before")
 FIELDS: Columns = (
     ("selector", "Selector"),
     ("header", "Header (name=value)"),
     ("body", "Body contains"),
     ("min_priority", "Priority from"),
     ("group", "Group"),
+    ("trace", "Trace"),
     ("cause", "Cause"),
     ("error_class", "Error class"),
     ("sent_after", "Sent after"),

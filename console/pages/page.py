@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from starlette.requests import Request
 
@@ -29,15 +30,23 @@ class Shown:
 Page = Callable[[Request, Work], Shown]
 
 
-def number(request: Request, name: str) -> int | None:
-    """A number of the URL. None: there is none, or it is not one."""
-    return whole(request.query_params.get(name, ""))
+def number(request: Request, name: str, below: int = 2**63) -> int | None:
+    """A number of the URL. None: there is none, or it is not one that PostgreSQL knows."""
+    found = whole(request.query_params.get(name, ""))
+    return found if found is not None and abs(found) < below else None
 
 
 def time_of(request: Request, name: str) -> datetime | None:
     """A time of the URL with its zone. None: there is none, or it is not one."""
     with suppress(BadArgument):
         return moment(request.query_params.get(name))
+    return None
+
+
+def uuid_of(request: Request, name: str) -> UUID | None:
+    """An identifier of the URL. None: there is none, or it is not one."""
+    with suppress(ValueError):
+        return UUID(request.query_params.get(name, ""))
     return None
 
 

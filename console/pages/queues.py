@@ -20,6 +20,10 @@ from .page import Columns, Link, Shown, number, text
 from .state import STATE, state
 
 MOST = 100
+#: Queues on the overview, which follows what becomes busy.
+BUSIEST = 20
+#: Leases on the page of a queue, which leads to the others.
+SOME_LEASES = 20
 #: Milliseconds for which the overview waits for the causes of failure.
 CAUSES_MS = 250
 #: How many failures the overview, the page of failures, and that page on request group: the last ones.
@@ -87,13 +91,15 @@ QUEUE_ACTS = (
 
 def overview(request: Request, work: Work) -> Shown:
     """The page with all queues together."""
-    found = work.part(lambda: [busiest(work, 20)])
+    found = work.part(lambda: [busiest(work, BUSIEST)])
     return Shown(
         "overview.html",
         {
             "found": found[0] if found else None,
             "columns": COLUMNS,
             "links": {"queue_name": to_queue},
+            "busiest": BUSIEST,
+            "blank": {name: 0 for name, _ in COLUMNS} | {"queue_name": "", "oldest_age": None},
             "curves": curves(request, work),
             "state": state(work),
             "state_columns": STATE,
@@ -154,9 +160,19 @@ def queue(request: Request, work: Work) -> Shown:
             "figures": (*FIGURES, ("consumed", "Consumed"), ("expired", "Expired"), ("discarded", "Discarded")),
             "acts": QUEUE_ACTS,
             "leases": work.part(
-                lambda: work.table("list_leases", "lease, messages, leased_until", queue=("text", name))
+                lambda: work.table(
+                    "list_leases",
+                    "lease, messages, leased_until, consumer",
+                    queue=("text", name),
+                    max_rows=("integer", SOME_LEASES),
+                )
             ),
-            "lease_columns": (("lease", "Lease"), ("messages", "Messages"), ("leased_until", "Until")),
+            "lease_columns": (
+                ("lease", "Lease"),
+                ("messages", "Messages"),
+                ("leased_until", "Until"),
+                ("consumer", "Consumer"),
+            ),
             **_readers(work, name),
             "changed": [row for _, rows in shown for row in rows if row["differs"]],
             "changed_columns": OPTIONS[:-1],
@@ -192,7 +208,7 @@ def causes(request: Request, work: Work) -> Shown:
     """Why messages fail: the last failures grouped by their cause."""
     name = text(request, "queue")
     last = min(max(number(request, "last") or FAILURES, 1), MORE_FAILURES)
-    rows = work.admin.poison_causes(name, max_causes=MOST, max_failures=last)
+    rows = work.admin.poison_causes(name, max_causes=MOST + 1, max_failures=last)
     further = request.url.include_query_params(last=MORE_FAILURES)
     return Shown(
         "listing.html",
@@ -202,7 +218,8 @@ def causes(request: Request, work: Work) -> Shown:
             "hint": "Failures with the same class and the same text, but for numbers, have the same cause.",
             "extent": rows[0] if rows else None,
             "further": f"{further.path}?{further.query}" if last < MORE_FAILURES else None,
-            "rows": rows,
+            "rows": rows[:MOST],
+            "first": MOST if len(rows) > MOST else None,
             "columns": CAUSES,
             "links": cause_links(name),
             "empty": f"You may see none of the last {last:,} failures, or there are none. "

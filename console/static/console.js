@@ -35,13 +35,48 @@ if (address && document.querySelector("[data-figure], [data-total]")) {
   let counted = null; // when the figures were counted, by this machine's clock
   // What the page has already was counted then: older figures would be a step back.
   const asked = Date.parse(document.querySelector("[data-asked]")?.dataset.asked ?? "");
-  // The stream tells of the queues of this page.
+  // The stream tells of the queues of this page, or of those that are the busiest then.
+  const busiest = document.querySelector("[data-busiest]");
+  const most = Number(busiest?.dataset.busiest);
   const names = [...rows.keys()].slice(0, 100).map((name) => "queue=" + encodeURIComponent(name));
-  const place = names.length ? `${address}?${names.join("&")}` : address;
+  const place = busiest ? `${address}?busiest=${most}` : names.length ? `${address}?${names.join("&")}` : address;
   const write = (place, value) => {
     const shown = typeof value === "number" ? value.toLocaleString("en") : value === null ? "–" : String(value);
     if (place.childElementCount === 1) place = place.firstElementChild;
     if (place.childElementCount === 0 && place.textContent !== shown) place.textContent = shown;
+  };
+  // A queue that became busy gets a row. Rows move and go only while nobody points at them or has them in focus.
+  let grown = false; // rows were added, and are not yet in their order
+  const arrange = (queues) => {
+    const fresh = busiest.querySelector("template").content;
+    const none = busiest.querySelector(".empty");
+    if (none && queues.length) {
+      none.replaceWith(fresh.cloneNode(true));
+      busiest.querySelector("tbody").replaceChildren();
+    }
+    const body = busiest.querySelector("tbody");
+    if (!body) return;
+    for (const { queue_name: name } of queues) {
+      if (rows.has(name)) continue;
+      const row = fresh.querySelector("tbody tr").cloneNode(true);
+      const link = row.querySelector("a");
+      link.href = `${link.getAttribute("href")}?name=${encodeURIComponent(name)}`;
+      link.firstElementChild.textContent = name;
+      row.dataset.queue = name;
+      body.append(row);
+      rows.set(name, row);
+      grown = true;
+    }
+    if (busiest.matches(":hover") || busiest.contains(document.activeElement)) return;
+    const told = new Set(queues.map((queue) => queue.queue_name));
+    for (const [name, row] of rows) {
+      if (rows.size <= most || told.has(name)) continue;
+      row.remove();
+      rows.delete(name);
+    }
+    if (!grown) return;
+    grown = false;
+    queues.forEach((queue, at) => body.insertBefore(rows.get(queue.queue_name), body.rows[at]));
   };
   const open = () => {
     source = new EventSource(place);
@@ -53,6 +88,7 @@ if (address && document.querySelector("[data-figure], [data-total]")) {
       for (const [name, value] of Object.entries(figures.totals)) {
         for (const place of document.querySelectorAll(`[data-total="${CSS.escape(name)}"]`)) write(place, value);
       }
+      if (busiest) arrange(figures.queues);
       for (const queue of figures.queues) {
         const row = rows.get(queue.queue_name);
         if (!row) continue;

@@ -35,6 +35,7 @@ class Filter(TypedDict, total=False):
     sent_before: str
     cause: str
     error_class: str
+    trace: str
     origin: str
 
 

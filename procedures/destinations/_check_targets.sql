@@ -11,10 +11,13 @@ language plpgsql stable
 as $$
 declare
     v_name text := (
-        select d.name
-        from (values (p_options ->> 'exception_queue'), (p_options ->> 'log_queue')) o(name)
-        join howdah.destinations d on d.name = o.name and d.dropped_at is null
-        where not howdah._has_right(d.id, 'send') and not howdah._has_right(d.id, 'admin') limit 1);
+        select t.name
+        from (
+            select d.id, d.name from howdah.destinations d
+            where d.name in (p_options ->> 'exception_queue', p_options ->> 'log_queue') and d.dropped_at is null
+            offset 0  -- the right is asked for there alone, not at every destination there is
+        ) t
+        where not howdah._has_right(t.id, 'send') and not howdah._has_right(t.id, 'admin') limit 1);
 begin
     if v_name is not null then
         raise exception using errcode = 'HD010',

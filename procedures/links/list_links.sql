@@ -1,11 +1,14 @@
--- howdah.list_links(): list the links from here whose source the caller may receive from, browse or administer.
+-- howdah.list_links(after, max_rows): list the links from here whose source the caller may receive from, browse or
+-- administer.
 --
 -- Returns  one row per link, by name. state: running, idle (no forwarder has it), paused or away. holder: the forwarder
 --          that has it. waiting: messages that lie in its source, with those under way and those that a selector leaves
 --          there. away_since: since when nothing can be forwarded.
--- Raises   HD010 called from a maintenance command.
+-- Raises   HD005 max_rows is not 1 to 10000; HD010 called from a maintenance command.
 -- Role     howdah_consumer howdah_admin howdah_browser howdah_auditor
-create or replace function howdah.list_links() returns table (
+--
+-- max_rows NULL: all. For the next page, pass the last name as after.
+create or replace function howdah.list_links(after text default null, max_rows integer default null) returns table (
     name text, source text, target_queue text, service text, dsn_env text, selector text, state text, holder
     text, waiting bigint, forwarded bigint, cut bigint, dropped bigint, forwarded_at timestamptz, away_since
     timestamptz, last_error text, error_at timestamptz, batch_size integer, retry_ms_max integer, link_id uuid,
@@ -27,8 +30,8 @@ begin
     from howdah.links l
     join howdah.destinations d on d.id = l.source_id
     left join howdah.lock k on k.name = 'link:' || l.name and k.expires_at > howdah.now()
-    where howdah._has_right(l.source_id, 'receive') or howdah._has_right(l.source_id, 'browse')
-        or howdah._has_right(l.source_id, 'admin')
-    order by l.name;
+    where (after is null or l.name > after) and (howdah._has_right(l.source_id, 'receive')
+        or howdah._has_right(l.source_id, 'browse') or howdah._has_right(l.source_id, 'admin'))
+    order by l.name limit howdah._most_rows(max_rows);
 end
 $$;

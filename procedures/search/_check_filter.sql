@@ -9,6 +9,7 @@ as $$
 declare
     v_states constant text[] := '{ready,delayed,leased,parked,dead,expired}';
     v_texts constant text[] := '{selector,body,group,cause,error_class,origin}';
+    v_trace constant text := '^[0-9a-f]{32}$';
     v_times constant text[] := '{sent_after,sent_before}';
     v_key text;
     v_value jsonb;
@@ -29,6 +30,7 @@ begin
             when v_key = 'state' then jsonb_typeof(v_value) = 'string' and v_value #>> '{}' = any (v_states)
             when v_key = 'min_priority' then
                 case when jsonb_typeof(v_value) = 'number' then (v_value #>> '{}') ~ '^[0-9]$' else false end
+            when v_key = 'trace' then jsonb_typeof(v_value) = 'string' and v_value #>> '{}' ~ v_trace
             when v_key = any (v_texts) then jsonb_typeof(v_value) = 'string'
             when v_key = any (v_times) then
                 case when jsonb_typeof(v_value) = 'string'
@@ -38,7 +40,8 @@ begin
                 message = format('filter has a wrong %s: %s', quote_literal(left(v_key, 100)),
                     left(v_value::text, 200)),
                 hint = 'Keys: selector, header (an object), body, state (' || array_to_string(v_states, ', ')
-                    || '), min_priority (0 to 9), group, sent_after, sent_before, cause, error_class, origin.';
+                    || '), min_priority (0 to 9), group, sent_after, sent_before, cause, error_class, origin, '
+                    || 'trace (32 hexadecimal digits).';
         end if;
     end loop;
 end

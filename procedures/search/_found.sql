@@ -28,6 +28,7 @@ declare
     v_rank smallint := coalesce((p_after ->> 'rank')::smallint, -1);
     v_key bigint := coalesce((p_after ->> 'key')::bigint, -1);
     v_first integer := coalesce((p_after ->> 'place')::integer, 1);
+    v_before bigint;
     v_bytes bigint := 0;
     v_hits bigint := 0;
     v_row record;
@@ -44,14 +45,15 @@ begin
             v_rank := -1;
             v_key := -1;
         end if;
+        v_before := looked;
         for v_row in execute howdah._found_sql(place, v_selector)
             using p_destination.id, v_rank, v_key, p_bound - looked,
                 9 - coalesce((p_filter ->> 'min_priority')::integer, 0), v_state, p_filter ->> 'group',
                 (p_filter ->> 'sent_after')::timestamptz,
                 (p_filter ->> 'sent_before')::timestamptz, v_origin, p_filter -> 'header', p_filter ->> 'cause',
-                p_filter ->> 'error_class', howdah.now()
+                p_filter ->> 'error_class', howdah.now(), p_filter ->> 'trace'
         loop
-            looked := looked + 1;
+            looked := v_before + v_row.number;
             cursor := jsonb_build_object('place', place, 'rank', v_row.rank, 'key', v_row.key);
             body := null;
             if v_row.hit and (v_text is not null or p_places is null) then

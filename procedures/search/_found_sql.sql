@@ -1,7 +1,7 @@
 -- howdah._found_sql(p_place, p_selector_sql): the statement that walks over one of the tables of messages.
 --
--- Returns  text. Places: 1 ready, 2 non-persistent, 3 parked, 4 leased. Each row that is looked at comes with its key,
---          its state and whether it matches. howdah._found gives the parameters.
+-- Returns  text. Places: 1 ready, 2 non-persistent, 3 parked, 4 leased. It returns the rows that match, and the last
+--          one that is looked at, each with its key, its state and its number. howdah._found gives the parameters.
 -- Role     internal
 --
 -- Each is one range of the table's primary key, in its order and with a limit. Nothing is locked.
@@ -9,11 +9,14 @@ create or replace function howdah._found_sql(p_place integer, p_selector_sql tex
 language sql immutable
 as $sql$
     select format($walk$
-        select m.*, m.state = coalesce($6, m.state) and m.rank <= $5 and (%s) is true
+        select f.* from (
+        select m.*, row_number() over w as number, lead(m.key) over w is null as last,
+            m.state = coalesce($6, m.state) and m.rank <= $5 and (%s) is true
             and ($7 is null or m.message_group = $7) and ($8 is null or m.sent_at >= $8)
             and ($9 is null or m.sent_at < $9) and ($10 is null or m.origin_id = $10)
             and ($11 is null or not exists (select from jsonb_each_text($11) h
                 where (m.headers ->> h.key) is distinct from h.value))
+            and ($15 is null or substr(m.headers ->> 'traceparent', 4, 32) = $15)
             and (coalesce($12, $13) is null or exists (
                 select from (
                     select i.fingerprint, i.error_class from (
@@ -26,7 +29,9 @@ as $sql$
             from (select c.rank, %s as key, c.message_id, c.stage, c.sent_at, c.expires_at, c.dead_at, c.origin_id,
                 c.is_text, c.content_type, c.body, c.headers, c.correlation_id, c.message_type, c.conversation_id,
                 c.reliability, %s
-                order by %s limit $4) r) m $walk$,
+                order by %s limit $4) r) m
+        window w as (order by %s)) f
+        where f.hit or f.last $walk$,
         coalesce(p_selector_sql, 'true'), case p_place when 3 then 'c.message_id' else 'c.seq' end,
         case p_place
             when 1 then $arm$false as nonpersistent, null::timestamptz as due_at, null::text as parked_reason,
@@ -49,5 +54,6 @@ as $sql$
                 from howdah.leased c
                 where c.destination_id = $1 and (c.rank, c.seq) > ($2, $3) and c.rank <= $5 $arm$
             end,
-        case p_place when 3 then 'c.message_id' else 'c.rank, c.seq' end)
+        case p_place when 3 then 'c.message_id' else 'c.rank, c.seq' end,
+        case p_place when 3 then 'm.key' else 'm.rank, m.key' end)
 $sql$;

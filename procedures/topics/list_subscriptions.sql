@@ -1,12 +1,17 @@
--- howdah.list_subscriptions(topic): list subscriptions, durable and not, and how far behind they are.
+-- howdah.list_subscriptions(topic, after, max_rows): list subscriptions, durable and not, and how far behind they are.
 --
 -- Returns  one row per subscription, by name; with topic, only those that read it. behind: at most how many messages
 --          were published in all its topics since the first unread one; it counts rolled-back and unwanted messages,
 --          too. behind_for: the age of that first message. set_aside: failed messages that wait for another try.
 --          silent_for: the time since a consumer was last heard of.
--- Raises   HD001 no such topic; HD037 on a standby; HD010 called from a maintenance command.
+-- Raises   HD001 no such topic; HD005 max_rows is not 1 to 10000; HD037 on a standby; HD010 called from a maintenance
+--          command.
 -- Role     howdah_admin howdah_consumer howdah_browser howdah_auditor
-create or replace function howdah.list_subscriptions(topic text default null) returns table (
+--
+-- max_rows NULL: all. For the next page, pass the last subscription as after.
+create or replace function howdah.list_subscriptions(
+    topic text default null, after text default null, max_rows integer default null
+) returns table (
     subscription text, topic_name text, client_id text, name text, durable boolean, shared boolean, no_local boolean,
     prioritized boolean, selector text, paused boolean, behind bigint, behind_for interval, delivered bigint,
     set_aside bigint, silent_for interval, created_at timestamptz, created_by text
@@ -43,6 +48,7 @@ begin
     where d.dropped_at is null and ((select howdah._sees_all()) or howdah._sees(d.id))
       and (v_topic is null or exists (select from howdah.acks a
           where a.subscription_id = d.id and a.destination_id = v_topic))
-    order by d.name;
+      and (after is null or d.name > after)
+    order by d.name limit howdah._most_rows(max_rows);
 end
 $$;

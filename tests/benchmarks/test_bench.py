@@ -18,7 +18,7 @@ from command import howdah, refused
 from rich.console import Console
 from support import Db, Server, column, one
 
-from howdah.benchmarks import audits, broker, firstcall, floor, held, levels, pgmq, processor, stream, topics
+from howdah.benchmarks import audits, broker, consoles, firstcall, floor, held, levels, pgmq, processor, stream, topics
 from howdah.benchmarks.bench import Bench
 from howdah.benchmarks.compare import compare
 from howdah.benchmarks.peers.catalogue import PEERS, missing
@@ -427,3 +427,29 @@ def test_pgq_hands_out_every_event_tick_by_tick() -> None:
         # One tick is read before the clock runs: here that of the 200.
         assert asyncio.run(pgq.stream(url(dsn), "client", 300, 100, 100))["count"] == 400
         assert asyncio.run(pgq.stream(url(dsn), "server", 300, 100, 50))["count"] == 300
+
+
+@pytest.mark.slow
+def test_the_console_is_measured_with_something_on_every_page(
+    dsn: str, db: Db, capsys: pytest.CaptureFixture[str]
+) -> None:
+    consoles.build(db, 10, 1000)
+    assert one(db, "select count(*) from howdah.poison_causes(max_causes => 1000)") == 8
+    for filled in (
+        "poison()",
+        "acts()",
+        "topics()",
+        "subscriptions()",
+        "schedules()",
+        "links()",
+        "leases()",
+        "consumers()",
+    ):
+        assert one(db, f"select count(*) from howdah.list_{filled}") >= 5, filled
+    assert one(db, "select count(*) from howdah.flow_history('bench_q0', 'week')") > 50
+    with consoles.console(dsn) as port:
+        consoles.wait(port)
+        consoles.pages(port, 1)
+    said = capsys.readouterr().out
+    for page in ("/causes", "/schedules", "/audit?id=", "/trace?id=", "fingerprint=", "every page"):
+        assert page in said

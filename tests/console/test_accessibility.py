@@ -18,6 +18,7 @@ from howdah.console import app
 pytestmark = NEEDS
 
 CHECK = "const done = arguments[0]; axe.run(document, {resultTypes: ['violations']}).then(done);"
+TOO_WIDE = "const page = document.documentElement; return page.scrollWidth - page.clientWidth"
 
 
 def paths(db: Db) -> list[str]:
@@ -29,17 +30,28 @@ def paths(db: Db) -> list[str]:
     return [*pages, *more]
 
 
+def resize(browser: Any, width: int) -> None:
+    """Look through a window so wide."""
+    metrics = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+
+
+@pytest.mark.parametrize("width", [320, 1024, 1600])
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_to_mend_on_any_page(browser: Any, dsn: str, people: None, db: Db, theme: str) -> None:
+def test_axe_finds_nothing_to_mend_on_any_page_and_none_is_wider_than_its_window(
+    browser: Any, dsn: str, people: None, db: Db, theme: str, width: int
+) -> None:
     pytest.importorskip("axe_core_python")
     axe = (files("axe_core_python") / "axe.min.js").read_text(encoding="utf-8")
     fill(dsn, 60)
     use_theme(browser, theme)
+    resize(browser, width)
     found = []
     # WebDriver's scripts run beside the page's policy, which stays as strict as ever.
     with served(app(make_conninfo(dsn, user="console_operator", password=PASSWORD))) as address:
         for path in paths(db):
             browser.get(address + path)
+            assert browser.execute_script(TOO_WIDE) == 0, path
             result = browser.execute_async_script(axe + CHECK)
             assert len(result["passes"]) > 10, path
             found += [(path, one["id"], [node["html"] for node in one["nodes"]]) for one in result["violations"]]
@@ -48,13 +60,11 @@ def test_axe_finds_nothing_to_mend_on_any_page(browser: Any, dsn: str, people: N
 
 def test_no_page_is_wider_than_a_window_of_320_pixels(browser: Any, dsn: str, people: None, db: Db) -> None:
     fill(dsn, 60)
-    metrics = {"width": 320, "height": 800, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    resize(browser, 320)
     with served(app(make_conninfo(dsn, user="console_operator", password=PASSWORD))) as address:
         for path in paths(db):
             browser.get(address + path)
-            wide = "const page = document.documentElement; return page.scrollWidth - page.clientWidth"
-            assert browser.execute_script(wide) == 0, path
+            assert browser.execute_script(TOO_WIDE) == 0, path
 
 
 def test_times_are_in_the_readers_zone_with_the_servers_on_hover(

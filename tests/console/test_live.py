@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.testclient import TestClient
 from support import Db, one
 
-from howdah.console import Host, app
+from howdah.console import Host, app, live
 from howdah.console.database import Database, Work
 from howdah.console.live import MOST_QUEUES, Poller, Stream, Views, told
 from howdah.console.people import Person
@@ -247,3 +247,57 @@ def test_an_application_says_who_looks_in_a_thread_at_every_event_of_a_stream(lo
     assert events.count("event: figures") == 2
     assert events.endswith("event: ended\ndata: {}\n\n")
     assert beside_a_loop == [True] * 4
+
+
+@pytest.mark.parametrize("viewer", ["browser", "restricted"])
+def test_a_stream_of_the_busiest_queues_tells_of_one_that_became_busy_later(
+    database: Database, counted: None, db: Db, viewer: str
+) -> None:
+    for name in ("quiet", "zebra", "hidden"):
+        one(db, "select howdah.create_queue(%s)", (name,))
+    if viewer == "restricted":
+        for operation in ("produce", "consume", "browse"):
+            rule(db, "*", operation, allow=False)
+        for name in ("quiet", "zebra", "orders"):
+            rule(db, name, "browse", allow=True)
+    one(db, "select howdah.maintain_backlog()")
+    poller = Poller(database, Person("poller", role="console_operator"), 0.02)
+
+    async def watch() -> tuple[str, str]:
+        events = Stream(poller, Views(database, 0.01), lambda: VIEWER, (), 2).events(never_gone)
+        while len(names(first := await anext(events))) < 2:
+            pass
+        one(db, "select howdah.send_batch('zebra', array_fill('x'::text, array[50]))")
+        one(db, "select howdah.send_batch('hidden', array_fill('x'::text, array[20]))")
+        one(db, "select howdah.maintain_backlog()")
+        while names(event := await anext(events))[0] != "zebra":
+            pass
+        await events.aclose()
+        return first, event
+
+    first, event = asyncio.run(watch())
+    assert "zebra" not in names(first)
+    assert names(event) == ["zebra", "hidden" if viewer == "browser" else "orders"]
+    assert not poller._named
+
+
+def test_a_viewer_whose_busiest_queues_are_not_the_busiest_of_all_is_told_of_them(
+    database: Database, counted: None, db: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "MOST_QUEUES", 1)
+    one(db, "select howdah.create_queue('hidden')")
+    one(db, "select howdah.send_batch('hidden', array_fill('x'::text, array[50]))")
+    one(db, "select howdah.maintain_backlog()")
+    for operation in ("produce", "consume", "browse"):
+        rule(db, "*", operation, allow=False)
+    rule(db, "orders", "browse", allow=True)
+    poller = Poller(database, Person("poller", role="console_operator"), 0.02)
+
+    async def watch() -> str:
+        events = stream(database, poller)
+        while not names(event := await anext(events)):
+            pass
+        await events.aclose()
+        return str(event)
+
+    assert names(asyncio.run(watch())) == ["orders"]

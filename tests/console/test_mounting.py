@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
+from console_browser import served
 from console_people import as_named
 from starlette.applications import Starlette
 from starlette.routing import Mount
@@ -15,6 +17,7 @@ from starlette.testclient import TestClient
 from support import Db, one
 
 from howdah.console import Host, app
+from howdah.console.prefix import Prefix
 
 
 def in_starlette(console: Any) -> Any:
@@ -103,3 +106,13 @@ def test_mounted_under_a_prefix_pages_scripts_and_acts_work(login_dsn: str, db: 
     assert one(db, "select sending_paused from howdah.list_queues() where queue = 'orders'")
     actor, reason = db.execute("select actor, reason from howdah.list_changes('queue', 'orders', 1)").fetchall()[0]
     assert (actor, reason) == ("console_operator", "r (operator@example.org)")
+
+
+@pytest.mark.parametrize("prefix", ["/ops", "/ops/queues"])
+def test_live_figures_stream_from_a_console_under_a_prefix(dsn: str, db: Db, orders: int, prefix: str) -> None:
+    one(db, "select howdah.maintain_backlog()")
+    with served(Prefix(app(dsn, live_seconds=0.05), prefix)) as address:
+        place = re.findall(r'data-live="([^"]+)"', httpx.get(address + prefix).text)
+        assert place == [f"{prefix}/live"]
+        with httpx.stream("GET", f"{address}{place[0]}?busiest=1") as stream:
+            assert next(line for line in stream.iter_lines() if line.startswith("data:")).count("orders") == 1

@@ -9,6 +9,7 @@ import psycopg
 import pytest
 from console_paths import PATHS
 from console_people import as_named
+from psycopg.types.json import Jsonb
 from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.testclient import TestClient
@@ -223,3 +224,48 @@ def test_the_overview_does_without_causes_that_take_too_long(
         page = client.get("/")
     assert page.status_code == 200
     assert "too many failures to group them here" in page.text
+
+
+def test_search_leads_to_topics_schedules_and_others_by_their_names(client: TestClient, db: Db, orders: int) -> None:
+    one(db, "select howdah.create_topic('news')")
+    one(db, "select howdah.subscribe('news', 'reader')")
+    one(db, "select howdah.schedule('orders', 'x', period => '1 hour', name => 'nightly')")
+    one(db, "select howdah.register_worker('shop-1', 'h', 1, 1, array['orders'])")
+    for sought, place in (
+        ("news", "/subscriptions?topic=news"),
+        ("READER", "/subscriptions?topic=news"),
+        ("nightly", "/schedules?queue=orders"),
+        ("shop-1", "/workers"),
+        ("r", "/found?part=r"),
+        ("none", "/queues?like=none"),
+    ):
+        assert client.get("/search", params={"q": sought}).headers["location"] == place, sought
+    page = re.sub(r"</?bdi>", "", client.get("/found?part=r").text)
+    for link in ("/queue?name=orders", "/subscriptions?topic=news"):
+        assert f'href="{link}"' in page
+
+
+@pytest.mark.parametrize("pasted", ["{}", "00-{}-b7ad6b7169203331-01", "traceparent: 00-{}-b7ad6b7169203331-01"])
+def test_a_pasted_trace_leads_to_its_messages_in_every_queue(client: TestClient, db: Db, pasted: str) -> None:
+    trace = "0af7651916cd43dd8448eb211c80319c"
+    sent = []
+    for queue in ("bills", "orders"):
+        one(db, "select howdah.create_queue(%s)", (queue,))
+        header = f'{{"traceparent": "00-{trace}-b7ad6b7169203331-01"}}'
+        sent.append(one(db, "select howdah.send(%s, 'tea', headers => %s)", (queue, header)))
+        one(db, "select howdah.send(%s, 'other'::text)", (queue,))
+    place = client.get("/search", params={"q": pasted.format(trace.upper())}).headers["location"]
+    assert place == f"/trace?id={trace}"
+    page = client.get(place).text
+    assert re.findall(r"id=(\d+)", page) == [str(number) for number in sent]
+    assert "Looked at 4 messages and at the newest 10,000 failures: that is all" in page
+    assert client.get("/trace?id=x").status_code == 400
+    assert client.get(f"/trace?id={trace}&after=x").status_code == 400
+
+
+def test_a_message_is_found_by_the_trace_in_which_its_handler_failed(client: TestClient, db: Db, orders: int) -> None:
+    trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+    deliver_and_fail(db, "orders", details=Jsonb({"trace_id": trace}))
+    page = client.get(f"/trace?id={trace}").text
+    assert f"id={orders}" in page
+    assert "failure" in page

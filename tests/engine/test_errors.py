@@ -225,7 +225,7 @@ def test_a_database_without_howdah(empty_dsn: str) -> None:
 
 
 def test_a_database_whose_howdah_is_older(connection: Connection, db: Db, orders: str) -> None:
-    db.execute("drop function howdah.list_workers()")
+    db.execute("drop function howdah.list_workers")
     with pytest.raises(errors.NotMigrated, match="list_workers"):
         connection.admin.list_workers()
 

@@ -262,3 +262,16 @@ def test_pausing_one_queue_of_many_pauses_no_other(db: Db) -> None:
     db.execute("select howdah.create_queue('q' || n) from generate_series(1, 300) n")
     one(db, "select howdah.pause('q7')")
     assert column(db, "select queue from howdah.list_queues() where sending_paused") == ["q7"]
+
+
+def test_a_new_queue_asks_for_rights_at_no_other_queue(db: Db) -> None:
+    one(db, "select count(howdah.create_queue('other' || n)) from generate_series(1, 20) n")
+    with db.transaction():
+        db.execute("set local track_functions = 'all'")
+        one(db, "select howdah.create_queue('new', '{\"exception_queue\": \"other1\"}')")
+        asked = one(
+            db,
+            "select coalesce(sum(calls), 0) from pg_stat_xact_user_functions"
+            " where schemaname = 'howdah' and funcname = '_has_right'",
+        )
+    assert asked <= 2

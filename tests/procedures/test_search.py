@@ -415,3 +415,101 @@ def test_a_dead_message_and_one_of_a_subscription_stay_redacted(db: Db, connect:
     assert [json.loads(body)["card"] for body in bodies] == ["[redacted]"] * 5
     guess = json.dumps({"body": "4111"})
     assert one(browser, "select matching from howdah.count_matching(%s, %s)", (SYSTEM, guess)) == 0
+
+
+TRACE = "0af7651916cd43dd8448eb211c80319c"
+TRACED = {"traceparent": f"00-{TRACE}-b7ad6b7169203331-01"}
+
+
+def traced(db: Db, rows: int) -> tuple[list[tuple[Any, ...]], int]:
+    """What names the trace, in pages of so many rows, and how many messages were looked at."""
+    found: list[tuple[Any, ...]] = []
+    looked, after = 0, None
+    while True:
+        *page, end = db.execute(
+            "select message_id, queue_name, state, source, cursor, looked, complete"
+            " from howdah.find_trace(%s, %s::jsonb, %s)",
+            (TRACE, json.dumps(after) if after else None, rows),
+        ).fetchall()
+        assert len(page) <= 2 * rows
+        found += [row[:4] for row in page]
+        looked += end[5]
+        after = end[4]
+        if end[6]:
+            assert after is None
+            return found, looked
+
+
+def test_messages_of_a_trace_are_found_in_all_queues_page_by_page(db: Db) -> None:
+    one(db, "select howdah.create_queue('second')")
+    one(db, "select howdah.create_queue('empty')")
+    first = send(db, headers=TRACED)
+    send(db)
+    late = send(db, headers=TRACED, delay="1 h")
+    leased = one(db, "select message_id from howdah.lease('q', 1, '1 h')")
+    there = one(db, "select howdah.send('second', 'x', headers => %s)", (json.dumps(TRACED),))
+    expected = {
+        (first, "q", "leased", "header"),
+        (late, "q", "delayed", "header"),
+        (there, "second", "ready", "header"),
+    }
+    assert leased == first
+    for rows in (1, 2, 3, 50):
+        found, looked = traced(db, rows)
+        assert set(found) == expected, rows
+        assert len(found) == 3
+        assert looked == 4
+    assert ids(db, trace=TRACE) == {first, late}
+
+
+def test_a_trace_is_found_only_where_the_caller_may_browse(db: Db, connect: Connect) -> None:
+    one(db, "select howdah.create_queue('secret')")
+    here = send(db, headers=TRACED)
+    hidden = one(db, "select howdah.send('secret', 'x', headers => %s)", (json.dumps(TRACED),))
+    one(
+        db,
+        "select howdah.record_failure('secret', %s, 'E', 'x', details => %s)",
+        (hidden, f'{{"trace_id": "{TRACE}"}}'),
+    )
+    reader = connect("howdah_browser")
+    one(db, "select howdah.revoke_queue('secret', 'browse', 'howdah_browser')")
+    assert [row[0] for row in traced(reader, 50)[0]] == [here]
+    assert {row[0] for row in traced(db, 50)[0]} == {here, hidden}
+
+
+@pytest.mark.parametrize("wrong", ["", "x", TRACE[:-1], TRACE + "0", None])
+def test_what_is_no_trace_is_refused(db: Db, wrong: str | None) -> None:
+    refused(db, "HD005", "select * from howdah.find_trace(%s)", (wrong,))
+    if wrong is not None:
+        refused(db, "HD005", FIND, (json.dumps({"trace": wrong}), None, 1))
+
+
+@pytest.mark.parametrize("cursor", ['"x"', "[]", '{"queue": "x"}', '{"queue": 1, "place": 9}', '{"place": 1}'])
+def test_a_cursor_that_no_search_for_a_trace_gave_is_refused(db: Db, cursor: str) -> None:
+    refused(db, "HD005", "select * from howdah.find_trace(%s, %s::jsonb)", (TRACE, cursor))
+
+
+def test_things_are_found_by_a_part_of_their_names_by_who_sees_them(db: Db, connect: Connect) -> None:
+    one(db, "select howdah.create_topic('Shop.News')")
+    one(db, "select howdah.subscribe('Shop.News', 'reader')")
+    one(db, "select howdah.create_queue('shop.orders')")
+    one(db, "select howdah.schedule('shop.orders', 'x', period => '1 hour', name => 'shop.nightly')")
+    one(db, "select howdah.register_worker('shop-1', 'h', 1, 1, array['q'])")
+    one(db, "select howdah.register_instance('shop-1', 'h', 1)")
+    one(db, "select howdah.create_link('shop-link', 'shop.orders', 'there', dsn_env => 'HOWDAH_LINK_DSN')")
+    found = "select kind, name, queue_name from howdah.find_names('SHOP')"
+    everything = [
+        ("instance", "shop-1", None),
+        ("link", "shop-link", "shop.orders"),
+        ("queue", "shop.orders", None),
+        ("schedule", "shop.nightly", "shop.orders"),
+        ("subscription", "Shop.News::reader", "Shop.News"),
+        ("topic", "Shop.News", None),
+        ("worker", "shop-1", None),
+    ]
+    assert db.execute(found).fetchall() == everything
+    assert db.execute("select kind from howdah.find_names('', 1)").fetchall() == [(row[0],) for row in everything]
+    reader = connect("howdah_browser")
+    one(db, "select howdah.revoke_queue('shop.orders', 'browse', 'howdah_browser')")
+    seen = [row for row in everything if "shop.orders" not in row]
+    assert reader.execute(found).fetchall() == seen

@@ -69,13 +69,26 @@ def test_the_board_of_prometheus_asks_for_metrics_that_there_are() -> None:
         assert named(target["expr"]) <= SAMPLES.keys()
 
 
-def test_each_query_of_the_sql_board_runs_as_who_may_only_browse(db: Db) -> None:
+@pytest.mark.parametrize("hours", [1, 24, 168])
+def test_each_query_of_the_sql_board_runs_as_who_may_only_browse(db: Db, hours: int) -> None:
     db.execute("set role howdah_browser")
     for target in targets("sql"):
-        query = target["rawSql"]
+        query = target["rawSql"].replace("$__unixEpochFrom()", "0").replace("$__unixEpochTo()", str(hours * 3600))
         assert set(re.findall(r"'(howdah_\w+)'", query)) <= SAMPLES.keys()
         db.execute(query.encode())
     db.execute("reset role")
+
+
+def test_the_sql_board_draws_what_came_in_over_the_past(db: Db, clock: Clock) -> None:
+    one(db, "select howdah.create_queue('q')")
+    for _ in range(5):
+        one(db, "select howdah.send_batch('q', array_fill('x'::text, array[60]))")
+        db.execute("select howdah.maintain_backlog(), howdah.maintain_totals()")
+        clock.advance(60)
+    queries = {panel["title"]: panel["targets"][0]["rawSql"] for panel in board("sql")["panels"]}
+    query = queries["In, out and failed"].replace("$__unixEpochFrom()", "0").replace("$__unixEpochTo()", "3600")
+    points = db.execute(query.encode()).fetchall()
+    assert {round(float(point[1])) for point in points[-4:]} == {1}
 
 
 def test_alerts_ask_for_metrics_that_there_are_and_say_what_to_do() -> None:
