@@ -2864,6 +2864,7 @@ CREATE FUNCTION howdah._check_filter(p_filter jsonb, p_after jsonb) RETURNS void
 declare
     v_states constant text[] := '{ready,delayed,leased,parked,dead,expired}';
     v_texts constant text[] := '{selector,body,group,cause,error_class,origin}';
+    v_trace constant text := '^[0-9a-f]{32}$';
     v_times constant text[] := '{sent_after,sent_before}';
     v_key text;
     v_value jsonb;
@@ -2884,6 +2885,7 @@ begin
             when v_key = 'state' then jsonb_typeof(v_value) = 'string' and v_value #>> '{}' = any (v_states)
             when v_key = 'min_priority' then
                 case when jsonb_typeof(v_value) = 'number' then (v_value #>> '{}') ~ '^[0-9]$' else false end
+            when v_key = 'trace' then jsonb_typeof(v_value) = 'string' and v_value #>> '{}' ~ v_trace
             when v_key = any (v_texts) then jsonb_typeof(v_value) = 'string'
             when v_key = any (v_times) then
                 case when jsonb_typeof(v_value) = 'string'
@@ -2893,7 +2895,8 @@ begin
                 message = format('filter has a wrong %s: %s', quote_literal(left(v_key, 100)),
                     left(v_value::text, 200)),
                 hint = 'Keys: selector, header (an object), body, state (' || array_to_string(v_states, ', ')
-                    || '), min_priority (0 to 9), group, sent_after, sent_before, cause, error_class, origin.';
+                    || '), min_priority (0 to 9), group, sent_after, sent_before, cause, error_class, origin, '
+                    || 'trace (32 hexadecimal digits).';
         end if;
     end loop;
 end
@@ -3782,10 +3785,13 @@ CREATE FUNCTION howdah._check_targets(p_options jsonb) RETURNS void
     AS $$
 declare
     v_name text := (
-        select d.name
-        from (values (p_options ->> 'exception_queue'), (p_options ->> 'log_queue')) o(name)
-        join howdah.destinations d on d.name = o.name and d.dropped_at is null
-        where not howdah._has_right(d.id, 'send') and not howdah._has_right(d.id, 'admin') limit 1);
+        select t.name
+        from (
+            select d.id, d.name from howdah.destinations d
+            where d.name in (p_options ->> 'exception_queue', p_options ->> 'log_queue') and d.dropped_at is null
+            offset 0  -- the right is asked for there alone, not at every destination there is
+        ) t
+        where not howdah._has_right(t.id, 'send') and not howdah._has_right(t.id, 'admin') limit 1);
 begin
     if v_name is not null then
         raise exception using errcode = 'HD010',
@@ -7716,6 +7722,7 @@ declare
     v_rank smallint := coalesce((p_after ->> 'rank')::smallint, -1);
     v_key bigint := coalesce((p_after ->> 'key')::bigint, -1);
     v_first integer := coalesce((p_after ->> 'place')::integer, 1);
+    v_before bigint;
     v_bytes bigint := 0;
     v_hits bigint := 0;
     v_row record;
@@ -7732,14 +7739,15 @@ begin
             v_rank := -1;
             v_key := -1;
         end if;
+        v_before := looked;
         for v_row in execute howdah._found_sql(place, v_selector)
             using p_destination.id, v_rank, v_key, p_bound - looked,
                 9 - coalesce((p_filter ->> 'min_priority')::integer, 0), v_state, p_filter ->> 'group',
                 (p_filter ->> 'sent_after')::timestamptz,
                 (p_filter ->> 'sent_before')::timestamptz, v_origin, p_filter -> 'header', p_filter ->> 'cause',
-                p_filter ->> 'error_class', howdah.now()
+                p_filter ->> 'error_class', howdah.now(), p_filter ->> 'trace'
         loop
-            looked := looked + 1;
+            looked := v_before + v_row.number;
             cursor := jsonb_build_object('place', place, 'rank', v_row.rank, 'key', v_row.key);
             body := null;
             if v_row.hit and (v_text is not null or p_places is null) then
@@ -7787,11 +7795,14 @@ CREATE FUNCTION howdah._found_sql(p_place integer, p_selector_sql text) RETURNS 
     LANGUAGE sql IMMUTABLE
     AS $_$
     select format($walk$
-        select m.*, m.state = coalesce($6, m.state) and m.rank <= $5 and (%s) is true
+        select f.* from (
+        select m.*, row_number() over w as number, lead(m.key) over w is null as last,
+            m.state = coalesce($6, m.state) and m.rank <= $5 and (%s) is true
             and ($7 is null or m.message_group = $7) and ($8 is null or m.sent_at >= $8)
             and ($9 is null or m.sent_at < $9) and ($10 is null or m.origin_id = $10)
             and ($11 is null or not exists (select from jsonb_each_text($11) h
                 where (m.headers ->> h.key) is distinct from h.value))
+            and ($15 is null or substr(m.headers ->> 'traceparent', 4, 32) = $15)
             and (coalesce($12, $13) is null or exists (
                 select from (
                     select i.fingerprint, i.error_class from (
@@ -7804,7 +7815,9 @@ CREATE FUNCTION howdah._found_sql(p_place integer, p_selector_sql text) RETURNS 
             from (select c.rank, %s as key, c.message_id, c.stage, c.sent_at, c.expires_at, c.dead_at, c.origin_id,
                 c.is_text, c.content_type, c.body, c.headers, c.correlation_id, c.message_type, c.conversation_id,
                 c.reliability, %s
-                order by %s limit $4) r) m $walk$,
+                order by %s limit $4) r) m
+        window w as (order by %s)) f
+        where f.hit or f.last $walk$,
         coalesce(p_selector_sql, 'true'), case p_place when 3 then 'c.message_id' else 'c.seq' end,
         case p_place
             when 1 then $arm$false as nonpersistent, null::timestamptz as due_at, null::text as parked_reason,
@@ -7827,7 +7840,8 @@ CREATE FUNCTION howdah._found_sql(p_place integer, p_selector_sql text) RETURNS 
                 from howdah.leased c
                 where c.destination_id = $1 and (c.rank, c.seq) > ($2, $3) and c.rank <= $5 $arm$
             end,
-        case p_place when 3 then 'c.message_id' else 'c.rank, c.seq' end)
+        case p_place when 3 then 'c.message_id' else 'c.rank, c.seq' end,
+        case p_place when 3 then 'm.key' else 'm.rank, m.key' end)
 $_$;
 
 COMMENT ON FUNCTION howdah._found_sql(p_place integer, p_selector_sql text) IS 'the statement that walks over one of the tables of messages.';
@@ -11330,6 +11344,20 @@ CREATE FUNCTION howdah._most_groups() RETURNS integer
     AS $$ select greatest(current_setting('max_locks_per_transaction')::integer, 16) $$;
 
 COMMENT ON FUNCTION howdah._most_groups() IS 'from how many groups a receive may take, because each costs a lock in the server''s table.';
+
+CREATE FUNCTION howdah._most_rows(p_rows integer) RETURNS integer
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+begin
+    if p_rows not between 1 and 10000 then
+        raise exception using errcode = 'HD005', message = format('max_rows must be 1 to 10000, not %s', p_rows),
+            hint = 'Leave it out for all rows.';
+    end if;
+    return p_rows;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._most_rows(p_rows integer) IS 'how many rows a list returns at most, as its caller asks.';
 
 CREATE FUNCTION howdah._most_specific(p_name text) RETURNS text
     LANGUAGE sql STABLE
@@ -19403,6 +19431,81 @@ $$;
 
 COMMENT ON FUNCTION howdah._touch_rules(p_rule_set text) IS 'wait for whoever creates destinations or changes rules, and let nobody else do so until the transaction ends.';
 
+CREATE FUNCTION howdah._trace_in_failures(p_trace text, p_bound integer, p_max integer) RETURNS TABLE(message_id bigint, queue_name text, at timestamp with time zone)
+    LANGUAGE sql STABLE
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+    select f.message_id, d.name, f.recorded_at
+    from (select p.* from howdah.poison_details p order by p.incident_id desc limit p_bound) f
+    join howdah.destinations d on d.id = f.destination_id
+    where f.details ->> 'trace_id' = p_trace and howdah._has_right(d.id, 'browse')
+    order by f.incident_id desc limit p_max
+$$;
+
+COMMENT ON FUNCTION howdah._trace_in_failures(p_trace text, p_bound integer, p_max integer) IS 'the newest failures whose handler worked in a trace.';
+
+CREATE FUNCTION howdah._trace_in_messages(p_id integer, p_trace text, p_place integer, p_rank smallint, p_key bigint, p_bound bigint) RETURNS TABLE(message_id bigint, state text, sent_at timestamp with time zone, hit boolean, number bigint, place integer, rank smallint, key bigint)
+    LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+#variable_conflict use_column
+declare
+    v_now constant timestamptz := howdah.now();
+begin
+    return query
+    select f.message_id, howdah._message_state(f.leased, f.due_at, f.parked_reason, f.dead_at, f.expires_at, v_now),
+        f.sent_at, f.hit, f.number, f.place, f.rank, f.key
+    from (
+        select c.*, coalesce(c.trace = p_trace, false) as hit, row_number() over w as number,
+            lead(c.key) over w is null as last
+        from (
+            (select 1 as place, m.rank, m.seq as key, m.message_id, m.sent_at, m.dead_at, m.expires_at,
+                substr(m.headers ->> 'traceparent', 4, 32) as trace, false as leased, null::timestamptz as due_at,
+                null::text as parked_reason
+            from howdah.msgs m
+            where m.destination_id = p_id and p_place <= 1
+              and (m.rank, m.seq) > (case p_place when 1 then p_rank else -1::smallint end,
+                case p_place when 1 then p_key else -1 end)
+            order by m.rank, m.seq limit p_bound)
+            union all
+            (select 2, m.rank, m.seq, m.message_id, m.sent_at, m.dead_at, m.expires_at,
+                substr(m.headers ->> 'traceparent', 4, 32), false, null, null
+            from howdah.msgs_nonpersistent m
+            where m.destination_id = p_id and p_place <= 2 and m.boot = pg_postmaster_start_time()
+              and (m.rank, m.seq) > (case p_place when 2 then p_rank else -1::smallint end,
+                case p_place when 2 then p_key else -1 end)
+            order by m.rank, m.seq limit p_bound)
+            union all
+            (select 3, 0::smallint, m.message_id, m.message_id, m.sent_at, m.dead_at, m.expires_at,
+                substr(m.headers ->> 'traceparent', 4, 32), m.lease_id is not null, m.due_at, m.parked_reason
+            from howdah.parked m
+            where m.destination_id = p_id and p_place <= 3
+              and (m.boot is null or m.boot = pg_postmaster_start_time())
+              and m.message_id > case p_place when 3 then p_key else -1 end
+            order by m.message_id limit p_bound)
+            union all
+            (select 4, m.rank, m.seq, m.message_id, m.sent_at, m.dead_at, m.expires_at,
+                substr(m.headers ->> 'traceparent', 4, 32), true, (select l.until from howdah.leases l
+                    where l.lease_id = m.seq >> 20), 'lease'
+            from howdah.leased m
+            where m.destination_id = p_id
+              and (m.rank, m.seq) > (case p_place when 4 then p_rank else -1::smallint end,
+                case p_place when 4 then p_key else -1 end)
+            order by m.rank, m.seq limit p_bound)
+            order by place, rank, key limit p_bound
+        ) c
+        window w as (order by c.place, c.rank, c.key)
+    ) f
+    where f.hit or f.last
+    order by f.number;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._trace_in_messages(p_id integer, p_trace text, p_place integer, p_rank smallint, p_key bigint, p_bound bigint) IS 'the messages of a destination whose header traceparent names a trace.';
+
 CREATE FUNCTION howdah._truncations() RETURNS bigint
     LANGUAGE sql
     AS $$ select coalesce(pg_sequence_last_value('howdah.topic_truncations'::regclass), 0) $$;
@@ -22509,6 +22612,122 @@ $$;
 
 COMMENT ON FUNCTION howdah.find_messages(queue text, filter jsonb, after jsonb, max_rows integer) IS 'find messages of a queue without disturbing anyone.';
 
+CREATE FUNCTION howdah.find_names(part text, max_rows integer DEFAULT 100) RETURNS TABLE(kind text, name text, queue_name text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_all constant boolean := howdah._sees_all();
+    v_part constant text := lower(coalesce(part, ''));
+begin
+    return query
+    with known as (
+        select d.kind, d.name, s.topic as place, d.id
+        from howdah.destinations d left join howdah.subscriptions s on s.destination_id = d.id
+        where d.dropped_at is null and not d.name ^@ '_TEMP.'
+        union all
+        select 'schedule', coalesce(s.name, s.id::text), d.name, d.id
+        from howdah.schedules s join howdah.destinations d on d.id = s.destination_id
+        where s.state in ('active', 'paused', 'failed') and d.dropped_at is null
+        union all
+        select 'link', l.name::text, d.name, d.id
+        from howdah.links l join howdah.destinations d on d.id = l.source_id
+        union all
+        select 'worker', w.name, null, null from howdah.workers w
+        union all
+        select 'instance', i.name, null, null from howdah.instances i
+    )
+    select f.kind, f.name, f.place
+    from (
+        select k.kind, k.name, k.place, row_number() over (partition by k.kind order by k.name, k.place) as number
+        from known k
+        where strpos(lower(k.name), v_part) > 0 and (k.id is null or v_all or howdah._sees(k.id))
+    ) f
+    where f.number <= coalesce(howdah._most_rows(max_rows), 10000)
+    order by f.kind, f.name, f.place;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.find_names(part text, max_rows integer) IS 'find what the caller sees by a part of its name, in capitals or not.';
+
+CREATE FUNCTION howdah.find_trace(trace_id text, after jsonb DEFAULT NULL::jsonb, max_rows integer DEFAULT 50) RETURNS TABLE(message_id bigint, queue_name text, state text, at timestamp with time zone, source text, cursor jsonb, looked bigint, complete boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $_$
+#variable_conflict use_column
+declare
+    v_most constant bigint := 20000;
+    v_queues integer := 500;
+    v_filter constant jsonb := jsonb_build_object('trace', lower(trace_id));
+    v_after jsonb := case when jsonb_typeof(after) = 'object' then nullif(after - 'queue', '{}') else after end;
+    v_start constant jsonb := '{"place": 1, "rank": -1, "key": -1}';
+    v_first integer := 0;
+    v_left bigint := max_rows;
+    v_looked bigint := 0;
+    v_before bigint;
+    v_bound bigint;
+    v_place howdah.destinations;
+    v_row record;
+begin
+    perform howdah._check_all_here();
+    if (max_rows between 1 and 1000 and coalesce(after ->> 'queue', '0') ~ '^[0-9]{1,9}$') is not true then
+        raise exception using errcode = 'HD005',
+            message = 'max_rows must be 1 to 1000, and after a cursor of this search',
+            hint = 'Pass the cursor of the row before, as it is.';
+    end if;
+    perform howdah._check_filter(v_filter, v_after);
+    v_first := coalesce((after ->> 'queue')::integer, 0);
+    v_after := coalesce(nullif(v_after, 'null'), v_start);
+    if after is null then
+        return query select f.message_id, f.queue_name, null::text, f.at, 'failure', null::jsonb, null::bigint,
+                null::boolean
+            from howdah._trace_in_failures(lower(trace_id), 10000, max_rows) f;
+    end if;
+    for v_place in
+        select d.* from howdah.destinations d
+        where d.id >= v_first and d.kind in ('queue', 'subscription') and d.dropped_at is null
+          and not d.name ^@ '_TEMP.' and (exists (select from howdah.msgs m where m.destination_id = d.id)
+            or exists (select from howdah.parked p where p.destination_id = d.id)
+            or exists (select from howdah.leased l where l.destination_id = d.id)
+            or exists (select from howdah.msgs_nonpersistent n where n.destination_id = d.id))
+          and howdah._has_right(d.id, 'browse')
+        order by d.id
+    loop
+        if v_queues = 0 then
+            return query select null::bigint, null::text, null::text, null::timestamptz, null::text,
+                jsonb_build_object('queue', v_place.id), v_looked, false;
+            return;
+        end if;
+        v_queues := v_queues - 1;
+        v_before := v_looked;
+        v_bound := v_most - v_looked;
+        for v_row in
+            select f.* from howdah._trace_in_messages(v_place.id, lower(trace_id),
+                case when v_place.id = v_first then (v_after ->> 'place')::integer else 1 end,
+                case when v_place.id = v_first then (v_after ->> 'rank')::smallint else -1::smallint end,
+                case when v_place.id = v_first then (v_after ->> 'key')::bigint else -1 end, v_bound) f
+        loop
+            v_looked := v_before + v_row.number;
+            if v_row.hit then
+                v_left := v_left - 1;
+                return query select v_row.message_id, v_place.name, v_row.state, v_row.sent_at, 'header', null::jsonb,
+                    null::bigint, null::boolean;
+            end if;
+            if v_left = 0 or v_row.number = v_bound then
+                return query select null::bigint, null::text, null::text, null::timestamptz, null::text,
+                    jsonb_build_object('queue', v_place.id, 'place', v_row.place, 'rank', v_row.rank, 'key', v_row.key),
+                    v_looked, false;
+                return;
+            end if;
+        end loop;
+    end loop;
+    return query select null::bigint, null::text, null::text, null::timestamptz, null::text, null::jsonb, v_looked,
+        true;
+end
+$_$;
+
+COMMENT ON FUNCTION howdah.find_trace(trace_id text, after jsonb, max_rows integer) IS 'find the messages of a trace, in all queues that the caller may browse.';
+
 CREATE FUNCTION howdah.finish_archive_run(lock_epoch bigint, archive uuid, run integer, snapshot text, facts jsonb, message_ids bigint[] DEFAULT '{}'::bigint[], destination_ids integer[] DEFAULT '{}'::integer[], origin_ids integer[] DEFAULT '{}'::integer[], stages integer[] DEFAULT '{}'::integer[]) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -23913,28 +24132,36 @@ $$;
 
 COMMENT ON FUNCTION howdah.list_changes(of_kind text, of_name text, max_changes integer, before_at timestamp with time zone, only_change bigint, before_change bigint, before_act bigint) IS 'list what administrators changed, and what operators did with messages and the engine, newest first.';
 
-CREATE FUNCTION howdah.list_consumers(queue text) RETURNS TABLE(consumer bigint, active boolean, exclusive boolean, priority integer, own_session boolean, groups bigint, opened_at timestamp with time zone, opened_by text, seen_at timestamp with time zone, instance text)
+CREATE FUNCTION howdah.list_consumers(queue text DEFAULT NULL::text, after bigint DEFAULT NULL::bigint, max_rows integer DEFAULT NULL::integer) RETURNS TABLE(consumer bigint, active boolean, exclusive boolean, priority integer, own_session boolean, groups bigint, opened_at timestamp with time zone, opened_by text, seen_at timestamp with time zone, instance text, queue_name text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
-    v_destination howdah.destinations := howdah._destination(queue, 'browse');
-    v_active integer := howdah._active_consumer(v_destination);
+    v_id integer := case when queue is not null then (howdah._destination(queue, 'browse')).id end;
 begin
     return query
-    select c.id::bigint, coalesce(c.id = v_active, true),
-        c.exclusive, c.priority, c.own_session,
-        (select count(*) from howdah.group_owners o where o.consumer_id = c.id), c.opened_at, c.opened_by, c.seen_at,
-        i.name
-    from howdah.consumers c left join howdah.instances i on i.instance_id = c.instance_id
-    where c.destination_id = v_destination.id
-    order by c.id;
+    with shown as materialized (
+        select c.*, d.name from howdah.consumers c join howdah.destinations d on d.id = c.destination_id
+        where (after is null or c.id > after) and (c.destination_id = v_id
+            or v_id is null and not d.name ^@ '_TEMP.' and howdah._has_right(d.id, 'browse'))
+        order by c.id limit howdah._most_rows(max_rows)
+    ), turn as materialized (
+        select d.id, howdah._active_consumer(d) as consumer_id from howdah.destinations d
+        where d.id in (select s.destination_id from shown s)
+    )
+    select s.id::bigint, coalesce(s.id = t.consumer_id, true), s.exclusive, s.priority, s.own_session,
+        (select count(*) from howdah.group_owners o where o.consumer_id = s.id), s.opened_at, s.opened_by, s.seen_at,
+        i.name, s.name
+    from shown s
+    join turn t on t.id = s.destination_id
+    left join howdah.instances i on i.instance_id = s.instance_id
+    order by s.id;
 end
 $$;
 
-COMMENT ON FUNCTION howdah.list_consumers(queue text) IS 'list the open consumers of a queue, in the order in which they were opened.';
+COMMENT ON FUNCTION howdah.list_consumers(queue text, after bigint, max_rows integer) IS 'list the open consumers of a queue, or of all that the caller may browse, in the order in which they were opened.';
 
-CREATE FUNCTION howdah.list_delayed(queue text, max_messages integer DEFAULT 100, until timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(message_id bigint, due_at timestamp with time zone, sent_at timestamp with time zone, expires_at timestamp with time zone, priority integer, message_type text, correlation_id text, headers jsonb, bytes integer, reason text)
+CREATE FUNCTION howdah.list_delayed(queue text, max_messages integer DEFAULT 100, until timestamp with time zone DEFAULT NULL::timestamp with time zone, after_due timestamp with time zone DEFAULT NULL::timestamp with time zone, after_priority integer DEFAULT NULL::integer, after_position bigint DEFAULT NULL::bigint) RETURNS TABLE(message_id bigint, due_at timestamp with time zone, sent_at timestamp with time zone, expires_at timestamp with time zone, priority integer, message_type text, correlation_id text, headers jsonb, bytes integer, reason text, "position" bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -23950,11 +24177,13 @@ begin
     end if;
     return query
     select p.message_id, p.due_at, p.sent_at, p.expires_at, 9 - p.rank, p.message_type, p.correlation_id, p.headers,
-        howdah._body_bytes(p.body, p.message_id), p.parked_reason
+        howdah._body_bytes(p.body, p.message_id), p.parked_reason, p.seq
     from generate_series(0, 9) r(rank)
     cross join lateral (
         select o.* from howdah.parked o
         where o.destination_id = v_id and o.rank = r.rank and o.due_at > v_now
+          and (after_due is null or o.due_at >= after_due and (o.due_at, o.rank::integer, o.seq)
+              > (after_due, 9 - coalesce(after_priority, 9), coalesce(after_position, 0)))
           and (o.due_at > list_delayed.until) is not true
           and o.parked_reason <> 'lease' and (o.boot is null or o.boot = pg_postmaster_start_time())
         order by o.due_at, o.seq limit max_messages) p
@@ -23962,7 +24191,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.list_delayed(queue text, max_messages integer, until timestamp with time zone) IS 'list messages of a queue that wait for their time, sent with a delay or put back until later.';
+COMMENT ON FUNCTION howdah.list_delayed(queue text, max_messages integer, until timestamp with time zone, after_due timestamp with time zone, after_priority integer, after_position bigint) IS 'list messages of a queue that wait for their time, sent with a delay or put back until later.';
 
 CREATE FUNCTION howdah.list_grants(queue text) RETURNS TABLE(verb text, role text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -24046,7 +24275,7 @@ $$;
 
 COMMENT ON FUNCTION howdah.list_groups(queue text, max_groups integer) IS 'list message groups of a queue: how many messages each has, who has the group, and what holds it up.';
 
-CREATE FUNCTION howdah.list_instances() RETURNS TABLE(instance_id uuid, name text, state text, waits_for text, master boolean, holder boolean, workers bigint, consumers bigint, last_change bigint, unread bigint, missed bigint, host text, pid integer, version text, settings jsonb, registered_as text, quiesced_by text, started_at timestamp with time zone, silent_for interval)
+CREATE FUNCTION howdah.list_instances(after text DEFAULT NULL::text, max_rows integer DEFAULT NULL::integer) RETURNS TABLE(instance_id uuid, name text, state text, waits_for text, master boolean, holder boolean, workers bigint, consumers bigint, last_change bigint, unread bigint, missed bigint, host text, pid integer, version text, settings jsonb, registered_as text, quiesced_by text, started_at timestamp with time zone, silent_for interval)
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
@@ -24060,38 +24289,60 @@ CREATE FUNCTION howdah.list_instances() RETURNS TABLE(instance_id uuid, name tex
         p.last_change, howdah._changes_unread(p), p.missed, i.host, i.pid, i.version, i.settings, i.registered_as,
         i.quiesced_by, i.started_at, howdah.now() - i.heartbeat_at
     from howdah.instances i left join howdah.instance_positions p on p.name = i.name
-    order by i.name
+    where after is null or i.name > after
+    order by i.name limit howdah._most_rows(max_rows)
 $$;
 
-COMMENT ON FUNCTION howdah.list_instances() IS 'list the live instances, by name.';
+COMMENT ON FUNCTION howdah.list_instances(after text, max_rows integer) IS 'list the live instances, by name.';
 
-CREATE FUNCTION howdah.list_leases(queue text) RETURNS TABLE(lease bigint, messages bigint, leased_until timestamp with time zone)
+CREATE FUNCTION howdah.list_leases(queue text DEFAULT NULL::text, after bigint DEFAULT NULL::bigint, max_rows integer DEFAULT NULL::integer) RETURNS TABLE(lease bigint, messages bigint, leased_until timestamp with time zone, queue_name text, consumer bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
     AS $$
 declare
-    v_id integer := (howdah._destination(queue, 'browse')).id;
+    v_id integer := case when queue is not null then (howdah._destination(queue, 'browse')).id end;
 begin
     return query
-    select l.lease_id, count(*), max(l.until)
-    from (
-        select p.lease_id, p.due_at as until from howdah.parked p
-        where p.destination_id = v_id and p.lease_id is not null
-          and (p.boot is null or p.boot = pg_postmaster_start_time())
+    with apart as materialized (
+        select p.destination_id, p.lease_id, count(*) as messages, max(p.due_at) as until from howdah.parked p
+        where p.lease_id is not null and (after is null or p.lease_id > after)
+          and (v_id is null or p.destination_id = v_id) and (p.boot is null or p.boot = pg_postmaster_start_time())
+        group by p.destination_id, p.lease_id
         union all
-        select o.lease_id, o.until from howdah.leases o cross join lateral howdah._in_lease(v_id, o.lease_id)
-        where o.destination_id = v_id
-        union all
-        select d.lease_id, d.leased_until from howdah.acked d join howdah.acks a on a.id = d.ack_id
-        where a.subscription_id = v_id and d.lease_id is not null
-    ) l
-    group by l.lease_id order by l.lease_id;
+        select a.subscription_id, d.lease_id, count(*), max(d.leased_until)
+        from howdah.acked d join howdah.acks a on a.id = d.ack_id
+        where d.lease_id is not null and (after is null or d.lease_id > after)
+          and (v_id is null or a.subscription_id = v_id)
+        group by a.subscription_id, d.lease_id
+    ), known as materialized (
+        select a.destination_id, a.lease_id from apart a
+        union
+        select o.destination_id, o.lease_id from howdah.leases o
+        where (after is null or o.lease_id > after) and (v_id is null or o.destination_id = v_id)
+          and exists (select from howdah._in_lease(o.destination_id, o.lease_id))
+    ), place as materialized (
+        select d.id, d.name from howdah.destinations d
+        where d.id in (select k.destination_id from known k) and d.dropped_at is null and (d.id = v_id
+            or v_id is null and not d.name ^@ '_TEMP.' and howdah._has_right(d.id, 'browse'))
+    ), shown as materialized (
+        select k.destination_id, k.lease_id, p.name from known k join place p on p.id = k.destination_id
+        order by k.lease_id limit howdah._most_rows(max_rows)
+    )
+    select s.lease_id, (coalesce(sum(a.messages), 0) + (select count(*) from howdah._in_lease(s.destination_id,
+            s.lease_id)))::bigint,
+        greatest(max(a.until), (select o.until from howdah.leases o where o.lease_id = s.lease_id)), s.name,
+        (select c.consumer_id::bigint from howdah.consumer_leases c where c.lease_id = s.lease_id)
+    from shown s
+    left join apart a on a.lease_id = s.lease_id and a.destination_id = s.destination_id
+    group by s.lease_id, s.destination_id, s.name
+    order by s.lease_id;
 end
 $$;
 
-COMMENT ON FUNCTION howdah.list_leases(queue text) IS 'list the leases of a queue or subscription.';
+COMMENT ON FUNCTION howdah.list_leases(queue text, after bigint, max_rows integer) IS 'list the leases of a queue or subscription, or of all that the caller may browse, the oldest first.';
 
-CREATE FUNCTION howdah.list_links() RETURNS TABLE(name text, source text, target_queue text, service text, dsn_env text, selector text, state text, holder text, waiting bigint, forwarded bigint, cut bigint, dropped bigint, forwarded_at timestamp with time zone, away_since timestamp with time zone, last_error text, error_at timestamp with time zone, batch_size integer, retry_ms_max integer, link_id uuid, target_engine_id uuid, loops boolean, batch bigint, created_at timestamp with time zone, created_by text)
+CREATE FUNCTION howdah.list_links(after text DEFAULT NULL::text, max_rows integer DEFAULT NULL::integer) RETURNS TABLE(name text, source text, target_queue text, service text, dsn_env text, selector text, state text, holder text, waiting bigint, forwarded bigint, cut bigint, dropped bigint, forwarded_at timestamp with time zone, away_since timestamp with time zone, last_error text, error_at timestamp with time zone, batch_size integer, retry_ms_max integer, link_id uuid, target_engine_id uuid, loops boolean, batch bigint, created_at timestamp with time zone, created_by text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
@@ -24109,13 +24360,13 @@ begin
     from howdah.links l
     join howdah.destinations d on d.id = l.source_id
     left join howdah.lock k on k.name = 'link:' || l.name and k.expires_at > howdah.now()
-    where howdah._has_right(l.source_id, 'receive') or howdah._has_right(l.source_id, 'browse')
-        or howdah._has_right(l.source_id, 'admin')
-    order by l.name;
+    where (after is null or l.name > after) and (howdah._has_right(l.source_id, 'receive')
+        or howdah._has_right(l.source_id, 'browse') or howdah._has_right(l.source_id, 'admin'))
+    order by l.name limit howdah._most_rows(max_rows);
 end
 $$;
 
-COMMENT ON FUNCTION howdah.list_links() IS 'list the links from here whose source the caller may receive from, browse or administer.';
+COMMENT ON FUNCTION howdah.list_links(after text, max_rows integer) IS 'list the links from here whose source the caller may receive from, browse or administer.';
 
 CREATE FUNCTION howdah.list_listeners(listener text DEFAULT NULL::text) RETURNS TABLE(listener_name text, queue text, kind text, max_sessions integer, stop_on_failure boolean, sequential_failures integer, failures integer, status text, stopped_at timestamp with time zone, stopped_by text, stopped_message_id bigint, stop_reason text, warning text, created_at timestamp with time zone, created_by text)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -24422,7 +24673,7 @@ $$;
 
 COMMENT ON FUNCTION howdah.list_rules(rule_set text) IS 'list the access rules of a set.';
 
-CREATE FUNCTION howdah.list_schedules(queue text DEFAULT NULL::text, all_states boolean DEFAULT false) RETURNS TABLE(schedule_id bigint, name text, queue_name text, state text, cron text, time_zone text, period interval, remaining integer, next_at timestamp with time zone, starts_at timestamp with time zone, ends_at timestamp with time zone, catch_up boolean, misfire_grace interval, fired bigint, missed bigint, last_fired_at timestamp with time zone, last_error text, parent_id bigint, message_type text, correlation_id text, created_at timestamp with time zone, created_by text)
+CREATE FUNCTION howdah.list_schedules(queue text DEFAULT NULL::text, all_states boolean DEFAULT false, after_at timestamp with time zone DEFAULT NULL::timestamp with time zone, after_schedule bigint DEFAULT NULL::bigint, max_rows integer DEFAULT NULL::integer) RETURNS TABLE(schedule_id bigint, name text, queue_name text, state text, cron text, time_zone text, period interval, remaining integer, next_at timestamp with time zone, starts_at timestamp with time zone, ends_at timestamp with time zone, catch_up boolean, misfire_grace interval, fired bigint, missed bigint, last_fired_at timestamp with time zone, last_error text, parent_id bigint, message_type text, correlation_id text, created_at timestamp with time zone, created_by text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
@@ -24437,15 +24688,22 @@ begin
     select s.id, s.name, d.name, s.state, s.cron, s.time_zone, s.period_ms * interval '1 millisecond', s.remaining,
         s.next_at, s.starts_at, s.ends_at, s.catch_up, s.misfire_grace_ms * interval '1 millisecond', s.fired, s.missed,
         s.last_fired_at, s.last_error, s.parent_id, s.message_type, s.correlation_id, s.created_at, s.created_by
-    from howdah.schedules s join howdah.destinations d on d.id = s.destination_id
+    from (
+        select c.* from howdah.schedules c
+        where (all_states or c.state in ('active', 'paused', 'failed')) and (after_schedule is null
+            or case when after_at is null then c.next_at is null and c.id > after_schedule
+                else c.next_at is null or (c.next_at, c.id) > (after_at, after_schedule) end)
+        order by c.next_at nulls last, c.id
+        offset 0  -- rights are asked for in this order, until there are enough
+    ) s
+    join howdah.destinations d on d.id = s.destination_id
     where (queue is null or d.name = queue and d.dropped_at is null)
-      and (all_states or s.state in ('active', 'paused', 'failed'))
       and (howdah._has_right(d.id, 'send') or howdah._has_right(d.id, 'browse') or howdah._has_right(d.id, 'admin'))
-    order by s.next_at nulls last, s.id;
+    order by s.next_at nulls last, s.id limit howdah._most_rows(max_rows);
 end
 $$;
 
-COMMENT ON FUNCTION howdah.list_schedules(queue text, all_states boolean) IS 'list the schedules of a queue or topic, or of all that the caller may send to or browse.';
+COMMENT ON FUNCTION howdah.list_schedules(queue text, all_states boolean, after_at timestamp with time zone, after_schedule bigint, max_rows integer) IS 'list the schedules of a queue or topic, or of all that the caller may send to or browse.';
 
 CREATE FUNCTION howdah.list_selectors(queue text, max_selectors integer DEFAULT 100) RETURNS TABLE(used_by text, name text, selector text, last_used_at timestamp with time zone, priorities integer, found_ahead bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -24525,7 +24783,7 @@ $$;
 
 COMMENT ON FUNCTION howdah.list_storage() IS 'list the sizes and storage parameters of the tables that hold messages, and of the journal.';
 
-CREATE FUNCTION howdah.list_subscriptions(topic text DEFAULT NULL::text) RETURNS TABLE(subscription text, topic_name text, client_id text, name text, durable boolean, shared boolean, no_local boolean, prioritized boolean, selector text, paused boolean, behind bigint, behind_for interval, delivered bigint, set_aside bigint, silent_for interval, created_at timestamp with time zone, created_by text)
+CREATE FUNCTION howdah.list_subscriptions(topic text DEFAULT NULL::text, after text DEFAULT NULL::text, max_rows integer DEFAULT NULL::integer) RETURNS TABLE(subscription text, topic_name text, client_id text, name text, durable boolean, shared boolean, no_local boolean, prioritized boolean, selector text, paused boolean, behind bigint, behind_for interval, delivered bigint, set_aside bigint, silent_for interval, created_at timestamp with time zone, created_by text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
@@ -24559,13 +24817,14 @@ begin
     where d.dropped_at is null and ((select howdah._sees_all()) or howdah._sees(d.id))
       and (v_topic is null or exists (select from howdah.acks a
           where a.subscription_id = d.id and a.destination_id = v_topic))
-    order by d.name;
+      and (after is null or d.name > after)
+    order by d.name limit howdah._most_rows(max_rows);
 end
 $$;
 
-COMMENT ON FUNCTION howdah.list_subscriptions(topic text) IS 'list subscriptions, durable and not, and how far behind they are.';
+COMMENT ON FUNCTION howdah.list_subscriptions(topic text, after text, max_rows integer) IS 'list subscriptions, durable and not, and how far behind they are.';
 
-CREATE FUNCTION howdah.list_topics() RETURNS TABLE(topic text, sending_paused boolean, subscriptions bigint, durable_subscriptions bigint, bridges bigint, published bigint, discarded bigint, stored boolean, refused_for text, created_at timestamp with time zone, created_by text, auto_created boolean)
+CREATE FUNCTION howdah.list_topics(after text DEFAULT NULL::text, max_rows integer DEFAULT NULL::integer) RETURNS TABLE(topic text, sending_paused boolean, subscriptions bigint, durable_subscriptions bigint, bridges bigint, published bigint, discarded bigint, stored boolean, refused_for text, created_at timestamp with time zone, created_by text, auto_created boolean)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     SET jit TO 'off'
@@ -24577,7 +24836,12 @@ begin
         (select count(*) from howdah.bridges b where b.topic_id = d.id),
         coalesce(pg_sequence_last_value(d.positions), 0),
         coalesce(g.discarded, 0), t.stored, t.refused_for, d.created_at, d.created_by, d.auto_created
-    from howdah.destinations d
+    from (
+        select o.* from howdah.destinations o
+        where o.kind = 'topic' and o.dropped_at is null and (after is null or o.name > after)
+          and ((select howdah._sees_all()) or howdah._sees(o.id))
+        order by o.name limit howdah._most_rows(max_rows)
+    ) d
     join howdah.topics t on t.destination_id = d.id
     left join howdah.acks a on a.destination_id = d.id
     left join howdah.subscriptions s on s.destination_id = a.subscription_id
@@ -24586,13 +24850,13 @@ begin
         from howdah._journal_totals(null, not howdah._totals_will_do()) j where j.event = 'discarded'
         group by j.destination_id
     ) g on g.destination_id = d.id
-    where d.dropped_at is null and ((select howdah._sees_all()) or howdah._sees(d.id))
-    group by d.id, t.destination_id, g.discarded
+    group by d.id, d.name, d.sending_paused, d.positions, d.created_at, d.created_by, d.auto_created, t.destination_id,
+        g.discarded
     order by d.name;
 end
 $$;
 
-COMMENT ON FUNCTION howdah.list_topics() IS 'list all topics, by name.';
+COMMENT ON FUNCTION howdah.list_topics(after text, max_rows integer) IS 'list all topics, by name.';
 
 CREATE FUNCTION howdah.list_transactions() RETURNS TABLE(gid text, transaction bigint, prepared_at timestamp with time zone, owner text, age interval, ours boolean, before_start boolean, rolls_back boolean, commit_with text, rollback_with text)
     LANGUAGE sql SECURITY DEFINER
@@ -24618,13 +24882,18 @@ $$;
 
 COMMENT ON FUNCTION howdah.list_transactions() IS 'list the prepared transactions of this database that belong to Howdah.';
 
-CREATE FUNCTION howdah.list_workers() RETURNS TABLE(worker_id uuid, name text, host text, pid integer, sessions integer, queues text[], started_at timestamp with time zone, silent_for interval, in_hand jsonb, instance text)
+CREATE FUNCTION howdah.list_workers(after_name text DEFAULT NULL::text, after_start timestamp with time zone DEFAULT NULL::timestamp with time zone, after_worker uuid DEFAULT NULL::uuid, max_rows integer DEFAULT NULL::integer) RETURNS TABLE(worker_id uuid, name text, host text, pid integer, sessions integer, queues text[], started_at timestamp with time zone, silent_for interval, in_hand jsonb, instance text)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
     select w.worker_id, w.name, w.host, w.pid, w.sessions, shown.queues, w.started_at, howdah.now() - w.heartbeat_at,
         shown.in_hand, i.name
-    from howdah.workers w
+    from (
+        select o.* from howdah.workers o
+        where after_name is null or (o.name, o.started_at, o.worker_id) > (after_name,
+            coalesce(after_start, '-infinity'), coalesce(after_worker, '00000000-0000-0000-0000-000000000000'))
+        order by o.name, o.started_at, o.worker_id limit howdah._most_rows(max_rows)
+    ) w
     left join howdah.instances i on i.instance_id = w.instance_id
     cross join (select howdah._sees_all() as all_of_it) caller
     cross join lateral (
@@ -24637,10 +24906,10 @@ CREATE FUNCTION howdah.list_workers() RETURNS TABLE(worker_id uuid, name text, h
                 join howdah.destinations d on d.name = h.key and d.dropped_at is null
                 where howdah._sees(d.id)), '{}') end as in_hand
     ) shown
-    order by w.name, w.started_at
+    order by w.name, w.started_at, w.worker_id
 $$;
 
-COMMENT ON FUNCTION howdah.list_workers() IS 'list the registered worker processes.';
+COMMENT ON FUNCTION howdah.list_workers(after_name text, after_start timestamp with time zone, after_worker uuid, max_rows integer) IS 'list the registered worker processes.';
 
 CREATE FUNCTION howdah.list_xa_transactions(factory text DEFAULT NULL::text) RETURNS TABLE(transaction_id text, xa_factory text, outcome text, begun_at timestamp with time zone, begun_by text, decided_at timestamp with time zone, age interval, mine boolean)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -33281,6 +33550,8 @@ REVOKE ALL ON FUNCTION howdah._milliseconds(p_length interval) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._most_groups() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._most_rows(p_rows integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._most_specific(p_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._move(p_source howdah.destinations, p_target howdah.destinations, p_message_ids bigint[], p_max bigint, p_reason text) FROM PUBLIC;
@@ -33809,6 +34080,10 @@ REVOKE ALL ON FUNCTION howdah._totals_will_do() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._touch_rules(p_rule_set text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._trace_in_failures(p_trace text, p_bound integer, p_max integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._trace_in_messages(p_id integer, p_trace text, p_place integer, p_rank smallint, p_key bigint, p_bound bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._truncations() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._try_latch(p_name text) FROM PUBLIC;
@@ -34173,6 +34448,18 @@ GRANT ALL ON FUNCTION howdah.find_messages(queue text, filter jsonb, after jsonb
 GRANT ALL ON FUNCTION howdah.find_messages(queue text, filter jsonb, after jsonb, max_rows integer) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.find_messages(queue text, filter jsonb, after jsonb, max_rows integer) TO howdah_consumer;
 
+REVOKE ALL ON FUNCTION howdah.find_names(part text, max_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.find_names(part text, max_rows integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.find_names(part text, max_rows integer) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.find_names(part text, max_rows integer) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.find_names(part text, max_rows integer) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.find_trace(trace_id text, after jsonb, max_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.find_trace(trace_id text, after jsonb, max_rows integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.find_trace(trace_id text, after jsonb, max_rows integer) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.find_trace(trace_id text, after jsonb, max_rows integer) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.find_trace(trace_id text, after jsonb, max_rows integer) TO howdah_consumer;
+
 REVOKE ALL ON FUNCTION howdah.finish_archive_run(lock_epoch bigint, archive uuid, run integer, snapshot text, facts jsonb, message_ids bigint[], destination_ids integer[], origin_ids integer[], stages integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.finish_archive_run(lock_epoch bigint, archive uuid, run integer, snapshot text, facts jsonb, message_ids bigint[], destination_ids integer[], origin_ids integer[], stages integer[]) TO howdah_admin;
 
@@ -34344,17 +34631,17 @@ GRANT ALL ON FUNCTION howdah.list_changes(of_kind text, of_name text, max_change
 GRANT ALL ON FUNCTION howdah.list_changes(of_kind text, of_name text, max_changes integer, before_at timestamp with time zone, only_change bigint, before_change bigint, before_act bigint) TO howdah_auditor;
 GRANT ALL ON FUNCTION howdah.list_changes(of_kind text, of_name text, max_changes integer, before_at timestamp with time zone, only_change bigint, before_change bigint, before_act bigint) TO howdah_consumer;
 
-REVOKE ALL ON FUNCTION howdah.list_consumers(queue text) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.list_consumers(queue text) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.list_consumers(queue text) TO howdah_auditor;
-GRANT ALL ON FUNCTION howdah.list_consumers(queue text) TO howdah_browser;
-GRANT ALL ON FUNCTION howdah.list_consumers(queue text) TO howdah_consumer;
+REVOKE ALL ON FUNCTION howdah.list_consumers(queue text, after bigint, max_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_consumers(queue text, after bigint, max_rows integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_consumers(queue text, after bigint, max_rows integer) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.list_consumers(queue text, after bigint, max_rows integer) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.list_consumers(queue text, after bigint, max_rows integer) TO howdah_consumer;
 
-REVOKE ALL ON FUNCTION howdah.list_delayed(queue text, max_messages integer, until timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.list_delayed(queue text, max_messages integer, until timestamp with time zone) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.list_delayed(queue text, max_messages integer, until timestamp with time zone) TO howdah_auditor;
-GRANT ALL ON FUNCTION howdah.list_delayed(queue text, max_messages integer, until timestamp with time zone) TO howdah_browser;
-GRANT ALL ON FUNCTION howdah.list_delayed(queue text, max_messages integer, until timestamp with time zone) TO howdah_consumer;
+REVOKE ALL ON FUNCTION howdah.list_delayed(queue text, max_messages integer, until timestamp with time zone, after_due timestamp with time zone, after_priority integer, after_position bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_delayed(queue text, max_messages integer, until timestamp with time zone, after_due timestamp with time zone, after_priority integer, after_position bigint) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_delayed(queue text, max_messages integer, until timestamp with time zone, after_due timestamp with time zone, after_priority integer, after_position bigint) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.list_delayed(queue text, max_messages integer, until timestamp with time zone, after_due timestamp with time zone, after_priority integer, after_position bigint) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.list_delayed(queue text, max_messages integer, until timestamp with time zone, after_due timestamp with time zone, after_priority integer, after_position bigint) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.list_grants(queue text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_grants(queue text) TO howdah_admin;
@@ -34365,23 +34652,23 @@ GRANT ALL ON FUNCTION howdah.list_groups(queue text, max_groups integer) TO howd
 GRANT ALL ON FUNCTION howdah.list_groups(queue text, max_groups integer) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.list_groups(queue text, max_groups integer) TO howdah_consumer;
 
-REVOKE ALL ON FUNCTION howdah.list_instances() FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.list_instances() TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.list_instances() TO howdah_auditor;
-GRANT ALL ON FUNCTION howdah.list_instances() TO howdah_browser;
-GRANT ALL ON FUNCTION howdah.list_instances() TO howdah_consumer;
+REVOKE ALL ON FUNCTION howdah.list_instances(after text, max_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_instances(after text, max_rows integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_instances(after text, max_rows integer) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.list_instances(after text, max_rows integer) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.list_instances(after text, max_rows integer) TO howdah_consumer;
 
-REVOKE ALL ON FUNCTION howdah.list_leases(queue text) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.list_leases(queue text) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.list_leases(queue text) TO howdah_auditor;
-GRANT ALL ON FUNCTION howdah.list_leases(queue text) TO howdah_browser;
-GRANT ALL ON FUNCTION howdah.list_leases(queue text) TO howdah_consumer;
+REVOKE ALL ON FUNCTION howdah.list_leases(queue text, after bigint, max_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_leases(queue text, after bigint, max_rows integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_leases(queue text, after bigint, max_rows integer) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.list_leases(queue text, after bigint, max_rows integer) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.list_leases(queue text, after bigint, max_rows integer) TO howdah_consumer;
 
-REVOKE ALL ON FUNCTION howdah.list_links() FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.list_links() TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.list_links() TO howdah_auditor;
-GRANT ALL ON FUNCTION howdah.list_links() TO howdah_browser;
-GRANT ALL ON FUNCTION howdah.list_links() TO howdah_consumer;
+REVOKE ALL ON FUNCTION howdah.list_links(after text, max_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_links(after text, max_rows integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_links(after text, max_rows integer) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.list_links(after text, max_rows integer) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.list_links(after text, max_rows integer) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.list_listeners(listener text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_listeners(listener text) TO howdah_admin;
@@ -34454,11 +34741,11 @@ REVOKE ALL ON FUNCTION howdah.list_rules(rule_set text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_rules(rule_set text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.list_rules(rule_set text) TO howdah_auditor;
 
-REVOKE ALL ON FUNCTION howdah.list_schedules(queue text, all_states boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.list_schedules(queue text, all_states boolean) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.list_schedules(queue text, all_states boolean) TO howdah_auditor;
-GRANT ALL ON FUNCTION howdah.list_schedules(queue text, all_states boolean) TO howdah_browser;
-GRANT ALL ON FUNCTION howdah.list_schedules(queue text, all_states boolean) TO howdah_producer;
+REVOKE ALL ON FUNCTION howdah.list_schedules(queue text, all_states boolean, after_at timestamp with time zone, after_schedule bigint, max_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_schedules(queue text, all_states boolean, after_at timestamp with time zone, after_schedule bigint, max_rows integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_schedules(queue text, all_states boolean, after_at timestamp with time zone, after_schedule bigint, max_rows integer) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.list_schedules(queue text, all_states boolean, after_at timestamp with time zone, after_schedule bigint, max_rows integer) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.list_schedules(queue text, all_states boolean, after_at timestamp with time zone, after_schedule bigint, max_rows integer) TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.list_selectors(queue text, max_selectors integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_selectors(queue text, max_selectors integer) TO howdah_admin;
@@ -34477,29 +34764,29 @@ REVOKE ALL ON FUNCTION howdah.list_storage() FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_storage() TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.list_storage() TO howdah_auditor;
 
-REVOKE ALL ON FUNCTION howdah.list_subscriptions(topic text) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.list_subscriptions(topic text) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.list_subscriptions(topic text) TO howdah_auditor;
-GRANT ALL ON FUNCTION howdah.list_subscriptions(topic text) TO howdah_browser;
-GRANT ALL ON FUNCTION howdah.list_subscriptions(topic text) TO howdah_consumer;
+REVOKE ALL ON FUNCTION howdah.list_subscriptions(topic text, after text, max_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_subscriptions(topic text, after text, max_rows integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_subscriptions(topic text, after text, max_rows integer) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.list_subscriptions(topic text, after text, max_rows integer) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.list_subscriptions(topic text, after text, max_rows integer) TO howdah_consumer;
 
-REVOKE ALL ON FUNCTION howdah.list_topics() FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.list_topics() TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.list_topics() TO howdah_auditor;
-GRANT ALL ON FUNCTION howdah.list_topics() TO howdah_browser;
-GRANT ALL ON FUNCTION howdah.list_topics() TO howdah_consumer;
-GRANT ALL ON FUNCTION howdah.list_topics() TO howdah_producer;
+REVOKE ALL ON FUNCTION howdah.list_topics(after text, max_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_topics(after text, max_rows integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_topics(after text, max_rows integer) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.list_topics(after text, max_rows integer) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.list_topics(after text, max_rows integer) TO howdah_consumer;
+GRANT ALL ON FUNCTION howdah.list_topics(after text, max_rows integer) TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.list_transactions() FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_transactions() TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.list_transactions() TO howdah_auditor;
 GRANT ALL ON FUNCTION howdah.list_transactions() TO howdah_consumer;
 
-REVOKE ALL ON FUNCTION howdah.list_workers() FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.list_workers() TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.list_workers() TO howdah_auditor;
-GRANT ALL ON FUNCTION howdah.list_workers() TO howdah_browser;
-GRANT ALL ON FUNCTION howdah.list_workers() TO howdah_consumer;
+REVOKE ALL ON FUNCTION howdah.list_workers(after_name text, after_start timestamp with time zone, after_worker uuid, max_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_workers(after_name text, after_start timestamp with time zone, after_worker uuid, max_rows integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_workers(after_name text, after_start timestamp with time zone, after_worker uuid, max_rows integer) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.list_workers(after_name text, after_start timestamp with time zone, after_worker uuid, max_rows integer) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.list_workers(after_name text, after_start timestamp with time zone, after_worker uuid, max_rows integer) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.list_xa_transactions(factory text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_xa_transactions(factory text) TO howdah_admin;
