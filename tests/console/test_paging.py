@@ -20,14 +20,14 @@ def short_pages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def pages(client: TestClient, path: str) -> list[list[list[str]]]:
-    """The cells of each row of each page, from the first page on."""
+    """The cells of each row of each page, from the first page on, without the boxes in which rows are chosen."""
     found: list[list[list[str]]] = []
     following: list[str] = [path]
     while following:
         assert len(found) < 20, "the pages have no end"
         page = client.get(following[0].replace("&amp;", "&")).text
         rows = re.findall(r"<tr>(.*?)</tr>", page.partition("<tbody>")[2], re.DOTALL)
-        cells = [re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL) for row in rows]
+        cells = [re.findall(r"<td[^>]*>(?!<input)(.*?)</td>", row, re.DOTALL) for row in rows]
         found.append([[re.sub(r"<[^>]*>", "", cell) for cell in row] for row in cells])
         following = re.findall(r'<a href="([^"]+)" rel="next">', page)
     return found

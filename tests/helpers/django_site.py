@@ -1,4 +1,4 @@
-"""A site of Django with a log-in, and the console beside it as docs/console.md says."""
+"""A site of Django with a log-in, and the console beside it as docs/console-users.md says."""
 
 from __future__ import annotations
 
