@@ -382,7 +382,7 @@ destinations = Table(
     Index(
         "ix_destinations_former",
         "name",
-        postgresql_where=text("auto_created AND dropped_at IS NOT NULL"),
+        postgresql_where=text("dropped_at IS NOT NULL"),
     ),
     Index(
         "ix_destinations_exception_mode",

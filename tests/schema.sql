@@ -11166,12 +11166,15 @@ begin
         when p_kind in ('engine', 'policy', 'cluster', 'instance') then true
         when p_kind in ('queue', 'topic', 'subscription', 'alias', 'bridge', 'listener', 'link', 'grant', 'schedule')
         then exists (
-            select from howdah.destinations d
-            where d.name = coalesce(case when p_kind not in ('queue', 'topic', 'subscription') then coalesce(
-                p_properties ->> 'queue', p_properties ->> 'source', p_properties ->> 'target') end, p_name)
-              and (howdah._has_right(d.id, 'browse') or howdah._has_right(d.id, 'receive')))
+            select from (
+                select d.id from howdah.destinations d where d.name = n.name and d.dropped_at is null
+                union all
+                select d.id from howdah.destinations d where d.name = n.name and d.dropped_at is not null
+            ) d where howdah._has_right(d.id, 'browse') or howdah._has_right(d.id, 'receive'))
         else howdah._has_role(e.auditor_role) end
-    from howdah.engine e);
+    from howdah.engine e
+    cross join (select coalesce(case when p_kind not in ('queue', 'topic', 'subscription') then coalesce(
+        p_properties ->> 'queue', p_properties ->> 'source', p_properties ->> 'target') end, p_name) as name) n);
 end
 $$;
 
@@ -24098,33 +24101,38 @@ begin
             message = format('max_changes must be 1 to 10000, not %s', coalesce(max_changes::text, 'NULL'));
     end if;
     return query
-    select s.change_id, s.act_id, s.at, s.actor, s.kind, s.name, s.act, s.before, s.after, s.reason, s.undoes
+    select s.change_id, s.act_id, s.at, r.actor, s.kind, s.name, r.act, r.before, r.after, r.reason, r.undoes
     from (
-        select r.*, coalesce(r.change_id, 0) as change_number, coalesce(r.act_id, 0) as act_number
+        -- Only what the order and the filters need: a row of the record may have a hundred options.
+        select k.*, coalesce(k.change_id, 0) as change_number, coalesce(k.act_id, 0) as act_number
         from (
-            select c.change_id, null::bigint as act_id, c.at, c.actor, c.kind, c.name, c.act, c.before, c.after,
-                c.reason, c.undoes
-            from howdah.config_changes c
+            select c.change_id, null::bigint as act_id, c.at, c.kind, c.name from howdah.config_changes c
             where only_change is null or c.change_id = only_change
             union all
-            select null, a.act_id, a.at, a.actor, case when d.id is null then 'engine' else 'messages' end,
-                coalesce(d.name, e.name), a.act, null, case when d.id is not null then jsonb_strip_nulls(
-                    jsonb_build_object('queue', d.name, 'messages', cardinality(a.message_ids), 'to', o.name)) end,
-                a.reason, null
+            select null, a.act_id, a.at, case when d.id is null then 'engine' else 'messages' end,
+                coalesce(d.name, e.name)
             from howdah.operator_acts a cross join howdah.engine e
             left join howdah.destinations d on d.id = a.destination_id
-            left join howdah.destinations o on o.id = a.other_destination_id
             where only_change is null  -- some acts are changes, and are there already
               and (a.destination_id is null or a.act not in ('paused', 'resumed', 'cancelled'))
-        ) r
-        where (of_kind is null or r.kind = of_kind) and (of_name is null or r.name = of_name)
-          and (before_at is null or (r.at, coalesce(r.change_id, 0), coalesce(r.act_id, 0))
+        ) k
+        where (of_kind is null or k.kind = of_kind) and (of_name is null or k.name = of_name)
+          and (before_at is null or (k.at, coalesce(k.change_id, 0), coalesce(k.act_id, 0))
               < (before_at, coalesce(before_change, 0), coalesce(before_act, 0)))
-        order by r.at desc, change_number desc, act_number desc
+        order by k.at desc, change_number desc, act_number desc
         offset 0  -- the right is asked for in this order, until there are enough
     ) s
+    cross join lateral (
+        select c.actor, c.act, c.before, c.after, c.reason, c.undoes from howdah.config_changes c
+        where c.change_id = s.change_id
+        union all
+        select a.actor, a.act, null, case when s.kind = 'messages' then jsonb_strip_nulls(jsonb_build_object(
+            'queue', s.name, 'messages', cardinality(a.message_ids), 'to', (
+                select o.name from howdah.destinations o where o.id = a.other_destination_id))) end, a.reason, null
+        from howdah.operator_acts a where a.act_id = s.act_id
+    ) r
     where howdah._may_see_change(case s.kind when 'messages' then 'queue' else s.kind end, s.name,
-        coalesce(s.after, s.before))
+        coalesce(r.after, r.before))
     order by s.at desc, s.change_number desc, s.act_number desc
     limit max_changes;
 end
@@ -32619,7 +32627,7 @@ CREATE INDEX ix_destination_grants_tier ON howdah.destination_grants USING btree
 
 CREATE INDEX ix_destinations_exception_mode ON howdah.destinations USING btree (exception_mode) WHERE (exception_mode = ANY (ARRAY['named'::text, 'individual'::text]));
 
-CREATE INDEX ix_destinations_former ON howdah.destinations USING btree (name) WHERE (auto_created AND (dropped_at IS NOT NULL));
+CREATE INDEX ix_destinations_former ON howdah.destinations USING btree (name) WHERE (dropped_at IS NOT NULL);
 
 CREATE INDEX ix_flow_samples_destination_id ON howdah.flow_samples USING btree (destination_id, step, at);
 

@@ -437,7 +437,7 @@ CREATE TABLE howdah.destinations (
 );
 CREATE UNIQUE INDEX uq_destinations_name ON howdah.destinations (name) WHERE dropped_at IS NULL;
 CREATE INDEX ix_destinations_exception_mode ON howdah.destinations (exception_mode) WHERE exception_mode IN ('named', 'individual');
-CREATE INDEX ix_destinations_former ON howdah.destinations (name) WHERE auto_created AND dropped_at IS NOT NULL;
+CREATE INDEX ix_destinations_former ON howdah.destinations (name) WHERE dropped_at IS NOT NULL;
 COMMENT ON TABLE howdah.destinations IS 'Queues and topics, with the policies that govern their messages.';
 COMMENT ON COLUMN howdah.destinations.id IS 'Number of the destination, used in every other table.';
 COMMENT ON COLUMN howdah.destinations.name IS 'Name: 1 to 242 letters, digits, dots, underscores, hyphens, slashes.';

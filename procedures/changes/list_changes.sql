@@ -25,33 +25,38 @@ begin
             message = format('max_changes must be 1 to 10000, not %s', coalesce(max_changes::text, 'NULL'));
     end if;
     return query
-    select s.change_id, s.act_id, s.at, s.actor, s.kind, s.name, s.act, s.before, s.after, s.reason, s.undoes
+    select s.change_id, s.act_id, s.at, r.actor, s.kind, s.name, r.act, r.before, r.after, r.reason, r.undoes
     from (
-        select r.*, coalesce(r.change_id, 0) as change_number, coalesce(r.act_id, 0) as act_number
+        -- Only what the order and the filters need: a row of the record may have a hundred options.
+        select k.*, coalesce(k.change_id, 0) as change_number, coalesce(k.act_id, 0) as act_number
         from (
-            select c.change_id, null::bigint as act_id, c.at, c.actor, c.kind, c.name, c.act, c.before, c.after,
-                c.reason, c.undoes
-            from howdah.config_changes c
+            select c.change_id, null::bigint as act_id, c.at, c.kind, c.name from howdah.config_changes c
             where only_change is null or c.change_id = only_change
             union all
-            select null, a.act_id, a.at, a.actor, case when d.id is null then 'engine' else 'messages' end,
-                coalesce(d.name, e.name), a.act, null, case when d.id is not null then jsonb_strip_nulls(
-                    jsonb_build_object('queue', d.name, 'messages', cardinality(a.message_ids), 'to', o.name)) end,
-                a.reason, null
+            select null, a.act_id, a.at, case when d.id is null then 'engine' else 'messages' end,
+                coalesce(d.name, e.name)
             from howdah.operator_acts a cross join howdah.engine e
             left join howdah.destinations d on d.id = a.destination_id
-            left join howdah.destinations o on o.id = a.other_destination_id
             where only_change is null  -- some acts are changes, and are there already
               and (a.destination_id is null or a.act not in ('paused', 'resumed', 'cancelled'))
-        ) r
-        where (of_kind is null or r.kind = of_kind) and (of_name is null or r.name = of_name)
-          and (before_at is null or (r.at, coalesce(r.change_id, 0), coalesce(r.act_id, 0))
+        ) k
+        where (of_kind is null or k.kind = of_kind) and (of_name is null or k.name = of_name)
+          and (before_at is null or (k.at, coalesce(k.change_id, 0), coalesce(k.act_id, 0))
               < (before_at, coalesce(before_change, 0), coalesce(before_act, 0)))
-        order by r.at desc, change_number desc, act_number desc
+        order by k.at desc, change_number desc, act_number desc
         offset 0  -- the right is asked for in this order, until there are enough
     ) s
+    cross join lateral (
+        select c.actor, c.act, c.before, c.after, c.reason, c.undoes from howdah.config_changes c
+        where c.change_id = s.change_id
+        union all
+        select a.actor, a.act, null, case when s.kind = 'messages' then jsonb_strip_nulls(jsonb_build_object(
+            'queue', s.name, 'messages', cardinality(a.message_ids), 'to', (
+                select o.name from howdah.destinations o where o.id = a.other_destination_id))) end, a.reason, null
+        from howdah.operator_acts a where a.act_id = s.act_id
+    ) r
     where howdah._may_see_change(case s.kind when 'messages' then 'queue' else s.kind end, s.name,
-        coalesce(s.after, s.before))
+        coalesce(r.after, r.before))
     order by s.at desc, s.change_number desc, s.act_number desc
     limit max_changes;
 end
