@@ -1,8 +1,9 @@
 -- howdah.alter_service(service, options): change a service: whether it is active, whom it serves, what its pools are
 -- like.
 --
--- Raises   HD003 rule_set is no valid name; HD004 unknown or wrong option, or options that contradict each other; HD010
---          not allowed; HD044 there is no such service; HD045 the master of changes is away.
+-- Raises   HD003 rule_set is no valid name; HD004 unknown or wrong option, or options that contradict each other; HD005
+--          rights would change above READ COMMITTED; HD010 not allowed; HD044 there is no such service; HD045 the
+--          master of changes is away.
 -- Role     howdah_admin
 --
 -- options is a JSON object; options that are not named stay. howdah.list_services() shows them, and docs/services.md

@@ -365,6 +365,23 @@ def test_what_cannot_be_taken_back_says_so(db: Db) -> None:
     refused(db, "HD005", "select howdah.undo_change(null)")
 
 
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize(
+    "act",
+    [
+        "howdah.record_user('nobody_yet', '{\"login\": true, \"groups\": []}')",
+        "howdah.record_user(current_user, null)",
+        "howdah.set_cluster('master', 'first')",
+    ],
+)
+def test_what_is_done_to_users_and_the_cluster_is_not_passed_off_as_taken_back(db: Db, act: str, again: bool) -> None:
+    db.execute(f"select {act}".encode())
+    before = last(db)
+    error = refused(db, "HD045", "select howdah.undo_change(%s, %s)", (before, again))
+    assert "cannot be taken back" in str(error.message_primary)
+    assert last(db) == before
+
+
 def test_undoing_takes_the_rights_of_what_it_does(db: Db, connect: Connect) -> None:
     one(db, "select howdah.create_queue('q')")
     one(db, "select howdah.alter_queue('q', '{\"default_priority\": 7}')")
