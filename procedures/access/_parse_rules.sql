@@ -32,7 +32,7 @@ begin
         kind := v_parts[5];
         principals := array(
             select regexp_replace(p.name[1], E'\\\\(.)', E'\\1', 'g')
-            from (select regexp_match(t.part[1], E'^\\s*(.*?(?:\\\\.)?)\\s*$') as name
+            from (select regexp_match(t.part[1], E'^[ \t\f]*((?:[^\\\\]|\\\\.)*?)[ \t\f]*$') as name
                   from regexp_matches(substring(v_line.content from E'^(?:[^\\\\=]|\\\\.)+=(.*)$'),
                       E'((?:[^\\\\,]|\\\\.)+)',
                       'g') t(part)) p

@@ -375,7 +375,7 @@ def test_of_two_spellings_of_one_key_the_last_line_wins_and_counts_alone(db: Db,
 
 
 def test_odd_names_survive_export_and_import(db: Db) -> None:
-    odd = [r"a,b", "a b", "#x", "ü\\"]
+    odd = [r"a,b", "a b", "#x", "ü\\", " before", "after ", "\u00a0a\u3000", "last "]
     one(db, RULE, ("default", "topic", "news:a=b\\:n", "consume", True, "user", odd))
     text = one(db, "select howdah.export_rules()")
     one(db, "select howdah.import_rules('copy', %s)", (text,))
