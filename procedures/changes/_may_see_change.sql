@@ -4,8 +4,8 @@
 -- Role     internal
 --
 -- Administrators read all of them. Others read those of queues, topics and subscriptions that they may browse or
--- receive from, and of what belongs to these. Rules, users, services, objects and redaction rules are for
--- administrators and auditors.
+-- receive from, and of what belongs to these. Of several that had one name, the living or last one counts: another team
+-- may have the name now. Rules, users, services, objects and redaction rules are for administrators and auditors.
 create or replace function howdah._may_see_change(p_kind text, p_name text, p_properties jsonb) returns boolean
 language plpgsql volatile
 as $$
@@ -14,10 +14,12 @@ begin
         when p_kind in ('engine', 'policy', 'cluster', 'instance') then true
         when p_kind in ('queue', 'topic', 'subscription', 'alias', 'bridge', 'listener', 'link', 'grant', 'schedule')
         then exists (
-            select from howdah.destinations d
-            where d.name = coalesce(case when p_kind not in ('queue', 'topic', 'subscription') then coalesce(
-                p_properties ->> 'queue', p_properties ->> 'source', p_properties ->> 'target') end, p_name)
-              and (howdah._has_right(d.id, 'browse') or howdah._has_right(d.id, 'receive')))
+            select from (
+                select o.id from howdah.destinations o
+                where o.name = coalesce(case when p_kind not in ('queue', 'topic', 'subscription') then coalesce(
+                    p_properties ->> 'queue', p_properties ->> 'source', p_properties ->> 'target') end, p_name)
+                order by o.dropped_at desc nulls first limit 1) d
+            where howdah._has_right(d.id, 'browse') or howdah._has_right(d.id, 'receive'))
         else howdah._has_role(e.auditor_role) end
     from howdah.engine e);
 end

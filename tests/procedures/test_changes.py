@@ -252,6 +252,19 @@ def test_who_is_no_administrator_reads_only_what_concerns_destinations_that_he_m
     refused(connect("howdah_consumer"), "42501", "select howdah.undo_change(1)")
 
 
+def test_who_had_a_dropped_queue_reads_nothing_of_anothers_queue_of_that_name(db: Db, connect: Connect) -> None:
+    reader = connect("howdah_consumer")
+    one(db, "select howdah.create_queue('q')")
+    one(db, "select howdah.drop_queue('q')")
+    assert len(changes(reader, "queue", "q")) == 2
+    for operation in ("consume", "browse"):
+        one(db, "select howdah.set_rule('default', 'queue', 'q', %s, false, 'user', '{*}')", (operation,))
+    one(db, "select howdah.create_queue('q')")
+    assert changes(reader, "queue", "q") == []
+    assert column(reader, "select name from howdah.list_changes('queue', 'q')") == []
+    assert len(changes(db, "queue", "q")) == 3
+
+
 def test_acts_of_operators_and_changes_are_one_list(db: Db) -> None:
     one(db, "select howdah.create_queue('q')")
     one(db, "select howdah.send('q', 'x')")
