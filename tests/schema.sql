@@ -5091,6 +5091,7 @@ begin
             when d.own_persistent and e.persistent then 9 - d.default_priority else -1 end
     from howdah.engine e cross join (select howdah._engine_state() <> 'running' as halted) s
     where d.id = v_former.id;
+    perform howdah._share_rules();
     perform howdah._compile_rights(array[v_former.id]);  -- rules may have changed meanwhile
     perform howdah._copy_rights_of(array[v_former.id]);
     perform howdah._set_room(v_former.id);
@@ -11106,10 +11107,12 @@ begin
         when p_kind in ('engine', 'policy', 'cluster', 'instance') then true
         when p_kind in ('queue', 'topic', 'subscription', 'alias', 'bridge', 'listener', 'link', 'grant', 'schedule')
         then exists (
-            select from howdah.destinations d
-            where d.name = coalesce(case when p_kind not in ('queue', 'topic', 'subscription') then coalesce(
-                p_properties ->> 'queue', p_properties ->> 'source', p_properties ->> 'target') end, p_name)
-              and (howdah._has_right(d.id, 'browse') or howdah._has_right(d.id, 'receive')))
+            select from (
+                select o.id from howdah.destinations o
+                where o.name = coalesce(case when p_kind not in ('queue', 'topic', 'subscription') then coalesce(
+                    p_properties ->> 'queue', p_properties ->> 'source', p_properties ->> 'target') end, p_name)
+                order by o.dropped_at desc nulls first limit 1) d
+            where howdah._has_right(d.id, 'browse') or howdah._has_right(d.id, 'receive'))
         else howdah._has_role(e.auditor_role) end
     from howdah.engine e);
 end
@@ -12827,7 +12830,7 @@ begin
         kind := v_parts[5];
         principals := array(
             select regexp_replace(p.name[1], E'\\\\(.)', E'\\1', 'g')
-            from (select regexp_match(t.part[1], E'^\\s*(.*?(?:\\\\.)?)\\s*$') as name
+            from (select regexp_match(t.part[1], E'^[ \t\f]*((?:[^\\\\]|\\\\.)*?)[ \t\f]*$') as name
                   from regexp_matches(substring(v_line.content from E'^(?:[^\\\\=]|\\\\.)+=(.*)$'),
                       E'((?:[^\\\\,]|\\\\.)+)',
                       'g') t(part)) p
@@ -12842,6 +12845,7 @@ begin
         exception when sqlstate 'HD005' or sqlstate 'HD003' then
             raise exception using errcode = 'HD005', message = format('line %s: %s', v_line.line, sqlerrm);
         end;
+        v_key := howdah._rule_key(resource, name, operation, allow, kind);  -- queue.create is queue.*.create
         v_rules := v_rules || jsonb_build_object(v_key, jsonb_build_object('resource', resource, 'name', name,
             'operation', operation, 'allow', allow, 'kind', kind, 'principals', principals));
     end loop;
@@ -19282,6 +19286,12 @@ CREATE FUNCTION howdah._touch_rules(p_rule_set text) RETURNS void
     LANGUAGE plpgsql
     AS $$
 begin
+    if howdah._has_old_snapshot() then
+        raise exception using errcode = 'HD005',
+            message = format('rights are not changed in a transaction that is %s',
+                current_setting('transaction_isolation')),
+            hint = 'Change them under READ COMMITTED, which sees all queues that others have created.';
+    end if;
     perform from howdah.access_rule_sets s order by s.name for update;
     update howdah.access_rule_sets s set changed_at = howdah.now() where p_rule_set is null or s.name = p_rule_set;
 end
@@ -20637,6 +20647,7 @@ begin
     perform howdah._check_options('service', v_options);
     if v_options ?| array['access_enabled', 'rule_set', 'roles'] then
         perform howdah._check_rule_right(null, '*');
+        perform howdah._touch_rules(null);
     end if;
     select s.* into v_before from howdah.services s where s.name = service for update;
     if not found then
@@ -28621,6 +28632,11 @@ begin
         raise exception using errcode = 'HD005', message = format('there is no change %s',
             coalesce(change::text, 'NULL')),
             hint = 'See howdah.list_changes().';
+    end if;
+    if v_change.kind in ('user', 'cluster', 'instance', 'lock') then
+        raise exception using errcode = 'HD045',
+            message = format('changes of kind %s cannot be taken back', v_change.kind),
+            hint = 'Make the change that you want with its own verb.';
     end if;
     v_is := case when v_change.kind = 'schedule' then v_change.after
         else howdah._properties(v_change.kind, v_change.name) end;

@@ -29,6 +29,7 @@ begin
     perform howdah._check_options('service', v_options);
     if v_options ?| array['access_enabled', 'rule_set', 'roles'] then
         perform howdah._check_rule_right(null, '*');
+        perform howdah._touch_rules(null);
     end if;
     select s.* into v_before from howdah.services s where s.name = service for update;
     if not found then
