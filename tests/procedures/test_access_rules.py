@@ -552,3 +552,21 @@ def test_the_explanation_names_the_rule_the_principal_and_the_set(
         *(False, None, None, "default"),
         "no rule covers the role",
     )
+
+
+def test_an_alias_has_the_rules_of_its_target_and_the_explanation_says_so(
+    db: Db, connect: Connect, team: dict[str, str], q: str
+) -> None:
+    db.execute("select howdah.create_alias('other', 'q')")
+    ask = "select allowed, rule, why from howdah.explain_access(%s, 'queue', 'other', 'produce')"
+    send = "select howdah.send('other', 'x')"
+    rule(db, "queue.other.produce.deny.user", team["tom"])
+    assert may(connect(team["tom"]), send)
+    assert db.execute(ask, (team["tom"],)).fetchone() == (
+        *(True, "queue.*.produce.allow.group"),
+        "the rule allows the group howdah_producer ('other' is an alias of 'q')",
+    )
+    rule(db, "queue.q.produce.deny.user", team["ann"])
+    assert not may(connect(team["ann"]), send)
+    allowed, key, _ = db.execute(ask, (team["ann"],)).fetchone() or ()
+    assert (allowed, key) == (False, "queue.q.produce.deny.user")
