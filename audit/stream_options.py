@@ -6,7 +6,8 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ..text.dsn import BadDsnError, canonical, read
+from ..text.dsn import BadDsnError, read
+from ..text.passfile import accessible
 from .errors import AuditError
 
 NAMES = (
@@ -69,7 +70,7 @@ def _dsn(given: str | None, password: str | None) -> str:
                 "a password in the option dsn would show in Spark's plans and logs: give it as the option password,"
                 " in a password file, or the whole DSN by HOWDAH_DSN"
             )
-        return canonical(dsn, **({"password": password} if password else {}))
+        return accessible(dsn, **({"password": password} if password else {}))
     except BadDsnError as error:
         raise AuditError(str(error)) from None
 

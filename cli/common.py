@@ -143,10 +143,10 @@ def destination(session: Session, name: str, factory: str | None) -> str:
 
 def resolve_dsn(dsn: str | None) -> str:
     """Return the given DSN, or that of the embedded server, which must run. Names the database on stderr."""
-    from ..text.dsn import canonical
+    from ..text.passfile import accessible
     from . import target
 
-    return canonical(target.find(dsn))
+    return accessible(target.find(dsn))
 
 
 def _seconds_to_connect(dsn: str | None) -> float:

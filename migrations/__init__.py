@@ -18,7 +18,8 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, create_engine, text
 
 from ..procedures import Roles, checksum
-from ..text.dsn import BadDsnError, canonical
+from ..text.dsn import BadDsnError
+from ..text.passfile import accessible
 from .roles import MigrationError, installed_roles
 
 __all__ = ["BadDsnError", "MigrationError", "State", "downgrade", "migrate", "newest", "state"]
@@ -92,7 +93,7 @@ def state(dsn: str) -> State:
 @contextmanager
 def _begin(dsn: str) -> Iterator[Connection]:
     """Open a transaction on its own connection, which is closed afterwards."""
-    access = canonical(dsn)
+    access = accessible(dsn)
     engine = create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(access))
     try:
         with engine.begin() as connection:

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, create_engine, text
 from howdah.migrations.roles import MigrationError, ensure_roles, installed_roles
 from howdah.procedures import Roles, checksum, identifier, install
 from howdah.schema import SCHEMA, metadata
-from howdah.text.dsn import canonical
+from howdah.text.passfile import accessible
 
 LOCK = 1213154371  # any constant nobody else uses; two first migrations at once take turns
 
@@ -171,7 +171,7 @@ def main() -> None:
     dsn = context.get_x_argument(as_dictionary=True).get("dsn") or os.environ.get("HOWDAH_DSN")
     if not dsn:
         raise MigrationError("name the database: alembic -x dsn=postgresql://… or HOWDAH_DSN")
-    access = canonical(dsn)
+    access = accessible(dsn)
     engine = create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(access))
     with engine.begin() as opened:
         run(opened)

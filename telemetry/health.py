@@ -14,7 +14,7 @@ from ..engine.database.runner import run
 from ..engine.errors import HowdahError, NotAllowed, NotMigrated, translate
 from ..migrations import newest
 from ..procedures import Roles, checksum
-from ..text.dsn import canonical
+from ..text.passfile import accessible
 
 OK = "ok"
 WARNING = "warning"
@@ -67,7 +67,7 @@ def health(dsn: str, *, instance: str | None = None, role: str | None = None, ti
     - role: SET ROLE for the look.
     - timeout: seconds to wait for the connection, and again for the answer.
     """
-    access = canonical(dsn)
+    access = accessible(dsn)
     timeout = min(timeout, LONGEST_SECONDS)
     try:
         with (

@@ -5,6 +5,11 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from typing import Any
+
+from psycopg.conninfo import make_conninfo
+
+from .dsn import BadDsnError, read
 
 VARIABLE = "HOWDAH_PASSFILE"
 """The environment variable that names a passfile."""
@@ -28,6 +33,20 @@ def checked(file: str | Path) -> str:
             f"passfile {path} may be read or written by others: mode {stat.S_IMODE(mode):04o}, not 0600"
         )
     return str(path)
+
+
+def accessible(dsn: str, **settings: Any) -> str:
+    """Return the DSN as ``canonical`` does, with the passfile that HOWDAH_PASSFILE names if the DSN names none.
+
+    Raises BadDsnError, for a file that others may read, too.
+    """
+    found = read(dsn) | settings
+    if passfile := found.get("passfile") or os.environ.get(VARIABLE):
+        try:
+            found["passfile"] = checked(str(passfile))
+        except LooseFileError as error:
+            raise BadDsnError(f"{error}. Make it yours alone: chmod 600.") from None
+    return make_conninfo("", **found)
 
 
 def read_secret(file: str | Path) -> str:

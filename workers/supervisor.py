@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-from ..text.dsn import canonical
+from ..text.passfile import accessible
 from . import events
 from .app import App, load
 from .backoff import Backoff
@@ -101,7 +101,7 @@ class Supervisor:
         """
         self._app: App = select(load(target), queues)
         self._target = target
-        self._dsn = canonical(dsn)
+        self._dsn = accessible(dsn)
         if isolate:
             processes, sessions = processes * sessions, 1
         self._places = [_Place() for _ in range(processes)]

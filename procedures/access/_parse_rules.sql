@@ -32,7 +32,7 @@ begin
         kind := v_parts[5];
         principals := array(
             select regexp_replace(p.name[1], E'\\\\(.)', E'\\1', 'g')
-            from (select regexp_match(t.part[1], E'^\\s*(.*?(?:\\\\.)?)\\s*$') as name
+            from (select regexp_match(t.part[1], E'^[ \t\f]*((?:[^\\\\]|\\\\.)*?)[ \t\f]*$') as name
                   from regexp_matches(substring(v_line.content from E'^(?:[^\\\\=]|\\\\.)+=(.*)$'),
                       E'((?:[^\\\\,]|\\\\.)+)',
                       'g') t(part)) p
@@ -47,6 +47,7 @@ begin
         exception when sqlstate 'HD005' or sqlstate 'HD003' then
             raise exception using errcode = 'HD005', message = format('line %s: %s', v_line.line, sqlerrm);
         end;
+        v_key := howdah._rule_key(resource, name, operation, allow, kind);  -- queue.create is queue.*.create
         v_rules := v_rules || jsonb_build_object(v_key, jsonb_build_object('resource', resource, 'name', name,
             'operation', operation, 'allow', allow, 'kind', kind, 'principals', principals));
     end loop;

@@ -6,7 +6,7 @@
 --          maintenance command.
 -- Role     howdah_admin howdah_auditor
 --
--- It tells of access rules alone. To call a function, a role also needs EXECUTE, for which it is a member of Howdah's
+-- An alias has the rules of its target, which are explained then. It tells of access rules alone. To call a function, a role also needs EXECUTE, for which it is a member of Howdah's
 -- roles.
 create or replace function howdah.explain_access(role text, resource text, name text, operation text) returns table (
     allowed boolean, rule text, principal text, rule_set text, why text
@@ -16,6 +16,7 @@ as $$
 declare
     v_found record;
     v_destination howdah.destinations;
+    v_name text := name;
 begin
     perform howdah._refuse_maintenance();
     perform howdah._check_rule(resource, name, operation, true, 'user', '{*}');
@@ -28,11 +29,16 @@ begin
         return query select true, null::text, null::text, null::text, 'access control is off'::text;
         return;
     end if;
+    select a.target into v_name
+    from howdah.aliases a join howdah.destinations d on d.name = a.target and d.dropped_at is null
+    where a.name = explain_access.name and resource = howdah._resource_of(d.kind)
+      and operation in ('produce', 'consume', 'browse');
+    v_name := coalesce(v_name, name);
     select d.* into v_destination from howdah.destinations d
-    where d.name = explain_access.name and d.dropped_at is null
+    where d.name = v_name and d.dropped_at is null
       and resource = howdah._resource_of(d.kind) and operation <> 'create';
     select r.name, r.allow, r.kind, r.principal, r.tier into v_found from (
-        select m.* from howdah._matching_rules(resource, array[explain_access.name]) m where v_destination.id is null
+        select m.* from howdah._matching_rules(resource, array[v_name]) m where v_destination.id is null
         union all
         select m.* from howdah._rules_at(v_destination) m where v_destination.id is not null
         union all
@@ -55,7 +61,8 @@ begin
         when v_found.kind = 'user' then format('the rule %s the user', case when allowed then 'allows' else 'denies'
             end)
         else format('the rule %s the group %s', case when allowed then 'allows' else 'denies' end, v_found.principal)
-        end;
+        end || case when v_name <> name then format(' (%s is an alias of %s)', quote_literal(name),
+            quote_literal(v_name)) else '' end;
     return next;
 end
 $$;

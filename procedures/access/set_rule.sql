@@ -2,8 +2,8 @@
 -- one with the same key.
 --
 -- Returns  whether that changed anything (boolean).
--- Raises   HD003 a wildcard is invalid; HD005 there is no such set, or it is no rule; HD010 not allowed; HD045 the
---          master of changes is away.
+-- Raises   HD003 a wildcard is invalid; HD005 there is no such set, it is no rule, or the transaction is above
+--          READ COMMITTED; HD010 not allowed; HD045 the master of changes is away.
 -- Role     howdah_admin
 --
 -- The key is everything but the principals: the last of several rules with one key wins. resource is connection, queue

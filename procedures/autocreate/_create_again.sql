@@ -42,6 +42,7 @@ begin
             when d.own_persistent and e.persistent then 9 - d.default_priority else -1 end
     from howdah.engine e cross join (select howdah._engine_state() <> 'running' as halted) s
     where d.id = v_former.id;
+    perform howdah._share_rules();
     perform howdah._compile_rights(array[v_former.id]);  -- rules may have changed meanwhile
     perform howdah._copy_rights_of(array[v_former.id]);
     perform howdah._set_room(v_former.id);

@@ -4,8 +4,10 @@
 -- Role     internal
 --
 -- Administrators read all of them. Others read those of queues, topics and subscriptions that they may browse or
--- receive from, and of what belongs to these. Rules, users, services, objects and redaction rules are for
--- administrators and auditors. Each half of the lookup by name has an index.
+-- receive from, and of what belongs to these. Of several that had one name, the living or last one counts: another team
+-- may have the name now. Rules, users, services, objects and redaction rules are for administrators and auditors.
+--
+-- Each half of the lookup by name has an index.
 create or replace function howdah._may_see_change(p_kind text, p_name text, p_properties jsonb) returns boolean
 language plpgsql volatile
 as $$
@@ -15,9 +17,10 @@ begin
         when p_kind in ('queue', 'topic', 'subscription', 'alias', 'bridge', 'listener', 'link', 'grant', 'schedule')
         then exists (
             select from (
-                select d.id from howdah.destinations d where d.name = n.name and d.dropped_at is null
+                select d.id, d.dropped_at from howdah.destinations d where d.name = n.name and d.dropped_at is null
                 union all
-                select d.id from howdah.destinations d where d.name = n.name and d.dropped_at is not null
+                select d.id, d.dropped_at from howdah.destinations d where d.name = n.name and d.dropped_at is not null
+                order by dropped_at desc nulls first limit 1
             ) d where howdah._has_right(d.id, 'browse') or howdah._has_right(d.id, 'receive'))
         else howdah._has_role(e.auditor_role) end
     from howdah.engine e

@@ -25,6 +25,11 @@ begin
             coalesce(change::text, 'NULL')),
             hint = 'See howdah.list_changes().';
     end if;
+    if v_change.kind in ('user', 'cluster', 'instance', 'lock') then
+        raise exception using errcode = 'HD045',
+            message = format('changes of kind %s cannot be taken back', v_change.kind),
+            hint = 'Make the change that you want with its own verb.';
+    end if;
     v_is := case when v_change.kind = 'schedule' then v_change.after
         else howdah._properties(v_change.kind, v_change.name) end;
     if again is not true and v_change.kind <> 'schedule' and v_is is distinct from v_change.after then

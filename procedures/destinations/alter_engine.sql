@@ -1,8 +1,8 @@
 -- howdah.alter_engine(options): change properties of the whole engine.
 --
--- Raises   HD003 an option names an invalid destination; HD004 unknown or wrong option; HD010 called from a maintenance
---          command, a poison procedure is not the caller's, or the caller may not change the access rules of
---          everything; HD045 the master of changes is away.
+-- Raises   HD003 an option names an invalid destination; HD004 unknown or wrong option; HD005 rights would change above
+--          READ COMMITTED; HD010 called from a maintenance command, a poison procedure is not the caller's, or the
+--          caller may not change the access rules of everything; HD045 the master of changes is away.
 -- Role     howdah_admin
 --
 -- options is a JSON object. howdah.engine_options() lists each option with its value, and docs/operations.md says what

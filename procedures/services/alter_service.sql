@@ -1,8 +1,9 @@
 -- howdah.alter_service(service, options): change a service: whether it is active, whom it serves, what its pools are
 -- like.
 --
--- Raises   HD003 rule_set is no valid name; HD004 unknown or wrong option, or options that contradict each other; HD010
---          not allowed; HD044 there is no such service; HD045 the master of changes is away.
+-- Raises   HD003 rule_set is no valid name; HD004 unknown or wrong option, or options that contradict each other; HD005
+--          rights would change above READ COMMITTED; HD010 not allowed; HD044 there is no such service; HD045 the
+--          master of changes is away.
 -- Role     howdah_admin
 --
 -- options is a JSON object; options that are not named stay. howdah.list_services() shows them, and docs/services.md
@@ -28,6 +29,7 @@ begin
     perform howdah._check_options('service', v_options);
     if v_options ?| array['access_enabled', 'rule_set', 'roles'] then
         perform howdah._check_rule_right(null, '*');
+        perform howdah._touch_rules(null);
     end if;
     select s.* into v_before from howdah.services s where s.name = service for update;
     if not found then

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from command import howdah
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from support import Db
 
 NOBODY_LISTENS = "host=127.0.0.1 port=1 dbname=none"
@@ -49,3 +52,28 @@ def test_an_instance_that_does_not_run_is_no_service(dsn: str) -> None:
 @pytest.mark.parametrize("seconds", ["0", "nan", "101w1d"])
 def test_a_timeout_out_of_bounds_is_wrong_usage(dsn: str, seconds: str) -> None:
     assert howdah(dsn, "health", "--timeout", seconds).code == 2
+
+
+@pytest.mark.behaviour("IMQ-70")
+@pytest.mark.parametrize("command", [["health"], ["migrate"], ["queue", "list"], ["audit", "--last"]])
+def test_the_passfile_of_the_environment_serves_every_command_and_a_loose_one_none(
+    dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    parts = conninfo_to_dict(dsn)
+    password = parts.pop("password", None)
+    if not password:
+        pytest.skip("this server asks for no password")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for variable in ("PGPASSWORD", "PGPASSFILE", "HOWDAH_PASSFILE"):
+        monkeypatch.delenv(variable, raising=False)
+    passfile = tmp_path / "passwords"
+    passfile.write_text(f"*:*:*:*:{password}\n")
+    passfile.chmod(0o600)
+    without = make_conninfo("", **{name: str(value) for name, value in parts.items()})
+    assert howdah(without, *command).code != 0
+    monkeypatch.setenv("HOWDAH_PASSFILE", str(passfile))
+    assert howdah(without, *command).code == 0
+    passfile.chmod(0o640)
+    refused = howdah(without, *command)
+    assert refused.code != 0
+    assert "not 0600" in refused.err

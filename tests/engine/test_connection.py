@@ -226,7 +226,7 @@ def test_a_file_supplies_the_password_if_nobody_else_may_read_it(
 
 
 @pytest.mark.behaviour("IMQ-70")
-def test_no_passfile_is_read_unless_the_dsn_or_the_environment_names_it(
+def test_no_passfile_but_libpqs_own_is_read_unless_the_dsn_or_the_environment_names_it(
     dsn: str, orders: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     parts = conninfo_to_dict(dsn)
@@ -245,6 +245,13 @@ def test_no_passfile_is_read_unless_the_dsn_or_the_environment_names_it(
     monkeypatch.setenv("HOWDAH_PASSFILE", str(passfile))
     with connect(without) as connection:
         connection.send(orders, "x")
+    monkeypatch.delenv("HOWDAH_PASSFILE")
+    own = passfile.rename(tmp_path / ".pgpass")
+    with connect(without) as connection:
+        connection.send(orders, "x")
+    own.chmod(0o640)
+    with pytest.raises(CannotConnect, match="password"):
+        connect(without)
 
 
 @pytest.mark.own_database

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from psycopg import sql
 from psycopg.types.json import Jsonb
-from support import Connect, Db, column, identifier, one, refused, wait_until_blocked
+from support import Clock, Connect, Db, column, identifier, one, refused, wait_until_blocked
 from topics_support import bodies, publish, subscribe, topic
 
 RULE = "select howdah.set_rule(%s, %s, %s, %s, %s, %s, %s)"
@@ -366,8 +366,16 @@ def test_rules_are_imported_and_exported_in_the_syntax_of_properties(db: Db) -> 
     assert one(db, "select howdah.export_rules('again')").splitlines()[1:] == lines[1:]
 
 
+@pytest.mark.parametrize("last", ["queue.create", "queue.*.create"])
+def test_of_two_spellings_of_one_key_the_last_line_wins_and_counts_alone(db: Db, last: str) -> None:
+    keys = sorted(["queue.create", "queue.*.create"], key=lambda key: key == last)
+    text = "".join(f"{key}.allow.user={'ann' if key == last else 'tom'}\n" for key in keys)
+    assert one(db, "select howdah.import_rules('two', %s)", (text,)) == 3, "with the default rules for admin"
+    assert "queue.create.allow.user=ann" in one(db, "select howdah.export_rules('two')").splitlines()
+
+
 def test_odd_names_survive_export_and_import(db: Db) -> None:
-    odd = [r"a,b", "a b", "#x", "ü\\"]
+    odd = [r"a,b", "a b", "#x", "ü\\", " before", "after ", "\u00a0a\u3000", "last "]
     one(db, RULE, ("default", "topic", "news:a=b\\:n", "consume", True, "user", odd))
     text = one(db, "select howdah.export_rules()")
     one(db, "select howdah.import_rules('copy', %s)", (text,))
@@ -489,6 +497,44 @@ def test_a_queue_made_while_a_rule_changes_gets_the_changed_rule(
     assert may(connect(team["ann"]))
 
 
+def test_a_queue_that_comes_again_while_a_rule_changes_gets_the_changed_rule(
+    db: Db, connect: Connect, team: dict[str, str], clock: Clock
+) -> None:
+    db.execute("select howdah.alter_engine('{\"autocreate_queue\": true}')")
+    db.execute("select howdah.receive('q')")
+    one(db, "select howdah.maintain_autocreated()")
+    clock.advance(121)
+    assert one(db, "select howdah.maintain_autocreated()") == 1
+    changer, user = connect(), connect()
+    with changer.transaction():
+        rule(changer, "queue.q.produce.deny.user", team["tom"])
+        user.pgconn.send_query(b"select howdah.send('q', 'x')")
+        wait_until_blocked(db, user)
+    while user.pgconn.get_result():
+        pass
+    assert not may(connect(team["tom"]))
+    assert may(connect(team["ann"]))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "howdah.set_rule('default', 'queue', '*', 'produce', false, 'user', '{tom}')",
+        "howdah.drop_rule('default', 'queue', '*', 'produce', true, 'group')",
+        "howdah.import_rules('default', '')",
+        "howdah.grant_queue('q', 'send', 'howdah_browser')",
+        "howdah.revoke_queue('q', 'send', 'howdah_producer')",
+        """howdah.alter_engine('{"access_enabled": false}')""",
+        """howdah.alter_service('jms', '{"access_enabled": false}')""",
+    ],
+)
+@pytest.mark.parametrize("level", ["repeatable read", "serializable"])
+def test_an_old_snapshot_that_may_miss_new_queues_changes_no_right(db: Db, q: str, change: str, level: str) -> None:
+    with db.transaction(force_rollback=True):
+        db.execute(f"set transaction isolation level {level}".encode())
+        refused(db, "HD005", f"select {change}")
+
+
 def test_the_explanation_names_the_rule_the_principal_and_the_set(
     db: Db, connect: Connect, team: dict[str, str], q: str
 ) -> None:
@@ -506,3 +552,21 @@ def test_the_explanation_names_the_rule_the_principal_and_the_set(
         *(False, None, None, "default"),
         "no rule covers the role",
     )
+
+
+def test_an_alias_has_the_rules_of_its_target_and_the_explanation_says_so(
+    db: Db, connect: Connect, team: dict[str, str], q: str
+) -> None:
+    db.execute("select howdah.create_alias('other', 'q')")
+    ask = "select allowed, rule, why from howdah.explain_access(%s, 'queue', 'other', 'produce')"
+    send = "select howdah.send('other', 'x')"
+    rule(db, "queue.other.produce.deny.user", team["tom"])
+    assert may(connect(team["tom"]), send)
+    assert db.execute(ask, (team["tom"],)).fetchone() == (
+        *(True, "queue.*.produce.allow.group"),
+        "the rule allows the group howdah_producer ('other' is an alias of 'q')",
+    )
+    rule(db, "queue.q.produce.deny.user", team["ann"])
+    assert not may(connect(team["ann"]), send)
+    allowed, key, _ = db.execute(ask, (team["ann"],)).fetchone() or ()
+    assert (allowed, key) == (False, "queue.q.produce.deny.user")

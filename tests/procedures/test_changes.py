@@ -252,6 +252,19 @@ def test_who_is_no_administrator_reads_only_what_concerns_destinations_that_he_m
     refused(connect("howdah_consumer"), "42501", "select howdah.undo_change(1)")
 
 
+def test_who_had_a_dropped_queue_reads_nothing_of_anothers_queue_of_that_name(db: Db, connect: Connect) -> None:
+    reader = connect("howdah_consumer")
+    one(db, "select howdah.create_queue('q')")
+    one(db, "select howdah.drop_queue('q')")
+    assert len(changes(reader, "queue", "q")) == 2
+    for operation in ("consume", "browse"):
+        one(db, "select howdah.set_rule('default', 'queue', 'q', %s, false, 'user', '{*}')", (operation,))
+    one(db, "select howdah.create_queue('q')")
+    assert changes(reader, "queue", "q") == []
+    assert column(reader, "select name from howdah.list_changes('queue', 'q')") == []
+    assert len(changes(db, "queue", "q")) == 3
+
+
 def test_acts_of_operators_and_changes_are_one_list(db: Db) -> None:
     one(db, "select howdah.create_queue('q')")
     one(db, "select howdah.send('q', 'x')")
@@ -363,6 +376,23 @@ def test_what_cannot_be_taken_back_says_so(db: Db) -> None:
     refused(db, "HD045", "select howdah.undo_change(%s)", (last(db),))
     refused(db, "HD005", "select howdah.undo_change(999999)")
     refused(db, "HD005", "select howdah.undo_change(null)")
+
+
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize(
+    "act",
+    [
+        "howdah.record_user('nobody_yet', '{\"login\": true, \"groups\": []}')",
+        "howdah.record_user(current_user, null)",
+        "howdah.set_cluster('master', 'first')",
+    ],
+)
+def test_what_is_done_to_users_and_the_cluster_is_not_passed_off_as_taken_back(db: Db, act: str, again: bool) -> None:
+    db.execute(f"select {act}".encode())
+    before = last(db)
+    error = refused(db, "HD045", "select howdah.undo_change(%s, %s)", (before, again))
+    assert "cannot be taken back" in str(error.message_primary)
+    assert last(db) == before
 
 
 def test_undoing_takes_the_rights_of_what_it_does(db: Db, connect: Connect) -> None:

@@ -11,7 +11,8 @@ from psycopg.conninfo import make_conninfo
 
 from ...engine.calls.links import Taken
 from ...engine.errors import CannotConnect
-from ...text.dsn import BadDsnError, canonical
+from ...text.dsn import BadDsnError
+from ...text.passfile import accessible
 
 DEFAULTS = {
     "connect_timeout": "10",
@@ -46,7 +47,7 @@ def connect(link: str, taken: Taken) -> psycopg.Connection[Any]:
             where = f"variable {name}"
             if not os.environ.get(name):
                 raise CannotConnect(f"{where} of link {link} is not set", "Set it where the forwarder runs.")
-            conninfo = canonical(os.environ[name])
+            conninfo = accessible(os.environ[name])
         given = {"application_name": f"howdah link {link}"[:63]}
         if taken.service is None:
             given |= DEFAULTS
