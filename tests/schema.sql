@@ -5097,6 +5097,7 @@ begin
             when d.own_persistent and e.persistent then 9 - d.default_priority else -1 end
     from howdah.engine e cross join (select howdah._engine_state() <> 'running' as halted) s
     where d.id = v_former.id;
+    perform howdah._share_rules();
     perform howdah._compile_rights(array[v_former.id]);  -- rules may have changed meanwhile
     perform howdah._copy_rights_of(array[v_former.id]);
     perform howdah._set_room(v_former.id);
@@ -11167,9 +11168,10 @@ begin
         when p_kind in ('queue', 'topic', 'subscription', 'alias', 'bridge', 'listener', 'link', 'grant', 'schedule')
         then exists (
             select from (
-                select d.id from howdah.destinations d where d.name = n.name and d.dropped_at is null
+                select d.id, d.dropped_at from howdah.destinations d where d.name = n.name and d.dropped_at is null
                 union all
-                select d.id from howdah.destinations d where d.name = n.name and d.dropped_at is not null
+                select d.id, d.dropped_at from howdah.destinations d where d.name = n.name and d.dropped_at is not null
+                order by dropped_at desc nulls first limit 1
             ) d where howdah._has_right(d.id, 'browse') or howdah._has_right(d.id, 'receive'))
         else howdah._has_role(e.auditor_role) end
     from howdah.engine e
@@ -12904,7 +12906,7 @@ begin
         kind := v_parts[5];
         principals := array(
             select regexp_replace(p.name[1], E'\\\\(.)', E'\\1', 'g')
-            from (select regexp_match(t.part[1], E'^\\s*(.*?(?:\\\\.)?)\\s*$') as name
+            from (select regexp_match(t.part[1], E'^[ \t\f]*((?:[^\\\\]|\\\\.)*?)[ \t\f]*$') as name
                   from regexp_matches(substring(v_line.content from E'^(?:[^\\\\=]|\\\\.)+=(.*)$'),
                       E'((?:[^\\\\,]|\\\\.)+)',
                       'g') t(part)) p
@@ -12919,6 +12921,7 @@ begin
         exception when sqlstate 'HD005' or sqlstate 'HD003' then
             raise exception using errcode = 'HD005', message = format('line %s: %s', v_line.line, sqlerrm);
         end;
+        v_key := howdah._rule_key(resource, name, operation, allow, kind);  -- queue.create is queue.*.create
         v_rules := v_rules || jsonb_build_object(v_key, jsonb_build_object('resource', resource, 'name', name,
             'operation', operation, 'allow', allow, 'kind', kind, 'principals', principals));
     end loop;
@@ -19427,6 +19430,12 @@ CREATE FUNCTION howdah._touch_rules(p_rule_set text) RETURNS void
     LANGUAGE plpgsql
     AS $$
 begin
+    if howdah._has_old_snapshot() then
+        raise exception using errcode = 'HD005',
+            message = format('rights are not changed in a transaction that is %s',
+                current_setting('transaction_isolation')),
+            hint = 'Change them under READ COMMITTED, which sees all queues that others have created.';
+    end if;
     perform from howdah.access_rule_sets s order by s.name for update;
     update howdah.access_rule_sets s set changed_at = howdah.now() where p_rule_set is null or s.name = p_rule_set;
 end
@@ -20865,6 +20874,7 @@ begin
     perform howdah._check_options('service', v_options);
     if v_options ?| array['access_enabled', 'rule_set', 'roles'] then
         perform howdah._check_rule_right(null, '*');
+        perform howdah._touch_rules(null);
     end if;
     select s.* into v_before from howdah.services s where s.name = service for update;
     if not found then
@@ -22474,6 +22484,7 @@ CREATE FUNCTION howdah.explain_access(role text, resource text, name text, opera
 declare
     v_found record;
     v_destination howdah.destinations;
+    v_name text := name;
 begin
     perform howdah._refuse_maintenance();
     perform howdah._check_rule(resource, name, operation, true, 'user', '{*}');
@@ -22486,11 +22497,16 @@ begin
         return query select true, null::text, null::text, null::text, 'access control is off'::text;
         return;
     end if;
+    select a.target into v_name
+    from howdah.aliases a join howdah.destinations d on d.name = a.target and d.dropped_at is null
+    where a.name = explain_access.name and resource = howdah._resource_of(d.kind)
+      and operation in ('produce', 'consume', 'browse');
+    v_name := coalesce(v_name, name);
     select d.* into v_destination from howdah.destinations d
-    where d.name = explain_access.name and d.dropped_at is null
+    where d.name = v_name and d.dropped_at is null
       and resource = howdah._resource_of(d.kind) and operation <> 'create';
     select r.name, r.allow, r.kind, r.principal, r.tier into v_found from (
-        select m.* from howdah._matching_rules(resource, array[explain_access.name]) m where v_destination.id is null
+        select m.* from howdah._matching_rules(resource, array[v_name]) m where v_destination.id is null
         union all
         select m.* from howdah._rules_at(v_destination) m where v_destination.id is not null
         union all
@@ -22513,7 +22529,8 @@ begin
         when v_found.kind = 'user' then format('the rule %s the user', case when allowed then 'allows' else 'denies'
             end)
         else format('the rule %s the group %s', case when allowed then 'allows' else 'denies' end, v_found.principal)
-        end;
+        end || case when v_name <> name then format(' (%s is an alias of %s)', quote_literal(name),
+            quote_literal(v_name)) else '' end;
     return next;
 end
 $$;
@@ -29316,6 +29333,11 @@ begin
         raise exception using errcode = 'HD005', message = format('there is no change %s',
             coalesce(change::text, 'NULL')),
             hint = 'See howdah.list_changes().';
+    end if;
+    if v_change.kind in ('user', 'cluster', 'instance', 'lock') then
+        raise exception using errcode = 'HD045',
+            message = format('changes of kind %s cannot be taken back', v_change.kind),
+            hint = 'Make the change that you want with its own verb.';
     end if;
     v_is := case when v_change.kind = 'schedule' then v_change.after
         else howdah._properties(v_change.kind, v_change.name) end;
