@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,7 @@ from .pages.page import Shown
 
 #: Fields that every act has a place for; the others are its own.
 COMMON = ("act", "queue", "target", "filter", "after", "sofar", "left", "total")
+_NUMBER = re.compile("[0-9]{1,18}")
 
 
 def asked_by(given: QueryParams | FormData) -> Asked:
@@ -25,7 +27,8 @@ def asked_by(given: QueryParams | FormData) -> Asked:
         ids = tuple(int(str(value)) for value in given.getlist("id"))
         if not isinstance(json.loads(values.get("filter") or "{}"), dict):
             raise TypeError
-    except (TypeError, ValueError) as error:
+        json.loads(values.get("after") or "null")
+    except (TypeError, ValueError, RecursionError) as error:
         raise BadArgument("the form has a number or a filter that is none") from error
     return Asked(
         values.get("queue", ""),
@@ -57,7 +60,7 @@ def form(work: Work, act: Act, name: str, asked: Asked, error: str = "") -> Show
 def sofar(given: Mapping[str, Any]) -> Done:
     """What the batches before have done, as the page between them says."""
     count, left = (str(given.get(name, "")) for name in ("sofar", "left"))
-    return Done(int(count) if count.isdigit() else 0, None, int(left) if left.isdigit() else 0)
+    return Done(int(count) if _NUMBER.fullmatch(count) else 0, None, int(left) if _NUMBER.fullmatch(left) else 0)
 
 
 def told(count: int, left: int) -> str:
