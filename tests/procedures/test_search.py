@@ -348,3 +348,37 @@ def test_a_dead_message_and_one_of_a_subscription_stay_redacted(db: Db, connect:
     assert [json.loads(body)["card"] for body in bodies] == ["[redacted]"] * 5
     guess = json.dumps({"body": "4111"})
     assert one(browser, "select matching from howdah.count_matching(%s, %s)", (SYSTEM, guess)) == 0
+
+
+def test_a_topics_message_stays_redacted_when_it_dies_in_a_subscription_or_waits_there(
+    db: Db, connect: Connect
+) -> None:
+    one(db, "select howdah.set_redaction('news.eu', '$.card')")
+    one(db, "select howdah.create_topic('news.eu')")
+    for pattern in ("news.eu", "news.>"):
+        subscription = one(db, "select howdah.subscribe(%s, 's')", (pattern,))
+        one(db, "select howdah.alter_queue(%s, '{\"max_failed_deliveries\": 1}')", (subscription,))
+        number = one(db, "select howdah.send('news.eu', %s::jsonb)", (json.dumps(SECRET),))
+        assert fail(db, number, queue=subscription)[2] == "moved"
+        browser = connect("howdah_browser")
+        bodies = [
+            one(browser, "select body from howdah.browse(%s)", (SYSTEM,)),
+            one(browser, "select (message).body from howdah.poison_message(%s)", (number,)),
+            one(browser, "select body from howdah.show_message(%s, %s)", (SYSTEM, number)),
+            column(browser, "select body from howdah.find_messages(%s)", (SYSTEM,))[0],
+        ]
+        assert [json.loads(body)["card"] for body in bodies] == ["[redacted]"] * 4
+        guess = json.dumps({"body": "4111"})
+        assert one(browser, "select matching from howdah.count_matching(%s, %s)", (SYSTEM, guess)) == 0
+        one(db, "select howdah.purge_queue(%s)", (SYSTEM,))
+        one(db, "select howdah.unsubscribe(%s)", (subscription,))
+
+
+def test_an_alias_shows_nothing_that_its_queue_hides(db: Db, connect: Connect) -> None:
+    one(db, "select howdah.set_redaction('q', '$.card')")
+    one(db, "select howdah.create_queue('other'), howdah.create_alias('short', 'q')")
+    moved = one(db, "select howdah.send('other', %s::jsonb)", (json.dumps(SECRET),))
+    one(db, "select howdah.move_messages('other', array[%s]::bigint[], 'q')", (moved,))
+    send(db, SECRET)
+    bodies = column(connect("howdah_browser"), "select body from howdah.browse('short')")
+    assert [json.loads(body)["card"] for body in bodies] == ["[redacted]"] * 2
