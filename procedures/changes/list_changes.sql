@@ -25,7 +25,11 @@ begin
             message = format('max_changes must be 1 to 10000, not %s', coalesce(max_changes::text, 'NULL'));
     end if;
     return query
-    select s.change_id, s.act_id, s.at, s.actor, s.kind, s.name, s.act, s.before, s.after, s.reason, s.undoes
+    select s.change_id, s.act_id, s.at, s.actor, s.kind, s.name, s.act, s.before,
+        case when s.kind <> 'messages' or not s.after ? 'to' or howdah._sees_all() or exists (
+                select from howdah.destinations d
+                where d.name = s.after ->> 'to' and d.dropped_at is null and howdah._sees(d.id))
+            then s.after else s.after - 'to' end, s.reason, s.undoes
     from (
         select r.*, coalesce(r.change_id, 0) as change_number, coalesce(r.act_id, 0) as act_number
         from (
