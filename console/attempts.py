@@ -6,6 +6,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from ipaddress import IPv6Address, ip_address
 
 MOST_ADDRESSES = 10_000
 
@@ -22,6 +23,7 @@ class Attempts:
 
     def wait(self, address: str) -> int:
         """Seconds until that address may try again; 0: now."""
+        address = _one(address)
         with self._lock:
             recent = self._recent(address)
             if len(recent) < self.most:
@@ -30,6 +32,7 @@ class Attempts:
 
     def failed(self, address: str) -> None:
         """Count a failure."""
+        address = _one(address)
         with self._lock:
             self._failed[address] = [*self._recent(address), self._clock()][-self.most :]
             self._failed.move_to_end(address)
@@ -39,3 +42,14 @@ class Attempts:
     def _recent(self, address: str) -> list[float]:
         since = self._clock() - self.seconds
         return [at for at in self._failed.get(address, ()) if at > since]
+
+
+def _one(address: str) -> str:
+    """What one visitor has: an address of IPv4, or a network of 2^64 addresses of IPv6."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address
+    if not isinstance(found, IPv6Address):
+        return address
+    return str(found.ipv4_mapped or int(found) >> 64)

@@ -65,6 +65,18 @@ def test_an_address_may_try_again_when_its_time_is_up() -> None:
     assert attempts.wait("a") == 0
 
 
+def test_the_addresses_of_one_ipv6_network_are_one_visitor() -> None:
+    attempts = Attempts(most=3, seconds=60)
+    for number in range(3):
+        attempts.failed(f"2001:db8:0:1::{number}")
+    assert attempts.wait("2001:db8:0:1:ffff::9") > 0
+    assert attempts.wait("2001:db8:0:2::1") == 0
+    for _ in range(3):
+        attempts.failed("192.0.2.1")
+    assert attempts.wait("::ffff:192.0.2.1") > 0
+    assert attempts.wait("::ffff:192.0.2.2") == 0
+
+
 def test_a_trusted_proxy_names_the_role_and_nobody_else_does(login_dsn: str, orders: int) -> None:
     console = app(login_dsn, Proxy(["192.0.2.0/24"]))
     said = {"x-forwarded-user": "console_browser"}
