@@ -113,7 +113,7 @@ def _send(work: Work, asked: Asked) -> int:
     headers = asked.values.get("headers") or "{}"
     try:
         given = json.loads(headers)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadArgument("the headers are no JSON object", 'Write them as {"name": "value"}.') from error
     sent = work.admin.send_by_hand(
         asked.queue,

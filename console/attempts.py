@@ -6,6 +6,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from ipaddress import IPv6Address, ip_address
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -35,6 +36,7 @@ class Attempts:
 
     def wait(self, address: str, user: str) -> int:
         """Seconds until that user may try again from that address; 0: now."""
+        address = _visitor(address)
         name, now = _key(address, user), self._clock()
         with self._lock:
             since = now - self.seconds
@@ -45,40 +47,21 @@ class Attempts:
 
     def failed(self, address: str, user: str) -> None:
         """Count a failure."""
-        now = self._clock()
+        address, now = _visitor(address), self._clock()
         with self._lock:
             self._names.add(_key(address, user), now)
             self._addresses.add(address, now)
 
     def succeeded(self, address: str, user: str) -> None:
         """Know that user at that address from now on."""
-        with self._lock:
-            _keep(self._known, _key(address, user), None)
 
 
-class _Failures:
-    """When each key failed, as often as matters."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._at: OrderedDict[Hashable, list[float]] = OrderedDict()
-
-    def full(self, key: Hashable, since: float) -> float | None:
-        """The time of the failure that has to age before the next try. None: a try is free."""
-        recent = [at for at in self._at.get(key, ()) if at > since]
-        return recent[0] if len(recent) >= self._most else None
-
-    def add(self, key: Hashable, now: float) -> None:
-        """Count a failure."""
-        _keep(self._at, key, [*self._at.get(key, ()), now][-self._most :])
-
-
-def _key(address: str, user: str) -> Hashable:
-    return address, user.encode("utf-8", "backslashreplace")[:NAME_BYTES]
-
-
-def _keep(kept: OrderedDict[Hashable, T], key: Hashable, value: T) -> None:
-    kept[key] = value
-    kept.move_to_end(key)
-    while len(kept) > MOST_KEPT:
-        kept.popitem(last=False)
+def _visitor(address: str) -> str:
+    """What one visitor has: an address of IPv4, or a network of 2^64 addresses of IPv6."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address
+    if not isinstance(found, IPv6Address):
+        return address
+    return str(found.ipv4_mapped or int(found) >> 64)

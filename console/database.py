@@ -30,6 +30,9 @@ NETWORK = {"tcp_user_timeout": CONNECT_SECONDS * 1000, **KEEPALIVES}
 #: wait for a request.
 MOST_CONNECTIONS = 16
 
+#: Bytes of a role's name at most.
+LONGEST_ROLE = 63
+
 INHERITS = (
     "select r.rolsuper or exists (select from pg_roles o where o.oid <> r.oid and pg_has_role(r.oid, o.oid, 'usage'))"
     " from pg_roles r where r.rolname = session_user"
@@ -206,7 +209,8 @@ class Kept:
 
 
 def _assume(connection: psycopg.Connection[Any], role: str) -> None:
-    if role == "none":  # to PostgreSQL, even quoted, no role but the log-in itself
+    # To PostgreSQL, "none" is no role but the log-in itself, even quoted. Of a longer name it takes the first bytes.
+    if role == "none" or len(role.encode()) > LONGEST_ROLE:
         raise RefusedError(403, "There is no such role here, or the console may not assume it.")
     # With rights of its own, the log-in could do more than the role, and RESET ROLE would give them back.
     row = connection.execute(INHERITS).fetchone()

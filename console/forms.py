@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,7 +30,8 @@ def asked_by(given: QueryParams | FormData) -> Asked:
         ids = tuple(number for value in given.getlist("id") if (number := whole(str(value))) is not None)
         if len(ids) < len(given.getlist("id")) or not isinstance(json.loads(values.get("filter") or "{}"), dict):
             raise TypeError
-    except (TypeError, ValueError) as error:
+        json.loads(values.get("after") or "null")
+    except (TypeError, ValueError, RecursionError) as error:
         raise BadArgument("the form has a number or a filter that is none") from error
     return Asked(
         values.get("queue", ""),

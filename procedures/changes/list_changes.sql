@@ -52,7 +52,8 @@ begin
         union all
         select a.actor, a.act, null, case when s.kind = 'messages' then jsonb_strip_nulls(jsonb_build_object(
             'queue', s.name, 'messages', cardinality(a.message_ids), 'to', (
-                select o.name from howdah.destinations o where o.id = a.other_destination_id))) end, a.reason, null
+                select o.name from howdah.destinations o where o.id = a.other_destination_id
+                  and (howdah._sees_all() or o.dropped_at is null and howdah._sees(o.id))))) end, a.reason, null
         from howdah.operator_acts a where a.act_id = s.act_id
     ) r
     where howdah._may_see_change(case s.kind when 'messages' then 'queue' else s.kind end, s.name,

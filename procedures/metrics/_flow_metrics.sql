@@ -24,13 +24,13 @@ begin
     group by t.metric, t.label, d.name;
     return query
     with kept as (
-        select h.metric, d.name as queue, h.counts, h.seconds
+        select h.metric, d.name as queue, h.counts::numeric[] as counts, h.seconds
         from howdah.metric_histograms h join howdah.destinations d on d.id = h.destination_id
         where h.destination_id = any (p_ids)
         union all
         select s.metric, null, array_agg(s.calls order by s.n), sum(s.seconds)
         from (
-            select h.metric, u.n, sum(u.calls)::bigint as calls, sum(h.seconds) filter (where u.n = 1) as seconds
+            select h.metric, u.n, sum(u.calls) as calls, sum(h.seconds) filter (where u.n = 1) as seconds
             from howdah.metric_histograms h cross join lateral unnest(h.counts) with ordinality u(calls, n)
             where p_ids is null group by h.metric, u.n
         ) s group by s.metric

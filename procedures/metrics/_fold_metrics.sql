@@ -5,6 +5,8 @@
 --
 -- It goes by snapshots, so that a late commit is counted once. A receive of several messages counts each with the wait
 -- of the oldest. The journal is read once, the other records by the index of their transaction ids.
+--
+-- What workers say of their calls is a consumer's word. A number that a bigint cannot hold ends at 9e18.
 create or replace function howdah._fold_metrics() returns void
 language plpgsql volatile
 as $$
@@ -42,7 +44,7 @@ begin
               cross join generate_series(0, cardinality(v_bounds)) b(bucket)) g
         left join named n on n.id = g.id and n.bucket = g.bucket group by g.id
     ), handled as (
-        select coalesce(d.id, 0) as id, u.n, sum(u.calls)::bigint as calls,
+        select coalesce(d.id, 0) as id, u.n, least(sum(u.calls), 9e18)::bigint as calls,
             sum(f.busy_seconds) filter (where u.n = 1) as seconds
         from howdah.worker_figures f
         cross join lateral unnest(f.handling_counts) with ordinality u(calls, n)
@@ -66,7 +68,7 @@ begin
         union all
         select h.id, 'handler', array_agg(h.calls order by h.n), sum(h.seconds) from handled h group by h.id
         on conflict on constraint pk_metric_histograms do update set seconds = t.seconds + excluded.seconds,
-            counts = array(select u.kept + u.gained
+            counts = array(select least(u.kept::numeric + u.gained, 9e18)::bigint
                 from unnest(t.counts, excluded.counts) with ordinality u(kept, gained, n) order by u.n)
     )
     insert into howdah.metric_totals as t (destination_id, metric, label, total)

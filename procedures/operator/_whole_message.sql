@@ -3,6 +3,8 @@
 -- Returns  as howdah.poison_message.
 -- Raises   HD001 no such queue; HD010 not allowed; HD037 on a standby.
 -- Role     internal
+--
+-- Without a queue, a message of a temporary queue is found by its own connection alone.
 create or replace function howdah._whole_message(message_id bigint, queue text)
 returns table (message howdah.message, state text, due_at timestamptz, parked_reason text)
 language plpgsql stable set plan_cache_mode = force_custom_plan
@@ -25,6 +27,8 @@ begin
                        or d.id in (select o.destination_id from howdah.moved o where o.message_id = v_number)
                        or exists (select from howdah.parked w
                            where w.destination_id = d.id and w.message_id = v_number) end
+          and (v_id is not null or not d.name ^@ '_TEMP.' or exists (select from howdah.temporary_queues t
+              where t.destination_id = d.id and t.connection = current_setting('howdah.connection', true)))
           and howdah._has_right(d.id, 'browse'));
     -- Look first where it was sent to, by key: a message that never moved is found without a search.
     return query

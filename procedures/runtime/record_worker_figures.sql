@@ -43,11 +43,11 @@ begin
     end if;
     insert into howdah.worker_figures (worker, queue, listener, from_at, until_at, handled, failed, busy_seconds,
         handling_counts)
-    select v_worker, f.queue, f.listener, v_now - seconds * interval '1 second', v_now, f.handled, f.failed,
-        f.busy_seconds, f.handling_counts
-    from jsonb_to_recordset(figures) f(
-        queue text, listener text, handled bigint, failed bigint, busy_seconds double precision,
-        handling_counts bigint[]);
+    select v_worker, f.queue, f.listener, v_now - seconds * interval '1 second', v_now, f.handled::bigint,
+        f.failed::bigint, f.busy_seconds, f.handling_counts::bigint[]
+    from jsonb_to_recordset(figures) f(  -- numeric, because JSON may write 1 as 1.0
+        queue text, listener text, handled numeric, failed numeric, busy_seconds double precision,
+        handling_counts numeric[]);
     get diagnostics v_count = row_count;
     return v_count;
 end

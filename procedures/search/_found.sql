@@ -59,9 +59,10 @@ begin
             if v_row.hit and (v_text is not null or p_places is null) then
                 v_body := coalesce(v_row.body, howdah._body(v_row.message_id));
                 v_bytes := v_bytes + octet_length(v_body);
-                body := howdah._redacted_text(v_body, v_row.is_text, case when v_row.origin_id is null
-                    then p_paths else howdah._redaction_paths(p_destination.name,
-                        howdah._destination_name(v_row.origin_id)) end);
+                body := howdah._redacted_text(v_body, v_row.is_text, case
+                    when v_row.origin_id is null and v_row.message_id % 1000000 = p_destination.id then p_paths
+                    else howdah._redaction_paths(p_destination.name, howdah._destination_name(v_row.origin_id),
+                        v_row.message_id) end);
             end if;
             if v_row.hit and (v_text is null or strpos(body, v_text) > 0) then
                 v_hits := v_hits + 1;

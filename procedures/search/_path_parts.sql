@@ -7,7 +7,7 @@ language sql immutable
 as $$
     select case
         when p_path = '$' then '{}'::text[]
-        when p_path ~ '^[$]([.]([A-Za-z0-9_-]+|[*])|[[]([0-9]+|[*])[]]){1,20}$'
+        when length(p_path) <= 1000 and p_path ~ '^[$]([.]([A-Za-z0-9_-]+|[*])|[[]([0-9]+|[*])[]]){1,20}$'
             then regexp_split_to_array(regexp_replace(substr(p_path, 3), '[]]', '', 'g'), '[.[]')
         end
 $$;

@@ -6,7 +6,8 @@ create or replace function howdah._redacted(p_message howdah.message) returns ho
 language plpgsql stable
 as $$
 declare
-    v_paths text[] := howdah._redaction_paths(p_message.queue, p_message.origin_queue);
+    v_paths text[] := howdah._redaction_paths(p_message.queue, p_message.origin_queue,
+        p_message.message_id);
 begin
     if v_paths is null then
         return p_message;

@@ -35,7 +35,7 @@ begin
             || filter,
         options -> 'after', batch, 100000,
         case act when 'retry' then '{3}' when 'park' then '{1,2}' else '{1,2,3,4}' end::integer[],
-        howdah._redaction_paths(v_destination.name, null)) f;
+        howdah._redaction_paths(v_destination.name, null, null)) f;
     v_ids := howdah._lock_found(v_destination.id, v_found.places, v_found.ranks, v_found.keys, v_found.ids,
         act = 'replay' and v_target is null);
     done := case

@@ -20,6 +20,6 @@ begin
     select count(f.message_id), max(f.looked), bool_or(f.complete),
         (array_agg(f.cursor) filter (where f.message_id is null))[1]
     from howdah._found(v_destination, filter, after, 100000, 100000, '{1,2,3,4}',
-        howdah._redaction_paths(v_destination.name, null)) f;
+        howdah._redaction_paths(v_destination.name, null, null)) f;
 end
 $$;

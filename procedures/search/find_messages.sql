@@ -39,6 +39,6 @@ begin
         howdah._body_type(f.is_text, f.content_type),
         f.cursor, f.looked, f.complete
     from howdah._found(v_destination, filter, after, max_rows, 20000, null,
-        howdah._redaction_paths(v_destination.name, null)) f;
+        howdah._redaction_paths(v_destination.name, null, null)) f;
 end
 $$;

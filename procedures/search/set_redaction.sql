@@ -20,7 +20,7 @@ begin
     if howdah._path_parts(path) is null then
         raise exception using errcode = 'HD005', message = format('%s is no path of a redaction rule',
             coalesce(quote_literal(left(path, 250)), 'NULL')),
-            hint = 'Up to 20 names and elements: $.card.number, $.people[*].name; $ is the whole body.';
+            hint = 'Up to 20 names and elements in 1000 characters: $.card.number, $.staff[*].pin; $: the whole body.';
     end if;
     insert into howdah.redactions as r (pattern, path, reason, set_at, set_by)
     values (set_redaction.pattern, set_redaction.path, set_redaction.reason, howdah.now(), howdah._caller())

@@ -30,7 +30,8 @@ begin
         (p.message).dead_at, p.due_at, p.parked_reason, b.paths is not null
     from howdah._whole_message(show_message.message_id, v_destination.name) p
     cross join lateral (select coalesce(convert_to((p.message).body, 'UTF8'), (p.message).bytes) as body,
-        howdah._redaction_paths(v_destination.name, (p.message).origin_queue) as paths offset 0) b
+        howdah._redaction_paths(v_destination.name, (p.message).origin_queue,
+            (p.message).message_id) as paths offset 0) b
     limit 1;
 end
 $$;

@@ -14,7 +14,7 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
 as $$
 declare
     v_id integer := (howdah._topic(topic, 'browse')).id;
-    v_paths text[] := case when not howdah._sees_bodies(topic) then howdah._redaction_paths(topic, null) end;
+    v_paths text[] := case when not howdah._sees_bodies(topic) then howdah._redaction_paths(topic, null, null) end;
 begin
     perform howdah._check_all_here();
     if (max_messages > 0) is not true then

@@ -6,6 +6,7 @@ import base64
 
 import pytest
 from console_people import PASSWORD
+from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from starlette.testclient import TestClient
 from support import Db
@@ -100,6 +101,18 @@ def test_failures_of_many_names_and_addresses_take_bounded_memory(monkeypatch: p
     assert attempts.wait("a8", "bob") == 60
 
 
+def test_the_addresses_of_one_ipv6_network_are_one_visitor() -> None:
+    attempts = Attempts(most=3, seconds=60)
+    for number in range(3):
+        attempts.failed(f"2001:db8:0:1::{number}")
+    assert attempts.wait("2001:db8:0:1:ffff::9") > 0
+    assert attempts.wait("2001:db8:0:2::1") == 0
+    for _ in range(3):
+        attempts.failed("192.0.2.1")
+    assert attempts.wait("::ffff:192.0.2.1") > 0
+    assert attempts.wait("::ffff:192.0.2.2") == 0
+
+
 def test_a_trusted_proxy_names_the_role_and_nobody_else_does(login_dsn: str, orders: int) -> None:
     console = app(login_dsn, Proxy(["192.0.2.0/24"]))
     said = {"x-forwarded-user": "console_browser"}
@@ -112,6 +125,28 @@ def test_a_trusted_proxy_names_the_role_and_nobody_else_does(login_dsn: str, ord
         assert browser.get("/queues", headers=twice).status_code == 403
     with TestClient(console, client=("198.51.100.1", 1)) as browser:
         assert browser.get("/queues", headers=said).status_code == 403
+
+
+@pytest.mark.parametrize("named", [b"\x1fconsole_operator", b"console_operator\x1c", b"\x0bconsole_operator"])
+def test_a_proxys_name_that_is_like_a_roles_is_not_that_role(login_dsn: str, orders: int, named: bytes) -> None:
+    console = app(login_dsn, Proxy(["192.0.2.0/24"]))
+    with TestClient(console, client=("192.0.2.9", 1)) as browser:
+        assert browser.get("/queues", headers=[(b"x-forwarded-user", b" console_operator\t")]).status_code == 200
+        assert browser.get("/queues", headers=[(b"x-forwarded-user", named)]).status_code == 403
+
+
+def test_a_name_that_postgresql_would_cut_is_not_the_role_that_remains(login_dsn: str, db: Db, orders: int) -> None:
+    role = f"{db.info.dbname:r<63}"[:63]
+    db.execute(
+        sql.SQL("create role {0}; grant howdah_browser to {0}; grant {0} to console_login").format(sql.Identifier(role))
+    )
+    try:
+        console = app(login_dsn, Proxy(["192.0.2.0/24"]))
+        with TestClient(console, client=("192.0.2.9", 1)) as browser:
+            assert browser.get("/queues", headers={"x-forwarded-user": role}).status_code == 200
+            assert browser.get("/queues", headers={"x-forwarded-user": role + "x"}).status_code == 403
+    finally:
+        db.execute(sql.SQL("drop role {}").format(sql.Identifier(role)))
 
 
 def test_a_log_in_with_rights_of_its_own_is_refused_behind_a_proxy(dsn: str, people: None) -> None:

@@ -158,6 +158,34 @@ def test_a_form_that_is_too_large_is_refused(client: TestClient) -> None:
     assert answer.status_code == 413
 
 
+def test_a_body_in_chunks_is_refused_whatever_length_it_claims(client: TestClient) -> None:
+    claimed = {"content-length": "10", "transfer-encoding": "chunked"}
+    answer = client.post("/act", content="act=pause", headers=claimed)
+    assert (answer.status_code, "too large" in answer.text) == (413, True)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"after": "x"},
+        {"after": "[" * 5000},
+        {"filter": '{"header": ' + "[" * 5000},
+        {"sofar": "\u00b2"},
+        {"left": "9" * 5000},
+        {"act": "send", "body": "b", "headers": "[" * 5000},
+    ],
+)
+def test_a_form_that_no_page_of_ours_made_is_answered_in_words(
+    client: TestClient, orders: int, wrong: dict[str, str]
+) -> None:
+    page = client.get("/act", params={"act": "purge", "queue": "orders"}).text
+    token = re.findall(r'name="token" value="([^"]*)"', page)[0]
+    given = {"act": "purge", "queue": "orders", "reason": "r", "typed": "orders", "filter": "{}", "token": token}
+    answer = client.post("/act", data=given | wrong)
+    assert answer.status_code in (200, 400)
+    assert "<h1>" in answer.text
+
+
 @pytest.mark.parametrize("wrong", ["header=shop", "min_priority=high"])
 def test_a_filter_that_cannot_be_read_is_refused_and_never_left_out(
     client: TestClient, orders: int, wrong: str

@@ -428,3 +428,15 @@ def test_the_pages_of_the_list_leave_nothing_out_though_a_transaction_has_one_ti
         last = rows[-1]
     assert len(whole) >= 10
     assert found == whole
+
+
+def test_who_moved_what_tells_nobody_of_a_queue_that_he_does_not_see(db: Db, connect: Connect) -> None:
+    one(db, "select howdah.create_queue('mine'), howdah.create_queue('hidden')")
+    for verb, holder in db.execute("select verb, role from howdah.list_grants('hidden')").fetchall():
+        if holder != "howdah_admin":
+            one(db, "select howdah.revoke_queue('hidden', %s, %s)", (verb, holder))
+    number = one(db, "select howdah.send('mine', 'x')")
+    one(db, "select howdah.move_messages('mine', array[%s]::bigint[], 'hidden')", (number,))
+    found = "select after from howdah.list_changes('messages')"
+    assert one(db, found)["to"] == "hidden"
+    assert one(connect("howdah_consumer"), found) == {"queue": "mine", "messages": 1}

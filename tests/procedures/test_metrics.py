@@ -381,3 +381,23 @@ def test_metrics_are_for_those_who_may_browse(db: Db, connect: Connect) -> None:
     refused(connect("howdah_browser"), "42501", "select howdah.reset_metrics()")
     refused(db, "HD005", "select howdah.metrics(-1)")
     refused(db, "HD005", "select howdah.metrics(null)")
+
+
+def test_figures_that_workers_made_up_break_no_total(db: Db) -> None:
+    for _ in range(3):
+        work(db)
+        # As many records at the most that one may say would take minutes.
+        db.execute("update howdah.worker_figures set handling_counts = array_fill(9000000000000000000, array[32])")
+        fold(db)
+        found = samples(db)
+        handled = 32 * 9e18
+        assert figure(found, "howdah_handler_seconds_count") == pytest.approx(handled)
+        assert figure(found, "howdah_queue_handler_seconds_bucket", queue="q", le="+Inf") == pytest.approx(handled)
+
+
+def test_a_whole_number_may_be_written_with_a_point(db: Db) -> None:
+    worker = one(db, "select howdah.register_worker('w', 'h', 1, 2, array['q'])")
+    figures = [{"queue": "q", "handled": 1.0, "failed": 0.0, "busy_seconds": 1, "handling_counts": [1.0] + [0.0] * 31}]
+    assert one(db, "select howdah.record_worker_figures(%s, 60, %s)", (worker, json.dumps(figures))) == 1
+    fold(db)
+    assert figure(samples(db), "howdah_handler_seconds_count") == 1

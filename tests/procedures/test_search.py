@@ -1,6 +1,7 @@
 """Finding messages, showing them without what is private, following them, and dealing with all that match."""
 
 import json
+import secrets
 from collections.abc import Iterator
 from typing import Any
 
@@ -349,7 +350,7 @@ def test_redaction_rules_are_listed_dropped_and_on_record(db: Db) -> None:
     made = [("dropped", "over"), ("altered", "two"), ("created", "one")]
     assert changes == [(act, user, "a.* $.x", reason) for act, reason in made]
     refused(db, "HD003", "select howdah.set_redaction('a b', '$')")
-    for path in ("card", "$..card", "$.a b", "", None):
+    for path in ("card", "$..card", "$.a b", "$." + secrets.token_hex(5000), "", None):
         refused(db, "HD005", "select howdah.set_redaction('q', %s)", (path,))
 
 
@@ -513,3 +514,35 @@ def test_things_are_found_by_a_part_of_their_names_by_who_sees_them(db: Db, conn
     one(db, "select howdah.revoke_queue('shop.orders', 'browse', 'howdah_browser')")
     seen = [row for row in everything if "shop.orders" not in row]
     assert reader.execute(found).fetchall() == seen
+def test_a_topics_message_stays_redacted_when_it_dies_in_a_subscription_or_waits_there(
+    db: Db, connect: Connect
+) -> None:
+    one(db, "select howdah.set_redaction('news.eu', '$.card')")
+    one(db, "select howdah.create_topic('news.eu')")
+    for pattern in ("news.eu", "news.>"):
+        subscription = one(db, "select howdah.subscribe(%s, 's')", (pattern,))
+        one(db, "select howdah.alter_queue(%s, '{\"max_failed_deliveries\": 1}')", (subscription,))
+        number = one(db, "select howdah.send('news.eu', %s::jsonb)", (json.dumps(SECRET),))
+        assert fail(db, number, queue=subscription)[2] == "moved"
+        browser = connect("howdah_browser")
+        bodies = [
+            one(browser, "select body from howdah.browse(%s)", (SYSTEM,)),
+            one(browser, "select (message).body from howdah.poison_message(%s)", (number,)),
+            one(browser, "select body from howdah.show_message(%s, %s)", (SYSTEM, number)),
+            column(browser, "select body from howdah.find_messages(%s)", (SYSTEM,))[0],
+        ]
+        assert [json.loads(body)["card"] for body in bodies] == ["[redacted]"] * 4
+        guess = json.dumps({"body": "4111"})
+        assert one(browser, "select matching from howdah.count_matching(%s, %s)", (SYSTEM, guess)) == 0
+        one(db, "select howdah.purge_queue(%s)", (SYSTEM,))
+        one(db, "select howdah.unsubscribe(%s)", (subscription,))
+
+
+def test_an_alias_shows_nothing_that_its_queue_hides(db: Db, connect: Connect) -> None:
+    one(db, "select howdah.set_redaction('q', '$.card')")
+    one(db, "select howdah.create_queue('other'), howdah.create_alias('short', 'q')")
+    moved = one(db, "select howdah.send('other', %s::jsonb)", (json.dumps(SECRET),))
+    one(db, "select howdah.move_messages('other', array[%s]::bigint[], 'q')", (moved,))
+    send(db, SECRET)
+    bodies = column(connect("howdah_browser"), "select body from howdah.browse('short')")
+    assert [json.loads(body)["card"] for body in bodies] == ["[redacted]"] * 2

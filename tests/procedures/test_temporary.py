@@ -120,6 +120,17 @@ def test_only_its_own_connection_receives_or_browses(db: Db, connect: Connect) -
     assert message.delivery_mode == "non-persistent"
 
 
+def test_a_messages_number_opens_nobody_elses_temporary_queue(db: Db, connect: Connect) -> None:
+    mine = connect("howdah_consumer")
+    number = send(db, create(mine), "mine alone")
+    found = "select (message).body from howdah.poison_message(%s)"
+    assert column(mine, found, (number,)) == ["mine alone"]
+    for role in ("howdah_consumer", "howdah_browser", "howdah_admin"):
+        other = connect(role)
+        other.execute("select set_config('howdah.connection', 'guessed-0123456789', false)")
+        assert column(other, found, (number,)) == []
+
+
 def test_whoever_may_send_sends_to_it_and_consumers_alone_make_it(connect: Connect) -> None:
     consumer, producer = connect("howdah_consumer"), connect("howdah_producer")
     queue = create(consumer)
