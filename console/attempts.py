@@ -54,6 +54,36 @@ class Attempts:
 
     def succeeded(self, address: str, user: str) -> None:
         """Know that user at that address from now on."""
+        with self._lock:
+            _keep(self._known, _key(_visitor(address), user), None)
+
+
+class _Failures:
+    """When each key failed, as often as matters."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._at: OrderedDict[Hashable, list[float]] = OrderedDict()
+
+    def full(self, key: Hashable, since: float) -> float | None:
+        """The time of the failure that has to age before the next try. None: a try is free."""
+        recent = [at for at in self._at.get(key, ()) if at > since]
+        return recent[0] if len(recent) >= self._most else None
+
+    def add(self, key: Hashable, now: float) -> None:
+        """Count a failure."""
+        _keep(self._at, key, [*self._at.get(key, ()), now][-self._most :])
+
+
+def _key(address: str, user: str) -> Hashable:
+    return address, user.encode("utf-8", "backslashreplace")[:NAME_BYTES]
+
+
+def _keep(kept: OrderedDict[Hashable, T], key: Hashable, value: T) -> None:
+    kept[key] = value
+    kept.move_to_end(key)
+    while len(kept) > MOST_KEPT:
+        kept.popitem(last=False)
 
 
 def _visitor(address: str) -> str:

@@ -2332,19 +2332,19 @@ $_$;
 
 COMMENT ON FUNCTION howdah._browse_selected(p_destination howdah.destinations, p_selector_sql text, p_rank smallint, p_seq bigint, p_now timestamp with time zone, p_max integer) IS 'a page of ready messages that a compiled selector selects.';
 
-CREATE FUNCTION howdah._bucket_rows(p_metric text, p_counts bigint[]) RETURNS TABLE(le text, messages bigint)
+CREATE FUNCTION howdah._bucket_rows(p_metric text, p_counts numeric[]) RETURNS TABLE(le text, messages numeric)
     LANGUAGE sql IMMUTABLE
     AS $$
     select case when b.n = cardinality(p_counts) then '+Inf'
             when p_metric = 'wait' then (howdah._wait_bounds())[b.n]::text
             else (power(2, b.n - 1)::numeric / 1000000)::text end,
         b.messages
-    from (select u.n::integer as n, (sum(u.messages) over (order by u.n))::bigint as messages
+    from (select u.n::integer as n, sum(u.messages) over (order by u.n) as messages
         from unnest(p_counts) with ordinality u(messages, n)) b
     where p_metric = 'wait' or b.n = cardinality(p_counts) or b.n >= 7 and b.n % 2 = 1
 $$;
 
-COMMENT ON FUNCTION howdah._bucket_rows(p_metric text, p_counts bigint[]) IS 'the buckets of a histogram, each with all that is not longer than its bound.';
+COMMENT ON FUNCTION howdah._bucket_rows(p_metric text, p_counts numeric[]) IS 'the buckets of a histogram, each with all that is not longer than its bound.';
 
 CREATE FUNCTION howdah._busiest_queues(p_most integer) RETURNS integer[]
     LANGUAGE sql STABLE
@@ -7438,13 +7438,13 @@ begin
     group by t.metric, t.label, d.name;
     return query
     with kept as (
-        select h.metric, d.name as queue, h.counts, h.seconds
+        select h.metric, d.name as queue, h.counts::numeric[] as counts, h.seconds
         from howdah.metric_histograms h join howdah.destinations d on d.id = h.destination_id
         where h.destination_id = any (p_ids)
         union all
         select s.metric, null, array_agg(s.calls order by s.n), sum(s.seconds)
         from (
-            select h.metric, u.n, sum(u.calls)::bigint as calls, sum(h.seconds) filter (where u.n = 1) as seconds
+            select h.metric, u.n, sum(u.calls) as calls, sum(h.seconds) filter (where u.n = 1) as seconds
             from howdah.metric_histograms h cross join lateral unnest(h.counts) with ordinality u(calls, n)
             where p_ids is null group by h.metric, u.n
         ) s group by s.metric
@@ -7500,7 +7500,7 @@ begin
               cross join generate_series(0, cardinality(v_bounds)) b(bucket)) g
         left join named n on n.id = g.id and n.bucket = g.bucket group by g.id
     ), handled as (
-        select coalesce(d.id, 0) as id, u.n, sum(u.calls)::bigint as calls,
+        select coalesce(d.id, 0) as id, u.n, least(sum(u.calls), 9e18)::bigint as calls,
             sum(f.busy_seconds) filter (where u.n = 1) as seconds
         from howdah.worker_figures f
         cross join lateral unnest(f.handling_counts) with ordinality u(calls, n)
@@ -7524,7 +7524,7 @@ begin
         union all
         select h.id, 'handler', array_agg(h.calls order by h.n), sum(h.seconds) from handled h group by h.id
         on conflict on constraint pk_metric_histograms do update set seconds = t.seconds + excluded.seconds,
-            counts = array(select u.kept + u.gained
+            counts = array(select least(u.kept::numeric + u.gained, 9e18)::bigint
                 from unnest(t.counts, excluded.counts) with ordinality u(kept, gained, n) order by u.n)
     )
     insert into howdah.metric_totals as t (destination_id, metric, label, total)
@@ -7754,9 +7754,10 @@ begin
             if v_row.hit and (v_text is not null or p_places is null) then
                 v_body := coalesce(v_row.body, howdah._body(v_row.message_id));
                 v_bytes := v_bytes + octet_length(v_body);
-                body := howdah._redacted_text(v_body, v_row.is_text, case when v_row.origin_id is null
-                    then p_paths else howdah._redaction_paths(p_destination.name,
-                        howdah._destination_name(v_row.origin_id)) end);
+                body := howdah._redacted_text(v_body, v_row.is_text, case
+                    when v_row.origin_id is null and v_row.message_id % 1000000 = p_destination.id then p_paths
+                    else howdah._redaction_paths(p_destination.name, howdah._destination_name(v_row.origin_id),
+                        v_row.message_id) end);
             end if;
             if v_row.hit and (v_text is null or strpos(body, v_text) > 0) then
                 v_hits := v_hits + 1;
@@ -13193,7 +13194,7 @@ CREATE FUNCTION howdah._path_parts(p_path text) RETURNS text[]
     AS $_$
     select case
         when p_path = '$' then '{}'::text[]
-        when p_path ~ '^[$]([.]([A-Za-z0-9_-]+|[*])|[[]([0-9]+|[*])[]]){1,20}$'
+        when length(p_path) <= 1000 and p_path ~ '^[$]([.]([A-Za-z0-9_-]+|[*])|[[]([0-9]+|[*])[]]){1,20}$'
             then regexp_split_to_array(regexp_replace(substr(p_path, 3), '[]]', '', 'g'), '[.[]')
         end
 $_$;
@@ -15311,7 +15312,8 @@ CREATE FUNCTION howdah._redacted(p_message howdah.message) RETURNS howdah.messag
     LANGUAGE plpgsql STABLE
     AS $$
 declare
-    v_paths text[] := howdah._redaction_paths(p_message.queue, p_message.origin_queue);
+    v_paths text[] := howdah._redaction_paths(p_message.queue, p_message.origin_queue,
+        p_message.message_id);
 begin
     if v_paths is null then
         return p_message;
@@ -15356,14 +15358,16 @@ $_$;
 
 COMMENT ON FUNCTION howdah._redacted_text(p_body bytea, p_is_text boolean, p_paths text[]) IS 'a body as text for people, without what is private.';
 
-CREATE FUNCTION howdah._redaction_paths(p_name text, p_origin text) RETURNS text[]
+CREATE FUNCTION howdah._redaction_paths(p_name text, p_origin text, p_message_id bigint) RETURNS text[]
     LANGUAGE sql STABLE
     AS $$
     select array_agg(distinct r.path order by r.path) from howdah.redactions r
     where howdah._matches_wildcard(p_name, r.pattern) or howdah._matches_wildcard(p_origin, r.pattern)
+        or howdah._matches_wildcard(howdah._destination_name((p_message_id % 1000000)::integer), r.pattern)
+        or howdah._matches_wildcard((select a.target from howdah.aliases a where a.name = p_name), r.pattern)
 $$;
 
-COMMENT ON FUNCTION howdah._redaction_paths(p_name text, p_origin text) IS 'what is private in the bodies of messages that lie in one destination and came from another (NULL: from none).';
+COMMENT ON FUNCTION howdah._redaction_paths(p_name text, p_origin text, p_message_id bigint) IS 'what is private in the body of a message that lies in one destination and came from another (NULL: from none).';
 
 CREATE FUNCTION howdah._redelivery_delay(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) RETURNS interval
     LANGUAGE sql
@@ -20161,6 +20165,8 @@ begin
                        or d.id in (select o.destination_id from howdah.moved o where o.message_id = v_number)
                        or exists (select from howdah.parked w
                            where w.destination_id = d.id and w.message_id = v_number) end
+          and (v_id is not null or not d.name ^@ '_TEMP.' or exists (select from howdah.temporary_queues t
+              where t.destination_id = d.id and t.connection = current_setting('howdah.connection', true)))
           and howdah._has_right(d.id, 'browse'));
     -- Look first where it was sent to, by key: a message that never moved is found without a search.
     return query
@@ -20587,7 +20593,7 @@ begin
             || filter,
         options -> 'after', batch, 100000,
         case act when 'retry' then '{3}' when 'park' then '{1,2}' else '{1,2,3,4}' end::integer[],
-        howdah._redaction_paths(v_destination.name, null)) f;
+        howdah._redaction_paths(v_destination.name, null, null)) f;
     v_ids := howdah._lock_found(v_destination.id, v_found.places, v_found.ranks, v_found.keys, v_found.ids,
         act = 'replay' and v_target is null);
     done := case
@@ -21762,7 +21768,7 @@ begin
     select count(f.message_id), max(f.looked), bool_or(f.complete),
         (array_agg(f.cursor) filter (where f.message_id is null))[1]
     from howdah._found(v_destination, filter, after, 100000, 100000, '{1,2,3,4}',
-        howdah._redaction_paths(v_destination.name, null)) f;
+        howdah._redaction_paths(v_destination.name, null, null)) f;
 end
 $$;
 
@@ -22626,7 +22632,7 @@ begin
         howdah._body_type(f.is_text, f.content_type),
         f.cursor, f.looked, f.complete
     from howdah._found(v_destination, filter, after, max_rows, 20000, null,
-        howdah._redaction_paths(v_destination.name, null)) f;
+        howdah._redaction_paths(v_destination.name, null, null)) f;
 end
 $$;
 
@@ -24145,7 +24151,8 @@ begin
         union all
         select a.actor, a.act, null, case when s.kind = 'messages' then jsonb_strip_nulls(jsonb_build_object(
             'queue', s.name, 'messages', cardinality(a.message_ids), 'to', (
-                select o.name from howdah.destinations o where o.id = a.other_destination_id))) end, a.reason, null
+                select o.name from howdah.destinations o where o.id = a.other_destination_id
+                  and (howdah._sees_all() or o.dropped_at is null and howdah._sees(o.id))))) end, a.reason, null
         from howdah.operator_acts a where a.act_id = s.act_id
     ) r
     where howdah._may_see_change(case s.kind when 'messages' then 'queue' else s.kind end, s.name,
@@ -27427,11 +27434,11 @@ begin
     end if;
     insert into howdah.worker_figures (worker, queue, listener, from_at, until_at, handled, failed, busy_seconds,
         handling_counts)
-    select v_worker, f.queue, f.listener, v_now - seconds * interval '1 second', v_now, f.handled, f.failed,
-        f.busy_seconds, f.handling_counts
-    from jsonb_to_recordset(figures) f(
-        queue text, listener text, handled bigint, failed bigint, busy_seconds double precision,
-        handling_counts bigint[]);
+    select v_worker, f.queue, f.listener, v_now - seconds * interval '1 second', v_now, f.handled::bigint,
+        f.failed::bigint, f.busy_seconds, f.handling_counts::bigint[]
+    from jsonb_to_recordset(figures) f(  -- numeric, because JSON may write 1 as 1.0
+        queue text, listener text, handled numeric, failed numeric, busy_seconds double precision,
+        handling_counts numeric[]);
     get diagnostics v_count = row_count;
     return v_count;
 end
@@ -28877,7 +28884,7 @@ begin
     if howdah._path_parts(path) is null then
         raise exception using errcode = 'HD005', message = format('%s is no path of a redaction rule',
             coalesce(quote_literal(left(path, 250)), 'NULL')),
-            hint = 'Up to 20 names and elements: $.card.number, $.people[*].name; $ is the whole body.';
+            hint = 'Up to 20 names and elements in 1000 characters: $.card.number, $.staff[*].pin; $: the whole body.';
     end if;
     insert into howdah.redactions as r (pattern, path, reason, set_at, set_by)
     values (set_redaction.pattern, set_redaction.path, set_redaction.reason, howdah.now(), howdah._caller())
@@ -29022,7 +29029,8 @@ begin
         (p.message).dead_at, p.due_at, p.parked_reason, b.paths is not null
     from howdah._whole_message(show_message.message_id, v_destination.name) p
     cross join lateral (select coalesce(convert_to((p.message).body, 'UTF8'), (p.message).bytes) as body,
-        howdah._redaction_paths(v_destination.name, (p.message).origin_queue) as paths offset 0) b
+        howdah._redaction_paths(v_destination.name, (p.message).origin_queue,
+            (p.message).message_id) as paths offset 0) b
     limit 1;
 end
 $$;
@@ -29255,7 +29263,7 @@ CREATE FUNCTION howdah.topic_history(topic text, since timestamp with time zone 
     AS $$
 declare
     v_id integer := (howdah._topic(topic, 'browse')).id;
-    v_paths text[] := case when not howdah._sees_bodies(topic) then howdah._redaction_paths(topic, null) end;
+    v_paths text[] := case when not howdah._sees_bodies(topic) then howdah._redaction_paths(topic, null, null) end;
 begin
     perform howdah._check_all_here();
     if (max_messages > 0) is not true then
@@ -32896,7 +32904,7 @@ REVOKE ALL ON FUNCTION howdah._browse(queue text, max_messages integer, after_pr
 
 REVOKE ALL ON FUNCTION howdah._browse_selected(p_destination howdah.destinations, p_selector_sql text, p_rank smallint, p_seq bigint, p_now timestamp with time zone, p_max integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._bucket_rows(p_metric text, p_counts bigint[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._bucket_rows(p_metric text, p_counts numeric[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._busiest_queues(p_most integer) FROM PUBLIC;
 
@@ -33796,7 +33804,7 @@ REVOKE ALL ON FUNCTION howdah._redacted(p_message howdah.message) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._redacted_text(p_body bytea, p_is_text boolean, p_paths text[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._redaction_paths(p_name text, p_origin text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._redaction_paths(p_name text, p_origin text, p_message_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._redelivery_delay(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) FROM PUBLIC;
 

@@ -104,13 +104,13 @@ def test_failures_of_many_names_and_addresses_take_bounded_memory(monkeypatch: p
 def test_the_addresses_of_one_ipv6_network_are_one_visitor() -> None:
     attempts = Attempts(most=3, seconds=60)
     for number in range(3):
-        attempts.failed(f"2001:db8:0:1::{number}")
-    assert attempts.wait("2001:db8:0:1:ffff::9") > 0
-    assert attempts.wait("2001:db8:0:2::1") == 0
+        attempts.failed(f"2001:db8:0:1::{number}", "ann")
+    assert attempts.wait("2001:db8:0:1:ffff::9", "ann") > 0
+    assert attempts.wait("2001:db8:0:2::1", "ann") == 0
     for _ in range(3):
-        attempts.failed("192.0.2.1")
-    assert attempts.wait("::ffff:192.0.2.1") > 0
-    assert attempts.wait("::ffff:192.0.2.2") == 0
+        attempts.failed("192.0.2.1", "ann")
+    assert attempts.wait("::ffff:192.0.2.1", "ann") > 0
+    assert attempts.wait("::ffff:192.0.2.2", "ann") == 0
 
 
 def test_a_trusted_proxy_names_the_role_and_nobody_else_does(login_dsn: str, orders: int) -> None:

@@ -514,6 +514,8 @@ def test_things_are_found_by_a_part_of_their_names_by_who_sees_them(db: Db, conn
     one(db, "select howdah.revoke_queue('shop.orders', 'browse', 'howdah_browser')")
     seen = [row for row in everything if "shop.orders" not in row]
     assert reader.execute(found).fetchall() == seen
+
+
 def test_a_topics_message_stays_redacted_when_it_dies_in_a_subscription_or_waits_there(
     db: Db, connect: Connect
 ) -> None:
