@@ -6,8 +6,8 @@
 --          maintenance command.
 -- Role     howdah_admin howdah_auditor
 --
--- An alias has the rules of its target, which are explained then. It tells of access rules alone. To call a function, a role also needs EXECUTE, for which it is a member of Howdah's
--- roles.
+-- An alias has the rules of its target, which are explained then. It tells of access rules alone. To call a function, a
+-- role also needs EXECUTE, for which it is a member of Howdah's roles.
 create or replace function howdah.explain_access(role text, resource text, name text, operation text) returns table (
     allowed boolean, rule text, principal text, rule_set text, why text
 )
