@@ -75,7 +75,7 @@ def confirming(work: Work, act: Act, name: str, asked: Asked, lost: str) -> Show
 
 def sofar(given: Mapping[str, Any]) -> Done:
     """What the batches before have done, as the page between them says."""
-    count, left = (_number(given.get(name)) or 0 for name in ("sofar", "left"))
+    count, left = (max(whole(str(given.get(name))) or 0, 0) for name in ("sofar", "left"))
     return Done(count, None, left, str(given.get("why", "")))
 
 
@@ -92,7 +92,7 @@ def going_on(act: Act, name: str, asked: Asked, done: Done) -> Shown:
     if "typed" in asked.values:
         carried["typed"] = asked.values["typed"]
     carried |= {"after": done.after or "", "sofar": str(done.count), "left": str(done.left), "why": done.why}
-    dealt_with, total = done.count + done.left, _number(asked.values.get("total"))
+    dealt_with, total = done.count + done.left, whole(asked.values.get("total", ""))
     # More may have come since they were counted.
     progress = {"value": dealt_with, "max": max(total, dealt_with)} if total else {}
     return _form(act, name, asked, carried, going=f"So far: {told(done)}", progress=progress)
@@ -116,10 +116,6 @@ def _typed(work: Work, act: Act, asked: Asked) -> tuple[str, str, str, str]:
 
 def _carried(asked: Asked) -> dict[str, str]:
     return {field: asked.values[field] for field in CARRIED if asked.values.get(field)}
-
-
-def _number(given: Any) -> int | None:
-    return int(given) if str(given).isdecimal() and len(str(given)) < 19 else None
 
 
 def _form(act: Act, name: str, asked: Asked, carried: Mapping[str, str], **values: Any) -> Shown:
