@@ -194,7 +194,7 @@ def test_an_audit_that_cannot_be_made_is_one_line(dsn: str, tmp_path: object) ->
     refused(howdah(dsn, "audit", "--jdbc-jar", "/nowhere.jar"), "/nowhere.jar", 3)
 
 
-@pytest.mark.parametrize("words", [(), ("--last",), ("--no-record",)])
+@pytest.mark.parametrize("words", [(), ("--last",)])
 def test_an_audit_for_which_the_right_is_missing_accuses_nobody(dsn: str, words: tuple[str, ...]) -> None:
     """Exit code 1 says that a rule is broken."""
     mine = make_conninfo(dsn, options="-c role=howdah_producer")
