@@ -22,7 +22,8 @@ begin
             coalesce(quote_literal(left(p_name, 150)), 'NULL'), coalesce(v_fault, 'it is not SCHEMA.FUNCTION')),
             hint = format(
                 'It is SCHEMA.FUNCTION, a function %s returning %s, SECURITY DEFINER, which belongs to an ordinary '
-                'role and which the role howdah_nobody may EXECUTE.', v_shape.signature, v_shape.returns);
+                'role and which the role howdah_nobody may EXECUTE.', v_shape.signature,
+                case p_kind when 'transformation' then 'howdah.message' else 'boolean' end);
     end if;
     select p.oid, p.pronamespace, pg_get_userbyid(p.proowner)::text as owner into v_function
     from pg_proc p where p.oid = split_part(howdah._function_version(p_name, p_kind), ' ', 1)::oid;
