@@ -24843,6 +24843,8 @@ begin
     if max_rows is null or max_rows not between 1 and 1000 then
         raise exception using errcode = 'HD005',
             message = format('max_rows must be 1 to 1000, not %s', coalesce(max_rows::text, 'NULL'));
+    elsif extract(epoch from min_age) not between 0 and 864000000 then
+        raise exception using errcode = 'HD005', message = format('min_age must be 0 to 10000 days, not %s', min_age);
     end if;
     return query
     with locked as materialized (
