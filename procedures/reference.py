@@ -34,6 +34,7 @@ TITLES = {
     "engine": "The engine as a whole",
     "services": "Services",
     "inspect": "Looking",
+    "kept": "Kept bodies",
     "metrics": "Metrics",
     "search": "Searching",
     "views": "Views",
