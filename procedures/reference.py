@@ -72,6 +72,7 @@ PAGES = {
     "cluster": ("instances",),
     "services": ("services",),
     "inspect": ("request-reply", "limits"),
+    "kept": ("kept-bodies",),
     "metrics": ("metrics",),
     "runtime": ("health",),
     "search": ("search",),

@@ -9052,14 +9052,15 @@ $$;
 
 COMMENT ON FUNCTION howdah._journal_totals(p_id integer, p_fresh boolean) IS 'the number of messages by destination and event: the stored totals and, with p_fresh, what the journal has beyond them.';
 
-CREATE FUNCTION howdah._keep(p_destination_id integer, p_messages howdah.message[], p_until timestamp with time zone, p_read_counts integer[] DEFAULT NULL::integer[], p_visible_at timestamp with time zone[] DEFAULT NULL::timestamp with time zone[], p_last_read_at timestamp with time zone[] DEFAULT NULL::timestamp with time zone[]) RETURNS void
+CREATE FUNCTION howdah._keep(p_destination_id integer, p_messages howdah.message[], p_keep_ms bigint, p_read_counts integer[] DEFAULT NULL::integer[], p_visible_at timestamp with time zone[] DEFAULT NULL::timestamp with time zone[], p_last_read_at timestamp with time zone[] DEFAULT NULL::timestamp with time zone[]) RETURNS void
     LANGUAGE sql
     AS $$
+    with n as materialized (select howdah.now() as moment)
     insert into howdah.kept_messages (message_id, kept_at, kept_until, sent_at, expires_at, dead_at, visible_at,
         last_read_at, destination_id, delivery_count, stage, priority, reliability, nonpersistent, is_text,
         content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, origin_queue, dead_reason)
-    select m.message_id, n.moment, p_until, m.sent_at, m.expires_at, m.dead_at, m.visible_at, m.last_read_at,
-        p_destination_id, coalesce(m.read_count, m.delivery_count), m.stage, m.priority,
+    select m.message_id, n.moment, coalesce(n.moment + p_keep_ms * interval '1 millisecond', 'infinity'), m.sent_at,
+        m.expires_at, m.dead_at, m.visible_at, m.last_read_at, p_destination_id, coalesce(m.read_count, m.delivery_count), m.stage, m.priority,
         array_position(array['BEST_EFFORT_NONPERSISTENT', 'EXPRESS_NONPERSISTENT', 'RELIABLE_NONPERSISTENT',
             'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], m.reliability) - 1,
         m.delivery_mode = 'non-persistent', m.body is not null, m.content_type,
@@ -9069,10 +9070,10 @@ CREATE FUNCTION howdah._keep(p_destination_id integer, p_messages howdah.message
         headers, priority, correlation_id, reply_to, message_type, conversation_id, delivery_mode, sent_at, expires_at,
         delivery_count, redelivered, "position", stage, origin_queue, dead_reason, dead_at, reliability, read_count,
         visible_at, last_read_at)
-    cross join (select howdah.now() as moment) n
+    cross join n
 $$;
 
-COMMENT ON FUNCTION howdah._keep(p_destination_id integer, p_messages howdah.message[], p_until timestamp with time zone, p_read_counts integer[], p_visible_at timestamp with time zone[], p_last_read_at timestamp with time zone[]) IS 'keep messages that this transaction consumes.';
+COMMENT ON FUNCTION howdah._keep(p_destination_id integer, p_messages howdah.message[], p_keep_ms bigint, p_read_counts integer[], p_visible_at timestamp with time zone[], p_last_read_at timestamp with time zone[]) IS 'keep messages that this transaction consumes.';
 
 CREATE FUNCTION howdah._keep_body(p_message_id bigint, p_body bytea) RETURNS void
     LANGUAGE plpgsql
@@ -9194,18 +9195,12 @@ begin
                 case when pg_sequence_last_value(p_destination.failing) is null then 0
                     else howdah._failures(p_destination.id, m.message_id, m.stage, m.conversation_id,
                         howdah._group(m.headers, m.conversation_id)) end)
-            from unnest(p_messages) m), howdah._keep_until(p_destination));
+            from unnest(p_messages) m), p_destination.keep_bodies_ms);
     end if;
 end
 $$;
 
 COMMENT ON FUNCTION howdah._keep_stored(p_destination howdah.destinations, p_messages howdah.msgs[], p_nonpersistent boolean) IS 'keep messages that this transaction deletes from where they are stored.';
-
-CREATE FUNCTION howdah._keep_until(p_destination howdah.destinations) RETURNS timestamp with time zone
-    LANGUAGE sql
-    AS $$ select howdah.now() + p_destination.keep_bodies_ms * interval '1 millisecond' $$;
-
-COMMENT ON FUNCTION howdah._keep_until(p_destination howdah.destinations) IS 'until when a message that is consumed now stays readable.';
 
 CREATE FUNCTION howdah._kept_for(p_slot integer) RETURNS text
     LANGUAGE sql
@@ -14682,7 +14677,7 @@ declare
         select r from howdah._receive_by_lane(p_id, p_name, p_want, p_hold, p_selector, p_consumer, false) r);
 begin
     if not p_hold and cardinality(v_messages) > 0 then
-        perform howdah._keep(p_id, v_messages, howdah._keep_until(d)) from howdah.destinations d
+        perform howdah._keep(p_id, v_messages, d.keep_bodies_ms) from howdah.destinations d
         where d.id = p_id and d.keep_bodies_ms is not null;
     end if;
     return query select * from unnest(v_messages);
@@ -19328,7 +19323,7 @@ begin
     return next howdah._message(v_found.message, p_queue.name, v_found.nonpersistent, v_failed.failures);
     if p_queue.keep_bodies_ms is not null then
         perform howdah._keep(p_queue.id, array[howdah._message(v_found.message, p_queue.name,
-            v_found.nonpersistent, v_failed.failures)], howdah._keep_until(p_queue));
+            v_found.nonpersistent, v_failed.failures)], p_queue.keep_bodies_ms);
     end if;
     perform howdah._journal(p_queue, 'consumed', array[p_message.message_id], v_found.nonpersistent, null, null,
         p_message.sent_at);
@@ -21169,7 +21164,8 @@ begin
         producer_may_override = v_new.producer_may_override,
         exception_discard_reliability = v_new.exception_discard_reliability,
         discard_with_sender = v_new.discard_with_sender, stamp_user = v_new.stamp_user,
-        keep_bodies_ms = v_new.keep_bodies_ms, message_groups = v_new.message_groups, delivery_policy = v_new.delivery_policy,
+        keep_bodies_ms = v_new.keep_bodies_ms,
+        message_groups = v_new.message_groups, delivery_policy = v_new.delivery_policy,
         groups_at = case when (v_new.message_groups, v_new.delivery_policy) = (d.message_groups, d.delivery_policy)
             then d.groups_at else howdah.now() end,
         main_rank = case when v_new.persistent = d.persistent then d.main_rank
@@ -22397,7 +22393,7 @@ begin
     get diagnostics v_count = row_count;
     if v_count > 0 then
         perform howdah._record_act('purged', v_destination.id, '{}', null,
-            coalesce(format('%s kept messages: %s', v_count, reason), format('%s kept messages', v_count)));
+            concat_ws(': ', format('%s kept messages', v_count), nullif(reason, '')));
     end if;
     return v_count;
 end
@@ -22552,6 +22548,7 @@ begin
     end if;
     perform howdah._adopt(v_destination.id);  -- it comes back by no late message
     perform howdah._end_destination(v_destination.id);
+    delete from howdah.kept_messages k where k.destination_id = v_destination.id;
     return v_discarded;
 end
 $$;
@@ -24931,12 +24928,12 @@ begin
             null::bigint as wal_bytes, s.is_hidden as hidden,
             case when s.is_hidden then 'See it as a superuser, or: grant pg_read_all_stats to '
                     || quote_ident(current_user)
-                when s.state like 'idle in transaction%' or s.xact_start <= v_now - min_age
+                when s.state like 'idle in transaction%' or v_now - s.xact_start >= min_age
                     then format('Have it commit, or end it: select pg_terminate_backend(%s)', s.pid) end as advice
         from session s
         left join held h on h.pid = s.pid
         left join waits w on w.pid = s.pid
-        where s.xact_start <= v_now - min_age or w.blocks > 0 or s.datid is null
+        where v_now - s.xact_start >= min_age or w.blocks > 0 or s.datid is null
            or s.is_hidden and s.held_back is not null
         union all
         select 'prepared', x.gid, x.owner::text, null, null, 'prepared', x.prepared, null,
@@ -27529,7 +27526,7 @@ begin
     return next howdah._message(v_found.message, v_destination.name, v_found.nonpersistent, v_failures);
     if v_destination.keep_bodies_ms is not null then
         perform howdah._keep(v_destination.id, array[howdah._message(v_found.message, v_destination.name,
-            v_found.nonpersistent, v_failures)], howdah._keep_until(v_destination));
+            v_found.nonpersistent, v_failures)], v_destination.keep_bodies_ms);
     end if;
     perform howdah._journal(v_destination, 'consumed', array[v_attempt.message_id], v_found.nonpersistent, null, null,
         (v_found.message).sent_at);
@@ -28239,8 +28236,10 @@ begin
             quote_literal(v_target.name)),
             hint = 'Kept messages are sent to a queue.';
     end if;
-    select w.id into v_missing from unnest(message_ids) w(id)
-    where w.id is null or not exists (select from howdah._kept_rows(v_source.id, 1, array[w.id])) limit 1;
+    select w.id into v_missing
+    from unnest(message_ids) w(id)
+    left join (select k.message_id from howdah._kept_rows(v_source.id, null, message_ids) k) r on r.message_id = w.id
+    where r.message_id is null limit 1;
     if found then
         raise exception using errcode = 'HD013', message = format('queue %s keeps no message %s',
             quote_literal(queue), coalesce(v_missing::text, 'NULL')),
@@ -33920,7 +33919,7 @@ REVOKE ALL ON FUNCTION howdah._journal_since(p_since pg_snapshot, p_until pg_sna
 
 REVOKE ALL ON FUNCTION howdah._journal_totals(p_id integer, p_fresh boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._keep(p_destination_id integer, p_messages howdah.message[], p_until timestamp with time zone, p_read_counts integer[], p_visible_at timestamp with time zone[], p_last_read_at timestamp with time zone[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._keep(p_destination_id integer, p_messages howdah.message[], p_keep_ms bigint, p_read_counts integer[], p_visible_at timestamp with time zone[], p_last_read_at timestamp with time zone[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._keep_body(p_message_id bigint, p_body bytea) FROM PUBLIC;
 
@@ -33935,8 +33934,6 @@ REVOKE ALL ON FUNCTION howdah._keep_lock(p_name text, p_holder text, p_now times
 REVOKE ALL ON FUNCTION howdah._keep_receipts(p_arrival_id integer, p_attempt uuid, p_started timestamp with time zone, p_message_ids bigint[], p_sent_ats timestamp with time zone[], p_local_ids bigint[], p_levels text[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._keep_stored(p_destination howdah.destinations, p_messages howdah.msgs[], p_nonpersistent boolean) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._keep_until(p_destination howdah.destinations) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._kept_for(p_slot integer) FROM PUBLIC;
 

@@ -16,7 +16,7 @@ begin
                 case when pg_sequence_last_value(p_destination.failing) is null then 0
                     else howdah._failures(p_destination.id, m.message_id, m.stage, m.conversation_id,
                         howdah._group(m.headers, m.conversation_id)) end)
-            from unnest(p_messages) m), howdah._keep_until(p_destination));
+            from unnest(p_messages) m), p_destination.keep_bodies_ms);
     end if;
 end
 $$;

@@ -14,7 +14,7 @@ declare
         select r from howdah._receive_by_lane(p_id, p_name, p_want, p_hold, p_selector, p_consumer, false) r);
 begin
     if not p_hold and cardinality(v_messages) > 0 then
-        perform howdah._keep(p_id, v_messages, howdah._keep_until(d)) from howdah.destinations d
+        perform howdah._keep(p_id, v_messages, d.keep_bodies_ms) from howdah.destinations d
         where d.id = p_id and d.keep_bodies_ms is not null;
     end if;
     return query select * from unnest(v_messages);

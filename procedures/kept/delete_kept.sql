@@ -26,7 +26,7 @@ begin
     get diagnostics v_count = row_count;
     if v_count > 0 then
         perform howdah._record_act('purged', v_destination.id, '{}', null,
-            coalesce(format('%s kept messages: %s', v_count, reason), format('%s kept messages', v_count)));
+            concat_ws(': ', format('%s kept messages', v_count), nullif(reason, '')));
     end if;
     return v_count;
 end

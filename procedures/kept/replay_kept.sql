@@ -43,8 +43,10 @@ begin
             quote_literal(v_target.name)),
             hint = 'Kept messages are sent to a queue.';
     end if;
-    select w.id into v_missing from unnest(message_ids) w(id)
-    where w.id is null or not exists (select from howdah._kept_rows(v_source.id, 1, array[w.id])) limit 1;
+    select w.id into v_missing
+    from unnest(message_ids) w(id)
+    left join (select k.message_id from howdah._kept_rows(v_source.id, null, message_ids) k) r on r.message_id = w.id
+    where r.message_id is null limit 1;
     if found then
         raise exception using errcode = 'HD013', message = format('queue %s keeps no message %s',
             quote_literal(queue), coalesce(v_missing::text, 'NULL')),
