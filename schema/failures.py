@@ -227,9 +227,9 @@ operator_acts = Table(
         Text,
         nullable=False,
         comment=(
-            "sent (by hand), replayed, edited, resent (a kept message), moved, parked, retried, discarded, purged; paused or resumed (a queue, "
-            "schedule or link), cancelled or fired (a schedule, by hand), sought (a subscription) or ended (somebody "
-            "else's consumer); of the engine paused, quiesced, stopped or resumed."
+            "sent (by hand), replayed, edited, resent (a kept message), moved, parked, retried, discarded, purged; "
+            "paused or resumed (a queue, schedule or link), cancelled or fired (a schedule, by hand), sought (a "
+            "subscription) or ended (somebody else's consumer); of the engine paused, quiesced, stopped or resumed."
         ),
     ),
     Column("reason", Text, comment="Why, in the operator's words."),

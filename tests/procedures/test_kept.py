@@ -280,7 +280,8 @@ def test_who_may_browse_sees_what_was_kept_and_redactions_hide_what_they_hide(
         refused(connect(role), "42501", "select howdah.delete_kept('q')")
         refused(connect(role), "42501", "select * from howdah.kept_messages")
     one(db, "select howdah.create_queue('other')")
-    db.execute("delete from howdah.destination_grants where destination_id = (select id from howdah.destinations where name = 'q')")
+    db.execute("delete from howdah.destination_grants g using howdah.destinations d"
+               " where d.id = g.destination_id and d.name = 'q'")  # fmt: skip
     refused(connect("howdah_browser"), "HD010", look)
     refused(connect("howdah_admin"), "HD010", "select howdah.replay_kept('q', target => 'other')")
     refused(connect("howdah_admin"), "HD010", "select howdah.delete_kept('q')")
