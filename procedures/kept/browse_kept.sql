@@ -2,7 +2,7 @@
 -- consumed and that their queue keeps (docs/kept-bodies.md).
 --
 -- Returns  up to max_messages messages by time and id, the oldest first, with the whole body; those past their time
---          are not shown. kept_until is infinity for what stays until somebody deletes it.
+--          are not shown. kept_until is NULL for what stays until somebody deletes it.
 -- Raises   HD001 no such queue; HD005 wrong argument; HD010 not allowed.
 -- Role     howdah_browser howdah_consumer howdah_admin
 --
@@ -44,7 +44,8 @@ begin
         if not v_whole then
             v_message := howdah._redacted(v_message);
         end if;
-        return query select v_message.message_id, v_kept.kept_at, v_kept.kept_until, v_message.body, v_message.bytes,
+        return query select v_message.message_id, v_kept.kept_at, nullif(v_kept.kept_until, 'infinity'),
+            v_message.body, v_message.bytes,
             v_message.content_type, v_message.headers, v_message.priority, v_message.correlation_id,
             v_message.reply_to, v_message.message_type, v_message.conversation_id, v_message.delivery_mode,
             v_message.sent_at, v_message.expires_at, v_message.delivery_count, v_message.origin_queue,
