@@ -177,6 +177,7 @@ CREATE TABLE howdah.destinations (
     tickets regclass,
     process_expired boolean DEFAULT false NOT NULL,
     keep_bodies_ms bigint,
+    last_value_key text,
     message_groups text DEFAULT 'none'::text NOT NULL,
     delivery_policy text DEFAULT 'shared'::text NOT NULL,
     groups_at timestamp with time zone,
@@ -369,6 +370,8 @@ COMMENT ON COLUMN howdah.destinations.tickets IS 'A sequence: the tickets that s
 COMMENT ON COLUMN howdah.destinations.process_expired IS 'True: expired messages go to the exception destination. False: they are gone.';
 
 COMMENT ON COLUMN howdah.destinations.keep_bodies_ms IS 'Milliseconds that a consumed message stays readable, in kept_messages. NULL: it is gone at once.';
+
+COMMENT ON COLUMN howdah.destinations.last_value_key IS 'The header by whose value a message replaces the unread ones sent before it. NULL: none is replaced.';
 
 COMMENT ON COLUMN howdah.destinations.message_groups IS 'Order within groups (header JMSXGroupID, or else the conversation): none, transaction (a group belongs to one transaction at a time) or sticky (it belongs to one consumer until that goes).';
 
@@ -3458,6 +3461,7 @@ declare
             or p_destination.at_limit = 'move' and p_destination.exception_mode = 'none')
             then
                 'option poison_procedure needs decided_at "receive", and a place for messages that the procedure leaves'
+        when p_destination.last_value_key = '' then 'option last_value_key is the name of a header, or null'
         when p_destination.log_queue = p_destination.name then 'a queue cannot be its own log_queue'
         when p_destination.disable_after > 0 and p_destination.journal_level = 'off'
             then 'option disable_after needs the journal, which tells successes from failures'
@@ -3690,11 +3694,13 @@ begin
     if p_options is null or jsonb_typeof(p_options) <> 'object' or jsonb_typeof(p_options -> 'prioritized') <> 'boolean'
         or p_options @> '{"strict_order": true}' or p_options @> '{"backout_count": "hardened"}'
         or p_options @> '{"discard_with_sender": true}' or p_options ->> 'keep_bodies_ms' is not null
+        or p_options ->> 'last_value_key' is not null
         or p_options ->> 'message_groups' <> 'none' or p_options ->> 'delivery_policy' <> 'shared' then
         raise exception using errcode = 'HD004', message = 'wrong options of a subscription',
             hint =
                 'They are a JSON object; prioritized is true or false; strict_order, backout_count "hardened", '
-                'message_groups, delivery_policy, keep_bodies_ms and discard_with_sender are for queues.';
+                'message_groups, delivery_policy, keep_bodies_ms, last_value_key and discard_with_sender are for '
+                'queues.';
     end if;
 end
 $$;
@@ -7657,6 +7663,48 @@ $$;
 
 COMMENT ON FUNCTION howdah._forget_selections() IS 'delete selectors that nobody used for a day, with their hints and what their looks found ahead.';
 
+CREATE FUNCTION howdah._forget_values() RETURNS void
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_key record;
+begin
+    for v_key in
+        select l.destination_id, l.key, l.message_ids from howdah.last_values l
+        where l.changed_at < howdah.now() - interval '1 hour'
+        order by l.changed_at limit 10000 for update skip locked
+    loop
+        if exists (
+            select from unnest(v_key.message_ids) i(id)
+            where exists (
+                select from generate_series(0, 9) r(rank)
+                cross join unnest(howdah._positions(v_key.destination_id, i.id)) s(seq)
+                cross join lateral (
+                    select from howdah.msgs m
+                    where m.destination_id = v_key.destination_id and m.rank = r.rank and m.seq = s.seq
+                      and m.message_id = i.id
+                    union all
+                    select from howdah.msgs_nonpersistent n
+                    where n.destination_id = v_key.destination_id and n.rank = r.rank and n.seq = s.seq
+                      and n.message_id = i.id and n.boot = pg_postmaster_start_time()
+                    offset 0) k)
+            or exists (select from howdah.parked p
+                where p.destination_id = v_key.destination_id and p.message_id = i.id)
+            or exists (select from howdah.leased e
+                where e.destination_id = v_key.destination_id and e.message_id = i.id)) then
+            update howdah.last_values l set changed_at = howdah.now()
+            where l.destination_id = v_key.destination_id and l.key = v_key.key;
+        else
+            delete from howdah.last_values l where l.destination_id = v_key.destination_id and l.key = v_key.key;
+        end if;
+    end loop;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._forget_values() IS 'forget the keys of last-value queues that have no message left.';
+
 CREATE FUNCTION howdah._forward_to_bridges(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_level smallint, p_notify boolean, p_user text, p_scheduled boolean) RETURNS void
     LANGUAGE plpgsql
     AS $_$
@@ -9060,7 +9108,8 @@ CREATE FUNCTION howdah._keep(p_destination_id integer, p_messages howdah.message
         last_read_at, destination_id, delivery_count, stage, priority, reliability, nonpersistent, is_text,
         content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, origin_queue, dead_reason)
     select m.message_id, n.moment, coalesce(n.moment + p_keep_ms * interval '1 millisecond', 'infinity'), m.sent_at,
-        m.expires_at, m.dead_at, m.visible_at, m.last_read_at, p_destination_id, coalesce(m.read_count, m.delivery_count), m.stage, m.priority,
+        m.expires_at, m.dead_at, m.visible_at, m.last_read_at, p_destination_id,
+        coalesce(m.read_count, m.delivery_count), m.stage, m.priority,
         array_position(array['BEST_EFFORT_NONPERSISTENT', 'EXPRESS_NONPERSISTENT', 'RELIABLE_NONPERSISTENT',
             'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], m.reliability) - 1,
         m.delivery_mode = 'non-persistent', m.body is not null, m.content_type,
@@ -11850,7 +11899,7 @@ CREATE FUNCTION howdah._new_destination(p_name text) RETURNS howdah.destinations
             "limit_behaviour": "reject",
             "send_timeout_ms": 30000,
             "deduplication_window_ms": 300000, "stamp_user": false,
-            "keep_bodies_ms": null, "message_groups": "none",
+            "keep_bodies_ms": null, "last_value_key": null, "message_groups": "none",
             "delivery_policy": "shared"}' || howdah._preset('howdah'))
 $$;
 
@@ -12796,6 +12845,7 @@ CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind 
         ('queue', 'producer_may_override', 'boolean', 0, 0, null, false),
         ('queue', 'stamp_user', 'boolean', 0, 0, null, false),
         ('queue', 'keep_bodies_ms', 'integer', 1, 3155760000000, null, true),
+        ('queue', 'last_value_key', 'text', 0, 0, null, true),
         ('queue', 'message_groups', 'choice', 0, 0, array['none', 'transaction', 'sticky'], false),
         ('queue', 'delivery_policy', 'choice', 0, 0, array['shared', 'single', 'failover', 'round_robin'], false),
         ('topic', 'persistent', 'boolean', 0, 0, null, false),
@@ -15840,6 +15890,53 @@ $$;
 
 COMMENT ON FUNCTION howdah._remove(p_message howdah.msgs, p_place text) IS 'delete the stored row of a message that the caller has locked, or set it aside in its topic.';
 
+CREATE FUNCTION howdah._replace_values(p_destination howdah.destinations, p_keys text[], p_message_ids bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_key record;
+    v_known bigint[];
+    v_held bigint[];
+    v_id bigint;
+    v_found record;
+    v_persistent bigint[];
+    v_nonpersistent bigint[];
+begin
+    for v_key in
+        select sha256(convert_to(k.key, 'UTF8')) as hash, k.id from unnest(p_keys, p_message_ids) k(key, id)
+        where k.key is not null order by hash
+    loop
+        loop
+            insert into howdah.last_values (destination_id, key, message_ids, changed_at)
+            values (p_destination.id, v_key.hash, '{}', howdah.now()) on conflict do nothing;
+            select l.message_ids into v_known from howdah.last_values l
+            where l.destination_id = p_destination.id and l.key = v_key.hash for update;
+            exit when found;  -- otherwise maintenance has just deleted it
+        end loop;
+        v_held := '{}';
+        foreach v_id in array v_known loop
+            select f.* into v_found from howdah._find(p_destination.id, v_id, null, null) f;
+            if v_found.free then
+                perform howdah._remove(v_found.message, v_found.place);
+                if v_found.nonpersistent then
+                    v_nonpersistent := v_nonpersistent || v_id;
+                else
+                    v_persistent := v_persistent || v_id;
+                end if;
+            elsif v_found.place is not null then
+                v_held := v_held || v_id;
+            end if;
+        end loop;
+        update howdah.last_values l set message_ids = v_held || v_key.id, changed_at = howdah.now()
+        where l.destination_id = p_destination.id and l.key = v_key.hash;
+    end loop;
+    perform howdah._journal(p_destination, 'discarded', v_persistent, false, null, 'replaced by a later value');
+    perform howdah._journal(p_destination, 'discarded', v_nonpersistent, true, null, 'replaced by a later value');
+end
+$$;
+
+COMMENT ON FUNCTION howdah._replace_values(p_destination howdah.destinations, p_keys text[], p_message_ids bigint[]) IS 'discard the unread messages of a last-value queue that these new messages replace.';
+
 CREATE FUNCTION howdah._report_blocked_maintenance(p_service text, p_object text, p_reason text) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -17796,6 +17893,7 @@ declare
     v_longest integer;
     v_row record;
     v_ids bigint[];
+    v_keys text[];
     v_seqs bigint[];
     v_now timestamptz;
     v_expires_at timestamptz;
@@ -17834,6 +17932,23 @@ begin
         return howdah._send_new(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
             p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay,
             p_reliability, p_notify, p_deduplication_keys);
+    end if;
+    if v_count > 0 and p_destination.last_value_key is not null and p_headers is not null then
+        v_keys := array(select h.headers ->> p_destination.last_value_key
+            from unnest(p_headers) with ordinality h(headers, n) order by h.n);
+        if exists (select from unnest(v_keys) k(key) where k.key is not null group by k.key having count(*) > 1) then
+            for i in 1..v_count loop  -- of one key, each replaces the one before
+                v_ids := v_ids || howdah._send_batch(p_destination, p_bodies[i:i], p_is_text, p_content_type,
+                    p_headers[i:i], p_priorities[i:i], p_correlation_ids[i:i], p_message_types[i:i],
+                    p_conversation_ids[i:i], p_reply_to, p_time_to_live, p_delay, p_reliability, p_notify, null,
+                    p_seqs[i:i], p_caught);
+            end loop;
+            return v_ids;
+        end if;
+        perform pg_current_xact_id();
+        p_seqs := coalesce(p_seqs, array(select nextval(p_destination.positions) from generate_series(1, v_count)));
+        perform howdah._replace_values(p_destination, v_keys,
+            array(select s.seq * 1000000 + p_destination.id from unnest(p_seqs) with ordinality s(seq, n) order by n));
     end if;
     if v_count > 0 and current_setting('howdah.commit_by_reliability', true) <> '' then
         perform howdah._commit_needs(v_level);
@@ -18202,6 +18317,12 @@ begin
         if v_first <> v_message.message_id then
             return v_first;
         end if;
+    end if;
+    if v_destination.last_value_key is not null then
+        perform pg_current_xact_id();
+        v_message.seq := coalesce(v_message.seq, nextval(v_destination.positions));
+        perform howdah._replace_values(v_destination, array[p_headers ->> v_destination.last_value_key],
+            array[v_message.seq * 1000000 + v_destination.id]);
     end if;
     if current_setting('howdah.commit_by_reliability', true) <> '' then
         perform howdah._commit_needs(v_level);
@@ -21164,7 +21285,7 @@ begin
         producer_may_override = v_new.producer_may_override,
         exception_discard_reliability = v_new.exception_discard_reliability,
         discard_with_sender = v_new.discard_with_sender, stamp_user = v_new.stamp_user,
-        keep_bodies_ms = v_new.keep_bodies_ms,
+        keep_bodies_ms = v_new.keep_bodies_ms, last_value_key = v_new.last_value_key,
         message_groups = v_new.message_groups, delivery_policy = v_new.delivery_policy,
         groups_at = case when (v_new.message_groups, v_new.delivery_policy) = (d.message_groups, d.delivery_policy)
             then d.groups_at else howdah.now() end,
@@ -25632,6 +25753,7 @@ begin
     where d.ctid = any (array(select g.ctid from howdah.deduplications g where g.forgotten_at <= howdah.now()
         limit max_keys for update skip locked));
     get diagnostics v_count = row_count;
+    perform howdah._forget_values();
     return v_count;
 end
 $$;
@@ -29682,6 +29804,7 @@ begin
     v_row.message_groups := 'none';
     v_row.delivery_policy := 'shared';
     v_row.keep_bodies_ms := null;
+    v_row.last_value_key := null;
     v_row := howdah._with_options(v_row, options - 'prioritized');
     v_row.kind := 'subscription';
     v_row.journal_level_at := v_row.created_at;
@@ -32116,6 +32239,23 @@ ALTER TABLE howdah.lanes ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE howdah.last_values (
+    destination_id integer NOT NULL,
+    key bytea NOT NULL,
+    message_ids bigint[] NOT NULL,
+    changed_at timestamp with time zone NOT NULL
+);
+
+COMMENT ON TABLE howdah.last_values IS 'Which messages the next one of a key replaces. A send writes the row of its key.';
+
+COMMENT ON COLUMN howdah.last_values.destination_id IS 'The queue.';
+
+COMMENT ON COLUMN howdah.last_values.key IS 'SHA-256 of the value of the header last_value_key.';
+
+COMMENT ON COLUMN howdah.last_values.message_ids IS 'The last message that was sent with it, and earlier ones that somebody held then.';
+
+COMMENT ON COLUMN howdah.last_values.changed_at IS 'When it was last sent, or looked at by maintenance.';
+
 CREATE TABLE howdah.latches (
     name text NOT NULL COLLATE pg_catalog."C"
 );
@@ -32982,6 +33122,9 @@ ALTER TABLE ONLY howdah.journal_totals
 ALTER TABLE ONLY howdah.lanes
     ADD CONSTRAINT pk_lanes PRIMARY KEY (id);
 
+ALTER TABLE ONLY howdah.last_values
+    ADD CONSTRAINT pk_last_values PRIMARY KEY (destination_id, key);
+
 ALTER TABLE ONLY howdah.latches
     ADD CONSTRAINT pk_latches PRIMARY KEY (name);
 
@@ -33166,6 +33309,8 @@ CREATE INDEX ix_kept_messages_time ON ONLY howdah.kept_messages USING btree (des
 CREATE INDEX ix_kept_messages_until ON ONLY howdah.kept_messages USING brin (kept_until);
 
 CREATE INDEX ix_lanes_destination ON howdah.lanes USING btree (destination_id, rank, place);
+
+CREATE INDEX ix_last_values_changed_at ON howdah.last_values USING btree (changed_at);
 
 CREATE INDEX ix_leases_destination_id ON howdah.leases USING btree (destination_id, rank, until);
 
@@ -33772,6 +33917,8 @@ REVOKE ALL ON FUNCTION howdah._forget_moved() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._forget_selections() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._forget_values() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._forward_to_bridges(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_level smallint, p_notify boolean, p_user text, p_scheduled boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._found(p_destination howdah.destinations, p_filter jsonb, p_after jsonb, p_max bigint, p_bound bigint, p_places integer[], p_paths text[]) FROM PUBLIC;
@@ -34353,6 +34500,8 @@ REVOKE ALL ON FUNCTION howdah._release_audit(p_epoch bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._remember(p_search regclass, p_back bigint, p_begun bigint, p_found boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._remove(p_message howdah.msgs, p_place text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._replace_values(p_destination howdah.destinations, p_keys text[], p_message_ids bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._report_blocked_maintenance(p_service text, p_object text, p_reason text) FROM PUBLIC;
 

@@ -404,6 +404,7 @@ CREATE TABLE howdah.destinations (
     tickets REGCLASS,
     process_expired BOOLEAN DEFAULT false NOT NULL,
     keep_bodies_ms BIGINT,
+    last_value_key TEXT,
     message_groups TEXT DEFAULT 'none' NOT NULL,
     delivery_policy TEXT DEFAULT 'shared' NOT NULL,
     groups_at TIMESTAMP WITH TIME ZONE,
@@ -520,6 +521,7 @@ COMMENT ON COLUMN howdah.destinations.room IS 'A sequence: the last ticket that 
 COMMENT ON COLUMN howdah.destinations.tickets IS 'A sequence: the tickets that sends draw under a limit. NULL: no limit applies.';
 COMMENT ON COLUMN howdah.destinations.process_expired IS 'True: expired messages go to the exception destination. False: they are gone.';
 COMMENT ON COLUMN howdah.destinations.keep_bodies_ms IS 'Milliseconds that a consumed message stays readable, in kept_messages. NULL: it is gone at once.';
+COMMENT ON COLUMN howdah.destinations.last_value_key IS 'The header by whose value a message replaces the unread ones sent before it. NULL: none is replaced.';
 COMMENT ON COLUMN howdah.destinations.message_groups IS 'Order within groups (header JMSXGroupID, or else the conversation): none, transaction (a group belongs to one transaction at a time) or sticky (it belongs to one consumer until that goes).';
 COMMENT ON COLUMN howdah.destinations.delivery_policy IS 'Who gets messages: shared (whoever asks), single (one open consumer, no second one), failover (the first open consumer) or round_robin (open consumers in turn).';
 COMMENT ON COLUMN howdah.destinations.groups_at IS 'When message_groups or delivery_policy last changed. An audit expects order for what was sent since. NULL: never.';
@@ -1404,6 +1406,20 @@ COMMENT ON COLUMN howdah.parked.parked_reason IS 'delay (sent with one), redeliv
 COMMENT ON COLUMN howdah.parked.boot IS 'For a non-persistent message, the start of the server that took it. NULL: persistent.';
 COMMENT ON COLUMN howdah.parked.lease_id IS 'The lease that has the message until due_at. NULL: none.';
 COMMENT ON COLUMN howdah.parked.group_id IS 'The message group that the message holds up while it waits (after a failure, under a lease). NULL: none.';
+
+CREATE TABLE howdah.last_values (
+    destination_id INTEGER NOT NULL,
+    key BYTEA NOT NULL,
+    message_ids BIGINT[] NOT NULL,
+    changed_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_last_values PRIMARY KEY (destination_id, key)
+);
+CREATE INDEX ix_last_values_changed_at ON howdah.last_values (changed_at);
+COMMENT ON TABLE howdah.last_values IS 'Which messages the next one of a key replaces. A send writes the row of its key.';
+COMMENT ON COLUMN howdah.last_values.destination_id IS 'The queue.';
+COMMENT ON COLUMN howdah.last_values.key IS 'SHA-256 of the value of the header last_value_key.';
+COMMENT ON COLUMN howdah.last_values.message_ids IS 'The last message that was sent with it, and earlier ones that somebody held then.';
+COMMENT ON COLUMN howdah.last_values.changed_at IS 'When it was last sent, or looked at by maintenance.';
 
 CREATE TABLE howdah.deduplications (
     destination_id INTEGER NOT NULL,
