@@ -67,6 +67,7 @@ ROOMS = (
     "engine",
     "services",
     "inspect",
+    "kept",
     "metrics",
     "search",
     # archived and audited

@@ -22,11 +22,12 @@ from .failures import (
 )
 from .instances import instance_positions, instances
 from .journal import EVENTS, backlog_counts, backlog_figures, dead_figures, journal, journal_totals
+from .kept import kept_messages
 from .lanes import lanes
 from .links import link_arrivals, link_receipts, links
 from .listeners import listener_marks, listeners
 from .log import log_events, log_readers
-from .messages import ahead_leases, deduplications, handed, msgs, msgs_nonpersistent, parked
+from .messages import ahead_leases, deduplications, handed, last_values, msgs, msgs_nonpersistent, parked
 from .metrics import flow_samples, metric_epoch, metric_histograms, metric_totals
 from .objects import objects, xa_transactions
 from .policies import destination_policies, redactions
@@ -79,7 +80,9 @@ __all__ = [
     "instances",
     "journal",
     "journal_totals",
+    "kept_messages",
     "lanes",
+    "last_values",
     "latches",
     "link_arrivals",
     "link_receipts",
