@@ -37,6 +37,7 @@ from .senders import sender_signs, sent_by
 from .services import services
 from .temporary import temporary_queues
 from .topics import SLOTS, ack_cursors, acked, acks, bridges, subscriptions, topic_ring, topics
+from .transformations import transformations
 
 __all__ = [
     "EVENTS",
@@ -116,6 +117,7 @@ __all__ = [
     "temporary_queues",
     "topic_ring",
     "topics",
+    "transformations",
     "types",
     "untaken_attempts",
     "worker_figures",

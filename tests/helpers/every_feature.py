@@ -517,6 +517,33 @@ def states_of_the_engine(e: Engine) -> None:
 
 
 @feature
+def transformations(e: Engine) -> None:
+    """A subscription and a bridge get what an application's function makes, or its error; the unused one is dropped."""
+    e.rows(
+        "create schema changed; create function changed.upper(m howdah.message) returns howdah.message"
+        " language plpgsql security definer set search_path = changed, pg_temp as"
+        " $$ begin assert m.body <> 'bad'; m.body := upper(m.body); return m; end $$;"
+        " alter function changed.upper owner to howdah_producer; grant usage on schema changed to howdah_nobody"
+    )
+    e.rows(
+        "select howdah.register_transformation('upper', 'changed.upper'),"
+        " howdah.register_transformation('unused', 'changed.upper')"
+    )
+    e.rows("select howdah.drop_transformation('unused')")
+    e.queue("uppercase")
+    e.rows("select howdah.create_topic('lowercase', '{\"journal_level\": \"full\"}')")
+    e.rows("select howdah.bridge('lowercase', 'uppercase', null, 'upper')")
+    e.rows(
+        "select howdah.subscribe('lowercase', 'upper', options => %s)",
+        '{"journal_level": "full", "max_failed_deliveries": 1}',
+    )
+    e.rows("select howdah.transform_subscription('lowercase::upper', 'upper')")
+    e.rows("select howdah.send_batch('lowercase', array['tea', 'bad'])")
+    e.receive("lowercase::upper", 2)
+    e.receive("uppercase", 2)
+
+
+@feature
 def topics(e: Engine) -> None:
     """Durable, shared and other subscriptions, bridges, history, sought, failed and ended ones."""
     e.queue("bridged")
