@@ -14071,6 +14071,7 @@ begin
     select e.* into v_engine from howdah.engine e;
     select p.* into v_old from howdah.instance_positions p where p.name = p_name for update;
     v_known := v_old.record_id = v_engine.record_id
+        and pg_snapshot_xmax(v_old.read) <= pg_snapshot_xmax(pg_current_snapshot())
         and (pg_sequence_last_value('howdah.changes_dropped'::regclass)
             >= pg_snapshot_xmin(v_old.read)::text::bigint) is not true;
     if v_known and p_resumes then
@@ -15957,7 +15958,8 @@ CREATE FUNCTION howdah._refuse_sending(p_destination howdah.destinations) RETURN
     AS $$
 begin
     if not exists (select from howdah.engine e
-                   where e.state = 'quiesced' and pg_current_xact_id_if_assigned()::text::bigint < e.state_xid) then
+                   where e.state = 'quiesced' and pg_current_xact_id_if_assigned()::text::bigint < e.state_xid
+                     and e.state_xid < pg_snapshot_xmax(pg_current_snapshot())::text::bigint) then
         perform howdah._check_engine();
     end if;
     if p_destination.own_sending_paused then
@@ -22304,6 +22306,11 @@ CREATE FUNCTION howdah.check_server() RETURNS TABLE(setting text, value text, da
         'The embedded server shares this machine with what uses it, and nobody backs it up. Production needs a server '
         'of its own.'
     where current_setting('howdah.embedded', true) = 'on'
+    union all
+    select 'owner', r.rolname, 'slow',
+        'Howdah''s functions run as a superuser, as after pg_restore --no-owner. Restore with the owners of the dump.'
+    from pg_namespace n join pg_roles r on r.oid = n.nspowner and r.rolsuper cross join howdah.engine e
+    where n.nspname = 'howdah' and r.rolname <> e.admin_role
     union all
     select 'engine', 'persistent: false', 'loss',
         'Every message is non-persistent, and every restart of the server loses it: howdah engine alter -o '
