@@ -48,6 +48,7 @@ ROOMS = (
     "walks",
     "streams",
     "receive",
+    "results",
     # fails and is disposed of,
     "failure",
     "attempts",
