@@ -16,8 +16,6 @@ from ..calls.bodies import Body
 from ..calls.message import Message
 from ..calls.objects import lookup as look_up
 from ..calls.objects import overriding
-from ..calls.receiving import Asked
-from ..calls.results import Result
 from ..calls.options import (
     BrowseOptions,
     ConsumerOptions,
@@ -27,6 +25,8 @@ from ..calls.options import (
     SendOptions,
     SharedOptions,
 )
+from ..calls.receiving import Asked
+from ..calls.results import Result
 from ..database.waiting import Idle
 from ..errors import IllegalState
 from ..handling.functions import check_async_listener

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import psycopg
+from psycopg.types.json import JsonbLoader
+
 from .bodies import to_json
 from .call import Call, single
 from .message import Message
@@ -31,6 +34,8 @@ class Result:
     kept_until: datetime | None
     #: The text of the message while it waits, and if it failed or expired; None for who may not browse the queue.
     body: str | None
+    #: The last 20 failures on record, oldest first: at, class, text, worker, traceback (None as for the body).
+    errors: list[dict[str, Any]]
 
     @property
     def is_open(self) -> bool:
@@ -38,14 +43,20 @@ class Result:
         return self.state in OPEN
 
 
+def _as_sent(cursor: psycopg.Cursor[Any] | psycopg.AsyncCursor[Any]) -> None:
+    """Load JSON and times as psycopg does: Django's connections leave JSON as text."""
+    cursor.adapters.register_loader("jsonb", JsonbLoader)
+    lenient(cursor)
+
+
 def result(queue: str, message_id: int) -> Call[Result]:
     """Tell what became of a message that was sent to a queue."""
     return Call(
-        "select state, value, failures, error_class, error_text, finished_at, kept_until, body"
+        "select state, value, failures, error_class, error_text, finished_at, kept_until, body, errors"
         " from howdah.result(%s::text, %s::bigint)",
         (queue, message_id),
         lambda rows: Result(*rows[0]),
-        lenient,
+        _as_sent,
     )
 
 

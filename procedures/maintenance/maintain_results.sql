@@ -4,8 +4,8 @@
 -- Raises   HD005 max_results is not positive; HD014 the maintenance lock is not held with this epoch.
 -- Role     howdah_consumer howdah_admin
 --
--- It includes the results of dropped queues, and requests by howdah.wait_result whose time is over. lock_epoch NULL: run
--- by hand.
+-- It includes the results of dropped queues, and requests by howdah.wait_result whose time is over. lock_epoch NULL:
+-- run by hand.
 create or replace function howdah.maintain_results(
     lock_epoch bigint default null, max_results integer default 100000
 ) returns bigint

@@ -3,7 +3,8 @@
 -- Returns  one row. state is waiting, running (leased), done, failed, expired or unknown. value: what its handler
 --          returned. failures, error_class, error_text: how often it failed so far, and the last error on record.
 --          finished_at, kept_until: when it ended, and until when that is known. body: the message's own text while it
---          waits, and if it failed or expired; NULL unless the caller may browse the queue.
+--          waits, and if it failed or expired; NULL unless the caller may browse the queue. errors: the last 20
+--          failures on record, oldest first, as objects of at, class, text, worker and, for who may browse, traceback.
 -- Raises   HD001 no such queue; HD005 message_id is null; HD010 the caller may neither send to the queue nor browse it.
 -- Role     howdah_producer howdah_browser howdah_admin
 --
@@ -12,7 +13,7 @@
 -- is no longer kept.
 create or replace function howdah.result(queue text, message_id bigint) returns table (
     state text, value jsonb, failures integer, error_class text, error_text text, finished_at timestamptz,
-    kept_until timestamptz, body text
+    kept_until timestamptz, body text, errors jsonb
 )
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -48,10 +49,13 @@ begin
         state := coalesce(state, 'unknown');
     end if;
     select count(*), (array_agg(i.error_class order by i.incident_id desc))[1],
-        (array_agg(i.error_text order by i.incident_id desc))[1]
-    into failures, error_class, error_text
-    from howdah.poison_details i
-    where i.message_id = result.message_id and i.stage = v_stage and i.destination_id = v_queue.id;
+        (array_agg(i.error_text order by i.incident_id desc))[1],
+        coalesce(jsonb_agg(jsonb_build_object('at', i.recorded_at, 'class', i.error_class, 'text', i.error_text,
+                'worker', i.worker, 'traceback', case when v_browses then i.traceback end)
+            order by i.incident_id) filter (where i.newest <= 20), '[]')
+    into failures, error_class, error_text, errors
+    from (select p.*, row_number() over (order by p.incident_id desc) as newest from howdah.poison_details p
+          where p.message_id = result.message_id and p.stage = v_stage and p.destination_id = v_queue.id) i;
     return next;
 end
 $$;

@@ -44,6 +44,7 @@ def test_a_result_is_committed_with_the_consumption_or_not_at_all(db: Db, queue:
         assert state(other, number) == ("done" if commits else "waiting")
     found = told(db, number)
     assert (found["value"], found["failures"], found["error_text"], found["body"]) == ({"cups": 2}, 0, None, None)
+    assert found["errors"] == []
 
 
 def test_a_second_result_replaces_the_first_and_null_is_a_result(db: Db, queue: None) -> None:

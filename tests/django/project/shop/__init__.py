@@ -1,0 +1,1 @@
+"""A small shop, on Django with its Tasks or with django-tasks."""
