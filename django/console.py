@@ -9,7 +9,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import get_user
-from django.db import DEFAULT_DB_ALIAS, close_old_connections
+from django.db import close_old_connections
 from django.utils.crypto import salted_hmac
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -17,26 +17,25 @@ from starlette.routing import Mount
 
 from ..console import Host, Person
 from ..console import app as console
-from .connections import dsn_of
 
 Role = str | Callable[[Any], str | None]
 
 
 def beside(
     site: Any,
+    dsn: str,
     prefix: str = "/howdah",
     *,
     role: Role = "howdah_browser",
     live_role: str | None = None,
-    database: str = DEFAULT_DB_ALIAS,
-    dsn: str | None = None,
     **options: Any,
 ) -> Starlette:
     """Return an ASGI application that answers below ``prefix`` with the console, else with Django's.
 
+    dsn: the console's own log-in, which is no superuser and inherits nothing, and is a member of the roles below.
     role: the database's role in which the staff looks, or a function that returns it for a user; None lets the user
-    not in. live_role: that of the live figures; None: ``role`` if that is a name. dsn: None is Django's database;
-    its user must be a member of these roles. ``options`` are those of ``howdah.console.app``.
+    not in. live_role: that of the live figures; None: ``role`` if that is a name. ``options`` are those of
+    ``howdah.console.app``.
     """
 
     def who(request: Request) -> Person | None:
@@ -51,7 +50,7 @@ def beside(
     if live_role is None and isinstance(role, str):
         live_role = role
     options.setdefault("secret", salted_hmac("howdah.django.console", "tokens").hexdigest())
-    pages = console(dsn or dsn_of(database), Host(who), live_role=live_role, **options)
+    pages = console(dsn, Host(who), live_role=live_role, **options)
     return Starlette(routes=[Mount(prefix, pages), Mount("/", site)])
 
 

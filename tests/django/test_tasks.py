@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django_project import Site
+from psycopg.conninfo import make_conninfo
 from support import Clock, Db, column, one
 
 ORDER = "order = Order.objects.create(item='mocha')\n"
@@ -148,8 +149,13 @@ def test_manage_py_migrates_works_and_reads(site: Site, db: Db) -> None:
 
 
 def test_the_staff_sees_the_console(site: Site, db: Db) -> None:
+    db.execute("drop role if exists django_console_login")
+    db.execute("create role django_console_login login noinherit password 'c'")
+    db.execute("grant howdah_browser to django_console_login")
     site.manage("migrate")
+    login = make_conninfo(site.dsn, user="django_console_login", password="c")
     found = site.run(
+        f"os.environ['CONSOLE_DSN'] = {login!r}\n"
         "from django.contrib.auth import get_user_model\n"
         "from starlette.testclient import TestClient\n"
         "from shop.asgi import application\n"

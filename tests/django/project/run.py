@@ -38,6 +38,6 @@ def work():
     drain(app, os.environ["HOWDAH_DSN"], delays="leave", check=False)
 
 
-names = {"work": work, "tasks": tasks, "Order": Order, "shown": shown, "interface": interface, "out": None}
+names = {"os": os, "work": work, "tasks": tasks, "Order": Order, "shown": shown, "interface": interface, "out": None}
 exec(sys.argv[1], names)  # noqa: S102, the statements are the test's own
 print(json.dumps(names["out"]))

@@ -9,4 +9,4 @@ site = get_asgi_application()
 
 from howdah.django.console import beside
 
-application = beside(site, "/queues", role=lambda user: "howdah_browser", live_role="howdah_browser")
+application = beside(site, os.environ["CONSOLE_DSN"], "/queues")
