@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.apps import AppConfig
 
 
-class HowdahConfig(AppConfig):
+class HowdahConfig(AppConfig):  # type: ignore[misc]
     """It has no models: Howdah's tables have migrations of their own (``manage.py howdah migrate``)."""
 
     name = "howdah.django"

@@ -18,7 +18,7 @@ from .interface import BaseTaskBackend, Task, TaskResult, TaskResultDoesNotExist
 PREFIX = "django."
 
 
-class Backend(BaseTaskBackend):
+class Backend(BaseTaskBackend):  # type: ignore[misc]
     """A backend for TASKS. OPTIONS: database, an alias of DATABASES; prefix, of the queues' names in Howdah."""
 
     supports_defer = True

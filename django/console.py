@@ -57,4 +57,4 @@ def beside(
 def _user(request: Request) -> Any:
     """Return the user whom the session's cookie stands for; AnonymousUser if none."""
     store = import_module(settings.SESSION_ENGINE).SessionStore
-    return get_user(SimpleNamespace(session=store(request.cookies.get(settings.SESSION_COOKIE_NAME))))  # type: ignore[arg-type]
+    return get_user(SimpleNamespace(session=store(request.cookies.get(settings.SESSION_COOKIE_NAME))))

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.utils.module_loading import import_string
 
 from ..engine.calls.results import Result
 from ..engine.errors import NotAllowed
-from .interface import Task, TaskError, TaskResult, TaskResultDoesNotExist, TaskResultStatus, set_fields
-
-if TYPE_CHECKING:
-    from .backend import Backend
+from .interface import (
+    BaseTaskBackend,
+    Task,
+    TaskError,
+    TaskResult,
+    TaskResultDoesNotExist,
+    TaskResultStatus,
+    set_fields,
+)
 
 STATUS = {
     "waiting": TaskResultStatus.READY,
@@ -47,7 +52,7 @@ def value_of(result: TaskResult, returned: Any) -> dict[str, Any]:
     }
 
 
-def task_of(backend: Backend, queue_name: str, body: dict[str, Any]) -> Task:
+def task_of(backend: BaseTaskBackend, queue_name: str, body: dict[str, Any]) -> Task:
     """Return the task that a body names. Raises ImportError, or TypeError if it is no task."""
     task = import_string(body["task"])
     if not isinstance(task, Task):
@@ -58,7 +63,7 @@ def task_of(backend: Backend, queue_name: str, body: dict[str, Any]) -> Task:
     return task
 
 
-def new_result(backend: Backend, result_id: str, body: dict[str, Any], **fields: Any) -> TaskResult:
+def new_result(backend: BaseTaskBackend, result_id: str, body: dict[str, Any], **fields: Any) -> TaskResult:
     """Return the result of the task that a body names, READY unless ``fields`` say otherwise."""
     return TaskResult(
         **{
@@ -79,7 +84,7 @@ def new_result(backend: Backend, result_id: str, body: dict[str, Any], **fields:
     )
 
 
-def result_of(backend: Backend, result_id: str, found: Result) -> TaskResult:
+def result_of(backend: BaseTaskBackend, result_id: str, found: Result) -> TaskResult:
     """Return a result as Django has it. Raises NotAllowed if the caller was not shown the message."""
     if found.state == "done":
         body = found.value

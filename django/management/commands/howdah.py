@@ -18,7 +18,7 @@ from ...connections import dsn_of
 TARGET = "howdah.django.worker:app"
 
 
-class Command(BaseCommand):
+class Command(BaseCommand):  # type: ignore[misc]
     """Run any command of howdah; ``worker`` and ``migrate`` know the backends of TASKS."""
 
     help = (

@@ -28,8 +28,6 @@ def shown(result):
     }
 
 
-
-
 def work():
     """Run all tasks that are due, by the rules of a worker, in this process."""
     from howdah.django.worker import app

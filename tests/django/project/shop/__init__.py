@@ -1,1 +1,0 @@
-"""A small shop, on Django with its Tasks or with django-tasks."""
