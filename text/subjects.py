@@ -45,6 +45,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     ),
     "Evidence and notices": (
         "journal_level",
+        "keep_bodies_ms",
         "log_table",
         "log_queue",
         "clean_incidents",
@@ -61,6 +62,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     ),
     "Messages": (
         "stamp_user",
+        "last_value_key",
         "default_priority",
         "default_time_to_live_ms",
         "deduplication_window_ms",
