@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from support import Db, column, one
 
-from howdah.engine import Session
+from howdah.engine import Call, Incident, Session, calls
+from howdah.engine.calls import results as kept_results
+from howdah.engine.calls.results import keeps_results
+from howdah.engine.database.runner import run
 from howdah.testing import drain
-from howdah.workers import App, Message, Transaction
+from howdah.workers import App, Message, Transaction, calling
+from howdah.workers.delivery import Delivery
+from howdah.workers.guard import HandlerConnection
+from howdah.workers.in_hand import Hands
 
 
 @pytest.fixture
@@ -79,3 +86,55 @@ def test_a_queue_without_the_option_stores_nothing_whatever_is_returned(db: Db, 
     assert drain(app, dsn).handled == 1
     assert results(db, numbers) == [("unknown", None)]
     assert one(db, "select count(*) from howdah.results") == 0
+
+
+def test_in_a_batch_each_message_has_its_own_result_whichever_of_them_fails(kept: Db, dsn: str, tmp_path: Path) -> None:
+    """Together at first, then apart: what was rolled back with its batch left no result."""
+    app = App("shop")
+    called: list[str] = []
+
+    @app.handler("orders", batch=10)
+    def brew(message: Message, transaction: Transaction) -> Any:
+        called.append(str(message.body))
+        if message.body == "bad":
+            raise ValueError("no milk")
+        return message.body
+
+    def record(queue: str, failures: list[dict[str, Any]], in_hand: bool) -> list[Incident]:
+        return run(kept, calls.record_failures(queue, failures, in_hand=in_hand))
+
+    numbers = send(kept, "a", "bad", "b", "bad", "c")
+    hands = Hands.create(tmp_path / "hands", 1)
+    with HandlerConnection.open(dsn, "results") as connection:
+        delivery = Delivery(app.bindings["orders"], 0, worker="w", hands=hands, slot=0, record=record)
+        while any(state == "waiting" for state, _ in results(kept, numbers)):
+            delivery.run_once(connection)
+    assert results(kept, numbers) == [("done", "a"), ("failed", None), ("done", "b"), ("failed", None), ("done", "c")]
+    assert called.count("a") == 2  # its first result was rolled back with the batch
+
+
+def test_a_queue_that_begins_to_keep_results_is_noticed_without_a_statement_a_message(
+    db: Db, dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db.execute("select howdah.create_queue('orders')")
+    asked: list[str] = []
+
+    def noted(queue: str) -> Call[bool]:
+        asked.append(queue)
+        return keeps_results(queue)
+
+    monkeypatch.setattr(kept_results, "keeps_results", noted)
+    app = App("shop")
+
+    @app.handler("orders")
+    def brew(message: Message, transaction: Transaction) -> Any:
+        return message.body
+
+    numbers = send(db, *"abc")
+    assert drain(app, dsn).handled == 3
+    assert asked == ["orders"]
+    db.execute("""select howdah.alter_queue('orders', '{"keep_results_ms": 1000000}')""")
+    numbers += send(db, "d")
+    monkeypatch.setattr(calling, "KEEPING_SECONDS", 0)
+    assert drain(app, dsn).handled == 1
+    assert results(db, numbers) == [("unknown", None)] * 3 + [("done", "d")]
