@@ -20,9 +20,20 @@ from sqlalchemy import Connection, create_engine, text
 from ..procedures import Roles, checksum
 from ..text.dsn import BadDsnError
 from ..text.passfile import accessible
+from .names import include_name, include_object
 from .roles import MigrationError, installed_roles
 
-__all__ = ["BadDsnError", "MigrationError", "State", "downgrade", "migrate", "newest", "state"]
+__all__ = [
+    "BadDsnError",
+    "MigrationError",
+    "State",
+    "downgrade",
+    "include_name",
+    "include_object",
+    "migrate",
+    "newest",
+    "state",
+]
 
 
 @dataclass(frozen=True)

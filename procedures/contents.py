@@ -49,6 +49,7 @@ ROOMS = (
     "streams",
     "transformations",
     "receive",
+    "results",
     # fails and is disposed of,
     "failure",
     "attempts",

@@ -31,6 +31,7 @@ from .messages import ahead_leases, deduplications, handed, last_values, msgs, m
 from .metrics import flow_samples, metric_epoch, metric_histograms, metric_totals
 from .objects import objects, xa_transactions
 from .policies import destination_policies, redactions
+from .results import result_waiters, results
 from .runtime import engine, latches, lock, worker_figures, workers
 from .schedules import schedule_runs, schedules
 from .senders import sender_signs, sent_by
@@ -106,6 +107,8 @@ __all__ = [
     "poison_log",
     "quarantines",
     "redactions",
+    "result_waiters",
+    "results",
     "schedule_runs",
     "schedules",
     "selections",

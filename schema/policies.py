@@ -274,6 +274,11 @@ def limit_columns() -> list[Column[object]]:
             comment="Milliseconds for which a deduplication key is remembered. Amazon SQS has five minutes.",
         ),
         Column(
+            "keep_results_ms",
+            BigInteger,
+            comment="Milliseconds for which the results of its messages are kept. NULL: they are not kept.",
+        ),
+        Column(
             "room",
             REGCLASS,
             comment=(
@@ -316,6 +321,7 @@ def policy_checks() -> list[CheckConstraint]:
             name="limit_behaviour",
         ),
         CheckConstraint("deduplication_window_ms > 0", name="deduplication_window_ms"),
+        CheckConstraint("keep_results_ms > 0", name="keep_results_ms"),
     ]
 
 

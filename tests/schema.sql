@@ -173,6 +173,7 @@ CREATE TABLE howdah.destinations (
     limit_behaviour text DEFAULT 'reject'::text NOT NULL,
     send_timeout_ms bigint DEFAULT 30000 NOT NULL,
     deduplication_window_ms bigint DEFAULT 300000 NOT NULL,
+    keep_results_ms bigint,
     room regclass,
     tickets regclass,
     process_expired boolean DEFAULT false NOT NULL,
@@ -199,6 +200,7 @@ CREATE TABLE howdah.destinations (
     CONSTRAINT ck_destinations_exception_queue CHECK (((exception_mode = 'named'::text) = (exception_queue IS NOT NULL))),
     CONSTRAINT ck_destinations_journal_level CHECK ((journal_level = ANY (ARRAY['off'::text, 'exits'::text, 'full'::text]))),
     CONSTRAINT ck_destinations_keep_bodies_ms CHECK ((keep_bodies_ms > 0)),
+    CONSTRAINT ck_destinations_keep_results_ms CHECK ((keep_results_ms > 0)),
     CONSTRAINT ck_destinations_kind CHECK ((kind = ANY (ARRAY['queue'::text, 'topic'::text, 'subscription'::text]))),
     CONSTRAINT ck_destinations_limit_behaviour CHECK (((limit_behaviour = ANY (ARRAY['reject'::text, 'remove_oldest'::text, 'remove_lowest_priority'::text, 'block'::text])) AND (send_timeout_ms >= 0))),
     CONSTRAINT ck_destinations_max_failed_deliveries CHECK ((max_failed_deliveries >= '-1'::integer)),
@@ -362,6 +364,8 @@ COMMENT ON COLUMN howdah.destinations.limit_behaviour IS 'What a send to a full 
 COMMENT ON COLUMN howdah.destinations.send_timeout_ms IS 'Milliseconds that a send waits for room if limit_behaviour is block.';
 
 COMMENT ON COLUMN howdah.destinations.deduplication_window_ms IS 'Milliseconds for which a deduplication key is remembered. Amazon SQS has five minutes.';
+
+COMMENT ON COLUMN howdah.destinations.keep_results_ms IS 'Milliseconds for which the results of its messages are kept. NULL: they are not kept.';
 
 COMMENT ON COLUMN howdah.destinations.room IS 'A sequence: the last ticket that sends may use without counting. howdah._reserve describes it. NULL: no limit applies.';
 
@@ -1232,6 +1236,9 @@ begin
         v_outcome := howdah._move_dead(p_destination, p_message, p_nonpersistent, p_reason);
     end if;
     perform howdah._report_disposal(p_destination, p_message, v_outcome, p_reason);
+    if v_outcome in ('moved', 'discarded', 'ended') then
+        perform howdah._keep_outcome(p_destination, p_message, 'failed');
+    end if;
     if v_outcome = 'blocked' then
         perform howdah._park(p_message, p_nonpersistent, howdah._blocked_until(p_destination), 'blocked');
     elsif v_outcome = 'quarantined' then
@@ -6933,6 +6940,7 @@ CREATE FUNCTION howdah._expire(p_destination howdah.destinations, p_message howd
 declare
     v_reason text;
 begin
+    perform howdah._keep_outcome(p_destination, p_message, 'expired');
     if p_destination.process_expired and p_destination.exception_mode <> 'none'
         and (not p_nonpersistent or p_destination.process_non_persistent) then
         v_reason := format('Message Expired. Expiration:%s', (extract(epoch from p_message.expires_at) * 1000)::bigint);
@@ -9380,6 +9388,23 @@ CREATE FUNCTION howdah._keep_lock(p_name text, p_holder text, p_now timestamp wi
 $$;
 
 COMMENT ON FUNCTION howdah._keep_lock(p_name text, p_holder text, p_now timestamp with time zone, p_seconds numeric) IS 'extend a named lease for its holder.';
+
+CREATE FUNCTION howdah._keep_outcome(p_destination howdah.destinations, p_message howdah.msgs, p_state text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if p_destination.keep_results_ms is null then
+        return;
+    end if;
+    insert into howdah.results as r (destination_id, message_id, state, stage, finished_at, until, body)
+    values (p_destination.id, p_message.message_id, p_state, p_message.stage, howdah.now(),
+        howdah.now() + p_destination.keep_results_ms * interval '1 millisecond', howdah._result_body(p_message))
+    on conflict on constraint pk_results do update set state = excluded.state, stage = excluded.stage,
+        finished_at = excluded.finished_at, until = excluded.until, body = excluded.body, value = null;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._keep_outcome(p_destination howdah.destinations, p_message howdah.msgs, p_state text) IS 'keep that a message failed or expired, if its queue keeps results.';
 
 CREATE FUNCTION howdah._keep_receipts(p_arrival_id integer, p_attempt uuid, p_started timestamp with time zone, p_message_ids bigint[], p_sent_ats timestamp with time zone[], p_local_ids bigint[], p_levels text[]) RETURNS void
     LANGUAGE plpgsql
@@ -12094,7 +12119,7 @@ CREATE FUNCTION howdah._new_destination(p_name text) RETURNS howdah.destinations
             "exception_discard_reliability": "BEST_EFFORT_NONPERSISTENT", "discard_with_sender": false,
             "limit_behaviour": "reject",
             "send_timeout_ms": 30000,
-            "deduplication_window_ms": 300000, "stamp_user": false,
+            "deduplication_window_ms": 300000, "keep_results_ms": null, "stamp_user": false,
             "keep_bodies_ms": null, "last_value_key": null, "message_groups": "none",
             "delivery_policy": "shared"}' || howdah._preset('howdah'))
 $$;
@@ -13027,6 +13052,7 @@ CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind 
             array['reject', 'remove_oldest', 'remove_lowest_priority', 'block'], false),
         ('queue', 'send_timeout_ms', 'integer', 0, 86400000, null, false),
         ('queue', 'deduplication_window_ms', 'integer', 1, 2592000000, null, false),
+        ('queue', 'keep_results_ms', 'integer', 1, 3155760000000, null, true),
         ('queue', 'default_priority', 'integer', 0, 9, null, false),
         ('queue', 'default_time_to_live_ms', 'integer', 1, 3155760000000, null, true),
         ('queue', 'journal_level', 'choice', 0, 0, array['off', 'exits', 'full'], false),
@@ -15366,7 +15392,7 @@ begin
         )
         select d as destination, g.nonpersistent, array_agg((g.message).message_id
             order by (g.message).message_id) as ids,
-            case when d.process_expired then array_agg(g.message) end as messages
+            case when d.process_expired or d.keep_results_ms is not null then array_agg(g.message) end as messages
         from gone g join howdah.destinations d on d.id = (g.message).destination_id
         group by d, d.id, d.process_expired, g.nonpersistent
     loop
@@ -16295,6 +16321,28 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._restore_history(p_changes jsonb[]) IS 'put the changes of a backup into a record that is empty.';
+
+CREATE FUNCTION howdah._result_body(p_message howdah.msgs) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+    select case when p_message.is_text
+        then convert_from(coalesce(p_message.body, howdah._body(p_message.message_id)), 'UTF8') end
+$$;
+
+COMMENT ON FUNCTION howdah._result_body(p_message howdah.msgs) IS 'the text of a message''s body, for who asks what became of it.';
+
+CREATE FUNCTION howdah._result_queue(p_queue text) RETURNS howdah.destinations
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    v_id integer := (select d.id from howdah.destinations d where d.name = p_queue and d.dropped_at is null);
+begin
+    return howdah._queue(p_queue, case when v_id is not null and howdah._has_right(v_id, 'browse') then 'browse'
+        else 'send' end);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._result_queue(p_queue text) IS 'a queue of whose messages the caller may be told what became.';
 
 CREATE FUNCTION howdah._return_leases(p_destination_id integer, p_want bigint, p_now timestamp with time zone, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone, p_message_ids bigint[] DEFAULT NULL::bigint[]) RETURNS void
     LANGUAGE plpgsql
@@ -21586,7 +21634,8 @@ begin
         poison_handling = v_new.poison_handling, disable_after = v_new.disable_after,
         own_max_message_bytes = v_new.own_max_message_bytes, message_limit = v_new.message_limit,
         byte_limit = v_new.byte_limit, limit_behaviour = v_new.limit_behaviour, send_timeout_ms = v_new.send_timeout_ms,
-        deduplication_window_ms = v_new.deduplication_window_ms, default_priority = v_new.default_priority,
+        deduplication_window_ms = v_new.deduplication_window_ms, keep_results_ms = v_new.keep_results_ms,
+        default_priority = v_new.default_priority,
         default_time_to_live_ms = v_new.default_time_to_live_ms, journal_level = v_new.journal_level,
         journal_level_at = v_new.journal_level_at, persistent = v_new.persistent, own_persistent = v_new.own_persistent,
         default_reliability = v_new.default_reliability, max_reliability = v_new.max_reliability,
@@ -24378,6 +24427,50 @@ $$;
 
 COMMENT ON FUNCTION howdah.keep_connection() IS 'report that the caller''s connection lives, though it receives nothing.';
 
+CREATE FUNCTION howdah.keep_result(queue text, message_id bigint, value jsonb DEFAULT NULL::jsonb, notify boolean DEFAULT true) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_queue howdah.destinations := howdah._queue(queue, 'receive');
+    v_bytes constant integer := octet_length(value::text);
+begin
+    if keep_result.message_id is null then
+        raise exception using errcode = 'HD005', message = 'message_id must not be NULL';
+    elsif v_queue.keep_results_ms is null then
+        return false;
+    elsif v_bytes > v_queue.max_message_bytes then
+        raise exception using errcode = 'HD007',
+            message = format('a result of %s bytes exceeds max_message_bytes of queue %s, %s', v_bytes,
+                quote_literal(v_queue.name), v_queue.max_message_bytes),
+            hint = 'Store it in a table of your own, and return its key.';
+    end if;
+    insert into howdah.results as r (destination_id, message_id, state, finished_at, until, value)
+    values (v_queue.id, keep_result.message_id, 'done', howdah.now(),
+        howdah.now() + v_queue.keep_results_ms * interval '1 millisecond', keep_result.value)
+    on conflict on constraint pk_results do update set state = excluded.state, finished_at = excluded.finished_at,
+        until = excluded.until, value = excluded.value, stage = null, body = null;
+    if notify is not false and exists (select from howdah.result_waiters w
+                                       where w.destination_id = v_queue.id and w.message_id = keep_result.message_id
+                                         and w.until > howdah.now()) then
+        perform pg_notify('howdah', format('result:%s:%s', v_queue.id, keep_result.message_id));
+    end if;
+    return true;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.keep_result(queue text, message_id bigint, value jsonb, notify boolean) IS 'keep what a message was handled to, for who sent it.';
+
+CREATE FUNCTION howdah.keeps_results(queue text) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+    select exists (select from howdah.destinations d
+                   where d.name = queue and d.dropped_at is null and d.keep_results_ms is not null)
+$$;
+
+COMMENT ON FUNCTION howdah.keeps_results(queue text) IS 'whether a queue keeps the results of its messages (option keep_results_ms).';
+
 CREATE FUNCTION howdah.last_acked_id(ack_id integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -26425,6 +26518,33 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.maintain_log(lock_epoch bigint) IS 'log which queues are full and how full the engine is, and delete old events.';
+
+CREATE FUNCTION howdah.maintain_results(lock_epoch bigint DEFAULT NULL::bigint, max_results integer DEFAULT 100000) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_count bigint;
+begin
+    if lock_epoch is not null then
+        perform howdah._fence('maintenance', lock_epoch);
+    end if;
+    if max_results is null or max_results <= 0 then
+        raise exception using errcode = 'HD005', message = format('max_results must be positive, not %s',
+            coalesce(max_results::text, 'NULL'));
+    end if;
+    delete from howdah.result_waiters w
+    where w.ctid = any (array(select g.ctid from howdah.result_waiters g where g.until <= howdah.now()
+        limit max_results for update skip locked));
+    delete from howdah.results r
+    where r.ctid = any (array(select g.ctid from howdah.results g where g.until <= howdah.now()
+        order by g.until limit max_results for update skip locked));
+    get diagnostics v_count = row_count;
+    return v_count;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.maintain_results(lock_epoch bigint, max_results integer) IS 'delete the results that are no longer kept.';
 
 CREATE FUNCTION howdah.maintain_schedules(lock_epoch bigint DEFAULT NULL::bigint) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -29014,6 +29134,55 @@ $$;
 
 COMMENT ON FUNCTION howdah.restore_message(queue text, archive uuid, run integer, message_id bigint, body bytea, is_text boolean, properties jsonb, again boolean) IS 'send a message of the archive again.';
 
+CREATE FUNCTION howdah.result(queue text, message_id bigint) RETURNS TABLE(state text, value jsonb, failures integer, error_class text, error_text text, finished_at timestamp with time zone, kept_until timestamp with time zone, body text, errors jsonb)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_queue howdah.destinations := howdah._result_queue(queue);
+    v_browses constant boolean := howdah._has_right(v_queue.id, 'browse');
+    v_now constant timestamptz := howdah.now();
+    v_found record;
+    v_message howdah.msgs;
+    v_stage smallint;
+begin
+    if result.message_id is null then
+        raise exception using errcode = 'HD005', message = 'message_id must not be NULL';
+    end if;
+    -- First where messages lie, and then the results: what ends in between is then found as a result.
+    select l.message as message, l.due_at is not null and exists (
+        select from howdah.leased o where o.destination_id = v_queue.id and o.message_id = result.message_id
+        union all
+        select from howdah.parked p where p.destination_id = v_queue.id and p.message_id = result.message_id
+          and p.lease_id is not null) and l.due_at > v_now as leased
+    into v_found from howdah._look_up(v_queue.id, result.message_id, null) l limit 1;
+    if found then
+        v_message := v_found.message;
+        v_stage := v_message.stage;
+        state := case when v_found.leased then 'running' when v_message.expires_at <= v_now then 'expired'
+            else 'waiting' end;
+        body := case when v_browses then howdah._result_body(v_message) end;
+    else
+        select r.state, r.value, r.stage, r.finished_at, r.until, case when v_browses then r.body end
+        into state, value, v_stage, finished_at, kept_until, body
+        from howdah.results r
+        where r.destination_id = v_queue.id and r.message_id = result.message_id and r.until > v_now;
+        state := coalesce(state, 'unknown');
+    end if;
+    select count(*), (array_agg(i.error_class order by i.incident_id desc))[1],
+        (array_agg(i.error_text order by i.incident_id desc))[1],
+        coalesce(jsonb_agg(jsonb_build_object('at', i.recorded_at, 'class', i.error_class, 'text', i.error_text,
+                'worker', i.worker, 'traceback', case when v_browses then i.traceback end)
+            order by i.incident_id) filter (where i.newest <= 20), '[]')
+    into failures, error_class, error_text, errors
+    from (select p.*, row_number() over (order by p.incident_id desc) as newest from howdah.poison_details p
+          where p.message_id = result.message_id and p.stage = v_stage and p.destination_id = v_queue.id) i;
+    return next;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.result(queue text, message_id bigint) IS 'what became of a message that was sent to a queue.';
+
 CREATE FUNCTION howdah.resume(queue text, sending boolean DEFAULT true, receiving boolean DEFAULT true) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -30491,6 +30660,38 @@ CREATE FUNCTION howdah.wait_many(queues text[], since bigint[] DEFAULT NULL::big
 $$;
 
 COMMENT ON FUNCTION howdah.wait_many(queues text[], since bigint[]) IS 'howdah.wait for many queues at once, and whether a receive can find anything there.';
+
+CREATE FUNCTION howdah.wait_result(queue text, message_id bigint, INOUT since bigint DEFAULT NULL::bigint, OUT channel text, OUT payload text, OUT unsettled boolean) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_queue howdah.destinations := howdah._result_queue(queue);
+    v_now constant timestamptz := howdah.now();
+    v_snapshot pg_snapshot;
+    v_next bigint;
+begin
+    if wait_result.message_id is null then
+        raise exception using errcode = 'HD005', message = 'message_id must not be NULL';
+    end if;
+    if not exists (select from howdah.result_waiters w
+                   where w.destination_id = v_queue.id and w.message_id = wait_result.message_id
+                     and w.until > v_now + interval '30 seconds') then
+        insert into howdah.result_waiters as w (destination_id, message_id, until)
+        values (v_queue.id, wait_result.message_id, v_now + interval '1 minute')
+        on conflict on constraint pk_result_waiters do update set until = excluded.until;
+    end if;
+    -- As in howdah.wait: transactions that already have an id may have kept their result without seeing the request.
+    v_snapshot := pg_current_snapshot();
+    v_next := pg_snapshot_xmax(v_snapshot)::text::bigint + greatest(age(pg_snapshot_xmax(v_snapshot)::xid), 0);
+    since := coalesce(since, v_next);
+    channel := 'howdah';
+    payload := format('result:%s:%s', v_queue.id, wait_result.message_id);
+    unsettled := pg_snapshot_xmin(v_snapshot)::text::bigint < since;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.wait_result(queue text, message_id bigint, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) IS 'ask for a NOTIFY when a message''s result is kept.';
 
 CREATE FUNCTION howdah.wake_due(since timestamp with time zone, OUT woken bigint, OUT next_in double precision, OUT now timestamp with time zone) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
@@ -32994,6 +33195,50 @@ COMMENT ON COLUMN howdah.redactions.set_at IS 'When it was set.';
 
 COMMENT ON COLUMN howdah.redactions.set_by IS 'The role that set it.';
 
+CREATE UNLOGGED TABLE howdah.result_waiters (
+    message_id bigint NOT NULL,
+    until timestamp with time zone NOT NULL,
+    destination_id integer NOT NULL
+);
+
+COMMENT ON TABLE howdah.result_waiters IS 'Requests to be notified of a result (howdah.wait_result). Only speed depends on them.';
+
+COMMENT ON COLUMN howdah.result_waiters.message_id IS 'The message whose result somebody waits for.';
+
+COMMENT ON COLUMN howdah.result_waiters.until IS 'From this time on the request counts no more.';
+
+COMMENT ON COLUMN howdah.result_waiters.destination_id IS 'Its queue.';
+
+CREATE TABLE howdah.results (
+    message_id bigint NOT NULL,
+    finished_at timestamp with time zone NOT NULL,
+    until timestamp with time zone NOT NULL,
+    destination_id integer NOT NULL,
+    stage smallint,
+    state text NOT NULL,
+    value jsonb,
+    body text,
+    CONSTRAINT ck_results_state CHECK ((state = ANY (ARRAY['done'::text, 'failed'::text, 'expired'::text])))
+);
+
+COMMENT ON TABLE howdah.results IS 'Results of messages of queues with keep_results_ms. The handler''s transaction inserts them; maintenance deletes them.';
+
+COMMENT ON COLUMN howdah.results.message_id IS 'The message.';
+
+COMMENT ON COLUMN howdah.results.finished_at IS 'When it was handled, died or expired.';
+
+COMMENT ON COLUMN howdah.results.until IS 'From this time on the result is not told any more.';
+
+COMMENT ON COLUMN howdah.results.destination_id IS 'The queue that it was received from.';
+
+COMMENT ON COLUMN howdah.results.stage IS 'If it failed or expired: the stage in which its incidents are to be found.';
+
+COMMENT ON COLUMN howdah.results.state IS 'done (handled), failed (at its limit) or expired.';
+
+COMMENT ON COLUMN howdah.results.value IS 'What its handler returned. NULL: nothing, or it was not handled.';
+
+COMMENT ON COLUMN howdah.results.body IS 'The text of a message that failed or expired. NULL: it is bytes, or was handled.';
+
 CREATE TABLE howdah.schedule_runs (
     schedule_id bigint NOT NULL,
     planned_at timestamp with time zone NOT NULL,
@@ -33649,6 +33894,12 @@ ALTER TABLE ONLY howdah.quarantines
 ALTER TABLE ONLY howdah.redactions
     ADD CONSTRAINT pk_redactions PRIMARY KEY (pattern, path);
 
+ALTER TABLE ONLY howdah.result_waiters
+    ADD CONSTRAINT pk_result_waiters PRIMARY KEY (destination_id, message_id);
+
+ALTER TABLE ONLY howdah.results
+    ADD CONSTRAINT pk_results PRIMARY KEY (destination_id, message_id);
+
 ALTER TABLE ONLY howdah.schedule_runs
     ADD CONSTRAINT pk_schedule_runs PRIMARY KEY (schedule_id, planned_at);
 
@@ -33808,6 +34059,8 @@ CREATE INDEX ix_poison_details_queue ON howdah.poison_details USING btree (desti
 CREATE INDEX ix_poison_details_recorded ON howdah.poison_details USING brin (recorded_at);
 
 CREATE INDEX ix_poison_details_xid ON howdah.poison_details USING brin (xid) WITH (pages_per_range='32');
+
+CREATE INDEX ix_results_until ON howdah.results USING btree (until);
 
 CREATE INDEX ix_schedule_runs_fired ON howdah.schedule_runs USING brin (fired_at);
 
@@ -34551,6 +34804,8 @@ REVOKE ALL ON FUNCTION howdah._keep_link(p_name text, p_holder text) FROM PUBLIC
 
 REVOKE ALL ON FUNCTION howdah._keep_lock(p_name text, p_holder text, p_now timestamp with time zone, p_seconds numeric) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._keep_outcome(p_destination howdah.destinations, p_message howdah.msgs, p_state text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._keep_receipts(p_arrival_id integer, p_attempt uuid, p_started timestamp with time zone, p_message_ids bigint[], p_sent_ats timestamp with time zone[], p_local_ids bigint[], p_levels text[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._keep_stored(p_destination howdah.destinations, p_messages howdah.msgs[], p_nonpersistent boolean) FROM PUBLIC;
@@ -34986,6 +35241,10 @@ REVOKE ALL ON FUNCTION howdah._resource_of(p_kind text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._resources() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._restore_history(p_changes jsonb[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._result_body(p_message howdah.msgs) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._result_queue(p_queue text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._return_leases(p_destination_id integer, p_want bigint, p_now timestamp with time zone, p_since timestamp with time zone, p_message_ids bigint[]) FROM PUBLIC;
 
@@ -35756,6 +36015,15 @@ GRANT ALL ON FUNCTION howdah.keep_connection() TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.keep_connection() TO howdah_consumer;
 GRANT ALL ON FUNCTION howdah.keep_connection() TO howdah_producer;
 
+REVOKE ALL ON FUNCTION howdah.keep_result(queue text, message_id bigint, value jsonb, notify boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.keep_result(queue text, message_id bigint, value jsonb, notify boolean) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.keep_result(queue text, message_id bigint, value jsonb, notify boolean) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.keeps_results(queue text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.keeps_results(queue text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.keeps_results(queue text) TO howdah_consumer;
+GRANT ALL ON FUNCTION howdah.keeps_results(queue text) TO howdah_producer;
+
 REVOKE ALL ON FUNCTION howdah.last_acked_id(ack_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.last_acked_id(ack_id integer) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.last_acked_id(ack_id integer) TO howdah_auditor;
@@ -36062,6 +36330,10 @@ REVOKE ALL ON FUNCTION howdah.maintain_log(lock_epoch bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.maintain_log(lock_epoch bigint) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.maintain_log(lock_epoch bigint) TO howdah_consumer;
 
+REVOKE ALL ON FUNCTION howdah.maintain_results(lock_epoch bigint, max_results integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.maintain_results(lock_epoch bigint, max_results integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.maintain_results(lock_epoch bigint, max_results integer) TO howdah_consumer;
+
 REVOKE ALL ON FUNCTION howdah.maintain_schedules(lock_epoch bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.maintain_schedules(lock_epoch bigint) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.maintain_schedules(lock_epoch bigint) TO howdah_consumer;
@@ -36365,6 +36637,11 @@ GRANT ALL ON FUNCTION howdah.restore_changes(backup jsonb[], prune boolean) TO h
 REVOKE ALL ON FUNCTION howdah.restore_message(queue text, archive uuid, run integer, message_id bigint, body bytea, is_text boolean, properties jsonb, again boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.restore_message(queue text, archive uuid, run integer, message_id bigint, body bytea, is_text boolean, properties jsonb, again boolean) TO howdah_admin;
 
+REVOKE ALL ON FUNCTION howdah.result(queue text, message_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.result(queue text, message_id bigint) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.result(queue text, message_id bigint) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.result(queue text, message_id bigint) TO howdah_producer;
+
 REVOKE ALL ON FUNCTION howdah.resume(queue text, sending boolean, receiving boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.resume(queue text, sending boolean, receiving boolean) TO howdah_admin;
 
@@ -36548,6 +36825,11 @@ GRANT ALL ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel te
 REVOKE ALL ON FUNCTION howdah.wait_many(queues text[], since bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.wait_many(queues text[], since bigint[]) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.wait_many(queues text[], since bigint[]) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.wait_result(queue text, message_id bigint, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.wait_result(queue text, message_id bigint, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.wait_result(queue text, message_id bigint, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.wait_result(queue text, message_id bigint, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.wake_due(since timestamp with time zone, OUT woken bigint, OUT next_in double precision, OUT now timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.wake_due(since timestamp with time zone, OUT woken bigint, OUT next_in double precision, OUT now timestamp with time zone) TO howdah_admin;

@@ -66,6 +66,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
         "default_priority",
         "default_time_to_live_ms",
         "deduplication_window_ms",
+        "keep_results_ms",
     ),
     "Limits": ("max_message_bytes", "message_limit", "byte_limit", "limit_behaviour", "send_timeout_ms"),
 }

@@ -64,8 +64,8 @@ class Idle:
         self._since = time.monotonic()
         self._asked: dict[str, Asked] = {}
 
-    def ask(self, queue: str) -> Call[Asked] | None:
-        """What to call before looking at the queue, if anything."""
+    def ask(self, queue: str, waiting: Callable[[str, int | None], Call[Asked]] = calls.wait) -> Call[Asked] | None:
+        """What to call before looking at the queue, if anything. waiting: what asks to be woken for it."""
         if (
             self._waking is None
             or self._next < (ASK_FROM_BUSY if self._asks.busy else ASK_FROM)
@@ -77,7 +77,7 @@ class Idle:
             self._join(queue, asked)
         if time.monotonic() - at < (ASK_EVERY_UNSETTLED if asked is not None and asked.unsettled else ASK_EVERY):
             return None
-        return calls.wait(queue, asked.since if asked is not None else None)
+        return waiting(queue, asked.since if asked is not None else None)
 
     def asked(self, queue: str, asked: Asked) -> None:
         """The queue was asked for a wake-up."""

@@ -400,6 +400,7 @@ CREATE TABLE howdah.destinations (
     limit_behaviour TEXT DEFAULT 'reject' NOT NULL,
     send_timeout_ms BIGINT DEFAULT 30000 NOT NULL,
     deduplication_window_ms BIGINT DEFAULT 300000 NOT NULL,
+    keep_results_ms BIGINT,
     room REGCLASS,
     tickets REGCLASS,
     process_expired BOOLEAN DEFAULT false NOT NULL,
@@ -436,7 +437,8 @@ CREATE TABLE howdah.destinations (
     CONSTRAINT ck_destinations_quarantine CHECK (quarantine_ms >= 0 AND quarantine_times >= 0 AND disable_after >= 0),
     CONSTRAINT ck_destinations_room CHECK (message_limit > 0 AND byte_limit > 0),
     CONSTRAINT ck_destinations_limit_behaviour CHECK (limit_behaviour IN ('reject', 'remove_oldest', 'remove_lowest_priority', 'block') AND send_timeout_ms >= 0),
-    CONSTRAINT ck_destinations_deduplication_window_ms CHECK (deduplication_window_ms > 0)
+    CONSTRAINT ck_destinations_deduplication_window_ms CHECK (deduplication_window_ms > 0),
+    CONSTRAINT ck_destinations_keep_results_ms CHECK (keep_results_ms > 0)
 );
 CREATE UNIQUE INDEX uq_destinations_name ON howdah.destinations (name) WHERE dropped_at IS NULL;
 CREATE INDEX ix_destinations_exception_mode ON howdah.destinations (exception_mode) WHERE exception_mode IN ('named', 'individual');
@@ -517,6 +519,7 @@ COMMENT ON COLUMN howdah.destinations.discard_with_sender IS 'True: best-effort 
 COMMENT ON COLUMN howdah.destinations.limit_behaviour IS 'What a send to a full queue does: reject, remove_oldest, remove_lowest_priority or block (up to send_timeout_ms).';
 COMMENT ON COLUMN howdah.destinations.send_timeout_ms IS 'Milliseconds that a send waits for room if limit_behaviour is block.';
 COMMENT ON COLUMN howdah.destinations.deduplication_window_ms IS 'Milliseconds for which a deduplication key is remembered. Amazon SQS has five minutes.';
+COMMENT ON COLUMN howdah.destinations.keep_results_ms IS 'Milliseconds for which the results of its messages are kept. NULL: they are not kept.';
 COMMENT ON COLUMN howdah.destinations.room IS 'A sequence: the last ticket that sends may use without counting. howdah._reserve describes it. NULL: no limit applies.';
 COMMENT ON COLUMN howdah.destinations.tickets IS 'A sequence: the tickets that sends draw under a limit. NULL: no limit applies.';
 COMMENT ON COLUMN howdah.destinations.process_expired IS 'True: expired messages go to the exception destination. False: they are gone.';
@@ -1514,6 +1517,40 @@ COMMENT ON COLUMN howdah.xa_transactions.outcome IS 'What was decided for all it
 COMMENT ON COLUMN howdah.xa_transactions.begun_at IS 'When it began.';
 COMMENT ON COLUMN howdah.xa_transactions.begun_by IS 'The role that began it. Only it and administrators decide.';
 COMMENT ON COLUMN howdah.xa_transactions.decided_at IS 'When it was decided. NULL: nothing is decided.';
+
+CREATE TABLE howdah.results (
+    message_id BIGINT NOT NULL,
+    finished_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    until TIMESTAMP WITH TIME ZONE NOT NULL,
+    destination_id INTEGER NOT NULL,
+    stage SMALLINT,
+    state TEXT NOT NULL,
+    value JSONB,
+    body TEXT,
+    CONSTRAINT pk_results PRIMARY KEY (destination_id, message_id),
+    CONSTRAINT ck_results_state CHECK (state IN ('done', 'failed', 'expired'))
+);
+CREATE INDEX ix_results_until ON howdah.results (until);
+COMMENT ON TABLE howdah.results IS 'Results of messages of queues with keep_results_ms. The handler''s transaction inserts them; maintenance deletes them.';
+COMMENT ON COLUMN howdah.results.message_id IS 'The message.';
+COMMENT ON COLUMN howdah.results.finished_at IS 'When it was handled, died or expired.';
+COMMENT ON COLUMN howdah.results.until IS 'From this time on the result is not told any more.';
+COMMENT ON COLUMN howdah.results.destination_id IS 'The queue that it was received from.';
+COMMENT ON COLUMN howdah.results.stage IS 'If it failed or expired: the stage in which its incidents are to be found.';
+COMMENT ON COLUMN howdah.results.state IS 'done (handled), failed (at its limit) or expired.';
+COMMENT ON COLUMN howdah.results.value IS 'What its handler returned. NULL: nothing, or it was not handled.';
+COMMENT ON COLUMN howdah.results.body IS 'The text of a message that failed or expired. NULL: it is bytes, or was handled.';
+
+CREATE UNLOGGED TABLE howdah.result_waiters (
+    message_id BIGINT NOT NULL,
+    until TIMESTAMP WITH TIME ZONE NOT NULL,
+    destination_id INTEGER NOT NULL,
+    CONSTRAINT pk_result_waiters PRIMARY KEY (destination_id, message_id)
+);
+COMMENT ON TABLE howdah.result_waiters IS 'Requests to be notified of a result (howdah.wait_result). Only speed depends on them.';
+COMMENT ON COLUMN howdah.result_waiters.message_id IS 'The message whose result somebody waits for.';
+COMMENT ON COLUMN howdah.result_waiters.until IS 'From this time on the request counts no more.';
+COMMENT ON COLUMN howdah.result_waiters.destination_id IS 'Its queue.';
 
 CREATE TABLE howdah.latches (
     name TEXT COLLATE "C" NOT NULL,
