@@ -41,7 +41,7 @@ imported = Table(
     "imported",
     metadata,
     Column("message_id", BigInteger, nullable=False, comment="The message here."),
-    Column("store_id", BigInteger, nullable=False, comment="Number of the message in the store, which gives its order."),
+    Column("store_id", BigInteger, nullable=False, comment="Number of the message in the store, in order."),
     Column("import_id", Integer, nullable=False, comment="The import."),
     Column("destination_id", Integer, nullable=False, comment="The queue or topic here."),
     Column("key", Text(collation="C"), nullable=False, comment="Identity of the message at the source."),
