@@ -28,9 +28,9 @@ begin
         raise exception using errcode = 'HD005', message = 'messages is a JSON array of objects with key and message_id';
     end if;
     begin
-        select coalesce(json_agg(jsonb_build_object('lives_ms', greatest(1, ceil(
-                (f.message ->> 'expires_ms')::numeric - extract(epoch from v_now) * 1000)::bigint))
-                || f.message order by f.n), '[]'),
+        select coalesce(json_agg(case when f.message ->> 'expires_ms' is null then f.message
+                else f.message || jsonb_build_object('lives_ms', greatest(1, ceil((f.message ->> 'expires_ms')::numeric
+                    - extract(epoch from v_now) * 1000)::bigint)) end order by f.n), '[]'),
             array_agg(f.message ->> 'key' order by f.n), array_agg((f.message ->> 'message_id')::bigint order by f.n)
         into v_new, v_keys, v_numbers
         from (
