@@ -30,6 +30,7 @@ TITLES = {
     "log": "The log",
     "listeners": "Listeners",
     "links": "Links",
+    "imports": "Imports",
     "operator": "The operator",
     "engine": "The engine as a whole",
     "services": "Services",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,20 +51,17 @@ class Store:
 
     def __init__(self, dsn: str) -> None:
         """Connect and look at the tables. Raises HowdahError if they are not there, or not as expected."""
-        self._locking = psycopg.connect(dsn)
-        try:
-            self._db = psycopg.connect(dsn)
-        except psycopg.Error:
-            self._locking.close()
-            raise
-        #: When the snapshot was taken, in milliseconds since 1970.
-        self.now = 0
-        self._check()
+        with ExitStack() as opened:
+            self._locking = opened.enter_context(closing(psycopg.connect(dsn)))
+            self._db = opened.enter_context(closing(psycopg.connect(dsn)))
+            #: When the snapshot was taken, in milliseconds since 1970.
+            self.now = 0
+            self._check()
+            self._opened = opened.pop_all()
 
     def close(self) -> None:
         """Let the broker start again."""
-        self._db.close()
-        self._locking.close()
+        self._opened.close()
 
     def is_running(self) -> bool:
         """Whether a broker has the store; if not, keep every broker out until the end.

@@ -1,7 +1,8 @@
 -- howdah.begin_import(source): begin to copy messages from the store of another system, or go on with it.
 --
 -- Returns  when it began (timestamptz).
--- Raises   HD005 source is NULL, empty or longer than 1,000 characters; HD010 not allowed; HD045 the master of changes
+-- Raises   HD005 source is NULL, empty or longer than 1,000 characters; HD010 called from a maintenance
+--          command; HD045 the master of changes
 --          is away.
 -- Role     howdah_admin
 --
@@ -17,6 +18,7 @@ begin
         raise exception using errcode = 'HD005', message = 'source has 1 to 1000 characters',
             hint = 'It identifies the store that messages are copied from.';
     end if;
+    perform howdah._refuse_maintenance();
     perform howdah._check_changes();
     insert into howdah.imports (source, created_at, created_by)
     values (begin_import.source, howdah.now(), howdah._caller())

@@ -1,7 +1,8 @@
 -- howdah.finish_import(source): end an import after its final pass, and resume what it had paused.
 --
 -- Returns  the queues and subscriptions that are received from again (text[]).
--- Raises   HD005 no such import; HD010 not allowed; HD045 the master of changes is away.
+-- Raises   HD001, HD012 never, for what is not there is left out; HD005 no such import; HD010 called from a maintenance
+--          command; HD045 the master of changes is away.
 -- Role     howdah_admin
 --
 -- The record of what came over stays, so that a further pass stores nothing twice. See howdah.forget_import.

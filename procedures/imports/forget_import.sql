@@ -1,8 +1,11 @@
--- howdah.forget_import(source): forget an import and the record of what came over. A further pass copies everything anew.
+-- howdah.forget_import(source): forget an import and the record of what came over.
 --
 -- Returns  how many messages were on record (bigint).
--- Raises   HD005 no such import, or it is not finished; HD010 not allowed; HD045 the master of changes is away.
+-- Raises   HD005 no such import, or it is not finished; HD010 called from a maintenance command; HD045 the master of
+--          changes is away.
 -- Role     howdah_admin
+--
+-- A further pass copies everything anew.
 create or replace function howdah.forget_import(source text) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

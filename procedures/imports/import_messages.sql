@@ -25,7 +25,8 @@ declare
     v_stored record;
 begin
     if messages is null or json_typeof(messages) <> 'array' then
-        raise exception using errcode = 'HD005', message = 'messages is a JSON array of objects with key and message_id';
+        raise exception using errcode = 'HD005', message = 'messages is not a JSON array',
+            hint = 'Each of its objects has key and message_id.';
     end if;
     begin
         select coalesce(json_agg(case when f.message ->> 'expires_ms' is null then f.message

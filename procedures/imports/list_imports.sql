@@ -1,7 +1,6 @@
 -- howdah.list_imports(): list the imports from stores of other systems.
 --
 -- Returns  one row per import. held: the queues and subscriptions that wait for its final pass.
--- Raises   HD010 called from a maintenance command.
 -- Role     howdah_admin howdah_auditor
 create or replace function howdah.list_imports() returns table (
     source text, stored bigint, withdrawn bigint, held text[], created_at timestamptz, finished_at timestamptz,

@@ -1,9 +1,9 @@
--- howdah.withdraw_imported(source, queue, keys): take back messages that were consumed at the source after they had come
--- over.
+-- howdah.withdraw_imported(source, queue, keys): take back messages that were consumed at the source
+-- after they had come over.
 --
 -- Returns  how many were still here (bigint). The others were consumed here, too, or are in somebody's hands.
--- Raises   HD001 no such queue; HD005 no such import, or keys is NULL; HD010 not allowed; HD045 the master of changes is
---          away.
+-- Raises   HD001 no such queue; HD005 no such import, or keys is NULL; HD010 not allowed; HD012 it belongs to the
+--          engine; HD045 the master of changes is away.
 -- Role     howdah_admin
 --
 -- queue is a queue; howdah.read_imported does the same for a subscription. The journal records the messages as
