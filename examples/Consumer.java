@@ -46,6 +46,7 @@ public final class Consumer {
         var running = Thread.currentThread();
         Runtime.getRuntime().addShutdownHook(new Thread(() -> {
             consumer.stopping = true;
+            System.out.println("stopping");
             try {
                 running.join(); // until the message in hand is committed; a supervisor kills us if that takes too long
             } catch (InterruptedException ignored) {

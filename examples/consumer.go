@@ -70,6 +70,10 @@ func main() {
 	}
 	// The signal ends loops and sleeps, never a statement: the message in hand is committed.
 	stopping, _ := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	go func() {
+		<-stopping.Done()
+		fmt.Println("stopping")
+	}()
 	for stopping.Err() == nil {
 		if err := c.consumeAll(context.Background(), stopping); err != nil {
 			fmt.Fprintln(os.Stderr, "trying again:", err)

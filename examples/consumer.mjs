@@ -23,7 +23,12 @@ async function handle(connection, message) {
 }
 
 let stopping = false;
-for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, () => { stopping = true; });
+for (const signal of ["SIGTERM", "SIGINT"]) {
+  process.once(signal, () => {
+    stopping = true;
+    console.log("stopping");
+  });
+}
 
 async function main() {
   while (!stopping) {

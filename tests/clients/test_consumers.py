@@ -230,6 +230,7 @@ def test_a_consumer_in_another_language_ends_with_the_message_in_hand_when_it_is
         )
         wait_until(lambda: one(orders, blocked) == 1, TIMEOUT)
         said.process.terminate()
+        tell("stopping", said)
         one(orders, "select howdah.send('orders', 'second')")
         holding.rollback()
         said.process.wait(TIMEOUT)

@@ -59,8 +59,9 @@ def decode(data: bytes) -> StoredMessage:
 
 
 def _message(reader: Reader, version: int) -> StoredMessage:
-    if reader.number("i") != reader.left:
-        raise OpenWireError("no length at its beginning: the store has another wire format")
+    length = reader.number("i")
+    if length != reader.left:
+        raise OpenWireError(f"its length is {length}, not {reader.left}: it is cut off, or of another wire format")
     kind = reader.number("B")
     if kind not in KINDS:
         raise OpenWireError(f"command {kind} is no message")
