@@ -50,6 +50,7 @@ def activemq(
     Messages that cannot come over are listed, and the others do. Exit code 1 says that there are such messages.
     """
     from ...engine.errors import HowdahError
+    from ...text.passfile import accessible
     from .converting import Names
     from .outcome import COLUMNS, DRY_COLUMNS, Outcome
     from .passing import Pass
@@ -58,15 +59,18 @@ def activemq(
     names = Names(words(mapped, "--map"))
     outcome = Outcome(output.complain)
     with connected(dsn, role) as connection:
-        store = Store(source)
+        store = Store(accessible(source))
         try:
-            running = store.is_running()
-            if final and running and not dry_run:
+            if store.is_running(hold=final and not dry_run) and final and not dry_run:
                 raise HowdahError("a broker has the store", "Stop it before the final pass.")
             with counting("messages") as (total, done):
                 work = Pass(store, connection, names, outcome, batch=batch, final=final, done=done)
                 total(store.count())
-                resumed = work.survey() if dry_run else work.copy()
+                resumed: list[str] = []
+                if dry_run:
+                    work.survey()
+                else:
+                    resumed = work.copy()
         finally:
             store.close()
     tables.show(
@@ -77,7 +81,7 @@ def activemq(
         wide=wide,
     )
     if not as_json and not dry_run:
-        output.write(_next(resumed or [], final=final))
+        output.write(_next(resumed, final=final))
     if outcome.refused:
         raise typer.Exit(FAILED)
 

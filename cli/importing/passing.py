@@ -52,7 +52,7 @@ class Pass:
         for subscription in self._store.subscriptions():
             line = self._outcome[_title(subscription)]
             try:
-                line.here = f"{places.topic_of(subscription)}:{subscription.client_id}:{subscription.name}"
+                line.here = places.name_of(subscription)
             except StaysError as error:
                 self._outcome.stays(line.there, str(error))
         for row in self._all_rows():
@@ -96,14 +96,16 @@ class Pass:
     def _subscribe(self, places: Places) -> list[tuple[Subscription, str]]:
         """Subscribe before anything is published, so that each subscription gets all; what it had read goes later."""
         found = []
+        there = set()
         for subscription in self._store.subscriptions():
             line = self._outcome[_title(subscription)]
             try:
+                there.add(places.name_of(subscription))
                 line.here = places.subscribe(subscription)
                 found.append((subscription, line.here))
             except StaysError as error:
                 self._outcome.stays(line.there, str(error))
-        for name in places.end_others(name for _, name in found):
+        for name in places.end_others(there):
             self._outcome[name].here = f"{name} (ended)"
         return found
 

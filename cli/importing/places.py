@@ -25,9 +25,11 @@ class Places:
         self._final = final
         self._queues = {row["queue"]: row["receiving_paused"] for row in connection.admin.list_queues()}
         self._topics = {row["topic"] for row in connection.admin.list_topics()}
-        self._subscriptions = {row["subscription"] for row in connection.admin.list_subscriptions()}
+        subscriptions = connection.admin.list_subscriptions()
+        self._subscriptions = {row["subscription"] for row in subscriptions}
         rows = [row for row in connection.imports.list() if row["source"] == source]
         self.held: set[str] = {name for row in rows for name in row["held"]}
+        self._read = {row["topic_name"] for row in subscriptions if row["subscription"] not in self.held}
         self.began = rows[0]["created_at"] if rows else None
         self._known: dict[str, str | StaysError] = {}
         self._kinds: dict[str, str] = {}
@@ -92,6 +94,10 @@ class Places:
         self._subscriptions.add(name)
         return name
 
+    def name_of(self, subscription: Subscription) -> str:
+        """Return what a subscription is called here. Raises StaysError."""
+        return f"{self.topic_of(subscription)}:{subscription.client_id}:{subscription.name}"
+
     def topic_of(self, subscription: Subscription) -> str:
         """Return what a subscription subscribes to here: its topic, or its wildcard. Raises StaysError."""
         if subscription.pattern == subscription.container:
@@ -120,4 +126,6 @@ class Places:
             raise StaysError(f"{name} is a {other} here: use --map {container}=NAME")
         if kind == "queue" and not self._final and self._queues.get(name) is False:
             raise StaysError(f"queue {name} is received from here: howdah queue pause --receiving {name}, or --final")
+        if kind == "topic" and not self._final and name in self._read:
+            raise StaysError(f"topic {name} has other subscriptions here, which would read what comes: --final")
         return name

@@ -47,7 +47,7 @@ class Subscription:
 
 
 class Store:
-    """The store of one broker. Everything is read in one snapshot; ``hold`` keeps the broker from starting."""
+    """The store of one broker. Everything is read in one snapshot."""
 
     def __init__(self, dsn: str) -> None:
         """Connect and look at the tables. Raises HowdahError if they are not there, or not as expected."""
@@ -63,8 +63,8 @@ class Store:
         """Let the broker start again."""
         self._opened.close()
 
-    def is_running(self) -> bool:
-        """Whether a broker has the store; if not, keep every broker out until the end.
+    def is_running(self, *, hold: bool) -> bool:
+        """Whether a broker has the store. If none has, hold keeps every broker out until the end.
 
         A broker locks the row of ACTIVEMQ_LOCK, or has a lease there that has not run out.
         """
@@ -74,6 +74,8 @@ class Store:
             " from activemq_lock for update skip locked"
         ).fetchall()
         assert rows is not None
+        if not hold:
+            self._locking.rollback()
         return len(free) < rows[0] or any(leased for (leased,) in free)
 
     def begin(self) -> str:

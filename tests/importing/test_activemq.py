@@ -14,6 +14,7 @@ from activemq_broker import restore, running
 from command import Result, howdah
 from support import Connect, Db, column, one
 
+from howdah.cli.importing.source import Store
 from howdah.engine.admin.imports import Imports
 from howdah.engine.errors import ConnectionLost
 
@@ -248,11 +249,31 @@ def test_a_later_pass_takes_back_what_was_consumed_there(dsn: str, db: Db, store
 
 
 def test_a_queue_that_is_in_use_here_is_left_alone(dsn: str, db: Db, store: str) -> None:
-    db.execute("select howdah.create_queue('A')")
+    db.execute("select howdah.create_queue('A'), howdah.create_topic('prices')")
+    db.execute("select howdah.subscribe('prices', 'ours')")
     lines = run(dsn, store, code=1)
     assert (lines["queue://A"]["stored"], lines["queue://B"]["stored"]) == (0, 2)
     assert "is received from here" in lines["queue://A"]["why"]
-    assert run(dsn, store, "--final")["queue://A"]["stored"] == 2
+    assert "has other subscriptions here" in lines["topic://prices"]["why"]
+    assert received(db, "prices::ours") == []
+    final = run(dsn, store, "--final")
+    assert (final["queue://A"]["stored"], final["topic://prices"]["stored"]) == (2, 6)
+    assert received(db, "prices:desk7:billing") == ["text 3", "text 4", "text 5", "text 6"]
+
+
+def test_only_the_final_pass_keeps_a_broker_out(store: str) -> None:
+    """A master that waits for the lock may have it while a copy is made."""
+    there = Store(store)
+    with psycopg.connect(store) as broker:
+        lock = "select id from activemq_lock for update nowait"
+        assert not there.is_running(hold=False)
+        assert one(broker, lock) == 1
+        assert there.is_running(hold=True)
+        broker.rollback()
+        assert not there.is_running(hold=True)
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            broker.execute(lock)
+    there.close()
 
 
 def test_names_that_cannot_be_here_stay_or_get_others(dsn: str, db: Db, store: str) -> None:
