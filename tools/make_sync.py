@@ -33,6 +33,7 @@ PAIRS = {
     "aio/admin/changes.py": "admin/changes.py",
     "aio/admin/imports.py": "admin/imports.py",
     "aio/admin/instances.py": "admin/instances.py",
+    "aio/admin/kept.py": "admin/kept.py",
     "aio/admin/links.py": "admin/links.py",
     "aio/admin/logs.py": "admin/logs.py",
     "aio/admin/objects.py": "admin/objects.py",
