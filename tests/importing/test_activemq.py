@@ -296,6 +296,8 @@ def test_what_is_no_store_is_said_in_a_line(dsn: str, db: Db, store: str, new_da
     change(store, "alter table activemq_msgs drop column xid")
     assert "has no column XID" in refused(dsn, store).err
     assert column(db, "select source from howdah.list_imports()") == []
+    malformed = howdah(dsn, "import", "activemq", "--from", "postgresql://u:secret@host:port/db")
+    assert (malformed.code, "secret" in malformed.err) == (3, False)
 
 
 def test_a_lease_in_the_table_of_locks_is_a_running_broker(dsn: str, store: str) -> None:
