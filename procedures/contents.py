@@ -63,6 +63,8 @@ ROOMS = (
     "listeners",
     # goes on to another engine,
     "links",
+    # comes over from another system's store,
+    "imports",
     # is dealt with by an administrator and looked at,
     "operator",
     "engine",

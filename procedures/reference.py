@@ -31,6 +31,7 @@ TITLES = {
     "log": "The log",
     "listeners": "Listeners",
     "links": "Links",
+    "imports": "Imports",
     "transformations": "Transformations",
     "operator": "The operator",
     "engine": "The engine as a whole",

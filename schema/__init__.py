@@ -20,6 +20,7 @@ from .failures import (
     quarantines,
     untaken_attempts,
 )
+from .imports import import_holds, imported, imports
 from .instances import instance_positions, instances
 from .journal import EVENTS, backlog_counts, backlog_figures, dead_figures, journal, journal_totals
 from .kept import kept_messages
@@ -77,6 +78,9 @@ __all__ = [
     "flow_samples",
     "group_owners",
     "handed",
+    "import_holds",
+    "imported",
+    "imports",
     "instance_positions",
     "instances",
     "journal",

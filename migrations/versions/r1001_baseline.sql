@@ -875,6 +875,53 @@ COMMENT ON COLUMN howdah.quarantines.destination_id IS 'The destination that it 
 COMMENT ON COLUMN howdah.quarantines.stage IS 'The message''s stage before.';
 COMMENT ON COLUMN howdah.quarantines.at IS 'When it was put there.';
 
+CREATE TABLE howdah.imports (
+    import_id INTEGER GENERATED ALWAYS AS IDENTITY,
+    stored BIGINT DEFAULT 0 NOT NULL,
+    withdrawn BIGINT DEFAULT 0 NOT NULL,
+    created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    finished_at TIMESTAMP WITH TIME ZONE,
+    source TEXT COLLATE "C" NOT NULL,
+    created_by TEXT NOT NULL,
+    CONSTRAINT pk_imports PRIMARY KEY (import_id)
+);
+CREATE UNIQUE INDEX uq_imports_source ON howdah.imports (source);
+COMMENT ON TABLE howdah.imports IS 'Stores of other systems that messages are or were copied from.';
+COMMENT ON COLUMN howdah.imports.import_id IS 'Number of the import.';
+COMMENT ON COLUMN howdah.imports.stored IS 'Messages that came over.';
+COMMENT ON COLUMN howdah.imports.withdrawn IS 'Messages that were taken back, because they had been consumed at the source.';
+COMMENT ON COLUMN howdah.imports.created_at IS 'When it began.';
+COMMENT ON COLUMN howdah.imports.finished_at IS 'When the final pass ended. NULL: the source may still be in use.';
+COMMENT ON COLUMN howdah.imports.source IS 'Identity of the store that it copies from.';
+COMMENT ON COLUMN howdah.imports.created_by IS 'The role that began it.';
+
+CREATE TABLE howdah.imported (
+    message_id BIGINT NOT NULL,
+    store_id BIGINT NOT NULL,
+    import_id INTEGER NOT NULL,
+    destination_id INTEGER NOT NULL,
+    key TEXT COLLATE "C" NOT NULL,
+    CONSTRAINT pk_imported PRIMARY KEY (import_id, destination_id, key)
+);
+CREATE INDEX ix_imported_store_id ON howdah.imported (import_id, destination_id, store_id);
+COMMENT ON TABLE howdah.imported IS 'Messages that came over, each once however often the copy is repeated.';
+COMMENT ON COLUMN howdah.imported.message_id IS 'The message here.';
+COMMENT ON COLUMN howdah.imported.store_id IS 'Number of the message in the store, which gives its order.';
+COMMENT ON COLUMN howdah.imported.import_id IS 'The import.';
+COMMENT ON COLUMN howdah.imported.destination_id IS 'The queue or topic here.';
+COMMENT ON COLUMN howdah.imported.key IS 'Identity of the message at the source.';
+
+CREATE TABLE howdah.import_holds (
+    import_id INTEGER NOT NULL,
+    destination_id INTEGER NOT NULL,
+    paused BOOLEAN NOT NULL,
+    CONSTRAINT pk_import_holds PRIMARY KEY (import_id, destination_id)
+);
+COMMENT ON TABLE howdah.import_holds IS 'Queues and subscriptions that wait for the final pass of an import.';
+COMMENT ON COLUMN howdah.import_holds.import_id IS 'The import.';
+COMMENT ON COLUMN howdah.import_holds.destination_id IS 'The queue or subscription.';
+COMMENT ON COLUMN howdah.import_holds.paused IS 'Whether the import paused receiving, and is to resume it.';
+
 CREATE TABLE howdah.instances (
     instance_id UUID NOT NULL,
     name TEXT NOT NULL,
