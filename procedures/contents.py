@@ -46,6 +46,7 @@ ROOMS = (
     "consumers",
     "groups",
     "walks",
+    "permits",
     "streams",
     "receive",
     # fails and is disposed of,

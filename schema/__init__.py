@@ -29,6 +29,7 @@ from .log import log_events, log_readers
 from .messages import ahead_leases, deduplications, handed, msgs, msgs_nonpersistent, parked
 from .metrics import flow_samples, metric_epoch, metric_histograms, metric_totals
 from .objects import objects, xa_transactions
+from .permits import leased_permits, permits_in_hand, rate_cells
 from .policies import destination_policies, redactions
 from .runtime import engine, latches, lock, worker_figures, workers
 from .schedules import schedule_runs, schedules
@@ -82,6 +83,7 @@ __all__ = [
     "latches",
     "link_arrivals",
     "link_receipts",
+    "leased_permits",
     "links",
     "listener_marks",
     "listeners",
@@ -98,9 +100,11 @@ __all__ = [
     "objects",
     "operator_acts",
     "parked",
+    "permits_in_hand",
     "poison_details",
     "poison_log",
     "quarantines",
+    "rate_cells",
     "redactions",
     "schedule_runs",
     "schedules",

@@ -34,6 +34,9 @@ CREATE SEQUENCE howdah.changes_dropped;
 CREATE SEQUENCE howdah.lease_numbers;
 CREATE SEQUENCE howdah.bodies_apart;
 CREATE SEQUENCE howdah.moved_walk START WITH 0 MINVALUE 0;
+CREATE SEQUENCE howdah.topic_generation START WITH 0 MINVALUE 0;
+CREATE SEQUENCE howdah.topic_truncations START WITH 0 MINVALUE 0;
+CREATE SEQUENCE howdah.topic_checked START WITH 0 MINVALUE 0;
 CREATE SEQUENCE howdah.system_room START WITH 1 MINVALUE 0;
 CREATE SEQUENCE howdah.system_tickets START WITH 1 MINVALUE 0;
 CREATE SEQUENCE howdah.system_state START WITH 1 MINVALUE 0;
@@ -41,9 +44,6 @@ CREATE SEQUENCE howdah.no_room START WITH 1 MINVALUE 0;
 CREATE SEQUENCE howdah.expiry_walk START WITH 0 MINVALUE 0;
 CREATE SEQUENCE howdah.lock_secret START WITH 1 MINVALUE 0;
 CREATE SEQUENCE howdah.ticket_secret START WITH 1 MINVALUE 0;
-CREATE SEQUENCE howdah.topic_generation START WITH 0 MINVALUE 0;
-CREATE SEQUENCE howdah.topic_truncations START WITH 0 MINVALUE 0;
-CREATE SEQUENCE howdah.topic_checked START WITH 0 MINVALUE 0;
 CREATE SEQUENCE howdah.senders_noted;
 
 CREATE TABLE howdah.access_rule_sets (
@@ -409,6 +409,13 @@ CREATE TABLE howdah.destinations (
     notify_events BOOLEAN DEFAULT false NOT NULL,
     stamp_user BOOLEAN DEFAULT false NOT NULL,
     auto_created BOOLEAN DEFAULT false NOT NULL,
+    limited BOOLEAN DEFAULT false NOT NULL,
+    max_concurrent INTEGER,
+    rate_limit TEXT,
+    limit_key TEXT,
+    max_concurrent_per_key INTEGER,
+    rate_limit_per_key TEXT,
+    rate_keys INTEGER DEFAULT 100 NOT NULL,
     CONSTRAINT pk_destinations PRIMARY KEY (id),
     CONSTRAINT ck_destinations_message_groups CHECK (message_groups IN ('none', 'transaction', 'sticky')),
     CONSTRAINT ck_destinations_delivery_policy CHECK (delivery_policy IN ('shared', 'single', 'failover', 'round_robin')),
@@ -433,7 +440,8 @@ CREATE TABLE howdah.destinations (
     CONSTRAINT ck_destinations_quarantine CHECK (quarantine_ms >= 0 AND quarantine_times >= 0 AND disable_after >= 0),
     CONSTRAINT ck_destinations_room CHECK (message_limit > 0 AND byte_limit > 0),
     CONSTRAINT ck_destinations_limit_behaviour CHECK (limit_behaviour IN ('reject', 'remove_oldest', 'remove_lowest_priority', 'block') AND send_timeout_ms >= 0),
-    CONSTRAINT ck_destinations_deduplication_window_ms CHECK (deduplication_window_ms > 0)
+    CONSTRAINT ck_destinations_deduplication_window_ms CHECK (deduplication_window_ms > 0),
+    CONSTRAINT ck_destinations_permits CHECK (max_concurrent BETWEEN 1 AND 1000 AND max_concurrent_per_key BETWEEN 1 AND 1000 AND rate_keys BETWEEN 1 AND 10000)
 );
 CREATE UNIQUE INDEX uq_destinations_name ON howdah.destinations (name) WHERE dropped_at IS NULL;
 CREATE INDEX ix_destinations_exception_mode ON howdah.destinations (exception_mode) WHERE exception_mode IN ('named', 'individual');
@@ -523,6 +531,13 @@ COMMENT ON COLUMN howdah.destinations.groups_at IS 'When message_groups or deliv
 COMMENT ON COLUMN howdah.destinations.notify_events IS 'True: dead messages and stopped listeners are announced by NOTIFY, on the channel howdah_events.';
 COMMENT ON COLUMN howdah.destinations.stamp_user IS 'True: each message sent here gets the role of its sender in the header JMSXUserID.';
 COMMENT ON COLUMN howdah.destinations.auto_created IS 'True: its first use created it, and it ends when nobody uses it. False: an administrator''s.';
+COMMENT ON COLUMN howdah.destinations.limited IS 'True: a receive needs permits or draws on a rate; derived from the columns that follow.';
+COMMENT ON COLUMN howdah.destinations.max_concurrent IS 'Most messages in hand at a time, received or leased. NULL: any.';
+COMMENT ON COLUMN howdah.destinations.rate_limit IS 'Most messages given out in a period, such as 100/1s or 100/1m burst 10. NULL: any number.';
+COMMENT ON COLUMN howdah.destinations.limit_key IS 'The header whose value is a message''s key. NULL: no limit by key.';
+COMMENT ON COLUMN howdah.destinations.max_concurrent_per_key IS 'As max_concurrent, for each key. NULL: any.';
+COMMENT ON COLUMN howdah.destinations.rate_limit_per_key IS 'As rate_limit, for each key. NULL: any number.';
+COMMENT ON COLUMN howdah.destinations.rate_keys IS 'For how many keys at a time rate_limit_per_key is kept; messages of further keys wait.';
 
 CREATE TABLE howdah.aliases (
     name TEXT COLLATE "C" NOT NULL,
@@ -1479,314 +1494,6 @@ COMMENT ON COLUMN howdah.xa_transactions.begun_at IS 'When it began.';
 COMMENT ON COLUMN howdah.xa_transactions.begun_by IS 'The role that began it. Only it and administrators decide.';
 COMMENT ON COLUMN howdah.xa_transactions.decided_at IS 'When it was decided. NULL: nothing is decided.';
 
-CREATE TABLE howdah.latches (
-    name TEXT COLLATE "C" NOT NULL,
-    CONSTRAINT pk_latches PRIMARY KEY (name)
-);
-COMMENT ON TABLE howdah.latches IS 'The engine''s own locks: a holder locks the row. No row is ever changed.';
-COMMENT ON COLUMN howdah.latches.name IS 'Name of the lock.';
-
-CREATE TABLE howdah.engine (
-    id SMALLINT NOT NULL,
-    name TEXT NOT NULL,
-    procedures_checksum TEXT NOT NULL,
-    system_identifier BIGINT,
-    boot TIMESTAMP WITH TIME ZONE NOT NULL,
-    state TEXT DEFAULT 'running' NOT NULL,
-    state_at TIMESTAMP WITH TIME ZONE,
-    state_by TEXT,
-    state_xid BIGINT,
-    stopped_boot TIMESTAMP WITH TIME ZONE,
-    attempting_secret UUID DEFAULT gen_random_uuid() NOT NULL,
-    digest_secret UUID DEFAULT gen_random_uuid() NOT NULL,
-    admin_role TEXT NOT NULL,
-    producer_role TEXT NOT NULL,
-    consumer_role TEXT NOT NULL,
-    browser_role TEXT NOT NULL,
-    auditor_role TEXT NOT NULL,
-    access_enabled BOOLEAN DEFAULT true NOT NULL,
-    rule_set TEXT DEFAULT 'default' NOT NULL,
-    persistent BOOLEAN DEFAULT true NOT NULL,
-    journal_retention_days INTEGER DEFAULT '90' NOT NULL,
-    incident_retention_days INTEGER DEFAULT '90' NOT NULL,
-    log_level TEXT DEFAULT 'INFO' NOT NULL,
-    log_retention_days INTEGER DEFAULT '30' NOT NULL,
-    default_blocked_retry_ms BIGINT DEFAULT 5000 NOT NULL,
-    topic_rotation_seconds INTEGER DEFAULT '600' NOT NULL,
-    max_count BIGINT,
-    max_bytes BIGINT,
-    max_message_bytes BIGINT,
-    yellow_threshold INTEGER DEFAULT 60 NOT NULL,
-    orange_threshold INTEGER DEFAULT 75 NOT NULL,
-    red_threshold INTEGER DEFAULT 90 NOT NULL,
-    orange_delay_ms INTEGER DEFAULT 10 NOT NULL,
-    expiration_interval_seconds INTEGER DEFAULT '60' NOT NULL,
-    expired_at TIMESTAMP WITH TIME ZONE,
-    autorollback BOOLEAN DEFAULT false NOT NULL,
-    redelivered_optimization BOOLEAN DEFAULT true NOT NULL,
-    archive BOOLEAN DEFAULT false NOT NULL,
-    autocreate_queue BOOLEAN DEFAULT false NOT NULL,
-    autocreate_topic BOOLEAN DEFAULT false NOT NULL,
-    autocreate_options JSONB DEFAULT '{"preset": "sun_mq"}' NOT NULL,
-    autocreate_reap_seconds INTEGER DEFAULT '120' NOT NULL,
-    identity_salt UUID,
-    archive_id UUID,
-    totals_snapshot PG_SNAPSHOT,
-    totals_at TIMESTAMP WITH TIME ZONE,
-    journal_dropped_xid BIGINT DEFAULT 0 NOT NULL,
-    cluster_mode TEXT DEFAULT 'none' NOT NULL,
-    cluster_master TEXT,
-    exclusive BOOLEAN DEFAULT false NOT NULL,
-    instance_timeout_seconds INTEGER DEFAULT '10' NOT NULL,
-    record_id UUID DEFAULT gen_random_uuid() NOT NULL,
-    CONSTRAINT pk_engine PRIMARY KEY (id),
-    CONSTRAINT ck_engine_cluster_mode CHECK (cluster_mode IN ('none', 'master')),
-    CONSTRAINT ck_engine_cluster_master CHECK (cluster_mode = 'none' OR cluster_master IS NOT NULL),
-    CONSTRAINT ck_engine_instance_timeout_seconds CHECK (instance_timeout_seconds >= 2),
-    CONSTRAINT ck_engine_single_row CHECK (id = 1),
-    CONSTRAINT ck_engine_state CHECK (state IN ('running', 'paused', 'quiesced', 'stopped')),
-    CONSTRAINT ck_engine_stopped_boot CHECK ((state = 'stopped') = (stopped_boot IS NOT NULL)),
-    CONSTRAINT ck_engine_journal_retention_days CHECK (journal_retention_days > 0),
-    CONSTRAINT ck_engine_default_blocked_retry_ms CHECK (default_blocked_retry_ms >= 0),
-    CONSTRAINT ck_engine_incident_retention_days CHECK (incident_retention_days > 0),
-    CONSTRAINT ck_engine_log_level CHECK (log_level IN ('ERROR', 'WARNING', 'INFO')),
-    CONSTRAINT ck_engine_log_retention_days CHECK (log_retention_days > 0),
-    CONSTRAINT ck_engine_topic_rotation_seconds CHECK (topic_rotation_seconds > 0),
-    CONSTRAINT ck_engine_limits CHECK (max_count > 0 AND max_bytes > 0 AND orange_delay_ms >= 0),
-    CONSTRAINT ck_engine_thresholds CHECK (yellow_threshold > 0 AND yellow_threshold <= orange_threshold AND orange_threshold <= red_threshold AND red_threshold <= 100),
-    CONSTRAINT ck_engine_expiration_interval_seconds CHECK (expiration_interval_seconds >= 0),
-    CONSTRAINT ck_engine_max_message_bytes CHECK (max_message_bytes > 0),
-    CONSTRAINT ck_engine_autocreate_reap_seconds CHECK (autocreate_reap_seconds > 0)
-);
-COMMENT ON TABLE howdah.engine IS 'The engine''s settings, one row.';
-COMMENT ON COLUMN howdah.engine.id IS 'Always 1: there is one engine in a database.';
-COMMENT ON COLUMN howdah.engine.name IS 'The messaging engine''s name, part of its exception destination''s name.';
-COMMENT ON COLUMN howdah.engine.procedures_checksum IS 'Checksum of the installed procedures and role names.';
-COMMENT ON COLUMN howdah.engine.system_identifier IS 'The cluster to which the transaction ids in topics and cursors belong. After a restore into another, call howdah.rebase_topics().';
-COMMENT ON COLUMN howdah.engine.boot IS 'Start of the server at which non-persistent messages were last swept.';
-COMMENT ON COLUMN howdah.engine.state IS 'running, paused (nobody sends or receives), quiesced (no new work, and what began may end) or stopped (nothing is under way).';
-COMMENT ON COLUMN howdah.engine.state_at IS 'When the engine got into this state. NULL: it has always run.';
-COMMENT ON COLUMN howdah.engine.state_by IS 'The role that put it there. NULL: nobody; a restart of the server ended a stop.';
-COMMENT ON COLUMN howdah.engine.state_xid IS 'The transaction that changed the state (xid8 as a number). While quiesced, older ones still send.';
-COMMENT ON COLUMN howdah.engine.stopped_boot IS 'Start of the server that the stop was made on: any other has ended it. NULL: not stopped.';
-COMMENT ON COLUMN howdah.engine.attempting_secret IS 'It tells howdah.receive that howdah.begin_attempts calls it for a hardened queue. Only the owner can read it.';
-COMMENT ON COLUMN howdah.engine.digest_secret IS 'It is part of every digest in the journal, so that nobody finds a short body by trying. Only the owner can read it.';
-COMMENT ON COLUMN howdah.engine.admin_role IS 'Role that administers destinations.';
-COMMENT ON COLUMN howdah.engine.producer_role IS 'Role that sends.';
-COMMENT ON COLUMN howdah.engine.consumer_role IS 'Role that receives and records failures.';
-COMMENT ON COLUMN howdah.engine.browser_role IS 'Role that browses without taking.';
-COMMENT ON COLUMN howdah.engine.auditor_role IS 'Role that reads the audit views.';
-COMMENT ON COLUMN howdah.engine.access_enabled IS 'Whether access rules hold. False: who may execute a function may use it on everything.';
-COMMENT ON COLUMN howdah.engine.rule_set IS 'The set of access rules in force, where a service does not name another.';
-COMMENT ON COLUMN howdah.engine.persistent IS 'False: every message sent is non-persistent, whatever its sender, queue or topic says.';
-COMMENT ON COLUMN howdah.engine.journal_retention_days IS 'Days for which journal rows are kept at least.';
-COMMENT ON COLUMN howdah.engine.incident_retention_days IS 'Days for which incidents of messages that are gone are kept at least.';
-COMMENT ON COLUMN howdah.engine.log_level IS 'Which events go into the log: those of this level and what is more severe.';
-COMMENT ON COLUMN howdah.engine.log_retention_days IS 'Days for which events of the log are kept at least.';
-COMMENT ON COLUMN howdah.engine.default_blocked_retry_ms IS 'Milliseconds between retries of a blocked message, unless its queue says otherwise. This is WebSphere''s default.';
-COMMENT ON COLUMN howdah.engine.topic_rotation_seconds IS 'Seconds after which, at the earliest, topic messages go to the next table.';
-COMMENT ON COLUMN howdah.engine.max_count IS 'The most messages in all queues and subscriptions. NULL: any number.';
-COMMENT ON COLUMN howdah.engine.max_bytes IS 'The most bytes of bodies in all queues and subscriptions. NULL: any number.';
-COMMENT ON COLUMN howdah.engine.max_message_bytes IS 'Largest body that any queue or topic takes, in bytes, whatever its own option says. NULL: each one''s own option applies.';
-COMMENT ON COLUMN howdah.engine.yellow_threshold IS 'Percentage of max_count or max_bytes from which expired messages are reclaimed at once. This is Sun ONE MQ''s default.';
-COMMENT ON COLUMN howdah.engine.orange_threshold IS 'Percentage from which sends are slowed. This is Sun ONE MQ''s default.';
-COMMENT ON COLUMN howdah.engine.red_threshold IS 'Percentage from which nothing is sent and no queue or topic is created. This is Sun ONE MQ''s default.';
-COMMENT ON COLUMN howdah.engine.orange_delay_ms IS 'Milliseconds that a send waits for each 50 messages in the state orange.';
-COMMENT ON COLUMN howdah.engine.expiration_interval_seconds IS 'Seconds between two searches for expired messages. 0: none. This is OpenMQ''s default.';
-COMMENT ON COLUMN howdah.engine.expired_at IS 'When the last search for expired messages began.';
-COMMENT ON COLUMN howdah.engine.autorollback IS 'True: maintenance rolls back Howdah''s transactions that were prepared before the server''s start. OpenMQ''s default is false.';
-COMMENT ON COLUMN howdah.engine.redelivered_optimization IS 'True: all messages of a lease that ran out come again as redelivered. False: only those that howdah.handed recorded. OpenMQ''s default is true.';
-COMMENT ON COLUMN howdah.engine.archive IS 'True: maintenance drops no journal rows and incidents that are not in the archive.';
-COMMENT ON COLUMN howdah.engine.autocreate_queue IS 'True: the first use of a missing queue creates it. OpenMQ''s default is true.';
-COMMENT ON COLUMN howdah.engine.autocreate_topic IS 'True: the first use of a missing topic creates it. OpenMQ''s default is true.';
-COMMENT ON COLUMN howdah.engine.autocreate_options IS 'Options of queues that create themselves, and of topics as far as they have them. Policies override.';
-COMMENT ON COLUMN howdah.engine.autocreate_reap_seconds IS 'Seconds without use after which an empty destination that created itself ends. OpenMQ''s default.';
-COMMENT ON COLUMN howdah.engine.identity_salt IS 'Part of the identity by which links know the engine: howdah.new_engine_id(). NULL: it never changed.';
-COMMENT ON COLUMN howdah.engine.archive_id IS 'The archive that is written now. NULL: none was begun.';
-COMMENT ON COLUMN howdah.engine.totals_snapshot IS 'journal_totals holds the journal rows visible in this snapshot.';
-COMMENT ON COLUMN howdah.engine.totals_at IS 'When journal_totals was last updated.';
-COMMENT ON COLUMN howdah.engine.journal_dropped_xid IS 'The greatest transaction id of which retention has dropped rows of the journal. 0: none.';
-COMMENT ON COLUMN howdah.engine.cluster_mode IS 'none: administrators change the configuration at any time. master: only while the instance cluster_master runs.';
-COMMENT ON COLUMN howdah.engine.cluster_master IS 'Name of the master of changes. NULL: none was named.';
-COMMENT ON COLUMN howdah.engine.exclusive IS 'True: of all instances, one receives at a time, and the others stand by.';
-COMMENT ON COLUMN howdah.engine.instance_timeout_seconds IS 'Seconds after which a silent instance counts as dead, and its leases are over.';
-COMMENT ON COLUMN howdah.engine.record_id IS 'Identity of the record of changes. A restore gives it a new one.';
-
-CREATE TABLE howdah.lock (
-    id INTEGER GENERATED ALWAYS AS IDENTITY (CYCLE),
-    name TEXT NOT NULL,
-    holder TEXT,
-    held_as TEXT,
-    epoch BIGINT DEFAULT '0' NOT NULL,
-    expires_at TIMESTAMP WITH TIME ZONE,
-    CONSTRAINT pk_lock PRIMARY KEY (id)
-);
-CREATE UNIQUE INDEX uq_lock_name ON howdah.lock (name);
-COMMENT ON TABLE howdah.lock IS 'Named leases with fencing epochs.';
-COMMENT ON COLUMN howdah.lock.id IS 'Number of the lease; 1 is the maintenance leader''s.';
-COMMENT ON COLUMN howdah.lock.name IS 'What the lease is for.';
-COMMENT ON COLUMN howdah.lock.holder IS 'Who holds it. NULL: nobody.';
-COMMENT ON COLUMN howdah.lock.held_as IS 'The role that acquired it; no other role keeps or releases it. NULL: nobody holds it.';
-COMMENT ON COLUMN howdah.lock.epoch IS 'Fencing token: grows by one at each change of holder.';
-COMMENT ON COLUMN howdah.lock.expires_at IS 'The lease is void from this time on, by the database''s clock.';
-
-CREATE TABLE howdah.lock_epochs (
-    id BIGINT GENERATED ALWAYS AS IDENTITY,
-    acquired_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    epoch BIGINT NOT NULL,
-    xid BIGINT DEFAULT pg_current_xact_id()::text::bigint NOT NULL,
-    name TEXT NOT NULL,
-    holder TEXT,
-    CONSTRAINT pk_lock_epochs PRIMARY KEY (id)
-);
-CREATE INDEX ix_lock_epochs_name ON howdah.lock_epochs (name, id);
-COMMENT ON TABLE howdah.lock_epochs IS 'Who held each named lease, one row per change of holder. INSERT-only; kept for engine.journal_retention_days, the last row of a name always.';
-COMMENT ON COLUMN howdah.lock_epochs.id IS 'Number of the change of holder.';
-COMMENT ON COLUMN howdah.lock_epochs.acquired_at IS 'When the holder got the lease.';
-COMMENT ON COLUMN howdah.lock_epochs.epoch IS 'The fencing token that it got.';
-COMMENT ON COLUMN howdah.lock_epochs.xid IS 'The transaction (xid8 as a number).';
-COMMENT ON COLUMN howdah.lock_epochs.name IS 'Name of the lease.';
-COMMENT ON COLUMN howdah.lock_epochs.holder IS 'Who got it.';
-
-CREATE TABLE howdah.workers (
-    worker_id UUID NOT NULL,
-    name TEXT NOT NULL,
-    host TEXT NOT NULL,
-    pid INTEGER NOT NULL,
-    sessions INTEGER NOT NULL,
-    queues TEXT[] NOT NULL,
-    started_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    heartbeat_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    in_hand JSONB NOT NULL,
-    instance_id UUID,
-    CONSTRAINT pk_workers PRIMARY KEY (worker_id)
-);
-COMMENT ON TABLE howdah.workers IS 'Live worker processes, by heartbeat.';
-COMMENT ON COLUMN howdah.workers.worker_id IS 'Identity of one worker process''s life.';
-COMMENT ON COLUMN howdah.workers.name IS 'Name for people: host, application and process id.';
-COMMENT ON COLUMN howdah.workers.host IS 'Host it runs on.';
-COMMENT ON COLUMN howdah.workers.pid IS 'Process id there.';
-COMMENT ON COLUMN howdah.workers.sessions IS 'Sessions (threads) it runs.';
-COMMENT ON COLUMN howdah.workers.queues IS 'Names of the queues it receives from.';
-COMMENT ON COLUMN howdah.workers.started_at IS 'When it registered.';
-COMMENT ON COLUMN howdah.workers.heartbeat_at IS 'When it was last heard of.';
-COMMENT ON COLUMN howdah.workers.in_hand IS 'Messages in its hands at the last heartbeat: an object of queue name to count.';
-COMMENT ON COLUMN howdah.workers.instance_id IS 'The instance that it belongs to. NULL: none.';
-
-CREATE TABLE howdah.worker_figures (
-    figure_id BIGINT GENERATED ALWAYS AS IDENTITY,
-    worker TEXT NOT NULL,
-    queue TEXT NOT NULL,
-    listener TEXT,
-    from_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    until_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    handled BIGINT NOT NULL,
-    failed BIGINT NOT NULL,
-    busy_seconds DOUBLE PRECISION NOT NULL,
-    handling_counts BIGINT[] NOT NULL,
-    xid BIGINT DEFAULT pg_current_xact_id()::text::bigint NOT NULL,
-    CONSTRAINT pk_worker_figures PRIMARY KEY (figure_id),
-    CONSTRAINT ck_worker_figures_handling_counts CHECK (cardinality(handling_counts) = 32)
-);
-CREATE INDEX ix_worker_figures_until_at ON howdah.worker_figures (until_at);
-CREATE INDEX ix_worker_figures_xid ON howdah.worker_figures USING brin (xid) WITH (pages_per_range = 32);
-COMMENT ON TABLE howdah.worker_figures IS 'What each worker process did with each queue, at most one row per minute. INSERT-only; kept as long as incidents.';
-COMMENT ON COLUMN howdah.worker_figures.figure_id IS 'Number of the row.';
-COMMENT ON COLUMN howdah.worker_figures.worker IS 'Name of the worker process, as in workers.';
-COMMENT ON COLUMN howdah.worker_figures.queue IS 'What it received from, under the name that it uses.';
-COMMENT ON COLUMN howdah.worker_figures.listener IS 'The listener through which it received. NULL: none.';
-COMMENT ON COLUMN howdah.worker_figures.from_at IS 'The figures cover the time since then.';
-COMMENT ON COLUMN howdah.worker_figures.until_at IS 'When they were recorded.';
-COMMENT ON COLUMN howdah.worker_figures.handled IS 'Messages handled and consumed.';
-COMMENT ON COLUMN howdah.worker_figures.failed IS 'Failed deliveries.';
-COMMENT ON COLUMN howdah.worker_figures.busy_seconds IS 'Seconds spent in handlers, by all its sessions together.';
-COMMENT ON COLUMN howdah.worker_figures.handling_counts IS 'Handler calls by duration. Element n counts those under 2^(n-1) microseconds that no element before it counts; the 32nd counts all longer ones.';
-COMMENT ON COLUMN howdah.worker_figures.xid IS 'The transaction (xid8 as a number), so that a reader that goes by snapshots misses no late commit.';
-
-CREATE TABLE howdah.schedules (
-    id BIGINT NOT NULL,
-    parent_id BIGINT,
-    next_at TIMESTAMP WITH TIME ZONE,
-    due_at TIMESTAMP WITH TIME ZONE,
-    starts_at TIMESTAMP WITH TIME ZONE,
-    ends_at TIMESTAMP WITH TIME ZONE,
-    created_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    changed_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    last_fired_at TIMESTAMP WITH TIME ZONE,
-    period_ms BIGINT,
-    delay_ms BIGINT,
-    misfire_grace_ms BIGINT,
-    time_to_live_ms BIGINT,
-    fired BIGINT DEFAULT 0 NOT NULL,
-    missed BIGINT DEFAULT 0 NOT NULL,
-    destination_id INTEGER NOT NULL,
-    remaining INTEGER,
-    repeats INTEGER,
-    priority SMALLINT,
-    catch_up BOOLEAN NOT NULL,
-    is_text BOOLEAN NOT NULL,
-    reliability TEXT,
-    state TEXT DEFAULT 'active' NOT NULL,
-    name TEXT,
-    alias TEXT,
-    cron TEXT,
-    time_zone TEXT DEFAULT 'UTC' NOT NULL,
-    content_type TEXT NOT NULL,
-    body BYTEA NOT NULL,
-    headers JSONB,
-    correlation_id TEXT,
-    reply_to TEXT,
-    message_type TEXT,
-    conversation_id UUID,
-    created_by TEXT NOT NULL,
-    last_error TEXT,
-    CONSTRAINT pk_schedules PRIMARY KEY (id),
-    CONSTRAINT ck_schedules_state CHECK (state IN ('active', 'paused', 'ended', 'cancelled', 'failed')),
-    CONSTRAINT ck_schedules_lengths CHECK (period_ms > 0 AND delay_ms >= 0 AND misfire_grace_ms > 0 AND time_to_live_ms > 0),
-    CONSTRAINT ck_schedules_remaining CHECK (remaining >= 0)
-);
-CREATE UNIQUE INDEX uq_schedules_name ON howdah.schedules (name) WHERE name IS NOT NULL AND state <> 'cancelled';
-CREATE INDEX ix_schedules_destination ON howdah.schedules (destination_id);
-CREATE INDEX ix_schedules_due ON howdah.schedules (due_at) WHERE due_at IS NOT NULL;
-CREATE INDEX ix_schedules_parent ON howdah.schedules (parent_id) WHERE parent_id IS NOT NULL;
-COMMENT ON TABLE howdah.schedules IS 'What is sent by the clock: by a cron expression, or several times with a period between.';
-COMMENT ON COLUMN howdah.schedules.id IS 'Number of the schedule, taken from the numbers of its destination''s messages; the header scheduledJobId of its messages.';
-COMMENT ON COLUMN howdah.schedules.parent_id IS 'The cron schedule whose firing began this series. NULL: none.';
-COMMENT ON COLUMN howdah.schedules.next_at IS 'The time of the next firing. NULL: there is none, or it is not computed yet.';
-COMMENT ON COLUMN howdah.schedules.due_at IS 'When a scheduler looks at it: at next_at, or later after a firing that failed. NULL: never.';
-COMMENT ON COLUMN howdah.schedules.starts_at IS 'No firing before this time. NULL: from the beginning.';
-COMMENT ON COLUMN howdah.schedules.ends_at IS 'No firing after this time. NULL: forever.';
-COMMENT ON COLUMN howdah.schedules.created_at IS 'When it was created or last replaced.';
-COMMENT ON COLUMN howdah.schedules.changed_at IS 'When it last changed its state.';
-COMMENT ON COLUMN howdah.schedules.last_fired_at IS 'When it last sent a message. NULL: never.';
-COMMENT ON COLUMN howdah.schedules.period_ms IS 'Milliseconds between two firings. NULL: no period.';
-COMMENT ON COLUMN howdah.schedules.delay_ms IS 'Milliseconds before the first firing of a series. NULL: one period.';
-COMMENT ON COLUMN howdah.schedules.misfire_grace_ms IS 'A firing later than this is left out. NULL: however late, it takes place.';
-COMMENT ON COLUMN howdah.schedules.time_to_live_ms IS 'Milliseconds that each message lives from its firing. NULL: the default.';
-COMMENT ON COLUMN howdah.schedules.fired IS 'Messages it has sent.';
-COMMENT ON COLUMN howdah.schedules.missed IS 'Firings that were left out.';
-COMMENT ON COLUMN howdah.schedules.destination_id IS 'The queue or topic that it sends to.';
-COMMENT ON COLUMN howdah.schedules.remaining IS 'Firings still to come; with a cron expression, those of each series. NULL: no end.';
-COMMENT ON COLUMN howdah.schedules.repeats IS 'Firings after the first one, as given. NULL: no end.';
-COMMENT ON COLUMN howdah.schedules.priority IS 'Priority of its messages. NULL: the destination''s default.';
-COMMENT ON COLUMN howdah.schedules.catch_up IS 'True: each missed firing is made up for. False: one firing stands for all.';
-COMMENT ON COLUMN howdah.schedules.is_text IS 'True: body is UTF-8 text or JSON. False: bytes.';
-COMMENT ON COLUMN howdah.schedules.reliability IS 'The level or delivery mode that its messages ask for. NULL: the default of the queue or topic.';
-COMMENT ON COLUMN howdah.schedules.state IS 'active, paused, ended, cancelled or failed.';
-COMMENT ON COLUMN howdah.schedules.name IS 'Name, by which it can be replaced. NULL: none.';
-COMMENT ON COLUMN howdah.schedules.alias IS 'The alias that was named in place of the destination. Its levels hold at each firing, while it stands for the destination. NULL: none.';
-COMMENT ON COLUMN howdah.schedules.cron IS 'Cron expression of five fields. NULL: none.';
-COMMENT ON COLUMN howdah.schedules.time_zone IS 'Time zone that cron is read in.';
-COMMENT ON COLUMN howdah.schedules.content_type IS 'MIME type of the body.';
-COMMENT ON COLUMN howdah.schedules.body IS 'Body of each message.';
-COMMENT ON COLUMN howdah.schedules.headers IS 'Headers of each message, besides its own. NULL: none.';
-COMMENT ON COLUMN howdah.schedules.correlation_id IS 'JMSCorrelationID of each message.';
-COMMENT ON COLUMN howdah.schedules.reply_to IS 'JMSReplyTo of each message.';
-COMMENT ON COLUMN howdah.schedules.message_type IS 'JMSType of each message.';
-COMMENT ON COLUMN howdah.schedules.conversation_id IS 'The conversation that its messages belong to.';
-COMMENT ON COLUMN howdah.schedules.created_by IS 'The role that created it. Its right to send is checked at each firing.';
-COMMENT ON COLUMN howdah.schedules.last_error IS 'Why its last firing failed. NULL: it did not.';
-
 CREATE TABLE howdah.topic_msgs_0 (
     xid XID8 DEFAULT pg_current_xact_id() NOT NULL,
     seq BIGINT NOT NULL,
@@ -2106,6 +1813,356 @@ COMMENT ON COLUMN howdah.bridges.queue_id IS 'The queue that gets a copy of each
 COMMENT ON COLUMN howdah.bridges.selector IS 'JMS selector. NULL: all messages.';
 COMMENT ON COLUMN howdah.bridges.selector_sql IS 'The compiled selector.';
 
+CREATE UNLOGGED TABLE howdah.permits_in_hand (
+    xid XID8 NOT NULL,
+    destination_id INTEGER NOT NULL,
+    key UUID NOT NULL,
+    permit INTEGER NOT NULL,
+    CONSTRAINT pk_permits_in_hand PRIMARY KEY (xid, destination_id, key, permit)
+);
+COMMENT ON TABLE howdah.permits_in_hand IS 'Which permits a transaction has already, so that it takes none twice: its own advisory locks never refuse it. Only that transaction reads its rows.';
+COMMENT ON COLUMN howdah.permits_in_hand.xid IS 'The transaction that has it.';
+COMMENT ON COLUMN howdah.permits_in_hand.destination_id IS 'The queue.';
+COMMENT ON COLUMN howdah.permits_in_hand.key IS 'MD5 of the key; all zeros: the limit of the queue itself.';
+COMMENT ON COLUMN howdah.permits_in_hand.permit IS 'Number of the permit, from 1 to the limit.';
+
+CREATE TABLE howdah.leased_permits (
+    id BIGINT GENERATED ALWAYS AS IDENTITY,
+    destination_id INTEGER NOT NULL,
+    key UUID NOT NULL,
+    permit INTEGER NOT NULL,
+    message_id BIGINT NOT NULL,
+    CONSTRAINT pk_leased_permits PRIMARY KEY (destination_id, key, permit, id)
+);
+CREATE INDEX ix_leased_permits_message ON howdah.leased_permits (destination_id, message_id);
+COMMENT ON TABLE howdah.leased_permits IS 'Permits of messages that were held, and may have been put under a lease since. Rows are never updated.';
+COMMENT ON COLUMN howdah.leased_permits.id IS 'The newest row of a message counts.';
+COMMENT ON COLUMN howdah.leased_permits.destination_id IS 'The queue.';
+COMMENT ON COLUMN howdah.leased_permits.key IS 'MD5 of the key; all zeros: the limit of the queue itself.';
+COMMENT ON COLUMN howdah.leased_permits.permit IS 'Number of the permit, from 1 to the limit.';
+COMMENT ON COLUMN howdah.leased_permits.message_id IS 'The message; the permit is in use while it is leased.';
+
+CREATE TABLE howdah.rate_cells (
+    destination_id INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    spent REGCLASS NOT NULL,
+    mark REGCLASS NOT NULL,
+    CONSTRAINT pk_rate_cells PRIMARY KEY (destination_id, number)
+);
+COMMENT ON TABLE howdah.rate_cells IS 'Sequences that remember how far a rate is spent, outside transactions.';
+COMMENT ON COLUMN howdah.rate_cells.destination_id IS 'The queue.';
+COMMENT ON COLUMN howdah.rate_cells.number IS '0: the queue itself. From 1: a place for a key.';
+COMMENT ON COLUMN howdah.rate_cells.spent IS 'A sequence: up to when the rate is spent, in microseconds.';
+COMMENT ON COLUMN howdah.rate_cells.mark IS 'A sequence. Cell 0: since when the cells are known; a crash of the server resets it. Other cells: the fingerprint of the key.';
+
+CREATE TABLE howdah.latches (
+    name TEXT COLLATE "C" NOT NULL,
+    CONSTRAINT pk_latches PRIMARY KEY (name)
+);
+COMMENT ON TABLE howdah.latches IS 'The engine''s own locks: a holder locks the row. No row is ever changed.';
+COMMENT ON COLUMN howdah.latches.name IS 'Name of the lock.';
+
+CREATE TABLE howdah.engine (
+    id SMALLINT NOT NULL,
+    name TEXT NOT NULL,
+    procedures_checksum TEXT NOT NULL,
+    system_identifier BIGINT,
+    boot TIMESTAMP WITH TIME ZONE NOT NULL,
+    state TEXT DEFAULT 'running' NOT NULL,
+    state_at TIMESTAMP WITH TIME ZONE,
+    state_by TEXT,
+    state_xid BIGINT,
+    stopped_boot TIMESTAMP WITH TIME ZONE,
+    attempting_secret UUID DEFAULT gen_random_uuid() NOT NULL,
+    digest_secret UUID DEFAULT gen_random_uuid() NOT NULL,
+    admin_role TEXT NOT NULL,
+    producer_role TEXT NOT NULL,
+    consumer_role TEXT NOT NULL,
+    browser_role TEXT NOT NULL,
+    auditor_role TEXT NOT NULL,
+    access_enabled BOOLEAN DEFAULT true NOT NULL,
+    rule_set TEXT DEFAULT 'default' NOT NULL,
+    persistent BOOLEAN DEFAULT true NOT NULL,
+    journal_retention_days INTEGER DEFAULT '90' NOT NULL,
+    incident_retention_days INTEGER DEFAULT '90' NOT NULL,
+    log_level TEXT DEFAULT 'INFO' NOT NULL,
+    log_retention_days INTEGER DEFAULT '30' NOT NULL,
+    default_blocked_retry_ms BIGINT DEFAULT 5000 NOT NULL,
+    topic_rotation_seconds INTEGER DEFAULT '600' NOT NULL,
+    max_count BIGINT,
+    max_bytes BIGINT,
+    max_message_bytes BIGINT,
+    yellow_threshold INTEGER DEFAULT 60 NOT NULL,
+    orange_threshold INTEGER DEFAULT 75 NOT NULL,
+    red_threshold INTEGER DEFAULT 90 NOT NULL,
+    orange_delay_ms INTEGER DEFAULT 10 NOT NULL,
+    expiration_interval_seconds INTEGER DEFAULT '60' NOT NULL,
+    expired_at TIMESTAMP WITH TIME ZONE,
+    autorollback BOOLEAN DEFAULT false NOT NULL,
+    redelivered_optimization BOOLEAN DEFAULT true NOT NULL,
+    archive BOOLEAN DEFAULT false NOT NULL,
+    autocreate_queue BOOLEAN DEFAULT false NOT NULL,
+    autocreate_topic BOOLEAN DEFAULT false NOT NULL,
+    autocreate_options JSONB DEFAULT '{"preset": "sun_mq"}' NOT NULL,
+    autocreate_reap_seconds INTEGER DEFAULT '120' NOT NULL,
+    identity_salt UUID,
+    archive_id UUID,
+    totals_snapshot PG_SNAPSHOT,
+    totals_at TIMESTAMP WITH TIME ZONE,
+    journal_dropped_xid BIGINT DEFAULT 0 NOT NULL,
+    cluster_mode TEXT DEFAULT 'none' NOT NULL,
+    cluster_master TEXT,
+    exclusive BOOLEAN DEFAULT false NOT NULL,
+    instance_timeout_seconds INTEGER DEFAULT '10' NOT NULL,
+    record_id UUID DEFAULT gen_random_uuid() NOT NULL,
+    CONSTRAINT pk_engine PRIMARY KEY (id),
+    CONSTRAINT ck_engine_cluster_mode CHECK (cluster_mode IN ('none', 'master')),
+    CONSTRAINT ck_engine_cluster_master CHECK (cluster_mode = 'none' OR cluster_master IS NOT NULL),
+    CONSTRAINT ck_engine_instance_timeout_seconds CHECK (instance_timeout_seconds >= 2),
+    CONSTRAINT ck_engine_single_row CHECK (id = 1),
+    CONSTRAINT ck_engine_state CHECK (state IN ('running', 'paused', 'quiesced', 'stopped')),
+    CONSTRAINT ck_engine_stopped_boot CHECK ((state = 'stopped') = (stopped_boot IS NOT NULL)),
+    CONSTRAINT ck_engine_journal_retention_days CHECK (journal_retention_days > 0),
+    CONSTRAINT ck_engine_default_blocked_retry_ms CHECK (default_blocked_retry_ms >= 0),
+    CONSTRAINT ck_engine_incident_retention_days CHECK (incident_retention_days > 0),
+    CONSTRAINT ck_engine_log_level CHECK (log_level IN ('ERROR', 'WARNING', 'INFO')),
+    CONSTRAINT ck_engine_log_retention_days CHECK (log_retention_days > 0),
+    CONSTRAINT ck_engine_topic_rotation_seconds CHECK (topic_rotation_seconds > 0),
+    CONSTRAINT ck_engine_limits CHECK (max_count > 0 AND max_bytes > 0 AND orange_delay_ms >= 0),
+    CONSTRAINT ck_engine_thresholds CHECK (yellow_threshold > 0 AND yellow_threshold <= orange_threshold AND orange_threshold <= red_threshold AND red_threshold <= 100),
+    CONSTRAINT ck_engine_expiration_interval_seconds CHECK (expiration_interval_seconds >= 0),
+    CONSTRAINT ck_engine_max_message_bytes CHECK (max_message_bytes > 0),
+    CONSTRAINT ck_engine_autocreate_reap_seconds CHECK (autocreate_reap_seconds > 0)
+);
+COMMENT ON TABLE howdah.engine IS 'The engine''s settings, one row.';
+COMMENT ON COLUMN howdah.engine.id IS 'Always 1: there is one engine in a database.';
+COMMENT ON COLUMN howdah.engine.name IS 'The messaging engine''s name, part of its exception destination''s name.';
+COMMENT ON COLUMN howdah.engine.procedures_checksum IS 'Checksum of the installed procedures and role names.';
+COMMENT ON COLUMN howdah.engine.system_identifier IS 'The cluster to which the transaction ids in topics and cursors belong. After a restore into another, call howdah.rebase_topics().';
+COMMENT ON COLUMN howdah.engine.boot IS 'Start of the server at which non-persistent messages were last swept.';
+COMMENT ON COLUMN howdah.engine.state IS 'running, paused (nobody sends or receives), quiesced (no new work, and what began may end) or stopped (nothing is under way).';
+COMMENT ON COLUMN howdah.engine.state_at IS 'When the engine got into this state. NULL: it has always run.';
+COMMENT ON COLUMN howdah.engine.state_by IS 'The role that put it there. NULL: nobody; a restart of the server ended a stop.';
+COMMENT ON COLUMN howdah.engine.state_xid IS 'The transaction that changed the state (xid8 as a number). While quiesced, older ones still send.';
+COMMENT ON COLUMN howdah.engine.stopped_boot IS 'Start of the server that the stop was made on: any other has ended it. NULL: not stopped.';
+COMMENT ON COLUMN howdah.engine.attempting_secret IS 'It tells howdah.receive that howdah.begin_attempts calls it for a hardened queue. Only the owner can read it.';
+COMMENT ON COLUMN howdah.engine.digest_secret IS 'It is part of every digest in the journal, so that nobody finds a short body by trying. Only the owner can read it.';
+COMMENT ON COLUMN howdah.engine.admin_role IS 'Role that administers destinations.';
+COMMENT ON COLUMN howdah.engine.producer_role IS 'Role that sends.';
+COMMENT ON COLUMN howdah.engine.consumer_role IS 'Role that receives and records failures.';
+COMMENT ON COLUMN howdah.engine.browser_role IS 'Role that browses without taking.';
+COMMENT ON COLUMN howdah.engine.auditor_role IS 'Role that reads the audit views.';
+COMMENT ON COLUMN howdah.engine.access_enabled IS 'Whether access rules hold. False: who may execute a function may use it on everything.';
+COMMENT ON COLUMN howdah.engine.rule_set IS 'The set of access rules in force, where a service does not name another.';
+COMMENT ON COLUMN howdah.engine.persistent IS 'False: every message sent is non-persistent, whatever its sender, queue or topic says.';
+COMMENT ON COLUMN howdah.engine.journal_retention_days IS 'Days for which journal rows are kept at least.';
+COMMENT ON COLUMN howdah.engine.incident_retention_days IS 'Days for which incidents of messages that are gone are kept at least.';
+COMMENT ON COLUMN howdah.engine.log_level IS 'Which events go into the log: those of this level and what is more severe.';
+COMMENT ON COLUMN howdah.engine.log_retention_days IS 'Days for which events of the log are kept at least.';
+COMMENT ON COLUMN howdah.engine.default_blocked_retry_ms IS 'Milliseconds between retries of a blocked message, unless its queue says otherwise. This is WebSphere''s default.';
+COMMENT ON COLUMN howdah.engine.topic_rotation_seconds IS 'Seconds after which, at the earliest, topic messages go to the next table.';
+COMMENT ON COLUMN howdah.engine.max_count IS 'The most messages in all queues and subscriptions. NULL: any number.';
+COMMENT ON COLUMN howdah.engine.max_bytes IS 'The most bytes of bodies in all queues and subscriptions. NULL: any number.';
+COMMENT ON COLUMN howdah.engine.max_message_bytes IS 'Largest body that any queue or topic takes, in bytes, whatever its own option says. NULL: each one''s own option applies.';
+COMMENT ON COLUMN howdah.engine.yellow_threshold IS 'Percentage of max_count or max_bytes from which expired messages are reclaimed at once. This is Sun ONE MQ''s default.';
+COMMENT ON COLUMN howdah.engine.orange_threshold IS 'Percentage from which sends are slowed. This is Sun ONE MQ''s default.';
+COMMENT ON COLUMN howdah.engine.red_threshold IS 'Percentage from which nothing is sent and no queue or topic is created. This is Sun ONE MQ''s default.';
+COMMENT ON COLUMN howdah.engine.orange_delay_ms IS 'Milliseconds that a send waits for each 50 messages in the state orange.';
+COMMENT ON COLUMN howdah.engine.expiration_interval_seconds IS 'Seconds between two searches for expired messages. 0: none. This is OpenMQ''s default.';
+COMMENT ON COLUMN howdah.engine.expired_at IS 'When the last search for expired messages began.';
+COMMENT ON COLUMN howdah.engine.autorollback IS 'True: maintenance rolls back Howdah''s transactions that were prepared before the server''s start. OpenMQ''s default is false.';
+COMMENT ON COLUMN howdah.engine.redelivered_optimization IS 'True: all messages of a lease that ran out come again as redelivered. False: only those that howdah.handed recorded. OpenMQ''s default is true.';
+COMMENT ON COLUMN howdah.engine.archive IS 'True: maintenance drops no journal rows and incidents that are not in the archive.';
+COMMENT ON COLUMN howdah.engine.autocreate_queue IS 'True: the first use of a missing queue creates it. OpenMQ''s default is true.';
+COMMENT ON COLUMN howdah.engine.autocreate_topic IS 'True: the first use of a missing topic creates it. OpenMQ''s default is true.';
+COMMENT ON COLUMN howdah.engine.autocreate_options IS 'Options of queues that create themselves, and of topics as far as they have them. Policies override.';
+COMMENT ON COLUMN howdah.engine.autocreate_reap_seconds IS 'Seconds without use after which an empty destination that created itself ends. OpenMQ''s default.';
+COMMENT ON COLUMN howdah.engine.identity_salt IS 'Part of the identity by which links know the engine: howdah.new_engine_id(). NULL: it never changed.';
+COMMENT ON COLUMN howdah.engine.archive_id IS 'The archive that is written now. NULL: none was begun.';
+COMMENT ON COLUMN howdah.engine.totals_snapshot IS 'journal_totals holds the journal rows visible in this snapshot.';
+COMMENT ON COLUMN howdah.engine.totals_at IS 'When journal_totals was last updated.';
+COMMENT ON COLUMN howdah.engine.journal_dropped_xid IS 'The greatest transaction id of which retention has dropped rows of the journal. 0: none.';
+COMMENT ON COLUMN howdah.engine.cluster_mode IS 'none: administrators change the configuration at any time. master: only while the instance cluster_master runs.';
+COMMENT ON COLUMN howdah.engine.cluster_master IS 'Name of the master of changes. NULL: none was named.';
+COMMENT ON COLUMN howdah.engine.exclusive IS 'True: of all instances, one receives at a time, and the others stand by.';
+COMMENT ON COLUMN howdah.engine.instance_timeout_seconds IS 'Seconds after which a silent instance counts as dead, and its leases are over.';
+COMMENT ON COLUMN howdah.engine.record_id IS 'Identity of the record of changes. A restore gives it a new one.';
+
+CREATE TABLE howdah.lock (
+    id INTEGER GENERATED ALWAYS AS IDENTITY (CYCLE),
+    name TEXT NOT NULL,
+    holder TEXT,
+    held_as TEXT,
+    epoch BIGINT DEFAULT '0' NOT NULL,
+    expires_at TIMESTAMP WITH TIME ZONE,
+    CONSTRAINT pk_lock PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX uq_lock_name ON howdah.lock (name);
+COMMENT ON TABLE howdah.lock IS 'Named leases with fencing epochs.';
+COMMENT ON COLUMN howdah.lock.id IS 'Number of the lease; 1 is the maintenance leader''s.';
+COMMENT ON COLUMN howdah.lock.name IS 'What the lease is for.';
+COMMENT ON COLUMN howdah.lock.holder IS 'Who holds it. NULL: nobody.';
+COMMENT ON COLUMN howdah.lock.held_as IS 'The role that acquired it; no other role keeps or releases it. NULL: nobody holds it.';
+COMMENT ON COLUMN howdah.lock.epoch IS 'Fencing token: grows by one at each change of holder.';
+COMMENT ON COLUMN howdah.lock.expires_at IS 'The lease is void from this time on, by the database''s clock.';
+
+CREATE TABLE howdah.lock_epochs (
+    id BIGINT GENERATED ALWAYS AS IDENTITY,
+    acquired_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    epoch BIGINT NOT NULL,
+    xid BIGINT DEFAULT pg_current_xact_id()::text::bigint NOT NULL,
+    name TEXT NOT NULL,
+    holder TEXT,
+    CONSTRAINT pk_lock_epochs PRIMARY KEY (id)
+);
+CREATE INDEX ix_lock_epochs_name ON howdah.lock_epochs (name, id);
+COMMENT ON TABLE howdah.lock_epochs IS 'Who held each named lease, one row per change of holder. INSERT-only; kept for engine.journal_retention_days, the last row of a name always.';
+COMMENT ON COLUMN howdah.lock_epochs.id IS 'Number of the change of holder.';
+COMMENT ON COLUMN howdah.lock_epochs.acquired_at IS 'When the holder got the lease.';
+COMMENT ON COLUMN howdah.lock_epochs.epoch IS 'The fencing token that it got.';
+COMMENT ON COLUMN howdah.lock_epochs.xid IS 'The transaction (xid8 as a number).';
+COMMENT ON COLUMN howdah.lock_epochs.name IS 'Name of the lease.';
+COMMENT ON COLUMN howdah.lock_epochs.holder IS 'Who got it.';
+
+CREATE TABLE howdah.workers (
+    worker_id UUID NOT NULL,
+    name TEXT NOT NULL,
+    host TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    sessions INTEGER NOT NULL,
+    queues TEXT[] NOT NULL,
+    started_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    heartbeat_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    in_hand JSONB NOT NULL,
+    instance_id UUID,
+    CONSTRAINT pk_workers PRIMARY KEY (worker_id)
+);
+COMMENT ON TABLE howdah.workers IS 'Live worker processes, by heartbeat.';
+COMMENT ON COLUMN howdah.workers.worker_id IS 'Identity of one worker process''s life.';
+COMMENT ON COLUMN howdah.workers.name IS 'Name for people: host, application and process id.';
+COMMENT ON COLUMN howdah.workers.host IS 'Host it runs on.';
+COMMENT ON COLUMN howdah.workers.pid IS 'Process id there.';
+COMMENT ON COLUMN howdah.workers.sessions IS 'Sessions (threads) it runs.';
+COMMENT ON COLUMN howdah.workers.queues IS 'Names of the queues it receives from.';
+COMMENT ON COLUMN howdah.workers.started_at IS 'When it registered.';
+COMMENT ON COLUMN howdah.workers.heartbeat_at IS 'When it was last heard of.';
+COMMENT ON COLUMN howdah.workers.in_hand IS 'Messages in its hands at the last heartbeat: an object of queue name to count.';
+COMMENT ON COLUMN howdah.workers.instance_id IS 'The instance that it belongs to. NULL: none.';
+
+CREATE TABLE howdah.worker_figures (
+    figure_id BIGINT GENERATED ALWAYS AS IDENTITY,
+    worker TEXT NOT NULL,
+    queue TEXT NOT NULL,
+    listener TEXT,
+    from_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    until_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    handled BIGINT NOT NULL,
+    failed BIGINT NOT NULL,
+    busy_seconds DOUBLE PRECISION NOT NULL,
+    handling_counts BIGINT[] NOT NULL,
+    xid BIGINT DEFAULT pg_current_xact_id()::text::bigint NOT NULL,
+    CONSTRAINT pk_worker_figures PRIMARY KEY (figure_id),
+    CONSTRAINT ck_worker_figures_handling_counts CHECK (cardinality(handling_counts) = 32)
+);
+CREATE INDEX ix_worker_figures_until_at ON howdah.worker_figures (until_at);
+CREATE INDEX ix_worker_figures_xid ON howdah.worker_figures USING brin (xid) WITH (pages_per_range = 32);
+COMMENT ON TABLE howdah.worker_figures IS 'What each worker process did with each queue, at most one row per minute. INSERT-only; kept as long as incidents.';
+COMMENT ON COLUMN howdah.worker_figures.figure_id IS 'Number of the row.';
+COMMENT ON COLUMN howdah.worker_figures.worker IS 'Name of the worker process, as in workers.';
+COMMENT ON COLUMN howdah.worker_figures.queue IS 'What it received from, under the name that it uses.';
+COMMENT ON COLUMN howdah.worker_figures.listener IS 'The listener through which it received. NULL: none.';
+COMMENT ON COLUMN howdah.worker_figures.from_at IS 'The figures cover the time since then.';
+COMMENT ON COLUMN howdah.worker_figures.until_at IS 'When they were recorded.';
+COMMENT ON COLUMN howdah.worker_figures.handled IS 'Messages handled and consumed.';
+COMMENT ON COLUMN howdah.worker_figures.failed IS 'Failed deliveries.';
+COMMENT ON COLUMN howdah.worker_figures.busy_seconds IS 'Seconds spent in handlers, by all its sessions together.';
+COMMENT ON COLUMN howdah.worker_figures.handling_counts IS 'Handler calls by duration. Element n counts those under 2^(n-1) microseconds that no element before it counts; the 32nd counts all longer ones.';
+COMMENT ON COLUMN howdah.worker_figures.xid IS 'The transaction (xid8 as a number), so that a reader that goes by snapshots misses no late commit.';
+
+CREATE TABLE howdah.schedules (
+    id BIGINT NOT NULL,
+    parent_id BIGINT,
+    next_at TIMESTAMP WITH TIME ZONE,
+    due_at TIMESTAMP WITH TIME ZONE,
+    starts_at TIMESTAMP WITH TIME ZONE,
+    ends_at TIMESTAMP WITH TIME ZONE,
+    created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    changed_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    last_fired_at TIMESTAMP WITH TIME ZONE,
+    period_ms BIGINT,
+    delay_ms BIGINT,
+    misfire_grace_ms BIGINT,
+    time_to_live_ms BIGINT,
+    fired BIGINT DEFAULT 0 NOT NULL,
+    missed BIGINT DEFAULT 0 NOT NULL,
+    destination_id INTEGER NOT NULL,
+    remaining INTEGER,
+    repeats INTEGER,
+    priority SMALLINT,
+    catch_up BOOLEAN NOT NULL,
+    is_text BOOLEAN NOT NULL,
+    reliability TEXT,
+    state TEXT DEFAULT 'active' NOT NULL,
+    name TEXT,
+    alias TEXT,
+    cron TEXT,
+    time_zone TEXT DEFAULT 'UTC' NOT NULL,
+    content_type TEXT NOT NULL,
+    body BYTEA NOT NULL,
+    headers JSONB,
+    correlation_id TEXT,
+    reply_to TEXT,
+    message_type TEXT,
+    conversation_id UUID,
+    created_by TEXT NOT NULL,
+    last_error TEXT,
+    CONSTRAINT pk_schedules PRIMARY KEY (id),
+    CONSTRAINT ck_schedules_state CHECK (state IN ('active', 'paused', 'ended', 'cancelled', 'failed')),
+    CONSTRAINT ck_schedules_lengths CHECK (period_ms > 0 AND delay_ms >= 0 AND misfire_grace_ms > 0 AND time_to_live_ms > 0),
+    CONSTRAINT ck_schedules_remaining CHECK (remaining >= 0)
+);
+CREATE UNIQUE INDEX uq_schedules_name ON howdah.schedules (name) WHERE name IS NOT NULL AND state <> 'cancelled';
+CREATE INDEX ix_schedules_destination ON howdah.schedules (destination_id);
+CREATE INDEX ix_schedules_due ON howdah.schedules (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX ix_schedules_parent ON howdah.schedules (parent_id) WHERE parent_id IS NOT NULL;
+COMMENT ON TABLE howdah.schedules IS 'What is sent by the clock: by a cron expression, or several times with a period between.';
+COMMENT ON COLUMN howdah.schedules.id IS 'Number of the schedule, taken from the numbers of its destination''s messages; the header scheduledJobId of its messages.';
+COMMENT ON COLUMN howdah.schedules.parent_id IS 'The cron schedule whose firing began this series. NULL: none.';
+COMMENT ON COLUMN howdah.schedules.next_at IS 'The time of the next firing. NULL: there is none, or it is not computed yet.';
+COMMENT ON COLUMN howdah.schedules.due_at IS 'When a scheduler looks at it: at next_at, or later after a firing that failed. NULL: never.';
+COMMENT ON COLUMN howdah.schedules.starts_at IS 'No firing before this time. NULL: from the beginning.';
+COMMENT ON COLUMN howdah.schedules.ends_at IS 'No firing after this time. NULL: forever.';
+COMMENT ON COLUMN howdah.schedules.created_at IS 'When it was created or last replaced.';
+COMMENT ON COLUMN howdah.schedules.changed_at IS 'When it last changed its state.';
+COMMENT ON COLUMN howdah.schedules.last_fired_at IS 'When it last sent a message. NULL: never.';
+COMMENT ON COLUMN howdah.schedules.period_ms IS 'Milliseconds between two firings. NULL: no period.';
+COMMENT ON COLUMN howdah.schedules.delay_ms IS 'Milliseconds before the first firing of a series. NULL: one period.';
+COMMENT ON COLUMN howdah.schedules.misfire_grace_ms IS 'A firing later than this is left out. NULL: however late, it takes place.';
+COMMENT ON COLUMN howdah.schedules.time_to_live_ms IS 'Milliseconds that each message lives from its firing. NULL: the default.';
+COMMENT ON COLUMN howdah.schedules.fired IS 'Messages it has sent.';
+COMMENT ON COLUMN howdah.schedules.missed IS 'Firings that were left out.';
+COMMENT ON COLUMN howdah.schedules.destination_id IS 'The queue or topic that it sends to.';
+COMMENT ON COLUMN howdah.schedules.remaining IS 'Firings still to come; with a cron expression, those of each series. NULL: no end.';
+COMMENT ON COLUMN howdah.schedules.repeats IS 'Firings after the first one, as given. NULL: no end.';
+COMMENT ON COLUMN howdah.schedules.priority IS 'Priority of its messages. NULL: the destination''s default.';
+COMMENT ON COLUMN howdah.schedules.catch_up IS 'True: each missed firing is made up for. False: one firing stands for all.';
+COMMENT ON COLUMN howdah.schedules.is_text IS 'True: body is UTF-8 text or JSON. False: bytes.';
+COMMENT ON COLUMN howdah.schedules.reliability IS 'The level or delivery mode that its messages ask for. NULL: the default of the queue or topic.';
+COMMENT ON COLUMN howdah.schedules.state IS 'active, paused, ended, cancelled or failed.';
+COMMENT ON COLUMN howdah.schedules.name IS 'Name, by which it can be replaced. NULL: none.';
+COMMENT ON COLUMN howdah.schedules.alias IS 'The alias that was named in place of the destination. Its levels hold at each firing, while it stands for the destination. NULL: none.';
+COMMENT ON COLUMN howdah.schedules.cron IS 'Cron expression of five fields. NULL: none.';
+COMMENT ON COLUMN howdah.schedules.time_zone IS 'Time zone that cron is read in.';
+COMMENT ON COLUMN howdah.schedules.content_type IS 'MIME type of the body.';
+COMMENT ON COLUMN howdah.schedules.body IS 'Body of each message.';
+COMMENT ON COLUMN howdah.schedules.headers IS 'Headers of each message, besides its own. NULL: none.';
+COMMENT ON COLUMN howdah.schedules.correlation_id IS 'JMSCorrelationID of each message.';
+COMMENT ON COLUMN howdah.schedules.reply_to IS 'JMSReplyTo of each message.';
+COMMENT ON COLUMN howdah.schedules.message_type IS 'JMSType of each message.';
+COMMENT ON COLUMN howdah.schedules.conversation_id IS 'The conversation that its messages belong to.';
+COMMENT ON COLUMN howdah.schedules.created_by IS 'The role that created it. Its right to send is checked at each firing.';
+COMMENT ON COLUMN howdah.schedules.last_error IS 'Why its last firing failed. NULL: it did not.';
+
 CREATE UNLOGGED TABLE howdah.sent_by (
     destination_id INTEGER NOT NULL,
     sender BIGINT NOT NULL,
@@ -2300,23 +2357,6 @@ COMMENT ON COLUMN howdah.listeners.stop_reason IS 'Why it stopped.';
 COMMENT ON COLUMN howdah.listeners.created_at IS 'When it was created.';
 COMMENT ON COLUMN howdah.listeners.created_by IS 'The role that created it.';
 
-CREATE TABLE howdah.schedule_runs (
-    schedule_id BIGINT NOT NULL,
-    planned_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    fired_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    message_id BIGINT,
-    series_id BIGINT,
-    CONSTRAINT pk_schedule_runs PRIMARY KEY (schedule_id, planned_at),
-    CONSTRAINT fk_schedule_runs_schedule FOREIGN KEY(schedule_id) REFERENCES howdah.schedules (id) ON DELETE CASCADE
-);
-CREATE INDEX ix_schedule_runs_fired ON howdah.schedule_runs USING brin (fired_at);
-COMMENT ON TABLE howdah.schedule_runs IS 'One row for each firing; the key forbids a second one for the same time.';
-COMMENT ON COLUMN howdah.schedule_runs.schedule_id IS 'The schedule.';
-COMMENT ON COLUMN howdah.schedule_runs.planned_at IS 'The time for which the firing was planned.';
-COMMENT ON COLUMN howdah.schedule_runs.fired_at IS 'When it took place.';
-COMMENT ON COLUMN howdah.schedule_runs.message_id IS 'The message sent. NULL: it began a series.';
-COMMENT ON COLUMN howdah.schedule_runs.series_id IS 'The series that it began, a schedule of its own. NULL: it sent a message.';
-
 CREATE TABLE howdah.topics (
     destination_id INTEGER NOT NULL,
     stored BOOLEAN DEFAULT false NOT NULL,
@@ -2380,6 +2420,23 @@ COMMENT ON COLUMN howdah.subscriptions.selector IS 'JMS selector. NULL: all mess
 COMMENT ON COLUMN howdah.subscriptions.selector_sql IS 'The compiled selector.';
 COMMENT ON COLUMN howdah.subscriptions.alive IS 'A sequence, a hint: when a consumer was last heard of, in ms.';
 COMMENT ON COLUMN howdah.subscriptions.warned_at IS 'When administrators were told that it is behind. NULL: not since.';
+
+CREATE TABLE howdah.schedule_runs (
+    schedule_id BIGINT NOT NULL,
+    planned_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    fired_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    message_id BIGINT,
+    series_id BIGINT,
+    CONSTRAINT pk_schedule_runs PRIMARY KEY (schedule_id, planned_at),
+    CONSTRAINT fk_schedule_runs_schedule FOREIGN KEY(schedule_id) REFERENCES howdah.schedules (id) ON DELETE CASCADE
+);
+CREATE INDEX ix_schedule_runs_fired ON howdah.schedule_runs USING brin (fired_at);
+COMMENT ON TABLE howdah.schedule_runs IS 'One row for each firing; the key forbids a second one for the same time.';
+COMMENT ON COLUMN howdah.schedule_runs.schedule_id IS 'The schedule.';
+COMMENT ON COLUMN howdah.schedule_runs.planned_at IS 'The time for which the firing was planned.';
+COMMENT ON COLUMN howdah.schedule_runs.fired_at IS 'When it took place.';
+COMMENT ON COLUMN howdah.schedule_runs.message_id IS 'The message sent. NULL: it began a series.';
+COMMENT ON COLUMN howdah.schedule_runs.series_id IS 'The series that it began, a schedule of its own. NULL: it sent a message.';
 
 CREATE TABLE howdah.temporary_queues (
     destination_id INTEGER NOT NULL,

@@ -7,7 +7,7 @@
 -- read, at the cost of no query.
 --
 -- Kinds: client id, consumer, consumers, conversation, cursor, failure, group, lane, link, listener, name,
--- number, published, schedule, selector, sender, subscription, subscription name, temporary receiver, temporary sender,
+-- number, permit, published, rate, schedule, selector, sender, subscription, subscription name, temporary receiver, temporary sender,
 -- turn.
 --
 -- A held key stands in pg_locks, where every login sees it; docs/security.md says what that allows. Locks of the engine

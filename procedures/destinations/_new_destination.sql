@@ -19,5 +19,5 @@ as $$
             "limit_behaviour": "reject",
             "send_timeout_ms": 30000,
             "deduplication_window_ms": 300000, "stamp_user": false, "message_groups": "none",
-            "delivery_policy": "shared"}' || howdah._preset('howdah'))
+            "delivery_policy": "shared", "limited": false, "rate_keys": 100}' || howdah._preset('howdah'))
 $$;

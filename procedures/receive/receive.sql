@@ -7,7 +7,7 @@
 --          was read, and origin_queue is the topic. A shared subscription gives at most four times
 --          max_locks_per_transaction (256).
 -- Raises   HD001 no such queue, or no queue matches; HD003 the wildcard is invalid; HD005 max_messages is not 1 to
---          10000, or queue is a topic; HD009 receiving is paused; HD010 not allowed; HD016 failures in a row disabled
+--          10000, queue is a topic, or a limit of concurrency needs READ COMMITTED; HD009 receiving is paused; HD010 not allowed; HD016 failures in a row disabled
 --          the queue; HD019 the queue is hardened; HD023 the selector is invalid; HD024 somebody else reads or leases
 --          an unshared subscription, or has an open consumer of it; HD025 a restored database (howdah.rebase_topics);
 --          HD032 the consumer is not open, or the queue needs one; HD040 the engine is paused, quiesced or stopped;
@@ -47,7 +47,8 @@ begin
     select d.id, d.kind, d.receiving_paused, d.receivers, d.failing, d.head, d.main_rank, d.dispose_at as most,
         d.journal_level <> 'off' as journaled, coalesce(pg_sequence_last_value(d.head), 0) as headed,
         pg_sequence_last_value(d.positions) - 64 - coalesce(pg_sequence_last_value(d.head), 0) as ahead,
-        pg_sequence_last_value(d.special) is null as plain, d.message_groups = 'transaction' as grouped,
+        pg_sequence_last_value(d.special) is null as plain, d.limited,
+        d.message_groups = 'transaction' and not d.limited as grouped,
         d.search, coalesce(pg_sequence_last_value(d.search), 0) as hint,
         howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as due,
         case when not hold and selector is null and consumer is null and not d.receiving_paused
@@ -156,6 +157,10 @@ begin
     end if;
     if v_queue.receiving_paused then
         perform howdah._refuse_paused(v_queue.id);
+    end if;
+    if v_queue.limited then
+        return query select * from howdah._receive_limited(v_queue.id, queue, max_messages, hold, selector, consumer);
+        return;
     end if;
     return query select * from howdah._receive_by_lane(v_queue.id, queue, max_messages - v_taken, hold, selector,
         consumer, v_taken > 0);
