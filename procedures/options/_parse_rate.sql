@@ -1,4 +1,4 @@
--- howdah._parse_rate(p_rate, burst, spacing): a rate such as "100/1s" or "600/1h burst 20" in numbers.
+-- howdah._parse_rate(p_rate): a rate such as "100/1s" or "600/1h burst 20" in numbers.
 --
 -- Returns  burst: how many may go at once; spacing: microseconds after which one more may go. Both are NULL if the text
 --          is no rate.

@@ -1,4 +1,4 @@
--- howdah._draw_rate(p_queue, p_key, p_want, room, by_key): spend a queue's rates, its own and that of a key, for some
+-- howdah._draw_rate(p_queue, p_key, p_want): spend a queue's rates, its own and that of a key, for some
 -- messages; or only look.
 --
 -- Returns  room: how many messages may go now, at most p_want. by_key: the key's rate is what left too little.

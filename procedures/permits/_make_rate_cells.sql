@@ -16,7 +16,8 @@ begin
                               where c.destination_id = p_destination.id and c.number = v_number);
         v_name := p_destination.id || '_' || v_number;
         insert into howdah.rate_cells (destination_id, number, spent, mark)
-        values (p_destination.id, v_number, howdah._new_hint('rate_' || v_name), howdah._new_hint('rate_mark_' || v_name));
+        values (p_destination.id, v_number, howdah._new_hint('rate_' || v_name),
+            howdah._new_hint('rate_mark_' || v_name));
         perform setval(c.mark, 1) from howdah.rate_cells c
         where c.destination_id = p_destination.id and c.number = v_number and v_number = 0;
     end loop;

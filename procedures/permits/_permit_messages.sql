@@ -1,8 +1,8 @@
--- howdah._permit_messages(p_queue, p_messages, p_hold, room, by_key): take permits for messages that the transaction
+-- howdah._permit_messages(p_queue, p_messages, p_hold): take permits for messages that the transaction
 -- has, and spend rates for them.
 --
--- Returns  room: for how many there was room; if it is less than there are messages, the caller must give all back, with
---          what permits were taken. by_key: the limit of the key left too little.
+-- Returns  room: for how many there was room; if it is less than there are messages, the caller must give all back,
+--          with what permits were taken. by_key: the limit of the key left too little.
 -- Role     internal
 --
 -- In a queue that is limited by key there is one message. With p_hold, the messages may come under a lease in this

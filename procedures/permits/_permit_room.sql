@@ -1,4 +1,5 @@
--- howdah._permit_room(p_queue, p_key, p_want): how many messages the limits of a queue, or of a key, leave room for now.
+-- howdah._permit_room(p_queue, p_key, p_want): how many messages the limits of a queue, or of a key, leave room
+-- for now.
 --
 -- Returns  integer, at most p_want. Nothing is taken or spent, so a receive that follows may find less.
 -- Role     internal

@@ -1,4 +1,5 @@
--- howdah._rate_cell(p_queue, p_key, p_now): the cell that remembers the rate of a key, or the one that it may take over.
+-- howdah._rate_cell(p_queue, p_key, p_now): the cell that remembers the rate of a key, or the one that it may
+-- take over.
 --
 -- Returns  howdah.rate_cells; NULLs if all cells where it may lie are in use.
 -- Role     internal
@@ -13,7 +14,8 @@ as $$
     from howdah.rate_cells c
     where c.destination_id = p_queue.id
       and c.number = any (array(
-          select (1 + (howdah._fingerprint_of_key(p_key) + i) % p_queue.rate_keys)::integer from generate_series(0, 7) i))
+          select (1 + (howdah._fingerprint_of_key(p_key) % p_queue.rate_keys + i) % p_queue.rate_keys)::integer
+          from generate_series(0, 7) i))
       and (pg_sequence_last_value(c.mark) = howdah._fingerprint_of_key(p_key)
            or coalesce(pg_sequence_last_value(c.spent), 0) <= p_now)
     order by pg_sequence_last_value(c.mark) = howdah._fingerprint_of_key(p_key) desc nulls last, c.number

@@ -7,12 +7,12 @@
 --          was read, and origin_queue is the topic. A shared subscription gives at most four times
 --          max_locks_per_transaction (256).
 -- Raises   HD001 no such queue, or no queue matches; HD003 the wildcard is invalid; HD005 max_messages is not 1 to
---          10000, queue is a topic, or a limit of concurrency needs READ COMMITTED; HD009 receiving is paused; HD010 not allowed; HD016 failures in a row disabled
---          the queue; HD019 the queue is hardened; HD023 the selector is invalid; HD024 somebody else reads or leases
---          an unshared subscription, or has an open consumer of it; HD025 a restored database (howdah.rebase_topics);
---          HD032 the consumer is not open, or the queue needs one; HD040 the engine is paused, quiesced or stopped;
---          HD002, HD004, HD027 the missing queue cannot create itself (docs/auto-creation.md); HD045 the master of
---          changes is away.
+--          10000, queue is a topic, or a limit of concurrency needs READ COMMITTED; HD009 receiving is paused; HD010
+--          not allowed; HD016 failures in a row disabled the queue; HD019 the queue is hardened; HD023 the selector is
+--          invalid; HD024 somebody else reads or leases an unshared subscription, or has an open consumer of it; HD025
+--          a restored database (howdah.rebase_topics); HD032 the consumer is not open, or the queue needs one; HD040
+--          the engine is paused, quiesced or stopped; HD002, HD004, HD027 the missing queue cannot create itself
+--          (docs/auto-creation.md); HD045 the master of changes is away.
 -- Role     howdah_consumer howdah_admin
 --
 -- Messages that other transactions are receiving are skipped. Expired messages are discarded. A message whose recorded
