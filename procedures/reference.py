@@ -58,6 +58,7 @@ PAGES = {
     "send": ("producers", "request-reply", "limits"),
     "receive": ("consumers", "request-reply", "hardened-queues"),
     "consumers": ("consumers",),
+    "permits": ("handler-limits",),
     "leases": ("leases", "sessions"),
     "schedules": ("scheduling",),
     "failure": ("handling-failures", "poison"),

@@ -30,12 +30,7 @@ declare
 begin
     select d.* into v_queue from howdah.destinations d where d.id = p_id;
     v_by_key := howdah._is_limited_by_key(v_queue);
-    if howdah._has_old_snapshot()
-       and (v_queue.max_concurrent is not null or v_queue.max_concurrent_per_key is not null) then
-        raise exception using errcode = 'HD005', message = format('receiving from %s needs READ COMMITTED',
-            quote_literal(p_name)),
-            hint = 'It has a limit of concurrency, and an older snapshot does not see what others have leased.';
-    end if;
+    perform howdah._check_snapshot_for_permits(v_queue);
     v_left := least(p_want, case when v_by_key then 50 else 10000 end);
     v_next := case when v_by_key then 1 else v_left end;
     loop

@@ -17,7 +17,7 @@ language plpgsql volatile
 as $$
 declare
     v_key uuid := howdah._permit_key(p_key);
-    v_base bigint := howdah._lock_key('permit', p_id || ':' || v_key) & ~1023::bigint;
+    v_base bigint := howdah._permit_base(p_id, v_key);
     v_first integer := floor(random() * p_most);
     v_taken integer[] := '{}';
     v_used integer[] := howdah._leased_permits(p_id, v_key)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from datetime import timedelta
 from typing import Any
 
-import psycopg
 import pytest
 from policy_support import Create
 from psycopg.types.json import Jsonb
-from support import Clock, Connect, Db, Server, column, fail, one, refused, wait_until
+from support import Clock, Connect, Db, column, one, refused, wait_until
 
 
 def send(db: Db, *names: str, queue: str = "q") -> None:
@@ -126,9 +123,7 @@ def test_leases_and_receives_share_the_limit(db: Db, create: Create, others: lis
     assert take(others[1]) == ["a3"]
 
 
-def test_an_uncommitted_lease_counts_and_a_rolled_back_one_does_not(
-    db: Db, create: Create, others: list[Db]
-) -> None:
+def test_an_uncommitted_lease_counts_and_a_rolled_back_one_does_not(db: Db, create: Create, others: list[Db]) -> None:
     create(max_concurrent=1)
     send(db, "a1", "a2")
     assert bodies(lease(others[0])) == ["a1"]
@@ -306,3 +301,134 @@ def test_a_clock_that_is_set_back_stops_nobody_for_long(db: Db, create: Create, 
     assert take(db) == []
     clock.advance(1)
     assert take(db) == ["a2"]
+
+
+# What else there is
+
+
+def test_a_message_that_is_looked_up_needs_room_too(db: Db, create: Create, others: list[Db], clock: Clock) -> None:
+    create(max_concurrent=1, rate_limit="2/1h")
+    send(db, "a1", "a2", "a3")
+    ids = column(db, "select message_id from howdah.browse('q', 10)")
+    by_id = "select body from howdah.receive_message('q', %s)"
+    assert column(others[0], by_id, (ids[1],)) == ["a2"]
+    assert column(others[1], by_id, (ids[0],)) == []
+    others[0].execute("commit")
+    assert column(others[1], by_id, (ids[0],)) == ["a1"]
+    others[1].execute("commit")
+    assert take(db) == [], "the rate is spent"
+
+
+def test_limits_by_key_forbid_looking_up(db: Db, create: Create) -> None:
+    create(limit_key="tenant", max_concurrent_per_key=1)
+    refused(db, "HD005", "select howdah.receive_message('q', 1)")
+
+
+def test_the_list_shows_what_is_in_hand_and_how_long_a_rate_is_spent(
+    db: Db, create: Create, others: list[Db], clock: Clock, connect: Connect
+) -> None:
+    create(max_concurrent=3, rate_limit="2/1m")
+    create("plain")
+    send(db, "a1", "a2", "a3")
+    listed = "select in_hand, leased, limited_for from howdah.list_handler_limits()"
+    assert db.execute(listed).fetchall() == [(0, 0, None)]
+    assert take(others[0]) == ["a1"]
+    assert db.execute(listed).fetchall() == [(1, 0, timedelta(seconds=30))]
+    clock.advance(30)
+    assert bodies(lease(db)) == ["a2"]
+    clock.advance(10)
+    assert db.execute(listed).fetchall() == [(1, 1, timedelta(seconds=20))]
+    assert connect("howdah_browser").execute(listed).fetchall() == db.execute(listed).fetchall()
+    refused(connect("howdah_producer"), "42501", listed)
+    assert one(db, "select limited_for from howdah.wait('q')") == timedelta(seconds=20)
+    assert one(db, "select limited_for from howdah.wait('plain')") is None
+
+
+def test_wait_names_the_first_key_that_has_room_again(db: Db, create: Create, clock: Clock) -> None:
+    create(limit_key="tenant", rate_limit_per_key="1/1m")
+    send(db, "a1", "b1", "a2")
+    assert take(db) == ["a1"]
+    clock.advance(10)
+    assert take(db) == ["b1"]
+    assert one(db, "select limited_for from howdah.wait('q')") == timedelta(seconds=50)
+
+
+def test_a_stranger_who_takes_all_small_numbers_stops_nobody(db: Db, create: Create, connect: Connect) -> None:
+    create(max_concurrent=1)
+    send(db, "a1")
+    stranger = connect()
+    stranger.execute("select pg_advisory_lock(n) from generate_series(-2000, 2000) n").fetchall()
+    assert take(db) == ["a1"]
+
+
+def test_maintenance_forgets_permits_that_are_over_and_keeps_the_others(
+    db: Db, create: Create, others: list[Db]
+) -> None:
+    create(max_concurrent=3)
+    send(db, "a1", "a2", "a3", "a4")
+    ((ended, _),) = lease(db)
+    one(db, "select howdah.ack('q', %s)", (ended,))
+    lease(db)
+    assert take(others[0]) == ["a3"]
+    others[0].execute("savepoint s")
+    one(db, "select howdah.maintain_attempts()")
+    assert one(db, "select count(*) from howdah.leased_permits") == 1
+    assert take(others[0], 5) == ["a4"], "its first permit is still on record"
+    others[0].execute("commit")
+    others[1].execute("commit")
+    others[2].execute("commit")
+    others[3].execute("commit")
+    one(db, "select howdah.maintain_attempts()")
+    assert one(db, "select count(*) from howdah.permits_in_hand") == 0
+
+
+def test_a_limit_can_be_changed_and_taken_away(db: Db, create: Create, others: list[Db], clock: Clock) -> None:
+    create()
+    send(db, "a1", "a2", "a3", "a4")
+    assert take(others[0]) == ["a1"]
+    one(db, """select howdah.alter_queue('q', '{"max_concurrent": 1, "rate_limit": "1/1m"}')""")
+    assert take(others[1]) == ["a2"]
+    assert take(others[2]) == []
+    others[1].execute("commit")
+    one(db, """select howdah.alter_queue('q', '{"max_concurrent": 2, "rate_limit": "1/1ms"}')""")
+    clock.advance(0.001)
+    assert take(others[2]) == [], "what was spent under the old rate is forgotten within one spacing of the new"
+    clock.advance(0.001)
+    assert take(others[2]) == ["a3"]
+    one(db, """select howdah.alter_queue('q', '{"max_concurrent": null, "rate_limit": null}')""")
+    assert take(others[2]) == ["a4"]
+
+
+def test_a_receive_of_groups_obeys_the_limit_and_keeps_the_order(db: Db, create: Create, others: list[Db]) -> None:
+    create(message_groups="transaction", limit_key="JMSXGroupID", max_concurrent_per_key=1, max_concurrent=2)
+    for name in ("a1", "a2", "b1", "c1"):
+        one(db, "select howdah.send('q', %s, headers => %s)", (name, Jsonb({"JMSXGroupID": name[0]})))
+    assert take(others[0], 10) == ["a1", "b1"]
+    assert take(others[1], 10) == []
+    others[0].execute("commit")
+    assert take(others[1], 10) == ["a2", "c1"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"rate_limit": "100"},
+        {"rate_limit": "0/1s"},
+        {"rate_limit": "10/8d"},
+        {"rate_limit": "5/1s burst 6"},
+        {"rate_limit": 5},
+        {"rate_limit": "10000/1ms"},
+        {"max_concurrent": 0},
+        {"max_concurrent": 1001},
+        {"limit_key": ""},
+        {"max_concurrent_per_key": 1},
+        {"rate_limit_per_key": "1/1s"},
+        {"rate_keys": 0},
+        {"limit_key": "k", "max_concurrent_per_key": 1, "strict_order": True},
+        {"limit_key": "k", "max_concurrent_per_key": 1, "message_groups": "transaction"},
+        {"limit_key": "k", "rate_limit_per_key": "1/1s", "delivery_policy": "single"},
+        {"max_concurrent": 1, "backout_count": "hardened"},
+    ],
+)
+def test_limits_that_make_no_sense_are_refused(db: Db, options: dict[str, Any]) -> None:
+    refused(db, "HD004", "select howdah.create_queue('q', %s)", (Jsonb(options),))

@@ -118,9 +118,7 @@ def test_limits_of_concurrency_hold_for_receives_leases_and_kills_at_once(db: Db
     ).fetchall()
     in_hand, stopping = InHand(), threading.Event()
     seed = chance.dice().randrange(1 << 30)
-    threads = [
-        threading.Thread(target=consume, args=(dsn, in_hand, seed + n, stopping), daemon=True) for n in range(8)
-    ]
+    threads = [threading.Thread(target=consume, args=(dsn, in_hand, seed + n, stopping), daemon=True) for n in range(8)]
     for thread in threads:
         thread.start()
     try:
