@@ -25,6 +25,7 @@ TITLES = {
     "schedules": "Schedules and delayed messages",
     "receive": "Receiving",
     "consumers": "Consumers",
+    "permits": "Limits of concurrency and rates",
     "leases": "Leases",
     "failure": "Failures",
     "log": "The log",

@@ -3694,6 +3694,21 @@ $$;
 
 COMMENT ON FUNCTION howdah._check_schedule(p_once boolean, p_cron text, p_period interval, p_repeat integer, p_starts_at timestamp with time zone, p_ends_at timestamp with time zone, p_delay interval, p_name text, p_time_zone text, p_misfire_grace interval) IS 'refuse a schedule whose arguments are wrong or contradict each other.';
 
+CREATE FUNCTION howdah._check_snapshot_for_permits(p_queue howdah.destinations) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    if howdah._has_old_snapshot()
+       and (p_queue.max_concurrent is not null or p_queue.max_concurrent_per_key is not null) then
+        raise exception using errcode = 'HD005', message = format('receiving from %s needs READ COMMITTED',
+            quote_literal(p_queue.name)),
+            hint = 'It has a limit of concurrency, and an older snapshot does not see what others have leased.';
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._check_snapshot_for_permits(p_queue howdah.destinations) IS 'refuse a transaction that would not see which permits are leased.';
+
 CREATE FUNCTION howdah._check_subscription(p_topic text, p_name text, p_client_id text, p_shared boolean, p_durable boolean, p_no_local boolean, p_options jsonb) RETURNS void
     LANGUAGE plpgsql
     AS $_$
@@ -5922,36 +5937,47 @@ CREATE FUNCTION howdah._draw_rate(p_queue howdah.destinations, p_key text, p_wan
 declare
     v_now bigint;
     v_since bigint;
-    v_queue_cell howdah.rate_cells;
-    v_key_cell howdah.rate_cells;
-    v_own record;
-    v_keys record;
+    v_cell howdah.rate_cells;
+    v_of_key howdah.rate_cells;
+    v_spent bigint;
+    v_spent_of_key bigint;
+    v_room bigint;
+    v_ahead boolean;
 begin
     room := p_want;
     by_key := false;
     begin
         perform pg_advisory_xact_lock(howdah._lock_key('rate', p_queue.id::text));
         v_now := howdah._microseconds(howdah.now());
-        select c.* into v_queue_cell from howdah.rate_cells c where c.destination_id = p_queue.id and c.number = 0;
-        v_since := coalesce(pg_sequence_last_value(v_queue_cell.mark), setval(v_queue_cell.mark, v_now));
+        select c.* into v_cell from howdah.rate_cells c where c.destination_id = p_queue.id and c.number = 0;
+        v_since := coalesce(pg_sequence_last_value(v_cell.mark), setval(v_cell.mark, v_now));
         if p_queue.rate_limit is not null then
-            select * into v_own from howdah._rate_left(p_queue.rate_limit, v_queue_cell, v_since, v_now);
-            room := greatest(least(room, v_own.room), 0);
+            select r.spent, r.room, r.ahead into v_spent, room, v_ahead
+            from howdah._rate_left(p_queue.rate_limit, v_cell, v_since, v_now) r;
+            room := least(room, p_want);
+            if v_ahead then
+                perform setval(v_cell.spent, v_spent);
+            end if;
         end if;
         if p_queue.rate_limit_per_key is not null and p_key is not null then
-            v_key_cell := howdah._rate_cell(p_queue, p_key, v_now);
-            select * into v_keys from howdah._rate_left(p_queue.rate_limit_per_key, case
-                when v_key_cell.spent is not null then v_key_cell end, v_since, v_now);
-            by_key := v_keys.room < room;
-            room := greatest(least(room, v_keys.room), 0);
+            v_of_key := howdah._rate_cell(p_queue, p_key, v_now);
+            select r.spent, r.room, r.ahead into v_spent_of_key, v_room, v_ahead
+            from howdah._rate_left(p_queue.rate_limit_per_key, v_of_key, v_since, v_now) r;
+            by_key := v_room < room;
+            room := least(v_room, room);
+            if v_ahead then
+                perform setval(v_of_key.spent, v_spent_of_key);
+            end if;
         end if;
         if room = p_want then
-            perform setval(v_queue_cell.spent, v_own.spent + p_want * s.spacing)
-            from howdah._parse_rate(p_queue.rate_limit) s where p_queue.rate_limit is not null;
-            if v_key_cell.spent is not null then
-                perform setval(v_key_cell.mark, howdah._fingerprint_of_key(p_key));
-                perform setval(v_key_cell.spent, v_keys.spent + p_want * s.spacing)
-                from howdah._parse_rate(p_queue.rate_limit_per_key) s;
+            if p_queue.rate_limit is not null then
+                perform setval(v_cell.spent, v_spent + p_want * r.spacing)
+                from howdah._parse_rate(p_queue.rate_limit) r;
+            end if;
+            if v_of_key.spent is not null then
+                perform setval(v_of_key.mark, howdah._fingerprint_of_key(p_key));  -- first: an unspent cell is harmless
+                perform setval(v_of_key.spent, v_spent_of_key + p_want * r.spacing)
+                from howdah._parse_rate(p_queue.rate_limit_per_key) r;
             end if;
         end if;
         raise exception 'the lock goes with this';
@@ -6024,10 +6050,14 @@ begin
         union all
         select s.name from howdah.lanes l cross join lateral unnest(array[l.head, l.search]) s(name)
         where l.destination_id = p_destination.id and s.name is not null
+        union all
+        select s.name from howdah.rate_cells c cross join lateral unnest(array[c.spent, c.mark]) s(name)
+        where c.destination_id = p_destination.id
     loop
         execute format('drop sequence %s', v_sequence);
     end loop;
     delete from howdah.lanes l where l.destination_id = p_destination.id;
+    delete from howdah.rate_cells c where c.destination_id = p_destination.id;
     update howdah.destinations d set positions = 0::regclass, head = 0::regclass, search = 0::regclass, room = null,
         tickets = null where d.id = p_destination.id;
 exception when lock_not_available then
@@ -7715,6 +7745,26 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._forget_moved() IS 'delete records of where moved messages lay that no longer lie there.';
+
+CREATE FUNCTION howdah._forget_permits(p_most integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    delete from howdah.permits_in_hand h
+    where h.ctid = any (array(
+        select o.ctid from howdah.permits_in_hand o
+        where o.xid < pg_snapshot_xmin(pg_current_snapshot()) limit p_most));
+    delete from howdah.leased_permits l
+    where l.ctid = any (array(
+        select o.ctid from howdah.leased_permits o
+        where not exists (select from howdah.parked p
+                          where p.destination_id = o.destination_id and p.message_id = o.message_id
+                            and p.lease_id is not null)
+        limit p_most for update skip locked));
+end
+$$;
+
+COMMENT ON FUNCTION howdah._forget_permits(p_most integer) IS 'delete what is on record of permits of transactions and leases that are over.';
 
 CREATE FUNCTION howdah._forget_selections() RETURNS bigint
     LANGUAGE plpgsql
@@ -11069,7 +11119,8 @@ begin
                               where c.destination_id = p_destination.id and c.number = v_number);
         v_name := p_destination.id || '_' || v_number;
         insert into howdah.rate_cells (destination_id, number, spent, mark)
-        values (p_destination.id, v_number, howdah._new_hint('rate_' || v_name), howdah._new_hint('rate_mark_' || v_name));
+        values (p_destination.id, v_number, howdah._new_hint('rate_' || v_name),
+            howdah._new_hint('rate_mark_' || v_name));
         perform setval(c.mark, 1) from howdah.rate_cells c
         where c.destination_id = p_destination.id and c.number = v_number and v_number = 0;
     end loop;
@@ -13071,7 +13122,7 @@ COMMENT ON FUNCTION howdah._parks_waiting(p_queue howdah.destinations, p_now tim
 CREATE FUNCTION howdah._parse_rate(p_rate text, OUT burst bigint, OUT spacing bigint) RETURNS record
     LANGUAGE sql IMMUTABLE
     AS $_$
-    select b.burst::bigint, ceil(r.period / (r.amount - b.burst + 1))::bigint
+    select b.burst::bigint, ceil(r.period / greatest(r.amount - b.burst + 1, 1))::bigint
     from regexp_match(p_rate,
         '^([1-9][0-9]{0,6})/([1-9][0-9]{0,6})?(ms|s|m|h|d)(?: burst ([1-9][0-9]{0,6}))?$') m(part)
     cross join lateral (select m.part[1]::numeric as amount, m.part[4]::numeric as burst,
@@ -13421,6 +13472,12 @@ $$;
 
 COMMENT ON FUNCTION howdah._pause_destinations() IS 'let every queue, topic and subscription take new work or not, as the engine and each of them now say.';
 
+CREATE FUNCTION howdah._permit_base(p_id integer, p_key uuid) RETURNS bigint
+    LANGUAGE sql
+    AS $$ select howdah._lock_key('permit', p_id || ':' || p_key) & ~1023::bigint $$;
+
+COMMENT ON FUNCTION howdah._permit_base(p_id integer, p_key uuid) IS 'the number before that of the lock of a limit''s first permit.';
+
 CREATE FUNCTION howdah._permit_key(p_key text) RETURNS uuid
     LANGUAGE sql IMMUTABLE
     AS $$ select coalesce(md5(p_key), repeat('0', 32))::uuid $$;
@@ -13485,7 +13542,8 @@ begin
         if p_key is not null then
             v_cell := howdah._rate_cell(p_queue, p_key, v_now);
         end if;
-        select greatest(least(p_want, r.room), 0) into p_want
+        -- whether a rate that is too far spent is right, howdah._draw_rate decides under its lock
+        select case when r.ahead then p_want else least(p_want, r.room) end into p_want
         from howdah._rate_left(case when p_key is null then p_queue.rate_limit else p_queue.rate_limit_per_key end,
             v_cell, v_since, v_now) r;
     end if;
@@ -14258,7 +14316,7 @@ begin
             quote_literal(p_queue)),
             hint =
                 'Messages cannot be taken out of order from a subscription, or from a queue with strict_order, '
-                'message_groups, an exclusive consumer, or a delivery_policy other than shared.';
+                'message_groups, limits by key, an exclusive consumer, or a delivery_policy other than shared.';
     elsif v_queue.receiving_paused then
         perform howdah._refuse_paused(v_queue.id);
     end if;
@@ -14349,7 +14407,8 @@ CREATE FUNCTION howdah._rate_cell(p_queue howdah.destinations, p_key text, p_now
     from howdah.rate_cells c
     where c.destination_id = p_queue.id
       and c.number = any (array(
-          select (1 + (howdah._fingerprint_of_key(p_key) + i) % p_queue.rate_keys)::integer from generate_series(0, 7) i))
+          select (1 + (howdah._fingerprint_of_key(p_key) % p_queue.rate_keys + i) % p_queue.rate_keys)::integer
+          from generate_series(0, 7) i))
       and (pg_sequence_last_value(c.mark) = howdah._fingerprint_of_key(p_key)
            or coalesce(pg_sequence_last_value(c.spent), 0) <= p_now)
     order by pg_sequence_last_value(c.mark) = howdah._fingerprint_of_key(p_key) desc nulls last, c.number
@@ -14358,17 +14417,45 @@ $$;
 
 COMMENT ON FUNCTION howdah._rate_cell(p_queue howdah.destinations, p_key text, p_now bigint) IS 'the cell that remembers the rate of a key, or the one that it may take over.';
 
-CREATE FUNCTION howdah._rate_left(p_rate text, p_cell howdah.rate_cells, p_since bigint, p_now bigint, OUT spent bigint, OUT room bigint) RETURNS record
+CREATE FUNCTION howdah._rate_left(p_rate text, p_cell howdah.rate_cells, p_since bigint, p_now bigint, OUT spent bigint, OUT room bigint, OUT ahead boolean) RETURNS record
     LANGUAGE sql
     AS $$
-    select s.spent, case when p_cell.spent is null then 0 else (p_now + r.burst * r.spacing - s.spent) / r.spacing end
+    select least(s.spent, p_now + r.burst * r.spacing),
+        case when p_cell.spent is null then 0 else greatest((p_now + r.burst * r.spacing - s.spent) / r.spacing, 0) end,
+        p_cell.spent is not null and s.spent > p_now + r.burst * r.spacing
     from howdah._parse_rate(p_rate) r
-    cross join lateral (select least(
-        greatest(pg_sequence_last_value(p_cell.spent), p_now, p_since + r.burst * r.spacing),
-        p_now + r.burst * r.spacing) as spent) s
+    cross join lateral (select greatest(pg_sequence_last_value(p_cell.spent), p_now,
+        p_since + r.burst * r.spacing) as spent) s
 $$;
 
-COMMENT ON FUNCTION howdah._rate_left(p_rate text, p_cell howdah.rate_cells, p_since bigint, p_now bigint, OUT spent bigint, OUT room bigint) IS 'how much of a rate is left.';
+COMMENT ON FUNCTION howdah._rate_left(p_rate text, p_cell howdah.rate_cells, p_since bigint, p_now bigint, OUT spent bigint, OUT room bigint, OUT ahead boolean) IS 'how much of a rate is left.';
+
+CREATE FUNCTION howdah._rate_opens_in(p_queue howdah.destinations) RETURNS interval
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_now bigint := howdah._microseconds(howdah.now());
+    v_since bigint := (select pg_sequence_last_value(c.mark) from howdah.rate_cells c
+                       where c.destination_id = p_queue.id and c.number = 0);
+    v_opens bigint;
+begin
+    v_opens := (select greatest(pg_sequence_last_value(c.spent) - (r.burst - 1) * r.spacing, v_since + r.spacing)
+                from howdah.rate_cells c cross join lateral howdah._parse_rate(p_queue.rate_limit) r
+                where c.destination_id = p_queue.id and c.number = 0);
+    if (v_opens > v_now) is not true and p_queue.rate_limit_per_key is not null then
+        v_opens := (select min(k.opens)
+                    from (select pg_sequence_last_value(c.spent) - (r.burst - 1) * r.spacing as opens
+                          from howdah.rate_cells c cross join lateral howdah._parse_rate(p_queue.rate_limit_per_key) r
+                          where c.destination_id = p_queue.id and c.number > 0) k
+                    where k.opens > v_now);
+    end if;
+    return case when v_opens > v_now then (v_opens - v_now) * interval '1 microsecond' end;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._rate_opens_in(p_queue howdah.destinations) IS 'when the rates of a queue let a message through that they do not let through now.';
 
 CREATE FUNCTION howdah._read_claimed(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_topic text, p_name text, p_xids xid8[], p_seqs bigint[], p_upto pg_snapshot, p_now timestamp with time zone) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -14720,16 +14807,12 @@ declare
     v_room record;
     v_short boolean;
     v_full text[] := '{}';
+    v_held bigint[] := '{}';
     v_failed integer := 0;
 begin
     select d.* into v_queue from howdah.destinations d where d.id = p_id;
     v_by_key := howdah._is_limited_by_key(v_queue);
-    if howdah._has_old_snapshot()
-       and (v_queue.max_concurrent is not null or v_queue.max_concurrent_per_key is not null) then
-        raise exception using errcode = 'HD005', message = format('receiving from %s needs READ COMMITTED',
-            quote_literal(p_name)),
-            hint = 'It has a limit of concurrency, and an older snapshot does not see what others have leased.';
-    end if;
+    perform howdah._check_snapshot_for_permits(v_queue);
     v_left := least(p_want, case when v_by_key then 50 else 10000 end);
     v_next := case when v_by_key then 1 else v_left end;
     loop
@@ -14739,9 +14822,9 @@ begin
         begin
             v_messages := array(
                 select r from howdah._receive_by_lane(p_id, p_name, v_next, p_hold, p_selector, p_consumer, false,
-                    case when cardinality(v_full) > 0
-                        then format('((m.headers ->> %L) <> all (%L::text[])) is not false', v_queue.limit_key, v_full)
-                    end) r);
+                    case when v_by_key then format(
+                        '((m.headers ->> %L) <> all (%L::text[])) is not false and m.seq <> all (%L::bigint[])',
+                        v_queue.limit_key, v_full, v_held) end) r);
             exit when cardinality(v_messages) = 0;
             v_room := howdah._permit_messages(v_queue, v_messages, p_hold);
             if v_room.room < cardinality(v_messages) then
@@ -14756,6 +14839,9 @@ begin
         if not v_short then
             return query select * from unnest(v_messages);
             v_left := v_left - cardinality(v_messages);
+            if p_hold then  -- SKIP LOCKED does not skip our own locks
+                v_held := v_held || v_messages[1]."position";
+            end if;
             exit when v_left <= 0 or not v_by_key;
         elsif v_room.by_key then
             v_full := howdah._full_keys(v_queue, v_full || array[v_messages[1].headers ->> v_queue.limit_key]);
@@ -19372,7 +19458,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._take_drawn(p_destination_id integer, p_rank smallint, p_name text, p_positions bigint[], p_now timestamp with time zone, p_failed boolean, p_journaled boolean) IS 'receive the messages at positions that the caller has drawn.';
 
-CREATE FUNCTION howdah._take_found(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone) RETURNS SETOF howdah.message
+CREATE FUNCTION howdah._take_found(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone, p_permitted boolean DEFAULT false) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
     AS $$
 declare
@@ -19381,6 +19467,9 @@ declare
     v_failed record;
 begin
     if p_due_at > v_now then
+        return;
+    elsif p_queue.limited and not p_permitted then
+        return query select * from howdah._take_permitted(p_queue, p_message, p_due_at);
         return;
     end if;
     select f.* into v_found
@@ -19410,7 +19499,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._take_found(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone) IS 'take a message that was looked up, if it is free and may be delivered.';
+COMMENT ON FUNCTION howdah._take_found(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone, p_permitted boolean) IS 'take a message that was looked up, if it is free and may be delivered.';
 
 CREATE FUNCTION howdah._take_lease(p_destination howdah.destinations, p_held howdah.message[], p_lease bigint, p_until timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
@@ -19601,7 +19690,7 @@ CREATE FUNCTION howdah._take_permits(p_id integer, p_key text, p_most integer, p
     AS $$
 declare
     v_key uuid := howdah._permit_key(p_key);
-    v_base bigint := howdah._lock_key('permit', p_id || ':' || v_key) & ~1023::bigint;
+    v_base bigint := howdah._permit_base(p_id, v_key);
     v_first integer := floor(random() * p_most);
     v_taken integer[] := '{}';
     v_used integer[] := howdah._leased_permits(p_id, v_key)
@@ -19628,6 +19717,34 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._take_permits(p_id integer, p_key text, p_most integer, p_want integer) IS 'take permits of a limit of concurrency until the transaction ends.';
+
+CREATE FUNCTION howdah._take_permitted(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone) RETURNS SETOF howdah.message
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_messages howdah.message[];
+    v_short boolean := false;
+begin
+    perform howdah._check_snapshot_for_permits(p_queue);
+    begin
+        v_messages := array(select t from howdah._take_found(p_queue, p_message, p_due_at, true) t);
+        if cardinality(v_messages) > 0 then
+            v_short := (select p.room = 0 from howdah._permit_messages(p_queue, v_messages, false) p);
+        end if;
+        if v_short then
+            raise exception 'the message goes with this';
+        end if;
+    exception when raise_exception then
+        if not v_short then
+            raise;
+        end if;
+        return;
+    end;
+    return query select * from unnest(v_messages);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._take_permitted(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone) IS 'take a message that was looked up in a queue with limits of concurrency or rate.';
 
 CREATE FUNCTION howdah._take_these(p_destination howdah.destinations, p_message_ids bigint[], p_act text) RETURNS TABLE(message howdah.msgs, nonpersistent boolean)
     LANGUAGE plpgsql
@@ -24742,6 +24859,32 @@ $$;
 
 COMMENT ON FUNCTION howdah.list_groups(queue text, max_groups integer) IS 'list message groups of a queue: how many messages each has, who has the group, and what holds it up.';
 
+CREATE FUNCTION howdah.list_handler_limits(queue text DEFAULT NULL::text) RETURNS TABLE(queue_name text, max_concurrent integer, in_hand bigint, leased bigint, rate_limit text, limited_for interval, limit_key text, max_concurrent_per_key integer, rate_limit_per_key text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_id integer := case when queue is not null then (howdah._destination(queue, 'browse')).id end;
+begin
+    return query
+    select d.name, d.max_concurrent, case when d.max_concurrent is not null then (
+            select count(*) from pg_locks l
+            where l.locktype = 'advisory' and l.granted and l.objsubid = 1
+              and l.database = (select b.oid from pg_database b where b.datname = current_database())
+              and (l.classid::bigint << 32 | l.objid::bigint) - k.base between 1 and d.max_concurrent) end,
+        case when d.max_concurrent is not null
+            then (select count(distinct p) from unnest(howdah._leased_permits(d.id, howdah._permit_key(null))) p) end,
+        d.rate_limit, howdah._rate_opens_in(d), d.limit_key, d.max_concurrent_per_key, d.rate_limit_per_key
+    from howdah.destinations d
+    cross join lateral (select howdah._permit_base(d.id, howdah._permit_key(null)) as base) k
+    where d.limited and d.dropped_at is null and (v_id is null or d.id = v_id)
+      and (v_id is not null or howdah._has_right(d.id, 'browse'))
+    order by d.name;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.list_handler_limits(queue text) IS 'the limits of concurrency and rates of a queue, or of all that the caller may browse, and how far they are used.';
+
 CREATE FUNCTION howdah.list_instances(after text DEFAULT NULL::text, max_rows integer DEFAULT NULL::integer) RETURNS TABLE(instance_id uuid, name text, state text, waits_for text, master boolean, holder boolean, workers bigint, consumers bigint, last_change bigint, unread bigint, missed bigint, host text, pid integer, version text, settings jsonb, registered_as text, quiesced_by text, started_at timestamp with time zone, silent_for interval)
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -25517,11 +25660,12 @@ begin
         limit max_attempts));
     -- No lease is longer than seven days. If a lease is extended, whoever hands its messages over records that again.
     delete from howdah.handed h where h.handed_at < howdah.now() - interval '192 hours';
+    perform howdah._forget_permits(max_attempts);
     return v_count;
 end
 $$;
 
-COMMENT ON FUNCTION howdah.maintain_attempts(lock_epoch bigint, max_attempts integer) IS 'delete attempts at messages that are gone.';
+COMMENT ON FUNCTION howdah.maintain_attempts(lock_epoch bigint, max_attempts integer) IS 'delete attempts at messages that are gone, and permits of transactions and leases that are over.';
 
 CREATE FUNCTION howdah.maintain_autocreated(lock_epoch bigint DEFAULT NULL::bigint) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -29869,7 +30013,7 @@ $$;
 
 COMMENT ON FUNCTION howdah.user_state(name text) IS 'what a role is to Howdah''s rules.';
 
-CREATE FUNCTION howdah.wait(queue text, INOUT since bigint DEFAULT NULL::bigint, OUT channel text, OUT payload text, OUT unsettled boolean) RETURNS record
+CREATE FUNCTION howdah.wait(queue text, INOUT since bigint DEFAULT NULL::bigint, OUT channel text, OUT payload text, OUT unsettled boolean, OUT limited_for interval) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
@@ -29896,12 +30040,15 @@ begin
     v_snapshot := pg_current_snapshot();
     v_next := pg_snapshot_xmax(v_snapshot)::text::bigint + greatest(age(pg_snapshot_xmax(v_snapshot)::xid), 0);
     since := coalesce(since, v_next);
+    if v_destination.limited then
+        limited_for := howdah._rate_opens_in(v_destination);
+    end if;
     channel := 'howdah';
     unsettled := pg_snapshot_xmin(v_snapshot)::text::bigint < since;
 end
 $$;
 
-COMMENT ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) IS 'ask senders to NOTIFY this queue''s consumers for two seconds.';
+COMMENT ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean, OUT limited_for interval) IS 'ask senders to NOTIFY this queue''s consumers for two seconds.';
 
 CREATE FUNCTION howdah.wait_many(queues text[], since bigint[] DEFAULT NULL::bigint[]) RETURNS TABLE(queue text, payload text, asked bigint, unsettled boolean, empty boolean)
     LANGUAGE sql SECURITY DEFINER
@@ -33501,6 +33648,8 @@ REVOKE ALL ON FUNCTION howdah._check_rule_right(p_resource text, p_name text) FR
 
 REVOKE ALL ON FUNCTION howdah._check_schedule(p_once boolean, p_cron text, p_period interval, p_repeat integer, p_starts_at timestamp with time zone, p_ends_at timestamp with time zone, p_delay interval, p_name text, p_time_zone text, p_misfire_grace interval) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._check_snapshot_for_permits(p_queue howdah.destinations) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._check_subscription(p_topic text, p_name text, p_client_id text, p_shared boolean, p_durable boolean, p_no_local boolean, p_options jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_subscription_options(p_options jsonb) FROM PUBLIC;
@@ -33758,6 +33907,8 @@ REVOKE ALL ON FUNCTION howdah._forget_instances(p_but uuid) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._forget_lease(p_lease howdah.leases) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._forget_moved() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._forget_permits(p_most integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._forget_selections() FROM PUBLIC;
 
@@ -34217,6 +34368,8 @@ REVOKE ALL ON FUNCTION howdah._path_parts(p_path text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._pause_destinations() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._permit_base(p_id integer, p_key uuid) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._permit_key(p_key text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._permit_messages(p_queue howdah.destinations, p_messages howdah.message[], p_hold boolean, OUT room integer, OUT by_key boolean) FROM PUBLIC;
@@ -34267,7 +34420,9 @@ REVOKE ALL ON FUNCTION howdah._queue_metrics(p_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._rate_cell(p_queue howdah.destinations, p_key text, p_now bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._rate_left(p_rate text, p_cell howdah.rate_cells, p_since bigint, p_now bigint, OUT spent bigint, OUT room bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._rate_left(p_rate text, p_cell howdah.rate_cells, p_since bigint, p_now bigint, OUT spent bigint, OUT room bigint, OUT ahead boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._rate_opens_in(p_queue howdah.destinations) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._read_claimed(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_topic text, p_name text, p_xids xid8[], p_seqs bigint[], p_upto pg_snapshot, p_now timestamp with time zone) FROM PUBLIC;
 
@@ -34607,7 +34762,7 @@ REVOKE ALL ON FUNCTION howdah._take_body(p_message_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_drawn(p_destination_id integer, p_rank smallint, p_name text, p_positions bigint[], p_now timestamp with time zone, p_failed boolean, p_journaled boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._take_found(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._take_found(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone, p_permitted boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_lease(p_destination howdah.destinations, p_held howdah.message[], p_lease bigint, p_until timestamp with time zone) FROM PUBLIC;
 
@@ -34618,6 +34773,8 @@ REVOKE ALL ON FUNCTION howdah._take_named(p_destination howdah.destinations, p_m
 REVOKE ALL ON FUNCTION howdah._take_one_of_group(p_id integer, p_rank smallint, p_head regclass, p_headed bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_permits(p_id integer, p_key text, p_most integer, p_want integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._take_permitted(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_these(p_destination howdah.destinations, p_message_ids bigint[], p_act text) FROM PUBLIC;
 
@@ -35214,6 +35371,12 @@ GRANT ALL ON FUNCTION howdah.list_groups(queue text, max_groups integer) TO howd
 GRANT ALL ON FUNCTION howdah.list_groups(queue text, max_groups integer) TO howdah_auditor;
 GRANT ALL ON FUNCTION howdah.list_groups(queue text, max_groups integer) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.list_groups(queue text, max_groups integer) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.list_handler_limits(queue text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_handler_limits(queue text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_handler_limits(queue text) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.list_handler_limits(queue text) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.list_handler_limits(queue text) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.list_instances(after text, max_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_instances(after text, max_rows integer) TO howdah_admin;
@@ -35885,9 +36048,9 @@ REVOKE ALL ON FUNCTION howdah.user_state(name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.user_state(name text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.user_state(name text) TO howdah_auditor;
 
-REVOKE ALL ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) TO howdah_consumer;
+REVOKE ALL ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean, OUT limited_for interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean, OUT limited_for interval) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean, OUT limited_for interval) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.wait_many(queues text[], since bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.wait_many(queues text[], since bigint[]) TO howdah_admin;

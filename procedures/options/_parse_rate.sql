@@ -10,7 +10,7 @@
 create or replace function howdah._parse_rate(p_rate text, out burst bigint, out spacing bigint) returns record
 language sql immutable
 as $$
-    select b.burst::bigint, ceil(r.period / (r.amount - b.burst + 1))::bigint
+    select b.burst::bigint, ceil(r.period / greatest(r.amount - b.burst + 1, 1))::bigint
     from regexp_match(p_rate,
         '^([1-9][0-9]{0,6})/([1-9][0-9]{0,6})?(ms|s|m|h|d)(?: burst ([1-9][0-9]{0,6}))?$') m(part)
     cross join lateral (select m.part[1]::numeric as amount, m.part[4]::numeric as burst,
