@@ -57,6 +57,7 @@ begin
         producer_may_override = v_new.producer_may_override,
         exception_discard_reliability = v_new.exception_discard_reliability,
         discard_with_sender = v_new.discard_with_sender, stamp_user = v_new.stamp_user,
+        keep_bodies_ms = v_new.keep_bodies_ms, last_value_key = v_new.last_value_key,
         message_groups = v_new.message_groups, delivery_policy = v_new.delivery_policy,
         limited = v_new.limited, max_concurrent = v_new.max_concurrent, rate_limit = v_new.rate_limit,
         limit_key = v_new.limit_key, max_concurrent_per_key = v_new.max_concurrent_per_key,

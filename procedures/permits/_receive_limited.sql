@@ -55,6 +55,9 @@ begin
             end if;
         end;
         if not v_short then
+            if v_queue.keep_bodies_ms is not null and not p_hold then
+                perform howdah._keep(p_id, v_messages, v_queue.keep_bodies_ms);
+            end if;
             return query select * from unnest(v_messages);
             v_left := v_left - cardinality(v_messages);
             if p_hold then  -- SKIP LOCKED does not skip our own locks

@@ -8,11 +8,12 @@
 --          max_locks_per_transaction (256).
 -- Raises   HD001 no such queue, or no queue matches; HD003 the wildcard is invalid; HD005 max_messages is not 1 to
 --          10000, queue is a topic, or a limit of concurrency needs READ COMMITTED; HD009 receiving is paused; HD010
---          not allowed; HD016 failures in a row disabled the queue; HD019 the queue is hardened; HD023 the selector is
---          invalid; HD024 somebody else reads or leases an unshared subscription, or has an open consumer of it; HD025
---          a restored database (howdah.rebase_topics); HD032 the consumer is not open, or the queue needs one; HD040
---          the engine is paused, quiesced or stopped; HD002, HD004, HD027 the missing queue cannot create itself
---          (docs/auto-creation.md); HD045 the master of changes is away.
+--          not allowed; HD016 failures in a row disabled the queue; HD019 the queue is hardened; HD023 the selector
+--          is invalid; HD024 somebody else reads or leases an unshared subscription, or has an open consumer of it;
+--          HD025 a restored database (howdah.rebase_topics); HD032 the consumer is not open, or the queue needs one;
+--          HD040 the engine is paused, quiesced or stopped; HD002, HD004, HD027 the missing queue cannot create
+--          itself (docs/auto-creation.md); HD045 the master of changes is away; HD049 the transformation cannot be
+--          called (docs/transformations.md).
 -- Role     howdah_consumer howdah_admin
 --
 -- Messages that other transactions are receiving are skipped. Expired messages are discarded. A message whose recorded
@@ -51,7 +52,9 @@ begin
         d.message_groups = 'transaction' and not d.limited as grouped,
         d.search, coalesce(pg_sequence_last_value(d.search), 0) as hint,
         howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as due,
+        d.keep_bodies_ms is not null as keeps,
         case when not hold and selector is null and consumer is null and not d.receiving_paused
+            and d.keep_bodies_ms is null
             and (current_setting('howdah.commit_by_reliability', true) <> '') is not true
             and (howdah._has_role(d.receivers[1]) or d.receivers <> '{}' and howdah._has_right(d.id, 'receive'))
             then max_messages end as usual
@@ -155,11 +158,15 @@ begin
             v_queue.plain);
         return;
     end if;
-    if v_queue.receiving_paused then
-        perform howdah._refuse_paused(v_queue.id);
-    end if;
-    if v_queue.limited then
-        return query select * from howdah._receive_limited(v_queue.id, queue, max_messages, hold, selector, consumer);
+    if v_queue.receiving_paused or v_queue.keeps or v_queue.limited then
+        perform howdah._refuse_paused(v_queue.id) where v_queue.receiving_paused;
+        if v_queue.limited then
+            return query select * from howdah._receive_limited(v_queue.id, queue, max_messages, hold, selector,
+                consumer);
+        else
+            return query select * from howdah._receive_keeping(v_queue.id, queue, max_messages, hold, selector,
+                consumer);
+        end if;
         return;
     end if;
     return query select * from howdah._receive_by_lane(v_queue.id, queue, max_messages - v_taken, hold, selector,

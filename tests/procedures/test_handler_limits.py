@@ -432,3 +432,12 @@ def test_a_receive_of_groups_obeys_the_limit_and_keeps_the_order(db: Db, create:
 )
 def test_limits_that_make_no_sense_are_refused(db: Db, options: dict[str, Any]) -> None:
     refused(db, "HD004", "select howdah.create_queue('q', %s)", (Jsonb(options),))
+
+
+def test_a_limited_queue_keeps_bodies_once(db: Db, create: Create, others: list[Db]) -> None:
+    create(max_concurrent=1, keep_bodies_ms=60_000)
+    send(db, "a1", "a2")
+    assert take(others[0]) == ["a1"]
+    assert take(others[1]) == []
+    others[0].execute("commit")
+    assert column(db, "select body from howdah.list_kept('q')") == ["a1"]
