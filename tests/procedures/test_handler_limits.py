@@ -440,4 +440,4 @@ def test_a_limited_queue_keeps_bodies_once(db: Db, create: Create, others: list[
     assert take(others[0]) == ["a1"]
     assert take(others[1]) == []
     others[0].execute("commit")
-    assert column(db, "select body from howdah.list_kept('q')") == ["a1"]
+    assert column(db, "select body from howdah.browse_kept('q')") == ["a1"]
