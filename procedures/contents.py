@@ -46,6 +46,7 @@ ROOMS = (
     "consumers",
     "groups",
     "walks",
+    "permits",
     "streams",
     "transformations",
     "receive",
