@@ -76,7 +76,9 @@ class QoS(virtual.QoS):  # type: ignore[misc]
 def _running() -> set[str]:
     """The messages whose tasks a worker of Celery runs, and will acknowledge whatever becomes of the connection."""
     state = sys.modules.get("celery.worker.state")
-    if state is None or any(told is not None and told is not False for told in (state.should_stop, state.should_terminate)):
+    if state is None or any(
+        told is not None and told is not False for told in (state.should_stop, state.should_terminate)
+    ):
         return set()
     return {request.message.delivery_tag for request in tuple(state.active_requests)}
 

@@ -129,5 +129,3 @@ def _come_due(headers: dict[str, Any]) -> None:
     eta = _eta(headers)
     if eta is not None and eta > datetime.now(UTC):
         headers["eta"] = None
-
-

@@ -11,7 +11,7 @@ from urllib.parse import quote
 import psycopg
 from kombu.transport import virtual
 
-from ..engine.calls import Call, wait
+from ..engine.calls import Call
 from ..engine.database.runner import run
 from ..engine.database.waiting import Asks, Idle
 from ..engine.database.waking import Waking
@@ -169,8 +169,9 @@ class Transport(virtual.Transport):  # type: ignore[misc]
         self._ask(self._idle)
         if self._fetch(100):
             self._idle.found()
-            while any([channel.deliver() for channel in list(self.channels)]):
-                pass
+            for channel in list(self.channels):
+                while channel.deliver():
+                    pass
             pause: float | None = SOON
         else:
             pause = self._idle.pause()

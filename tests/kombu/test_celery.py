@@ -1,0 +1,158 @@
+"""Celery's own promises, with workers as processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import celery_support as support_
+import psycopg
+import pytest
+from celery import Celery, Signature, chain, chord, group
+from celery.exceptions import TaskRevokedError
+from celery_support import Worker, application, prepare, ran, worker
+from support import Clock, Db, column, one, wait_until
+
+from howdah.engine.embedded import EmbeddedServer
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::PendingDeprecationWarning")
+
+TIMEOUT = 20
+
+
+@pytest.fixture(scope="module")
+def shared(module_server: EmbeddedServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Worker]]:
+    """A database and one worker on it, for all tests that kill nobody."""
+    info = module_server.status()
+    assert info is not None
+    with psycopg.connect(info.dsn, autocommit=True) as db:
+        prepare(db)
+    file = tmp_path_factory.mktemp("celery") / "shared.log"
+    with worker(info.dsn, file, "-c", "2", "-E") as started:
+        yield info.dsn, started
+
+
+@pytest.fixture
+def app(shared: tuple[str, Worker]) -> Iterator[Celery]:
+    with application(shared[0]) as made:
+        yield made
+
+
+@pytest.fixture
+def shop(shared: tuple[str, Worker]) -> Iterator[Db]:
+    """A connection to the shared worker's database."""
+    with psycopg.connect(shared[0], autocommit=True) as db:
+        db.execute("truncate ran")
+        yield db
+
+
+def task(app: Celery, name: str, *args: object) -> Signature:
+    return app.signature(f"shop.{name}", args)
+
+
+def test_chains_groups_and_chords_give_their_results(app: Celery) -> None:
+    chained = chain(task(app, "add", 1, 2), task(app, "add", 3), task(app, "add", 4))
+    grouped = group([task(app, "add", n, n) for n in range(5)], app=app)
+    summed = chord([task(app, "add", n, n) for n in range(5)], app=app)(task(app, "total"))
+    results = chained.apply_async(), grouped.apply_async()
+    assert results[0].get(timeout=TIMEOUT) == 10
+    assert results[1].get(timeout=TIMEOUT) == [0, 2, 4, 6, 8]
+    assert summed.get(timeout=TIMEOUT) == 20
+
+
+def test_a_task_that_retries_waits_in_the_database_and_comes_again(app: Celery, shop: Db) -> None:
+    assert task(app, "stumble", "again").apply_async().get(timeout=TIMEOUT) == 2
+    assert ran(shop) == ["again"] * 3
+
+
+def test_inspect_sees_what_runs_and_revoke_ends_it_and_keeps_the_next_from_running(
+    app: Celery, shop: Db, tmp_path: Path
+) -> None:
+    running = [task(app, "linger", f"{n}", str(tmp_path / "gate")).apply_async() for n in range(2)]
+    wait_until(lambda: sorted(ran(shop)) == ["0", "1"])
+    waiting = task(app, "record", "never").apply_async()
+    seen = app.control.inspect(destination=["shared@here"], timeout=10)
+    assert {one["id"] for one in seen.active()["shared@here"]} == {result.id for result in running}
+    assert app.control.revoke(waiting.id, reply=True, destination=["shared@here"], timeout=10)
+    app.control.revoke(running[0].id, terminate=True, signal="SIGKILL", reply=True, destination=["shared@here"])
+    with pytest.raises(TaskRevokedError):
+        waiting.get(timeout=TIMEOUT)
+    (tmp_path / "gate").touch()
+    running[1].get(timeout=TIMEOUT)
+    assert "never" not in ran(shop)
+    wait_until(lambda: column(shop, "select messages from howdah.list_leases('celery')") == [])
+
+
+def test_every_worker_gets_a_broadcast_and_events_reach_who_listens(app: Celery) -> None:
+    seen: list[str] = []
+    with app.connection() as connection:
+        receiver = app.events.Receiver(connection, handlers={"*": lambda event: seen.append(event["type"])})
+        with receiver.consumer_context():
+            result = task(app, "add", 1, 1).apply_async()
+            assert app.control.ping(destination=["shared@here"], timeout=10) == [{"shared@here": {"ok": "pong"}}]
+            wait_until(lambda: bool(list(receiver.consume(limit=1, timeout=1, wakeup=False))) or True)
+            for _ in range(20):
+                if "task-succeeded" in seen:
+                    break
+                list(receiver.consume(limit=1, timeout=1, wakeup=False))
+    assert result.get(timeout=TIMEOUT) == 2
+    assert {"task-received", "task-started", "task-succeeded"} <= set(seen)
+
+
+def test_a_task_sent_in_plain_sql_runs(shared: tuple[str, Worker], shop: Db) -> None:
+    shop.execute(
+        "select howdah.send('celery', '[[\"from SQL\"], {}, {}]'::jsonb,"
+        ' headers => \'{"task": "shop.record", "id": "6c1f7a0e-0000-4000-8000-000000000001"}\')'
+    )
+    wait_until(lambda: ran(shop) == ["from SQL"])
+
+
+def test_a_failed_task_that_is_not_acknowledged_is_dead_with_its_error(app: Celery, shop: Db) -> None:
+    task(app, "fail", "dead").apply_async()
+    dead = "select message_type, dead_reason from howdah.browse('_SYSTEM.Exception.Destination.howdah')"
+    wait_until(lambda: shop.execute(dead).fetchall() != [])
+    assert [row[0] for row in shop.execute(dead).fetchall()] == ["shop.fail"]
+    assert ran(shop) == ["dead"]
+
+
+def test_a_task_that_kills_its_process_comes_again_until_the_queues_limit_and_is_then_dead(
+    app: Celery, shop: Db
+) -> None:
+    shop.execute("select howdah.alter_queue('celery', '{\"max_failed_deliveries\": 3}')")
+    shop.execute("select howdah.purge_queue('_SYSTEM.Exception.Destination.howdah')")
+    task(app, "die", "killer").apply_async()
+    dead = "select message_type from howdah.browse('_SYSTEM.Exception.Destination.howdah')"
+    wait_until(lambda: column(shop, dead) == ["shop.die"], TIMEOUT)
+    assert ran(shop) == ["killer"] * 3
+    assert task(app, "add", 2, 2).apply_async().get(timeout=TIMEOUT) == 4
+
+
+def test_what_a_killed_worker_ran_comes_to_another_and_nothing_runs_twice_while_workers_live(
+    dsn: str, db: Db, tmp_path: Path
+) -> None:
+    prepare(db)
+    gate = tmp_path / "gate"
+    options = {"SHOP_LEASE_SECONDS": "1"}
+    with application(dsn) as app, ExitStack() as stack:
+        first, second = (support_.start(dsn, tmp_path / f"{n}.log", "-P", pool, "-c", "1", **options)
+                         for n, pool in (("first", "prefork"), ("second", "solo")))  # fmt: skip
+        for one_of_both in (first, second):
+            stack.callback(one_of_both.kill)
+            one_of_both.ready()
+        results = [task(app, "linger_late", f"{n}", str(gate)).apply_async() for n in range(2)]
+        wait_until(lambda: sorted(ran(db)) == ["0", "1"])
+        began = one(db, "select max(leased_until) from howdah.list_leases('celery')")
+        # Three leases would have run out by then.
+        wait_until(lambda: one(db, "select min(leased_until) > %s + interval '3 s' from howdah.list_leases('celery')",
+                               [began]), TIMEOUT)  # fmt: skip
+        assert sorted(ran(db)) == ["0", "1"]
+        first.kill()
+        gate.touch()
+        for result in results:
+            result.get(timeout=TIMEOUT)
+        wait_until(lambda: column(db, "select messages from howdah.list_leases('celery')") == [])
+        assert len(ran(db)) == 3
+        assert column(db, "select error_class from howdah.incidents('celery')") == ["LeaseExpired"]
