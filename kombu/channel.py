@@ -267,7 +267,7 @@ class Channel(virtual.Channel):  # type: ignore[misc]
         return list(self._active_queues) if self._consumers and self.room else []
 
     def fetch(self, most: int) -> int:
-        """Receive what there is, up to ``most`` messages a queue where nothing is acknowledged; how many."""
+        """Receive what there is, up to ``most`` messages of a queue without acknowledgements; how many."""
         count = 0
         for queue in self.wanted:
             self._active_queues.append(self._active_queues.pop(self._active_queues.index(queue)))
@@ -277,6 +277,8 @@ class Channel(virtual.Channel):  # type: ignore[misc]
                 messages = self._take(queue, room, no_ack=no_ack)
                 self._fetched.extend((queue, message) for message in messages)
                 count += len(messages)
+            if count and most == 1:
+                break  # the next comes in another call, and might be lost until then
         return count
 
     def deliver(self) -> bool:

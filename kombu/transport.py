@@ -181,7 +181,12 @@ class Transport(virtual.Transport):  # type: ignore[misc]
     # both
 
     def _fetch(self, most: int) -> int:
-        return sum(channel.fetch(most) for channel in list(self.channels))
+        count = 0
+        for channel in list(self.channels):
+            count += channel.fetch(most)
+            if count and most == 1:
+                break
+        return count
 
     def _ask(self, idle: Idle) -> None:
         for channel in list(self.channels):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -12,9 +10,10 @@ import celery_support as support_
 import psycopg
 import pytest
 from celery import Celery, Signature, chain, chord, group
+from celery.result import AsyncResult
 from celery.exceptions import TaskRevokedError
 from celery_support import Worker, application, prepare, ran, worker
-from support import Clock, Db, column, one, wait_until
+from support import Db, column, one, wait_until
 
 from howdah.engine.embedded import EmbeddedServer
 
@@ -89,15 +88,18 @@ def test_inspect_sees_what_runs_and_revoke_ends_it_and_keeps_the_next_from_runni
 def test_every_worker_gets_a_broadcast_and_events_reach_who_listens(app: Celery) -> None:
     seen: list[str] = []
     with app.connection() as connection:
-        receiver = app.events.Receiver(connection, handlers={"*": lambda event: seen.append(event["type"])})
-        with receiver.consumer_context():
-            result = task(app, "add", 1, 1).apply_async()
-            assert app.control.ping(destination=["shared@here"], timeout=10) == [{"shared@here": {"ok": "pong"}}]
-            wait_until(lambda: bool(list(receiver.consume(limit=1, timeout=1, wakeup=False))) or True)
-            for _ in range(20):
-                if "task-succeeded" in seen:
-                    break
-                list(receiver.consume(limit=1, timeout=1, wakeup=False))
+        receiver = app.events.Receiver(connection, handlers={})
+        sent: list[AsyncResult] = []
+        receiver.on_consume_ready = lambda *_, **__: sent.append(task(app, "add", 1, 1).apply_async())
+
+        def heard(event: dict[str, str]) -> None:
+            seen.append(event["type"])
+            receiver.should_stop = event["type"] == "task-succeeded"
+
+        receiver.handlers["*"] = heard
+        receiver.capture(limit=None, timeout=TIMEOUT, wakeup=False)
+    (result,) = sent
+    assert app.control.ping(destination=["shared@here"], timeout=10) == [{"shared@here": {"ok": "pong"}}]
     assert result.get(timeout=TIMEOUT) == 2
     assert {"task-received", "task-started", "task-succeeded"} <= set(seen)
 
