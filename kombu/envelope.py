@@ -44,7 +44,7 @@ def outgoing(place: str, message: Mapping[str, Any], *, topic: bool = False, **o
         headers["routing_key"] = headers[KOMBU]["routing_key"]
     elif (delay := _delay(headers)) is not None:
         headers[KOMBU]["delayed"] = True
-    kind, body, needed = encode(_body(message["body"]))
+    kind, body, needed = encode(_body(message["body"], message.get("content-encoding")))
     milliseconds = properties.get("expiration")
     task = headers.get("task")
     invocation, arguments = invoke(
@@ -98,11 +98,17 @@ def incoming(message: Message, tag: str) -> dict[str, Any]:
     }
 
 
-def _body(body: Any) -> str | bytes:
-    if isinstance(body, str):
-        # PostgreSQL's text has no NUL.
-        return body.encode("utf-8", "surrogatepass") if "\0" in body else body
-    return bytes(body)
+def _body(body: Any, encoding: str | None) -> str | bytes:
+    """Text where it is text, so that people can read it. PostgreSQL's text has no NUL."""
+    if not isinstance(body, str):
+        body = bytes(body)
+        if encoding != "utf-8":
+            return body
+        try:
+            body = body.decode()
+        except UnicodeDecodeError:
+            return body
+    return body.encode("utf-8", "surrogatepass") if "\0" in body else body
 
 
 def _seconds(value: float | None) -> timedelta | None:

@@ -6,6 +6,7 @@ import os
 import re
 import secrets
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -83,6 +84,8 @@ class Server:
             except psycopg.Error as error:
                 raise cannot_connect(error) from error
             self._process = os.getpid()
+            # kombu's pools forget connections without closing them.
+            weakref.finalize(self, _end, self._connection, self._process).atexit = False
             if self._named:
                 run(self._connection, set_connection(self._token, local=False))
         return self._connection
@@ -123,3 +126,9 @@ class Server:
         if connection is not None:
             with suppress(psycopg.Error):
                 connection.close()
+
+
+def _end(connection: psycopg.Connection[Any], process: int) -> None:
+    if process == os.getpid() and not connection.closed:
+        with suppress(psycopg.Error):
+            connection.close()

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -116,10 +116,8 @@ def worker(dsn: str, file: Path, *options: str, **settings: str) -> Iterator[Wor
         started.signal(signal.SIGTERM)
         started.process.wait(20)
     finally:
-        try:
+        with suppress(ProcessLookupError):
             started.kill()
-        except ProcessLookupError:
-            pass
 
 
 def leased(dsn: str, queue: str = "celery") -> int:

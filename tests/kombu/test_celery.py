@@ -10,8 +10,8 @@ import celery_support as support_
 import psycopg
 import pytest
 from celery import Celery, Signature, chain, chord, group
-from celery.result import AsyncResult
 from celery.exceptions import TaskRevokedError
+from celery.result import AsyncResult
 from celery_support import Worker, application, prepare, ran, worker
 from support import Db, column, one, wait_until
 
