@@ -6,7 +6,7 @@ import sys
 from collections import deque
 from collections.abc import Iterable
 from queue import Empty
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from amqp.protocol import queue_declare_ok_t
 from kombu.exceptions import ChannelError
@@ -16,15 +16,14 @@ from kombu.utils.uuid import uuid
 
 from ..engine.calls import receive
 from ..engine.calls.leases import lease
+from ..engine.database.runner import run
 from ..engine.errors import HowdahError, NoSuchQueue, QueuePaused
 from .envelope import KOMBU, incoming, outgoing
 from .exchanges import FanoutExchange, TopicExchange, topic_name
 from .leases import Held, log
+from .owner import Owner
 from .places import Kind, matches
 from .server import callers
-
-if TYPE_CHECKING:
-    from .transport import Transport
 
 MOST = 100
 """Messages of one call."""
@@ -96,7 +95,7 @@ class Channel(virtual.Channel):  # type: ignore[misc]
         "fanout": FanoutExchange,
     }
 
-    def __init__(self, connection: Transport, **options: Any) -> None:
+    def __init__(self, connection: Owner, **options: Any) -> None:
         """connection: kombu calls the transport so."""
         super().__init__(connection, **options)
         self.transport = connection
@@ -188,7 +187,7 @@ class Channel(virtual.Channel):  # type: ignore[misc]
         own = callers()
         name = places.make(place)
         if own is not None:
-            self.transport.send_in(own, outgoing(name, message))
+            run(own, outgoing(name, message))
             return
         try:
             self.transport.server.run(outgoing(name, message), twice=False)
@@ -207,7 +206,7 @@ class Channel(virtual.Channel):  # type: ignore[misc]
         own = None if exchange.endswith(".pidbox") else callers()
         try:
             if own is not None:
-                self.transport.send_in(own, call)
+                run(own, call)
             else:
                 self.transport.server.run(call, twice=False)
         except NoSuchQueue:

@@ -8,11 +8,8 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
 
-import psycopg
 from kombu.transport import virtual
 
-from ..engine.calls import Call
-from ..engine.database.runner import run
 from ..engine.database.waiting import Asks, Idle
 from ..engine.database.waking import Waking
 from ..engine.errors import CannotConnect, ConnectionLost, HowdahError, NoSuchQueue
@@ -93,10 +90,6 @@ class Transport(virtual.Transport):  # type: ignore[misc]
     def as_uri(self, uri: str, include_password: bool = False, mask: str = "**") -> str:
         """Where it connects to, for logs."""
         return uri if include_password else f"howdah: {shown(self.server.dsn)}"
-
-    def send_in(self, connection: psycopg.Connection[Any], call: Call[int]) -> int:
-        """Send in the caller's transaction."""
-        return run(connection, call)
 
     # waiting without an event loop
 
