@@ -6,7 +6,6 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.admin.admin import STATS_COLUMNS
 from ..engine.calls import Call, scalar, table
 from ..engine.calls.bodies import to_json
 from ..engine.calls.temporary import drop as drop_temporary
@@ -108,7 +107,7 @@ class Catalogue:
     def size(self, queue: str) -> int:
         """How many messages are ready or wait for their time."""
         name = self.make(self.target(queue))
-        (row,) = self._server.run(table("queue_stats", STATS_COLUMNS, queue=("text", name)))
+        (row,) = self._server.run(table("queue_stats", "live, parked", queue=("text", name)))
         return int(row["live"]) + int(row["parked"])
 
     def purge(self, queue: str) -> int:
@@ -163,7 +162,8 @@ class Catalogue:
         wanted = selector(place.patterns)
         try:
             call: Call[list[Any]] = Call("select * from howdah.list_bridges(%s::text)", (place.topic,), list)
-            there = dict(self._server.run(call))
+            bridges = self._server.run(call)
+            there: dict[str, str | None] = dict(bridges)
         except NoSuchQueue:
             there = {}
         if name in there and there[name] == wanted:

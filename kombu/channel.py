@@ -31,7 +31,7 @@ MOST_UNLIMITED = 10
 """The same for a consumer that sets no limit to what it prefetches."""
 
 
-class Message(virtual.Message):  # type: ignore[misc]
+class Delivered(virtual.Message):  # type: ignore[misc]
     """A message and the lease under which it is held; None: it is consumed already."""
 
     held: Held | None = None
@@ -85,7 +85,7 @@ def _running() -> set[str]:
 class Channel(virtual.Channel):  # type: ignore[misc]
     """One of a connection's channels. All of them share its session and its leases."""
 
-    Message = Message
+    Message = Delivered
     QoS = QoS
     supports_fanout = True
     body_encoding = None
@@ -101,7 +101,7 @@ class Channel(virtual.Channel):  # type: ignore[misc]
         self.transport = connection
         self.leases = connection.leases
         self._without_ack: set[str] = set()
-        self._fetched: deque[tuple[str, Message]] = deque()
+        self._fetched: deque[tuple[str, Delivered]] = deque()
 
     # what there is
 
@@ -223,7 +223,7 @@ class Channel(virtual.Channel):  # type: ignore[misc]
         self.transport.places.make(self.transport.places.target(queue))
         super().basic_consume(queue, no_ack, callback, consumer_tag, **options)
 
-        def deliver(message: Message) -> Any:
+        def deliver(message: Delivered) -> Any:
             if message.held is not None:
                 self.qos.append(message, message.delivery_tag)
             return callback(message)
@@ -239,7 +239,7 @@ class Channel(virtual.Channel):  # type: ignore[misc]
             self._without_ack.discard(queue)
             self.give_back(queue)
 
-    def basic_get(self, queue: str, no_ack: bool = False, **options: Any) -> Message | None:
+    def basic_get(self, queue: str, no_ack: bool = False, **options: Any) -> Delivered | None:
         """Receive one message, if there is one."""
         try:
             message = self._take(queue, 1, no_ack=no_ack)[0]
@@ -255,10 +255,11 @@ class Channel(virtual.Channel):  # type: ignore[misc]
     @property
     def room(self) -> int:
         """How many messages the consumer takes at present."""
-        most = self.qos.prefetch_count
+        most: int = self.qos.prefetch_count
         if not most:
             return MOST_UNLIMITED
-        return max(0, most - (len(self.qos._delivered) - len(self.qos._dirty)) - len(self._fetched))
+        held: int = len(self.qos._delivered) - len(self.qos._dirty)
+        return max(0, most - held - len(self._fetched))
 
     @property
     def wanted(self) -> list[str]:
@@ -289,7 +290,7 @@ class Channel(virtual.Channel):  # type: ignore[misc]
         self.connection._callbacks[queue](message)
         return True
 
-    def _take(self, queue: str, most: int, *, no_ack: bool) -> list[Message]:
+    def _take(self, queue: str, most: int, *, no_ack: bool) -> list[Delivered]:
         places = self.transport.places
         place = places.target(queue)
         name = places.make(place)
@@ -310,7 +311,7 @@ class Channel(virtual.Channel):  # type: ignore[misc]
         messages = []
         for one in taken:
             payload = incoming(one, f"{number or 0}.{one.message_id}")
-            message = Message(payload, channel=self)
+            message = Delivered(payload, channel=self)
             if number is not None:
                 message.held = Held(name, number, one.message_id)
             self.transport.replies.learn(payload[KOMBU].get("replies"))

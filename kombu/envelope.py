@@ -100,15 +100,13 @@ def incoming(message: Message, tag: str) -> dict[str, Any]:
 
 def _body(body: Any, encoding: str | None) -> str | bytes:
     """Text where it is text, so that people can read it. PostgreSQL's text has no NUL."""
-    if not isinstance(body, str):
-        body = bytes(body)
-        if encoding != "utf-8":
-            return body
-        try:
-            body = body.decode()
-        except UnicodeDecodeError:
-            return body
-    return body.encode("utf-8", "surrogatepass") if "\0" in body else body
+    text: str | None = body if isinstance(body, str) else None
+    if text is None and encoding == "utf-8":
+        with suppress(UnicodeDecodeError):
+            text = bytes(body).decode()
+    if text is None:
+        return bytes(body)
+    return text.encode("utf-8", "surrogatepass") if "\0" in text else text
 
 
 def _seconds(value: float | None) -> timedelta | None:

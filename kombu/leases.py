@@ -183,12 +183,13 @@ class Leases:
             there = self._server.run(self._renewal(leases))
         except NoSuchQueue:  # one was dropped, which is no reason to lose the others
             there = set()
-            for lease in leases:
+            for one in leases:
                 with suppress(NoSuchQueue):
-                    there |= self._server.run(self._renewal([lease]))
+                    alone = self._server.run(self._renewal([one]))
+                    there.update(alone)
         with self._lock:
             waiting = {(one.queue, one.lease) for one in self._acked}
-            gone = [one for one in leases if one[1] not in there and one in self._held and one not in waiting]
+            gone = [each for each in leases if each[1] not in there and each in self._held and each not in waiting]
             self._lost.update(gone)
         for queue, lease in gone:
             log.warning("lease %s of %s has run out: its messages may run a second time", lease, queue)

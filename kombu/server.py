@@ -17,7 +17,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from ..engine.calls import Call
 from ..engine.calls.temporary import close, create, set_connection
-from ..engine.database.runner import AnyConnection, raw, run
+from ..engine.database.runner import raw, run
 from ..engine.database.waking import KEEPALIVES
 from ..engine.errors import ConnectionLost, IllegalState
 from ..engine.errors.translation import cannot_connect
@@ -45,7 +45,7 @@ def using(connection: Any) -> Iterator[None]:
 
 def callers() -> psycopg.Connection[Any] | None:
     """The connection that ``using`` named. Raises IllegalState if psycopg 3 is not beneath it."""
-    connection: AnyConnection | Any = _callers.get()
+    connection: Any = _callers.get()
     if connection is None:
         return None
     if hasattr(connection, "ensure_connection"):  # Django's
@@ -54,7 +54,8 @@ def callers() -> psycopg.Connection[Any] | None:
     if not isinstance(connection, psycopg.Connection) and not hasattr(connection, "in_transaction"):
         kind = f"{type(connection).__module__}.{type(connection).__name__}"
         raise IllegalState(f"using() takes a connection of psycopg 3, SQLAlchemy or Django, not {kind}")
-    return raw(connection)
+    own: psycopg.Connection[Any] = raw(connection)
+    return own
 
 
 class Server:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -158,3 +159,64 @@ def test_what_a_killed_worker_ran_comes_to_another_and_nothing_runs_twice_while_
         wait_until(lambda: column(db, "select messages from howdah.list_leases('celery')") == [])
         assert len(ran(db)) == 3
         assert column(db, "select error_class from howdah.incidents('celery')") == ["LeaseExpired"]
+
+
+@pytest.mark.parametrize("pool", ["prefork", "threads"])
+def test_a_worker_that_loses_its_sessions_runs_nothing_twice(dsn: str, db: Db, tmp_path: Path, pool: str) -> None:
+    prepare(db)
+    gate = tmp_path / "gate"
+    with application(dsn) as app, worker(dsn, tmp_path / "only.log", "-P", pool, "-c", "1", SHOP_LEASE_SECONDS="1"):
+        result = task(app, "linger_late", "once", str(gate)).apply_async()
+        wait_until(lambda: ran(db) == ["once"])
+        for _ in range(2):
+            until = one(db, "select max(leased_until) from howdah.list_leases('celery')")
+            db.execute(
+                "select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'howdah %'"
+                " and datname = current_database() and pid <> pg_backend_pid()"
+            )
+            wait_until(
+                lambda until=until: until < one(db, "select max(leased_until) from howdah.list_leases('celery')")
+            )
+        gate.touch()
+        result.get(timeout=TIMEOUT)
+        wait_until(lambda: one(db, "select consumed from howdah.queue_stats('celery')") == 1)
+    assert ran(db) == ["once"]
+    assert one(db, "select count(*) from howdah.incidents('celery')") == 0
+
+
+def test_a_worker_that_was_frozen_for_too_long_says_so_when_it_acknowledges(dsn: str, db: Db, tmp_path: Path) -> None:
+    prepare(db)
+    gate = tmp_path / "gate"
+    frozen_log, other_log = tmp_path / "frozen.log", tmp_path / "other.log"
+    with application(dsn) as app, worker(dsn, frozen_log, "-c", "1", SHOP_LEASE_SECONDS="1") as frozen:
+        task(app, "linger_late", "twice", str(gate)).apply_async()
+        wait_until(lambda: ran(db) == ["twice"])
+        frozen.signal(signal.SIGSTOP)
+        with worker(dsn, other_log, "-P", "solo", SHOP_LEASE_SECONDS="1"):
+            wait_until(lambda: ran(db) == ["twice", "twice"], TIMEOUT)
+            gate.touch()
+            wait_until(lambda: one(db, "select consumed from howdah.queue_stats('celery')") == 1)
+        frozen.signal(signal.SIGCONT)
+        wait_until(lambda: "acknowledged too late" in frozen.log, TIMEOUT)
+    assert column(db, "select error_class from howdah.incidents('celery')") == ["LeaseExpired"]
+
+
+def test_a_warm_shutdown_ends_what_runs_and_gives_back_what_was_prefetched(dsn: str, db: Db, tmp_path: Path) -> None:
+    prepare(db)
+    gate = tmp_path / "gate"
+    started = support_.start(dsn, tmp_path / "warm.log", "-c", "1", SHOP_PREFETCH="4")
+    with application(dsn) as app, ExitStack() as stack:
+        stack.callback(lambda: started.process.poll() is None and started.kill())
+        started.ready()
+        for number in range(4):
+            task(app, "linger", f"{number}", str(gate)).apply_async()
+        wait_until(
+            lambda: ran(db) == ["0"] and sum(column(db, "select messages from howdah.list_leases('celery')")) == 3
+        )
+        started.signal(signal.SIGTERM)
+        wait_until(lambda: "Warm shutdown" in started.log)
+        gate.touch()
+        assert started.process.wait(TIMEOUT) == 0
+    left = column(db, "select redelivered from howdah.browse('celery')")
+    assert (len(ran(db)) + len(left), set(left)) == (4, {False})
+    assert one(db, "select count(*) from howdah.list_leases('celery')") == 0
