@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from contextlib import ExitStack
+from datetime import datetime
 from pathlib import Path
 
 import celery_support as support_
@@ -47,6 +48,11 @@ def shop(shared: tuple[str, Worker]) -> Iterator[Db]:
     with psycopg.connect(shared[0], autocommit=True) as db:
         db.execute("truncate ran")
         yield db
+
+
+def _leased_until(db: Db) -> datetime:
+    until: datetime = one(db, "select max(leased_until) from howdah.list_leases('celery')")
+    return until
 
 
 def task(app: Celery, name: str, *args: object) -> Signature:
@@ -169,7 +175,7 @@ def test_a_worker_that_loses_its_sessions_runs_nothing_twice(dsn: str, db: Db, t
         result = task(app, "linger_late", "once", str(gate)).apply_async()
         wait_until(lambda: ran(db) == ["once"])
         for _ in range(2):
-            until = one(db, "select max(leased_until) from howdah.list_leases('celery')")
+            until = _leased_until(db)
             db.execute(
                 "select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'howdah %'"
                 " and datname = current_database() and pid <> pg_backend_pid()"
@@ -220,3 +226,29 @@ def test_a_warm_shutdown_ends_what_runs_and_gives_back_what_was_prefetched(dsn: 
     left = column(db, "select redelivered from howdah.browse('celery')")
     assert (len(ran(db)) + len(left), set(left)) == (4, {False})
     assert one(db, "select count(*) from howdah.list_leases('celery')") == 0
+
+
+def test_what_runs_while_the_server_is_away_is_acknowledged_when_it_is_back(
+    private_server: EmbeddedServer, tmp_path: Path
+) -> None:
+    info = private_server.status()
+    assert info is not None
+    gate, log = tmp_path / "gate", tmp_path / "kept.log"
+    with psycopg.connect(info.dsn, autocommit=True) as db:
+        prepare(db)
+        with application(info.dsn) as app, ExitStack() as stack:
+            kept = stack.enter_context(worker(info.dsn, log, "-c", "1", SHOP_PREFETCH="3"))
+            for number in range(2):
+                task(app, "linger_late", f"{number}", str(gate)).apply_async()
+            wait_until(lambda: ran(db) == ["0"])
+            wait_until(lambda: sum(column(db, "select messages from howdah.list_leases('celery')")) == 2)
+            private_server.stop("immediate")
+            wait_until(lambda: "rying to re" in kept.log, TIMEOUT)
+            assert private_server.start().dsn == info.dsn
+            wait_until(lambda: kept.log.count("Connected to") > 1, TIMEOUT)
+            gate.touch()
+            with psycopg.connect(info.dsn, autocommit=True) as again:
+                # The one that ran is done. The other was only prefetched, and comes back when its lease ends.
+                wait_until(lambda: one(again, "select consumed from howdah.queue_stats('celery')") >= 1, TIMEOUT)
+                assert ran(again).count("0") == 1
+                assert task(app, "add", 1, 1).apply_async(retry=True).get(timeout=TIMEOUT) == 2
