@@ -403,6 +403,8 @@ CREATE TABLE howdah.destinations (
     room REGCLASS,
     tickets REGCLASS,
     process_expired BOOLEAN DEFAULT false NOT NULL,
+    keep_bodies_ms BIGINT,
+    last_value_key TEXT,
     message_groups TEXT DEFAULT 'none' NOT NULL,
     delivery_policy TEXT DEFAULT 'shared' NOT NULL,
     groups_at TIMESTAMP WITH TIME ZONE,
@@ -421,6 +423,7 @@ CREATE TABLE howdah.destinations (
     CONSTRAINT ck_destinations_own_max_message_bytes CHECK (own_max_message_bytes > 0),
     CONSTRAINT ck_destinations_default_priority CHECK (default_priority BETWEEN 0 AND 9),
     CONSTRAINT ck_destinations_default_time_to_live_ms CHECK (default_time_to_live_ms > 0),
+    CONSTRAINT ck_destinations_keep_bodies_ms CHECK (keep_bodies_ms > 0),
     CONSTRAINT ck_destinations_reliability CHECK (array_position(ARRAY['BEST_EFFORT_NONPERSISTENT', 'EXPRESS_NONPERSISTENT', 'RELIABLE_NONPERSISTENT', 'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], default_reliability) <= array_position(ARRAY['BEST_EFFORT_NONPERSISTENT', 'EXPRESS_NONPERSISTENT', 'RELIABLE_NONPERSISTENT', 'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], max_reliability)),
     CONSTRAINT ck_destinations_journal_level CHECK (journal_level IN ('off', 'exits', 'full')),
     CONSTRAINT ck_destinations_preset CHECK (preset IN ('howdah', 'websphere', 'websphere_mq', 'service_broker', 'activemq', 'sun_mq')),
@@ -517,6 +520,8 @@ COMMENT ON COLUMN howdah.destinations.deduplication_window_ms IS 'Milliseconds f
 COMMENT ON COLUMN howdah.destinations.room IS 'A sequence: the last ticket that sends may use without counting. howdah._reserve describes it. NULL: no limit applies.';
 COMMENT ON COLUMN howdah.destinations.tickets IS 'A sequence: the tickets that sends draw under a limit. NULL: no limit applies.';
 COMMENT ON COLUMN howdah.destinations.process_expired IS 'True: expired messages go to the exception destination. False: they are gone.';
+COMMENT ON COLUMN howdah.destinations.keep_bodies_ms IS 'Milliseconds that a consumed message stays readable, in kept_messages. NULL: it is gone at once.';
+COMMENT ON COLUMN howdah.destinations.last_value_key IS 'The header by whose value a message replaces the unread ones sent before it. NULL: none is replaced.';
 COMMENT ON COLUMN howdah.destinations.message_groups IS 'Order within groups (header JMSXGroupID, or else the conversation): none, transaction (a group belongs to one transaction at a time) or sticky (it belongs to one consumer until that goes).';
 COMMENT ON COLUMN howdah.destinations.delivery_policy IS 'Who gets messages: shared (whoever asks), single (one open consumer, no second one), failover (the first open consumer) or round_robin (open consumers in turn).';
 COMMENT ON COLUMN howdah.destinations.groups_at IS 'When message_groups or delivery_policy last changed. An audit expects order for what was sent since. NULL: never.';
@@ -841,7 +846,7 @@ CREATE TABLE howdah.operator_acts (
     message_ids BIGINT[] NOT NULL,
     incident_id BIGINT,
     CONSTRAINT pk_operator_acts PRIMARY KEY (act_id),
-    CONSTRAINT ck_operator_acts_act CHECK (CASE WHEN destination_id IS NULL THEN act IN ('paused', 'quiesced', 'stopped', 'resumed') ELSE act IN ('sent', 'replayed', 'edited', 'moved', 'parked', 'retried', 'discarded', 'purged', 'paused', 'resumed', 'cancelled', 'fired', 'sought', 'ended') END)
+    CONSTRAINT ck_operator_acts_act CHECK (CASE WHEN destination_id IS NULL THEN act IN ('paused', 'quiesced', 'stopped', 'resumed') ELSE act IN ('sent', 'replayed', 'edited', 'resent', 'moved', 'parked', 'retried', 'discarded', 'purged', 'paused', 'resumed', 'cancelled', 'fired', 'sought', 'ended') END)
 );
 COMMENT ON TABLE howdah.operator_acts IS 'What operators did with messages, queues, schedules and so on, and who they were. INSERT-only; kept for engine.journal_retention_days.';
 COMMENT ON COLUMN howdah.operator_acts.act_id IS 'Number of the act.';
@@ -849,9 +854,9 @@ COMMENT ON COLUMN howdah.operator_acts.at IS 'When it was done.';
 COMMENT ON COLUMN howdah.operator_acts.destination_id IS 'The destination the messages were in. NULL: it was done to the engine.';
 COMMENT ON COLUMN howdah.operator_acts.other_destination_id IS 'Where replayed, edited or moved messages went.';
 COMMENT ON COLUMN howdah.operator_acts.actor IS 'The role that did it.';
-COMMENT ON COLUMN howdah.operator_acts.act IS 'sent (by hand), replayed, edited, moved, parked, retried, discarded, purged; paused or resumed (a queue, schedule or link), cancelled or fired (a schedule, by hand), sought (a subscription) or ended (somebody else''s consumer); of the engine paused, quiesced, stopped or resumed.';
+COMMENT ON COLUMN howdah.operator_acts.act IS 'sent (by hand), replayed, edited, resent (a kept message), moved, parked, retried, discarded, purged; paused or resumed (a queue, schedule or link), cancelled or fired (a schedule, by hand), sought (a subscription) or ended (somebody else''s consumer); of the engine paused, quiesced, stopped or resumed.';
 COMMENT ON COLUMN howdah.operator_acts.reason IS 'Why, in the operator''s words.';
-COMMENT ON COLUMN howdah.operator_acts.message_ids IS 'The messages of one call. For edited, the original and its copy.';
+COMMENT ON COLUMN howdah.operator_acts.message_ids IS 'The messages of one call. For edited and resent, originals and their copies.';
 COMMENT ON COLUMN howdah.operator_acts.incident_id IS 'The last incident of any message before the act. NULL: there was none.';
 
 CREATE TABLE howdah.quarantines (
@@ -920,6 +925,65 @@ COMMENT ON COLUMN howdah.instance_positions.last_change IS 'The last change that
 COMMENT ON COLUMN howdah.instance_positions.missed IS 'Changes that it missed while it was away.';
 COMMENT ON COLUMN howdah.instance_positions.read_at IS 'When it last read.';
 
+CREATE TABLE howdah.kept_messages (
+    message_id BIGINT NOT NULL,
+    kept_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    kept_until TIMESTAMP WITH TIME ZONE NOT NULL,
+    sent_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    expires_at TIMESTAMP WITH TIME ZONE,
+    dead_at TIMESTAMP WITH TIME ZONE,
+    visible_at TIMESTAMP WITH TIME ZONE,
+    last_read_at TIMESTAMP WITH TIME ZONE,
+    destination_id INTEGER NOT NULL,
+    delivery_count INTEGER NOT NULL,
+    stage SMALLINT NOT NULL,
+    priority SMALLINT NOT NULL,
+    reliability SMALLINT NOT NULL,
+    nonpersistent BOOLEAN NOT NULL,
+    is_text BOOLEAN NOT NULL,
+    content_type TEXT NOT NULL,
+    body BYTEA NOT NULL,
+    headers JSONB,
+    correlation_id TEXT,
+    reply_to TEXT,
+    message_type TEXT,
+    conversation_id UUID,
+    origin_queue TEXT,
+    dead_reason TEXT
+)
+ PARTITION BY RANGE (kept_at);
+CREATE INDEX ix_kept_messages_message ON howdah.kept_messages (destination_id, message_id);
+CREATE INDEX ix_kept_messages_time ON howdah.kept_messages (destination_id, kept_at, message_id);
+CREATE INDEX ix_kept_messages_until ON howdah.kept_messages USING brin (kept_until);
+COMMENT ON TABLE howdah.kept_messages IS 'Consumed messages of queues with keep_bodies_ms. What consumes the message inserts the row; partitioned by week.';
+COMMENT ON COLUMN howdah.kept_messages.message_id IS 'The message.';
+COMMENT ON COLUMN howdah.kept_messages.kept_at IS 'When it was consumed. Partitions are ranges of this.';
+COMMENT ON COLUMN howdah.kept_messages.kept_until IS 'From this time on nobody is shown it. infinity: it stays until somebody deletes it.';
+COMMENT ON COLUMN howdah.kept_messages.sent_at IS 'When send was called.';
+COMMENT ON COLUMN howdah.kept_messages.expires_at IS 'When it would have expired. NULL: never.';
+COMMENT ON COLUMN howdah.kept_messages.dead_at IS 'When it was moved to an exception destination. NULL: it was not.';
+COMMENT ON COLUMN howdah.kept_messages.visible_at IS 'Of a facade: until when its last reader had it. NULL: not known.';
+COMMENT ON COLUMN howdah.kept_messages.last_read_at IS 'Of a facade: when it was last read. NULL: not known.';
+COMMENT ON COLUMN howdah.kept_messages.destination_id IS 'The queue that it was consumed from.';
+COMMENT ON COLUMN howdah.kept_messages.delivery_count IS 'How often it was delivered; a facade''s count of reads.';
+COMMENT ON COLUMN howdah.kept_messages.stage IS 'How often the message was moved or replayed.';
+COMMENT ON COLUMN howdah.kept_messages.priority IS 'Its priority.';
+COMMENT ON COLUMN howdah.kept_messages.reliability IS 'Its level of reliability, 0 to 4.';
+COMMENT ON COLUMN howdah.kept_messages.nonpersistent IS 'True: it was a non-persistent message.';
+COMMENT ON COLUMN howdah.kept_messages.is_text IS 'True: body is UTF-8 text or JSON. False: bytes.';
+COMMENT ON COLUMN howdah.kept_messages.content_type IS 'MIME type of the body.';
+COMMENT ON COLUMN howdah.kept_messages.body IS 'The exact bytes of the whole body.';
+COMMENT ON COLUMN howdah.kept_messages.headers IS 'Application properties, a JSON object. NULL: none.';
+COMMENT ON COLUMN howdah.kept_messages.correlation_id IS 'JMSCorrelationID.';
+COMMENT ON COLUMN howdah.kept_messages.reply_to IS 'JMSReplyTo.';
+COMMENT ON COLUMN howdah.kept_messages.message_type IS 'JMSType.';
+COMMENT ON COLUMN howdah.kept_messages.conversation_id IS 'The conversation that it belonged to.';
+COMMENT ON COLUMN howdah.kept_messages.origin_queue IS 'The queue from which it was moved to an exception destination.';
+COMMENT ON COLUMN howdah.kept_messages.dead_reason IS 'Why it was moved to an exception destination.';
+
+CREATE TABLE howdah.kept_messages_default PARTITION OF howdah.kept_messages DEFAULT;
+COMMENT ON TABLE howdah.kept_messages_default IS 'Kept messages of weeks that have no partition of their own.';
+
 CREATE TABLE howdah.lanes (
     id BIGINT GENERATED ALWAYS AS IDENTITY,
     destination_id INTEGER NOT NULL,
@@ -938,62 +1002,20 @@ COMMENT ON COLUMN howdah.lanes.place IS 'Where its messages lie: 0 parked, 1 msg
 COMMENT ON COLUMN howdah.lanes.head IS 'A sequence, a hint: the position behind which claims look. NULL: none; claims start at the beginning.';
 COMMENT ON COLUMN howdah.lanes.search IS 'A sequence, a hint: how far the search behind the head is, times 2^20, and when its next step is due, in ms.';
 
-CREATE TABLE howdah.links (
-    link_id UUID NOT NULL,
-    engine_id UUID NOT NULL,
-    target_engine_id UUID,
-    attempt UUID,
-    batch BIGINT DEFAULT 0 NOT NULL,
-    forwarded BIGINT DEFAULT 0 NOT NULL,
-    cut BIGINT DEFAULT 0 NOT NULL,
-    dropped BIGINT DEFAULT 0 NOT NULL,
-    forwarded_at TIMESTAMP WITH TIME ZONE,
-    away_since TIMESTAMP WITH TIME ZONE,
-    error_at TIMESTAMP WITH TIME ZONE,
-    created_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    source_id INTEGER NOT NULL,
-    batch_size INTEGER DEFAULT 1000 NOT NULL,
-    retry_ms_max INTEGER DEFAULT 30000 NOT NULL,
-    paused BOOLEAN DEFAULT false NOT NULL,
-    loops BOOLEAN DEFAULT false NOT NULL,
+CREATE TABLE howdah.transformations (
+    registered_at TIMESTAMP WITH TIME ZONE NOT NULL,
     name TEXT COLLATE "C" NOT NULL,
-    target_queue TEXT NOT NULL,
-    selector TEXT,
-    service TEXT,
-    dsn_env TEXT,
-    last_error TEXT,
-    created_by TEXT NOT NULL,
-    CONSTRAINT pk_links PRIMARY KEY (link_id),
-    CONSTRAINT ck_links_lengths CHECK (batch_size BETWEEN 1 AND 10000 AND retry_ms_max > 0),
-    CONSTRAINT ck_links_target CHECK ((service IS NULL) <> (dsn_env IS NULL))
+    function TEXT COLLATE "C" NOT NULL,
+    function_owner TEXT NOT NULL,
+    registered_by TEXT NOT NULL,
+    CONSTRAINT pk_transformations PRIMARY KEY (name)
 );
-CREATE UNIQUE INDEX uq_links_name ON howdah.links (name);
-CREATE INDEX ix_links_source_id ON howdah.links (source_id);
-COMMENT ON TABLE howdah.links IS 'What is forwarded to other engines. No credentials are stored: a service or a variable leads there.';
-COMMENT ON COLUMN howdah.links.link_id IS 'Identity of the link. The receiving engine knows it by this.';
-COMMENT ON COLUMN howdah.links.engine_id IS 'The engine that the link belongs to. In a copy of the database it does not fit, and the link stops.';
-COMMENT ON COLUMN howdah.links.target_engine_id IS 'The engine that it leads to. NULL: not reached yet.';
-COMMENT ON COLUMN howdah.links.attempt IS 'The last batch that was forwarded: the random mark of its attempt, committed with the consumption. Its receipts are pruned with the next batch. NULL: none.';
-COMMENT ON COLUMN howdah.links.batch IS 'Number of the last batch that was forwarded. A gap or a step back shows a restored database.';
-COMMENT ON COLUMN howdah.links.forwarded IS 'Messages forwarded.';
-COMMENT ON COLUMN howdah.links.cut IS 'Messages of a subscription that were not forwarded because they had passed the target already.';
-COMMENT ON COLUMN howdah.links.dropped IS 'Messages of the level best effort that were dropped because the target was away.';
-COMMENT ON COLUMN howdah.links.forwarded_at IS 'When the last batch was forwarded. NULL: never.';
-COMMENT ON COLUMN howdah.links.away_since IS 'Since when nothing can be forwarded. NULL: it can.';
-COMMENT ON COLUMN howdah.links.error_at IS 'When last_error happened. NULL: never.';
-COMMENT ON COLUMN howdah.links.created_at IS 'When it was created.';
-COMMENT ON COLUMN howdah.links.source_id IS 'The queue or subscription that it takes from.';
-COMMENT ON COLUMN howdah.links.batch_size IS 'The most messages that are forwarded at a time.';
-COMMENT ON COLUMN howdah.links.retry_ms_max IS 'The longest pause between two attempts while the target is away, in milliseconds.';
-COMMENT ON COLUMN howdah.links.paused IS 'True: nothing is forwarded for now.';
-COMMENT ON COLUMN howdah.links.loops IS 'True: the queue holds messages that came from the target, so each take selects the others.';
-COMMENT ON COLUMN howdah.links.name IS 'Name of the link.';
-COMMENT ON COLUMN howdah.links.target_queue IS 'Name of the queue or topic there.';
-COMMENT ON COLUMN howdah.links.selector IS 'Which messages are forwarded. NULL: all.';
-COMMENT ON COLUMN howdah.links.service IS 'The service of pg_service.conf that leads to the target. NULL: see dsn_env.';
-COMMENT ON COLUMN howdah.links.dsn_env IS 'The environment variable with the target''s DSN. NULL: see service.';
-COMMENT ON COLUMN howdah.links.last_error IS 'Why it last failed to forward. NULL: never.';
-COMMENT ON COLUMN howdah.links.created_by IS 'The role that created it.';
+COMMENT ON TABLE howdah.transformations IS 'Functions that bridges, links and subscriptions may apply to messages. Administrators register them.';
+COMMENT ON COLUMN howdah.transformations.registered_at IS 'When it was registered.';
+COMMENT ON COLUMN howdah.transformations.name IS 'Name of the transformation.';
+COMMENT ON COLUMN howdah.transformations.function IS 'Its function, SCHEMA.FUNCTION, which takes a howdah.message and returns one.';
+COMMENT ON COLUMN howdah.transformations.function_owner IS 'The role that owned the function when it was registered.';
+COMMENT ON COLUMN howdah.transformations.registered_by IS 'The role that registered it.';
 
 CREATE TABLE howdah.link_arrivals (
     arrival_id INTEGER GENERATED ALWAYS AS IDENTITY,
@@ -1342,6 +1364,20 @@ COMMENT ON COLUMN howdah.parked.parked_reason IS 'delay (sent with one), redeliv
 COMMENT ON COLUMN howdah.parked.boot IS 'For a non-persistent message, the start of the server that took it. NULL: persistent.';
 COMMENT ON COLUMN howdah.parked.lease_id IS 'The lease that has the message until due_at. NULL: none.';
 COMMENT ON COLUMN howdah.parked.group_id IS 'The message group that the message holds up while it waits (after a failure, under a lease). NULL: none.';
+
+CREATE TABLE howdah.last_values (
+    destination_id INTEGER NOT NULL,
+    key BYTEA NOT NULL,
+    message_ids BIGINT[] NOT NULL,
+    changed_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_last_values PRIMARY KEY (destination_id, key)
+);
+CREATE INDEX ix_last_values_changed_at ON howdah.last_values (changed_at);
+COMMENT ON TABLE howdah.last_values IS 'Which messages the next one of a key replaces. A send writes the row of its key.';
+COMMENT ON COLUMN howdah.last_values.destination_id IS 'The queue.';
+COMMENT ON COLUMN howdah.last_values.key IS 'SHA-256 of the value of the header last_value_key.';
+COMMENT ON COLUMN howdah.last_values.message_ids IS 'The last message that was sent with it, and earlier ones that somebody held then.';
+COMMENT ON COLUMN howdah.last_values.changed_at IS 'When it was last sent, or looked at by maintenance.';
 
 CREATE TABLE howdah.deduplications (
     destination_id INTEGER NOT NULL,
@@ -2093,19 +2129,6 @@ COMMENT ON COLUMN howdah.acked.lease_id IS 'The lease that has the message until
 COMMENT ON COLUMN howdah.acked.leased_until IS 'When the lease ends. NULL: there is no lease.';
 COMMENT ON COLUMN howdah.acked.nonpersistent IS 'For a leased message: whether it is non-persistent, for the journal when it is acknowledged.';
 
-CREATE TABLE howdah.bridges (
-    topic_id INTEGER NOT NULL,
-    queue_id INTEGER NOT NULL,
-    selector TEXT,
-    selector_sql TEXT,
-    CONSTRAINT pk_bridges PRIMARY KEY (topic_id, queue_id)
-);
-COMMENT ON TABLE howdah.bridges IS 'Topics whose messages are sent on to queues, including virtual topics.';
-COMMENT ON COLUMN howdah.bridges.topic_id IS 'The topic.';
-COMMENT ON COLUMN howdah.bridges.queue_id IS 'The queue that gets a copy of each message.';
-COMMENT ON COLUMN howdah.bridges.selector IS 'JMS selector. NULL: all messages.';
-COMMENT ON COLUMN howdah.bridges.selector_sql IS 'The compiled selector.';
-
 CREATE UNLOGGED TABLE howdah.sent_by (
     destination_id INTEGER NOT NULL,
     sender BIGINT NOT NULL,
@@ -2255,6 +2278,66 @@ COMMENT ON COLUMN howdah.group_owners.group_id IS 'The group: header JMSXGroupID
 COMMENT ON COLUMN howdah.group_owners.consumer_id IS 'The consumer that gets the group''s messages until it goes.';
 COMMENT ON COLUMN howdah.group_owners.owned_since IS 'When it got the group.';
 
+CREATE TABLE howdah.links (
+    link_id UUID NOT NULL,
+    engine_id UUID NOT NULL,
+    target_engine_id UUID,
+    attempt UUID,
+    batch BIGINT DEFAULT 0 NOT NULL,
+    forwarded BIGINT DEFAULT 0 NOT NULL,
+    cut BIGINT DEFAULT 0 NOT NULL,
+    dropped BIGINT DEFAULT 0 NOT NULL,
+    forwarded_at TIMESTAMP WITH TIME ZONE,
+    away_since TIMESTAMP WITH TIME ZONE,
+    error_at TIMESTAMP WITH TIME ZONE,
+    created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    source_id INTEGER NOT NULL,
+    batch_size INTEGER DEFAULT 1000 NOT NULL,
+    retry_ms_max INTEGER DEFAULT 30000 NOT NULL,
+    paused BOOLEAN DEFAULT false NOT NULL,
+    loops BOOLEAN DEFAULT false NOT NULL,
+    name TEXT COLLATE "C" NOT NULL,
+    target_queue TEXT NOT NULL,
+    selector TEXT,
+    service TEXT,
+    dsn_env TEXT,
+    last_error TEXT,
+    created_by TEXT NOT NULL,
+    transformation TEXT COLLATE "C",
+    CONSTRAINT pk_links PRIMARY KEY (link_id),
+    CONSTRAINT ck_links_lengths CHECK (batch_size BETWEEN 1 AND 10000 AND retry_ms_max > 0),
+    CONSTRAINT ck_links_target CHECK ((service IS NULL) <> (dsn_env IS NULL)),
+    FOREIGN KEY(transformation) REFERENCES howdah.transformations (name)
+);
+CREATE UNIQUE INDEX uq_links_name ON howdah.links (name);
+CREATE INDEX ix_links_source_id ON howdah.links (source_id);
+COMMENT ON TABLE howdah.links IS 'What is forwarded to other engines. No credentials are stored: a service or a variable leads there.';
+COMMENT ON COLUMN howdah.links.link_id IS 'Identity of the link. The receiving engine knows it by this.';
+COMMENT ON COLUMN howdah.links.engine_id IS 'The engine that the link belongs to. In a copy of the database it does not fit, and the link stops.';
+COMMENT ON COLUMN howdah.links.target_engine_id IS 'The engine that it leads to. NULL: not reached yet.';
+COMMENT ON COLUMN howdah.links.attempt IS 'The last batch that was forwarded: the random mark of its attempt, committed with the consumption. Its receipts are pruned with the next batch. NULL: none.';
+COMMENT ON COLUMN howdah.links.batch IS 'Number of the last batch that was forwarded. A gap or a step back shows a restored database.';
+COMMENT ON COLUMN howdah.links.forwarded IS 'Messages forwarded.';
+COMMENT ON COLUMN howdah.links.cut IS 'Messages of a subscription that were not forwarded because they had passed the target already.';
+COMMENT ON COLUMN howdah.links.dropped IS 'Messages of the level best effort that were dropped because the target was away.';
+COMMENT ON COLUMN howdah.links.forwarded_at IS 'When the last batch was forwarded. NULL: never.';
+COMMENT ON COLUMN howdah.links.away_since IS 'Since when nothing can be forwarded. NULL: it can.';
+COMMENT ON COLUMN howdah.links.error_at IS 'When last_error happened. NULL: never.';
+COMMENT ON COLUMN howdah.links.created_at IS 'When it was created.';
+COMMENT ON COLUMN howdah.links.source_id IS 'The queue or subscription that it takes from.';
+COMMENT ON COLUMN howdah.links.batch_size IS 'The most messages that are forwarded at a time.';
+COMMENT ON COLUMN howdah.links.retry_ms_max IS 'The longest pause between two attempts while the target is away, in milliseconds.';
+COMMENT ON COLUMN howdah.links.paused IS 'True: nothing is forwarded for now.';
+COMMENT ON COLUMN howdah.links.loops IS 'True: the queue holds messages that came from the target, so each take selects the others.';
+COMMENT ON COLUMN howdah.links.name IS 'Name of the link.';
+COMMENT ON COLUMN howdah.links.target_queue IS 'Name of the queue or topic there.';
+COMMENT ON COLUMN howdah.links.selector IS 'Which messages are forwarded. NULL: all.';
+COMMENT ON COLUMN howdah.links.service IS 'The service of pg_service.conf that leads to the target. NULL: see dsn_env.';
+COMMENT ON COLUMN howdah.links.dsn_env IS 'The environment variable with the target''s DSN. NULL: see service.';
+COMMENT ON COLUMN howdah.links.last_error IS 'Why it last failed to forward. NULL: never.';
+COMMENT ON COLUMN howdah.links.created_by IS 'The role that created it.';
+COMMENT ON COLUMN howdah.links.transformation IS 'The transformation that makes what is forwarded. NULL: none.';
+
 CREATE TABLE howdah.listeners (
     id INTEGER GENERATED ALWAYS AS IDENTITY (CYCLE),
     name TEXT COLLATE "C" NOT NULL,
@@ -2360,12 +2443,14 @@ CREATE TABLE howdah.subscriptions (
     shared BOOLEAN NOT NULL,
     no_local BOOLEAN NOT NULL,
     prioritized BOOLEAN NOT NULL,
+    transformation TEXT COLLATE "C",
     selector TEXT,
     selector_sql TEXT,
     alive REGCLASS NOT NULL,
     warned_at TIMESTAMP WITH TIME ZONE,
     CONSTRAINT pk_subscriptions PRIMARY KEY (destination_id),
-    CONSTRAINT fk_subscriptions_destination FOREIGN KEY(destination_id) REFERENCES howdah.destinations (id)
+    CONSTRAINT fk_subscriptions_destination FOREIGN KEY(destination_id) REFERENCES howdah.destinations (id),
+    FOREIGN KEY(transformation) REFERENCES howdah.transformations (name)
 );
 COMMENT ON TABLE howdah.subscriptions IS 'Subscriptions, durable and not. Each is also a destination of kind subscription.';
 COMMENT ON COLUMN howdah.subscriptions.destination_id IS 'The destination that holds its poison policy, its rights and the messages set aside.';
@@ -2376,10 +2461,27 @@ COMMENT ON COLUMN howdah.subscriptions.durable IS 'False: it ends when no consum
 COMMENT ON COLUMN howdah.subscriptions.shared IS 'True: several consumers at once, each message to one of them.';
 COMMENT ON COLUMN howdah.subscriptions.no_local IS 'True: messages of the same client id are left out.';
 COMMENT ON COLUMN howdah.subscriptions.prioritized IS 'True: one cursor per priority, higher priorities first.';
+COMMENT ON COLUMN howdah.subscriptions.transformation IS 'The transformation that makes what its consumers get. NULL: none.';
 COMMENT ON COLUMN howdah.subscriptions.selector IS 'JMS selector. NULL: all messages.';
 COMMENT ON COLUMN howdah.subscriptions.selector_sql IS 'The compiled selector.';
 COMMENT ON COLUMN howdah.subscriptions.alive IS 'A sequence, a hint: when a consumer was last heard of, in ms.';
 COMMENT ON COLUMN howdah.subscriptions.warned_at IS 'When administrators were told that it is behind. NULL: not since.';
+
+CREATE TABLE howdah.bridges (
+    topic_id INTEGER NOT NULL,
+    queue_id INTEGER NOT NULL,
+    selector TEXT,
+    selector_sql TEXT,
+    transformation TEXT COLLATE "C",
+    CONSTRAINT pk_bridges PRIMARY KEY (topic_id, queue_id),
+    FOREIGN KEY(transformation) REFERENCES howdah.transformations (name)
+);
+COMMENT ON TABLE howdah.bridges IS 'Topics whose messages are sent on to queues, including virtual topics.';
+COMMENT ON COLUMN howdah.bridges.topic_id IS 'The topic.';
+COMMENT ON COLUMN howdah.bridges.queue_id IS 'The queue that gets a copy of each message.';
+COMMENT ON COLUMN howdah.bridges.selector IS 'JMS selector. NULL: all messages.';
+COMMENT ON COLUMN howdah.bridges.selector_sql IS 'The compiled selector.';
+COMMENT ON COLUMN howdah.bridges.transformation IS 'The transformation that makes the queue''s message out of the topic''s. NULL: none.';
 
 CREATE TABLE howdah.temporary_queues (
     destination_id INTEGER NOT NULL,

@@ -12,7 +12,7 @@
 --          an unshared subscription, or has an open consumer of it; HD025 a restored database (howdah.rebase_topics);
 --          HD032 the consumer is not open, or the queue needs one; HD040 the engine is paused, quiesced or stopped;
 --          HD002, HD004, HD027 the missing queue cannot create itself (docs/auto-creation.md); HD045 the master of
---          changes is away.
+--          changes is away; HD049 the transformation cannot be called (docs/transformations.md).
 -- Role     howdah_consumer howdah_admin
 --
 -- Messages that other transactions are receiving are skipped. Expired messages are discarded. A message whose recorded
@@ -50,7 +50,9 @@ begin
         pg_sequence_last_value(d.special) is null as plain, d.message_groups = 'transaction' as grouped,
         d.search, coalesce(pg_sequence_last_value(d.search), 0) as hint,
         howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as due,
+        d.keep_bodies_ms is not null as keeps,
         case when not hold and selector is null and consumer is null and not d.receiving_paused
+            and d.keep_bodies_ms is null
             and (current_setting('howdah.commit_by_reliability', true) <> '') is not true
             and (howdah._has_role(d.receivers[1]) or d.receivers <> '{}' and howdah._has_right(d.id, 'receive'))
             then max_messages end as usual
@@ -154,8 +156,10 @@ begin
             v_queue.plain);
         return;
     end if;
-    if v_queue.receiving_paused then
-        perform howdah._refuse_paused(v_queue.id);
+    if v_queue.receiving_paused or v_queue.keeps then
+        perform howdah._refuse_paused(v_queue.id) where v_queue.receiving_paused;
+        return query select * from howdah._receive_keeping(v_queue.id, queue, max_messages, hold, selector, consumer);
+        return;
     end if;
     return query select * from howdah._receive_by_lane(v_queue.id, queue, max_messages - v_taken, hold, selector,
         consumer, v_taken > 0);

@@ -7,7 +7,7 @@
 --          transactions; NULL: none. locks: how many of Howdah's tables it has locked. blocks: how many sessions wait
 --          for it. wal_bytes: what a slot keeps of the write-ahead log. advice: what to do. hidden: PostgreSQL does not
 --          tell the owner of Howdah's functions its state and age, who is not in pg_read_all_stats.
--- Raises   HD005 max_rows is not 1 to 1000.
+-- Raises   HD005 max_rows is not 1 to 1000, or min_age not 0 to 10000 days.
 -- Role     howdah_admin howdah_consumer howdah_browser howdah_auditor
 --
 -- A session is listed if its transaction is at least min_age old, or if others wait for it. A hidden one is listed
@@ -29,6 +29,8 @@ begin
     if max_rows is null or max_rows not between 1 and 1000 then
         raise exception using errcode = 'HD005',
             message = format('max_rows must be 1 to 1000, not %s', coalesce(max_rows::text, 'NULL'));
+    elsif extract(epoch from min_age) not between 0 and 864000000 then
+        raise exception using errcode = 'HD005', message = format('min_age must be 0 to 10000 days, not %s', min_age);
     end if;
     return query
     with locked as materialized (
@@ -62,12 +64,12 @@ begin
             null::bigint as wal_bytes, s.is_hidden as hidden,
             case when s.is_hidden then 'See it as a superuser, or: grant pg_read_all_stats to '
                     || quote_ident(current_user)
-                when s.state like 'idle in transaction%' or s.xact_start <= v_now - min_age
+                when s.state like 'idle in transaction%' or v_now - s.xact_start >= min_age
                     then format('Have it commit, or end it: select pg_terminate_backend(%s)', s.pid) end as advice
         from session s
         left join held h on h.pid = s.pid
         left join waits w on w.pid = s.pid
-        where s.xact_start <= v_now - min_age or w.blocks > 0 or s.datid is null
+        where v_now - s.xact_start >= min_age or w.blocks > 0 or s.datid is null
            or s.is_hidden and s.held_back is not null
         union all
         select 'prepared', x.gid, x.owner::text, null, null, 'prepared', x.prepared, null,
