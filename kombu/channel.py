@@ -266,12 +266,19 @@ class Channel(virtual.Channel):  # type: ignore[misc]
         """The queues to look at."""
         return list(self._active_queues) if self._consumers and self.room else []
 
-    def fetch(self, most: int) -> int:
+    @property
+    def full(self) -> bool:
+        """Whether the consumer takes no more until it has acknowledged some."""
+        return bool(self._consumers) and not self.room
+
+    def fetch(self, most: int, *, passing: bool = True) -> int:
         """Receive what there is, up to ``most`` messages of a queue without acknowledgements; how many."""
         count = 0
         for queue in self.wanted:
             self._active_queues.append(self._active_queues.pop(self._active_queues.index(queue)))
             no_ack = queue in self._without_ack
+            if no_ack and not passing:
+                continue
             room = most if no_ack else min(self.room, MOST)
             if room > 0:
                 messages = self._take(queue, room, no_ack=no_ack)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import socket
+import time
 from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
@@ -15,7 +16,7 @@ from ..engine.database.waking import Waking
 from ..engine.errors import CannotConnect, ConnectionLost, HowdahError, NoSuchQueue
 from ..text.dsn import shown
 from .catalogue import Catalogue
-from .channel import Channel
+from .channel import MOST, Channel
 from .exchanges import Replies
 from .leases import Leases
 from .server import Server
@@ -25,6 +26,7 @@ log = logging.getLogger("howdah.kombu")
 LEASE_SECONDS = 60.0
 """How long after a worker's death its messages come back."""
 SOON = 0.001
+PASSING_EVERY = 0.1
 
 _replies: dict[str, Replies] = {}
 """Of each database. The connections of a process share it: commands and their answers go over different ones."""
@@ -60,6 +62,8 @@ class Transport(virtual.Transport):  # type: ignore[misc]
         self._bell: tuple[socket.socket, socket.socket] | None = None
         self._waking: Waking | None = None
         self._asks = Asks()
+        self._full = False
+        self._passing_at = 0.0
         self._idle: Idle | None = None
 
     # connections
@@ -144,10 +148,11 @@ class Transport(virtual.Transport):  # type: ignore[misc]
             self._ring()
 
     def _tick(self) -> None:
-        if self.leases.flush():
+        if self.leases.flush() and self._full:
             self._ring()
 
     def _rung(self) -> None:
+        self._passing_at = 0.0
         if self._bell is not None:
             with suppress(BlockingIOError):
                 self._bell[0].recv(4096)
@@ -160,16 +165,26 @@ class Transport(virtual.Transport):  # type: ignore[misc]
         if self._loop is None or self._idle is None:
             return
         self._ask(self._idle)
-        if self._fetch(100):
+        if self._receive():
             self._idle.found()
-            for channel in list(self.channels):
-                while channel.deliver():
-                    pass
             pause: float | None = SOON
         else:
             pause = self._idle.pause()
         if self._loop is not None:  # a message may have been the command to stop
             self._timer = self._loop.call_later(pause, self._look)
+
+    def _receive(self) -> int:
+        """Fetch and deliver. Commands and events are looked for less often than tasks, unless somebody rang."""
+        passing = time.monotonic() - self._passing_at >= PASSING_EVERY
+        if passing:
+            self._passing_at = time.monotonic()
+        count = 0
+        for channel in list(self.channels):
+            count += channel.fetch(MOST, passing=passing)
+            while channel.deliver():
+                pass
+        self._full = any(channel.full for channel in self.channels)
+        return count
 
     # both
 
