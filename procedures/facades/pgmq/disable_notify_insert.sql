@@ -1,0 +1,12 @@
+-- pgmq.disable_notify_insert(queue_name): end what pgmq.enable_notify_insert began.
+--
+-- Raises   42P01 no such queue; HD010 not allowed.
+-- Role     howdah_admin
+create or replace function pgmq.disable_notify_insert(queue_name text) returns void
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+begin
+    perform pgmq._refuse(queue_name, 'admin');
+    delete from pgmq.notify_insert_throttle t where t.queue_name = disable_notify_insert.queue_name;
+end
+$$;
