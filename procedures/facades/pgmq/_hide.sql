@@ -43,12 +43,14 @@ begin
         delete from howdah.parked p
         where p.destination_id = p_destination_id and p.message_id = any (p_parked)
           and (p.expires_at > p_now) is not false
-        returning p.*
+        returning p as stored
     ), hidden as (
         insert into howdah.parked as i
-        select r.*, p_until, 'lease', null, null, null, 1, p_now from ready r
+        select r.*, p_until, 'lease', null::timestamptz, null::bigint, null::text, 1, p_now from ready r
         union all
-        select (howdah._as_ready(a)).*, p_until, 'lease', a.boot, null, null, coalesce(a.reads, 0) + 1, p_now from again a
+        select (howdah._as_ready(a.stored)).*, p_until, 'lease', (a.stored).boot, null, null,
+            coalesce((a.stored).reads, 0) + 1, p_now
+        from again a
         returning i.seq, i.message_id, i.sent_at, i.content_type, i.body, i.headers, i.reads
     )
     select pgmq._number(p_destination_id, h.message_id), h.reads, h.sent_at, p_now, p_until,

@@ -57,7 +57,7 @@ begin
         returning p as stored
     ), hidden as (
         insert into howdah.parked as i
-        select r.*, p_until, 'lease', null::timestamptz, null, null, 1, v_now from ready r
+        select r.*, p_until, 'lease', null::timestamptz, null::bigint, null::text, 1, v_now from ready r
         union all
         select (howdah._as_ready(n.stored)).*, p_until, 'lease', (n.stored).boot, null, null, 1, v_now
         from nonpersistent n

@@ -25,10 +25,11 @@ begin
     with again as (
         delete from howdah.parked p
         where p.destination_id = v_queue.id and p.message_id = any (v_ids) and p.lease_id is null
-        returning p.*
+        returning p as stored
     ), hidden as (
         insert into howdah.parked as i
-        select (howdah._as_ready(a)).*, p_vt, a.parked_reason, a.boot, null, a.group_id, a.reads, a.last_read_at
+        select (howdah._as_ready(a.stored)).*, p_vt, (a.stored).parked_reason, (a.stored).boot, null,
+            (a.stored).group_id, (a.stored).reads, (a.stored).last_read_at
         from again a
         returning i.*
     )
