@@ -33,7 +33,7 @@ begin
               and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, v_bytes))
               and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send'))
               and (pg_sequence_last_value(c.waiting) is null or howdah._wake(c.id, c.waiting))
-              and (not exists (select from pgmq.notify_insert_throttle) or pgmq._notify(c.name))
+              and (pg_sequence_last_value('pgmq.notifying'::regclass) is null or pgmq._notify(c.name))
         ) d
         returning message_id into v_message_id;
         if v_message_id is not null then

@@ -41,7 +41,7 @@ begin
                        or howdah._reserve(c.id, c.room, c.tickets, cardinality(p_messages), v_bytes))
                   and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send'))
                   and (pg_sequence_last_value(c.waiting) is null or howdah._wake(c.id, c.waiting))
-                  and (not exists (select from pgmq.notify_insert_throttle) or pgmq._notify(c.name))
+                  and (pg_sequence_last_value('pgmq.notifying'::regclass) is null or pgmq._notify(c.name))
                   and pg_current_xact_id() is not null  -- before a position is drawn: howdah._set_mark
                 offset 0
             ) d cross join unnest(v_bodies, p_headers) m(body, headers)

@@ -25,7 +25,7 @@ begin
     set due_at = p_vt,
         content_type = case when octet_length(p.body) = 0 then 'application/x-sql-null' else p.content_type end
     where p.destination_id = p_destination.id and p.message_id = any (v_ids);
-    if exists (select from pgmq.notify_insert_throttle) then
+    if pg_sequence_last_value('pgmq.notifying'::regclass) is not null then
         perform pgmq._notify(p_destination.name);
     end if;
     return query select i.id / 1000000 from unnest(v_ids) with ordinality i(id, n) order by i.n;

@@ -15,6 +15,9 @@ create unlogged table if not exists pgmq.notify_insert_throttle (
 );
 comment on table pgmq.notify_insert_throttle is 'Queues whose sends notify pgmq.q_<queue>.INSERT, and how often.';
 
+create sequence if not exists pgmq.notifying;
+comment on sequence pgmq.notifying is 'A hint: it has a value if there ever was a row in notify_insert_throttle.';
+
 create table if not exists pgmq.topic_bindings (
     pattern text not null,
     queue_name text not null

@@ -15,6 +15,7 @@ begin
         raise exception 'Queue "%" does not exist. Create it first using pgmq.create()', queue_name;
     end if;
     perform pgmq._refuse(queue_name, 'admin');
+    perform nextval('pgmq.notifying'::regclass);
     insert into pgmq.notify_insert_throttle as t (queue_name, throttle_interval_ms)
     values (enable_notify_insert.queue_name, enable_notify_insert.throttle_interval_ms)
     on conflict on constraint notify_insert_throttle_queue_name_key
