@@ -10,8 +10,7 @@ declare
     v_queue text := substr(tg_table_name, 3);
 begin
     if tg_op = 'DELETE' then
-        perform pgmq._delete(v_queue, array[old.msg_id]);
-        return case when found then old end;
+        return case when pgmq._delete(v_queue, array[old.msg_id]) is not null then old end;
     end if;
     if (new.msg_id, new.read_ct, new.enqueued_at, new.last_read_at, new.message, new.headers)
             is distinct from (old.msg_id, old.read_ct, old.enqueued_at, old.last_read_at, old.message, old.headers) then

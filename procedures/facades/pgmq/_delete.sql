@@ -1,12 +1,12 @@
 -- pgmq._delete(p_queue, p_numbers): consume messages by their numbers.
 --
--- Returns  the numbers (bigint) of those that were there, ascending.
+-- Returns  the ids in howdah (bigint[]) of those that were there; NULL: none.
 -- Raises   as pgmq._refuse.
 -- Role     internal
 --
 -- Most often they are parked, because somebody has read them. The rest is looked for among the ready ones, and then in
 -- the other lanes, if there are any. A message under a lease of howdah.lease is its holder's.
-create or replace function pgmq._delete(p_queue text, p_numbers bigint[]) returns setof bigint
+create or replace function pgmq._delete(p_queue text, p_numbers bigint[]) returns bigint[]
 language plpgsql volatile
     set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
@@ -19,13 +19,14 @@ declare
     v_left bigint[];
 begin
     select d.id, d.main_rank as rank, d.journal_level <> 'off' as journaled,
-        howdah._has_role(d.receivers[1]) or d.receivers <> '{}' and howdah._has_right(d.id, 'receive') as allowed
+        howdah._has_role(d.receivers[1]) or d.receivers <> '{}' and howdah._has_right(d.id, 'receive') as allowed,
+        pgmq._message_ids(d.id, p_numbers) as ids
     into v_queue
     from howdah.destinations d where d.name = lower(p_queue) and d.dropped_at is null and d.kind = 'queue';
     if v_queue.allowed is not true then
         perform pgmq._refuse(p_queue, 'receive');
     end if;
-    v_ids := pgmq._message_ids(v_queue.id, p_numbers);
+    v_ids := v_queue.ids;
     with gone as (
         delete from howdah.parked p
         where p.destination_id = v_queue.id and p.message_id = any (v_ids) and p.lease_id is null and p.boot is null
@@ -53,6 +54,6 @@ begin
             perform howdah._drop_bodies(v_apart);
         end if;
     end if;
-    return query select pgmq._number(v_queue.id, g.id) from unnest(v_gone || v_left) g(id);
+    return v_gone || v_left;
 end
 $$;

@@ -12,6 +12,7 @@ returns setof pgmq.message_record
 language plpgsql volatile
 as $$
 declare
+    v_begun timestamptz := clock_timestamp();
     v_now timestamptz := howdah.now();
     v_until timestamptz := v_now + p_vt;
     v_queue record;
@@ -27,27 +28,41 @@ begin
     end if;
     select d.id, d.name, d.main_rank as rank, d.head, d.journal_level <> 'off' as journaled,
         row(0, d.id, d.main_rank, 2, d.head, d.search)::howdah.lanes as lane,
-        pg_sequence_last_value(d.special) is null as plain, coalesce(pg_sequence_last_value(d.head), 0) as headed,
+        coalesce(pg_sequence_last_value(d.head), 0) as headed,
         pg_sequence_last_value(d.positions) - 64 - coalesce(pg_sequence_last_value(d.head), 0) >= v_left as backlog,
         d.search, coalesce(pg_sequence_last_value(d.search), 0) as hint,
         howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as due,
+        p_conditional is not null or pg_sequence_last_value(d.special) is not null
+            and (pg_sequence_last_value(l.head) > 1
+                 -- not exists: that would drop the order, and a plan could then walk all rows by number
+                 or coalesce((select true from howdah.parked p
+                    where p.destination_id = d.id and p.rank = d.main_rank and p.due_at <= v_now
+                    order by p.due_at, p.seq limit 1), false)
+                 or coalesce((select true from howdah.leases o
+                    where o.destination_id = d.id and o.rank = d.main_rank and o.until <= v_now
+                    order by o.until limit 1), false)) as parked,
+        pg_sequence_last_value(d.special) is null or pgmq._is_usual(d) as usual, l as parking,
         howdah._has_role(d.receivers[1]) or d.receivers <> '{}' and howdah._has_right(d.id, 'receive') as allowed
     into v_queue
     from howdah.destinations d
+        left join howdah.lanes l on l.destination_id = d.id and l.rank = d.main_rank and l.place = 0
+            and l.head is not null
     where d.name = lower(p_queue) and d.dropped_at is null and d.kind = 'queue' and not d.receiving_paused
       and d.main_rank >= 0 and d.max_failed_deliveries = 0
       and current_setting('howdah.commit_by_reliability', true) <> '' is not true;
-    if v_queue.allowed is not true or not v_queue.plain and not pgmq._is_usual(v_queue.id, v_queue.rank) then
+    if v_queue.allowed is not true or not v_queue.usual then
         return query select * from pgmq._read_otherwise(p_queue, v_until, p_qty, p_conditional, p_pop);
         return;
     elsif v_left = 0 then
         return;
     end if;
-    if not v_queue.plain then
-        select l.* into v_parked from howdah.lanes l
-        where l.destination_id = v_queue.id and l.rank = v_queue.rank and l.place = 0 order by l.head limit 1;
+    v_parked := v_queue.parking;
+    -- Dead rows make the look for due ones slow; then howdah._may_be_due notes from where it goes on.
+    if v_queue.parked and p_conditional is null
+            or v_parked.id is not null and clock_timestamp() - v_begun > interval '1 ms' then
+        v_queue.parked := howdah._may_be_due(v_parked, v_now);
     end if;
-    if p_conditional is not null or v_parked.id is not null and howdah._may_be_due(v_parked, v_now) then
+    if v_queue.parked then
         perform howdah._return_leases(v_queue.id, null, v_now);
         select f.seqs, f.parked into v_seqs, v_due
         from pgmq._find(v_queue.id, v_queue.rank, v_queue.headed, v_left, p_conditional, v_now, v_parked) f;

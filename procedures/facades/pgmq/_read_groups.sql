@@ -21,7 +21,7 @@ begin
     if p_qty < 0 then
         raise exception using errcode = 'invalid_row_count_in_limit_clause', message = 'LIMIT must not be negative';
     end if;
-    select d.id, d.main_rank as rank,
+    select d.id, d.main_rank as rank, pgmq._is_usual(d) as usual,
         howdah._has_role(d.receivers[1]) or d.receivers <> '{}' and howdah._has_right(d.id, 'receive') as allowed
     into v_queue
     from howdah.destinations d
@@ -29,7 +29,7 @@ begin
     if v_queue.allowed is not true then
         perform pgmq._refuse(p_queue, 'receive');
         raise exception using errcode = 'HD009', message = format('receiving from queue %s is paused', quote_literal(p_queue));
-    elsif not pgmq._is_usual(v_queue.id, v_queue.rank) then
+    elsif not v_queue.usual then
         raise exception using errcode = 'feature_not_supported',
             message = format('queue %s gives messages by its own order, not by groups of pgmq', quote_literal(p_queue));
     end if;

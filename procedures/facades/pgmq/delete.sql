@@ -6,9 +6,16 @@
 create or replace function pgmq.delete(queue_name text, msg_id bigint) returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
     set plan_cache_mode = force_generic_plan
-as $$ begin return exists (select from pgmq._delete(queue_name, array[msg_id])); end $$;
+as $$ begin return pgmq._delete(queue_name, array[msg_id]) is not null; end $$;
 
 create or replace function pgmq.delete(queue_name text, msg_ids bigint[]) returns setof bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
     set plan_cache_mode = force_generic_plan
-as $$ begin return query select * from pgmq._delete(queue_name, msg_ids); end $$;
+as $$
+begin
+    return query
+    select pgmq._number(d.id, g.id)
+    from unnest(pgmq._delete(queue_name, msg_ids)) g(id)
+        join howdah.destinations d on d.name = lower(queue_name) and d.dropped_at is null;
+end
+$$;
