@@ -12,10 +12,12 @@ create or replace function pgmq.delete(queue_name text, msg_ids bigint[]) return
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
     set plan_cache_mode = force_generic_plan
 as $$
+declare
+    v_gone bigint[] := pgmq._delete(queue_name, msg_ids);
 begin
     return query
     select pgmq._number(d.id, g.id)
-    from unnest(pgmq._delete(queue_name, msg_ids)) g(id)
-        join howdah.destinations d on d.name = lower(queue_name) and d.dropped_at is null;
+    from howdah.destinations d cross join unnest(v_gone) g(id)
+    where d.name = lower(queue_name) and d.dropped_at is null;
 end
 $$;

@@ -14,6 +14,7 @@ as $$
 declare
     v_end timestamptz := clock_timestamp() + make_interval(secs => max_poll_seconds);
 begin
+    perform pgmq.format_table_name(queue_name, 'q');
     while clock_timestamp() < v_end loop
         return query select * from pgmq.read(queue_name, vt, qty, conditional);
         exit when found;
