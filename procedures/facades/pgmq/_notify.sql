@@ -13,7 +13,7 @@ begin
     update pgmq.notify_insert_throttle t set last_notified_at = v_now
     where t.ctid = (
         select o.ctid from pgmq.notify_insert_throttle o
-        where lower(o.queue_name) = p_queue
+        where o.queue_name = p_queue
           and (o.throttle_interval_ms = 0
                or o.last_notified_at + o.throttle_interval_ms * interval '1 millisecond' <= v_now)
         for update skip locked);
