@@ -65,6 +65,7 @@ ROOMS = (
     "engine",
     "services",
     "inspect",
+    "kept",
     "metrics",
     "search",
     # archived and audited

@@ -22,6 +22,7 @@ from .failures import (
 )
 from .instances import instance_positions, instances
 from .journal import EVENTS, backlog_counts, backlog_figures, dead_figures, journal, journal_totals
+from .kept import kept_messages
 from .lanes import lanes
 from .links import link_arrivals, link_receipts, links
 from .listeners import listener_marks, listeners
@@ -78,6 +79,7 @@ __all__ = [
     "instances",
     "journal",
     "journal_totals",
+    "kept_messages",
     "lanes",
     "latches",
     "link_arrivals",

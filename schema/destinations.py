@@ -308,6 +308,11 @@ destinations = Table(
         comment="True: expired messages go to the exception destination. False: they are gone.",
     ),
     Column(
+        "keep_bodies_ms",
+        BigInteger,
+        comment="Milliseconds that a consumed message stays readable, in kept_messages. NULL: it is gone at once.",
+    ),
+    Column(
         "message_groups",
         Text,
         nullable=False,
@@ -371,6 +376,7 @@ destinations = Table(
     CheckConstraint("own_max_message_bytes > 0", name="own_max_message_bytes"),
     CheckConstraint("default_priority BETWEEN 0 AND 9", name="default_priority"),
     CheckConstraint("default_time_to_live_ms > 0", name="default_time_to_live_ms"),
+    CheckConstraint("keep_bodies_ms > 0", name="keep_bodies_ms"),
     CheckConstraint(
         f"array_position(ARRAY{list(LEVELS)}, default_reliability)"
         f" <= array_position(ARRAY{list(LEVELS)}, max_reliability)",

@@ -227,9 +227,9 @@ operator_acts = Table(
         Text,
         nullable=False,
         comment=(
-            "sent (by hand), replayed, edited, moved, parked, retried, discarded, purged; paused or resumed (a queue, "
-            "schedule or link), cancelled or fired (a schedule, by hand), sought (a subscription) or ended (somebody "
-            "else's consumer); of the engine paused, quiesced, stopped or resumed."
+            "sent (by hand), replayed, edited, resent (a kept message), moved, parked, retried, discarded, purged; "
+            "paused or resumed (a queue, schedule or link), cancelled or fired (a schedule, by hand), sought (a "
+            "subscription) or ended (somebody else's consumer); of the engine paused, quiesced, stopped or resumed."
         ),
     ),
     Column("reason", Text, comment="Why, in the operator's words."),
@@ -237,12 +237,12 @@ operator_acts = Table(
         "message_ids",
         ARRAY(BigInteger),
         nullable=False,
-        comment="The messages of one call. For edited, the original and its copy.",
+        comment="The messages of one call. For edited and resent, originals and their copies.",
     ),
     Column("incident_id", BigInteger, comment="The last incident of any message before the act. NULL: there was none."),
     CheckConstraint(
         "CASE WHEN destination_id IS NULL THEN act IN ('paused', 'quiesced', 'stopped', 'resumed')"
-        " ELSE act IN ('sent', 'replayed', 'edited', 'moved', 'parked', 'retried', 'discarded', 'purged',"
+        " ELSE act IN ('sent', 'replayed', 'edited', 'resent', 'moved', 'parked', 'retried', 'discarded', 'purged',"
         " 'paused', 'resumed', 'cancelled', 'fired', 'sought', 'ended') END",
         name="act",
     ),

@@ -176,6 +176,7 @@ CREATE TABLE howdah.destinations (
     room regclass,
     tickets regclass,
     process_expired boolean DEFAULT false NOT NULL,
+    keep_bodies_ms bigint,
     message_groups text DEFAULT 'none'::text NOT NULL,
     delivery_policy text DEFAULT 'shared'::text NOT NULL,
     groups_at timestamp with time zone,
@@ -196,6 +197,7 @@ CREATE TABLE howdah.destinations (
     CONSTRAINT ck_destinations_exception_mode CHECK ((exception_mode = ANY (ARRAY['system'::text, 'named'::text, 'none'::text, 'dead_letter'::text, 'shared'::text, 'individual'::text]))),
     CONSTRAINT ck_destinations_exception_queue CHECK (((exception_mode = 'named'::text) = (exception_queue IS NOT NULL))),
     CONSTRAINT ck_destinations_journal_level CHECK ((journal_level = ANY (ARRAY['off'::text, 'exits'::text, 'full'::text]))),
+    CONSTRAINT ck_destinations_keep_bodies_ms CHECK ((keep_bodies_ms > 0)),
     CONSTRAINT ck_destinations_kind CHECK ((kind = ANY (ARRAY['queue'::text, 'topic'::text, 'subscription'::text]))),
     CONSTRAINT ck_destinations_limit_behaviour CHECK (((limit_behaviour = ANY (ARRAY['reject'::text, 'remove_oldest'::text, 'remove_lowest_priority'::text, 'block'::text])) AND (send_timeout_ms >= 0))),
     CONSTRAINT ck_destinations_max_failed_deliveries CHECK ((max_failed_deliveries >= '-1'::integer)),
@@ -365,6 +367,8 @@ COMMENT ON COLUMN howdah.destinations.room IS 'A sequence: the last ticket that 
 COMMENT ON COLUMN howdah.destinations.tickets IS 'A sequence: the tickets that sends draw under a limit. NULL: no limit applies.';
 
 COMMENT ON COLUMN howdah.destinations.process_expired IS 'True: expired messages go to the exception destination. False: they are gone.';
+
+COMMENT ON COLUMN howdah.destinations.keep_bodies_ms IS 'Milliseconds that a consumed message stays readable, in kept_messages. NULL: it is gone at once.';
 
 COMMENT ON COLUMN howdah.destinations.message_groups IS 'Order within groups (header JMSXGroupID, or else the conversation): none, transaction (a group belongs to one transaction at a time) or sticky (it belongs to one consumer until that goes).';
 
@@ -3685,12 +3689,12 @@ CREATE FUNCTION howdah._check_subscription_options(p_options jsonb) RETURNS void
 begin
     if p_options is null or jsonb_typeof(p_options) <> 'object' or jsonb_typeof(p_options -> 'prioritized') <> 'boolean'
         or p_options @> '{"strict_order": true}' or p_options @> '{"backout_count": "hardened"}'
-        or p_options @> '{"discard_with_sender": true}'
+        or p_options @> '{"discard_with_sender": true}' or p_options ->> 'keep_bodies_ms' is not null
         or p_options ->> 'message_groups' <> 'none' or p_options ->> 'delivery_policy' <> 'shared' then
         raise exception using errcode = 'HD004', message = 'wrong options of a subscription',
             hint =
                 'They are a JSON object; prioritized is true or false; strict_order, backout_count "hardened", '
-                'message_groups, delivery_policy and discard_with_sender are for queues.';
+                'message_groups, delivery_policy, keep_bodies_ms and discard_with_sender are for queues.';
     end if;
 end
 $$;
@@ -6157,6 +6161,9 @@ declare
     v_oldest_nonpersistent timestamptz;
     v_apart bigint[];
 begin
+    if p_destination.keep_bodies_ms is not null and p_event = 'consumed' then
+        perform howdah._keep_held(p_destination, p_message_ids, p_priorities, p_positions);
+    end if;
     with wanted as (
         select distinct w.message_id, 9 - w.priority::bigint as rank, w.seq
         from unnest(p_message_ids, p_priorities, p_positions) w(message_id, priority, seq)
@@ -9045,6 +9052,29 @@ $$;
 
 COMMENT ON FUNCTION howdah._journal_totals(p_id integer, p_fresh boolean) IS 'the number of messages by destination and event: the stored totals and, with p_fresh, what the journal has beyond them.';
 
+CREATE FUNCTION howdah._keep(p_destination_id integer, p_messages howdah.message[], p_keep_ms bigint, p_read_counts integer[] DEFAULT NULL::integer[], p_visible_at timestamp with time zone[] DEFAULT NULL::timestamp with time zone[], p_last_read_at timestamp with time zone[] DEFAULT NULL::timestamp with time zone[]) RETURNS void
+    LANGUAGE sql
+    AS $$
+    with n as materialized (select howdah.now() as moment)
+    insert into howdah.kept_messages (message_id, kept_at, kept_until, sent_at, expires_at, dead_at, visible_at,
+        last_read_at, destination_id, delivery_count, stage, priority, reliability, nonpersistent, is_text,
+        content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, origin_queue, dead_reason)
+    select m.message_id, n.moment, coalesce(n.moment + p_keep_ms * interval '1 millisecond', 'infinity'), m.sent_at,
+        m.expires_at, m.dead_at, m.visible_at, m.last_read_at, p_destination_id, coalesce(m.read_count, m.delivery_count), m.stage, m.priority,
+        array_position(array['BEST_EFFORT_NONPERSISTENT', 'EXPRESS_NONPERSISTENT', 'RELIABLE_NONPERSISTENT',
+            'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], m.reliability) - 1,
+        m.delivery_mode = 'non-persistent', m.body is not null, m.content_type,
+        coalesce(convert_to(m.body, 'UTF8'), m.bytes, ''), m.headers - 'JMSXGroupFirstForConsumer',
+        m.correlation_id, m.reply_to, m.message_type, m.conversation_id, m.origin_queue, m.dead_reason
+    from unnest(p_messages, p_read_counts, p_visible_at, p_last_read_at) m(message_id, queue, body, bytes, content_type,
+        headers, priority, correlation_id, reply_to, message_type, conversation_id, delivery_mode, sent_at, expires_at,
+        delivery_count, redelivered, "position", stage, origin_queue, dead_reason, dead_at, reliability, read_count,
+        visible_at, last_read_at)
+    cross join n
+$$;
+
+COMMENT ON FUNCTION howdah._keep(p_destination_id integer, p_messages howdah.message[], p_keep_ms bigint, p_read_counts integer[], p_visible_at timestamp with time zone[], p_last_read_at timestamp with time zone[]) IS 'keep messages that this transaction consumes.';
+
 CREATE FUNCTION howdah._keep_body(p_message_id bigint, p_body bytea) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -9057,6 +9087,51 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._keep_body(p_message_id bigint, p_body bytea) IS 'store a body in howdah.bodies.';
+
+CREATE FUNCTION howdah._keep_held(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_positions bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform howdah._keep_stored(p_destination, h.messages, h.nonpersistent)
+    from (
+        with wanted as (
+            select distinct w.message_id, 9 - w.priority::bigint as rank, w.seq
+            from unnest(p_message_ids, p_priorities, p_positions) w(message_id, priority, seq)
+        )
+        select array_agg(f.message) as messages, f.nonpersistent
+        from (
+            select m as message, false as nonpersistent from wanted w join howdah.msgs m
+                on m.destination_id = p_destination.id and m.rank = w.rank and m.seq = w.seq
+                    and m.message_id = w.message_id
+            union all
+            select howdah._as_ready(n), true from wanted w join howdah.msgs_nonpersistent n
+                on n.destination_id = p_destination.id and n.rank = w.rank and n.seq = w.seq
+                    and n.message_id = w.message_id
+            union all
+            select howdah._as_ready(p), p.boot is not null from wanted w join howdah.parked p
+                on p.destination_id = p_destination.id and p.message_id = w.message_id
+        ) f
+        group by f.nonpersistent
+    ) h;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._keep_held(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_positions bigint[]) IS 'keep messages that the transaction holds and is about to consume.';
+
+CREATE FUNCTION howdah._keep_leased(p_destination howdah.destinations, p_rank smallint, p_lease bigint, p_message_ids bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform howdah._keep_stored(p_destination, array(
+        select howdah._unleased(l) from howdah.leased l
+        where l.destination_id = p_destination.id and l.rank = p_rank and l.seq >= p_lease << 20
+          and l.seq <= (p_lease << 20 | 1048575)
+          and (p_message_ids is null or l.message_id = any (p_message_ids))
+        order by l.seq for update), false);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._keep_leased(p_destination howdah.destinations, p_rank smallint, p_lease bigint, p_message_ids bigint[]) IS 'keep messages of a lease that the caller is about to acknowledge.';
 
 CREATE FUNCTION howdah._keep_link(p_name text, p_holder text) RETURNS boolean
     LANGUAGE plpgsql
@@ -9110,6 +9185,23 @@ $$;
 
 COMMENT ON FUNCTION howdah._keep_receipts(p_arrival_id integer, p_attempt uuid, p_started timestamp with time zone, p_message_ids bigint[], p_sent_ats timestamp with time zone[], p_local_ids bigint[], p_levels text[]) IS 'note what a batch brought, one row for each level.';
 
+CREATE FUNCTION howdah._keep_stored(p_destination howdah.destinations, p_messages howdah.msgs[], p_nonpersistent boolean) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if cardinality(p_messages) > 0 then
+        perform howdah._keep(p_destination.id, array(
+            select howdah._message(m, p_destination.name, p_nonpersistent,
+                case when pg_sequence_last_value(p_destination.failing) is null then 0
+                    else howdah._failures(p_destination.id, m.message_id, m.stage, m.conversation_id,
+                        howdah._group(m.headers, m.conversation_id)) end)
+            from unnest(p_messages) m), p_destination.keep_bodies_ms);
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._keep_stored(p_destination howdah.destinations, p_messages howdah.msgs[], p_nonpersistent boolean) IS 'keep messages that this transaction deletes from where they are stored.';
+
 CREATE FUNCTION howdah._kept_for(p_slot integer) RETURNS text
     LANGUAGE sql
     AS $$
@@ -9121,6 +9213,98 @@ CREATE FUNCTION howdah._kept_for(p_slot integer) RETURNS text
 $$;
 
 COMMENT ON FUNCTION howdah._kept_for(p_slot integer) IS 'why a closed table is not emptied: who needs so many of its messages.';
+
+CREATE TABLE howdah.kept_messages (
+    message_id bigint NOT NULL,
+    kept_at timestamp with time zone NOT NULL,
+    kept_until timestamp with time zone NOT NULL,
+    sent_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone,
+    dead_at timestamp with time zone,
+    visible_at timestamp with time zone,
+    last_read_at timestamp with time zone,
+    destination_id integer NOT NULL,
+    delivery_count integer NOT NULL,
+    stage smallint NOT NULL,
+    priority smallint NOT NULL,
+    reliability smallint NOT NULL,
+    nonpersistent boolean NOT NULL,
+    is_text boolean NOT NULL,
+    content_type text NOT NULL,
+    body bytea NOT NULL,
+    headers jsonb,
+    correlation_id text,
+    reply_to text,
+    message_type text,
+    conversation_id uuid,
+    origin_queue text,
+    dead_reason text
+)
+PARTITION BY RANGE (kept_at);
+
+COMMENT ON TABLE howdah.kept_messages IS 'Consumed messages of queues with keep_bodies_ms. What consumes the message inserts the row; partitioned by week.';
+
+COMMENT ON COLUMN howdah.kept_messages.message_id IS 'The message.';
+
+COMMENT ON COLUMN howdah.kept_messages.kept_at IS 'When it was consumed. Partitions are ranges of this.';
+
+COMMENT ON COLUMN howdah.kept_messages.kept_until IS 'From this time on nobody is shown it. infinity: it stays until somebody deletes it.';
+
+COMMENT ON COLUMN howdah.kept_messages.sent_at IS 'When send was called.';
+
+COMMENT ON COLUMN howdah.kept_messages.expires_at IS 'When it would have expired. NULL: never.';
+
+COMMENT ON COLUMN howdah.kept_messages.dead_at IS 'When it was moved to an exception destination. NULL: it was not.';
+
+COMMENT ON COLUMN howdah.kept_messages.visible_at IS 'Of a facade: until when its last reader had it. NULL: not known.';
+
+COMMENT ON COLUMN howdah.kept_messages.last_read_at IS 'Of a facade: when it was last read. NULL: not known.';
+
+COMMENT ON COLUMN howdah.kept_messages.destination_id IS 'The queue that it was consumed from.';
+
+COMMENT ON COLUMN howdah.kept_messages.delivery_count IS 'How often it was delivered; a facade''s count of reads.';
+
+COMMENT ON COLUMN howdah.kept_messages.stage IS 'How often the message was moved or replayed.';
+
+COMMENT ON COLUMN howdah.kept_messages.priority IS 'Its priority.';
+
+COMMENT ON COLUMN howdah.kept_messages.reliability IS 'Its level of reliability, 0 to 4.';
+
+COMMENT ON COLUMN howdah.kept_messages.nonpersistent IS 'True: it was a non-persistent message.';
+
+COMMENT ON COLUMN howdah.kept_messages.is_text IS 'True: body is UTF-8 text or JSON. False: bytes.';
+
+COMMENT ON COLUMN howdah.kept_messages.content_type IS 'MIME type of the body.';
+
+COMMENT ON COLUMN howdah.kept_messages.body IS 'The exact bytes of the whole body.';
+
+COMMENT ON COLUMN howdah.kept_messages.headers IS 'Application properties, a JSON object. NULL: none.';
+
+COMMENT ON COLUMN howdah.kept_messages.correlation_id IS 'JMSCorrelationID.';
+
+COMMENT ON COLUMN howdah.kept_messages.reply_to IS 'JMSReplyTo.';
+
+COMMENT ON COLUMN howdah.kept_messages.message_type IS 'JMSType.';
+
+COMMENT ON COLUMN howdah.kept_messages.conversation_id IS 'The conversation that it belonged to.';
+
+COMMENT ON COLUMN howdah.kept_messages.origin_queue IS 'The queue from which it was moved to an exception destination.';
+
+COMMENT ON COLUMN howdah.kept_messages.dead_reason IS 'Why it was moved to an exception destination.';
+
+CREATE FUNCTION howdah._kept_message(p_kept howdah.kept_messages, p_queue text) RETURNS howdah.message
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select row(p_kept.message_id, p_queue, case when p_kept.is_text then convert_from(p_kept.body, 'UTF8') end,
+        case when not p_kept.is_text then p_kept.body end, p_kept.content_type, p_kept.headers,
+        p_kept.priority::integer, p_kept.correlation_id, p_kept.reply_to, p_kept.message_type, p_kept.conversation_id,
+        case when p_kept.nonpersistent then 'non-persistent' else 'persistent' end, p_kept.sent_at, p_kept.expires_at,
+        p_kept.delivery_count, p_kept.delivery_count > 1, null::bigint, p_kept.stage::integer, p_kept.origin_queue,
+        p_kept.dead_reason, p_kept.dead_at, howdah._level_name(p_kept.reliability, p_kept.nonpersistent)
+    )::howdah.message
+$$;
+
+COMMENT ON FUNCTION howdah._kept_message(p_kept howdah.kept_messages, p_queue text) IS 'a kept message as callers see messages.';
 
 CREATE FUNCTION howdah._kept_resources() RETURNS TABLE(messages bigint, level integer)
     LANGUAGE sql STABLE
@@ -9136,6 +9320,37 @@ CREATE FUNCTION howdah._kept_resources() RETURNS TABLE(messages bigint, level in
 $$;
 
 COMMENT ON FUNCTION howdah._kept_resources() IS 'the messages that maintain_backlog counted last, and which thresholds they reach.';
+
+CREATE FUNCTION howdah._kept_rows(p_destination_id integer, p_max bigint, p_message_ids bigint[] DEFAULT NULL::bigint[], p_from timestamp with time zone DEFAULT NULL::timestamp with time zone, p_before timestamp with time zone DEFAULT NULL::timestamp with time zone, p_after_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_after_id bigint DEFAULT NULL::bigint, p_newest boolean DEFAULT false) RETURNS SETOF howdah.kept_messages
+    LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+begin
+    if p_newest then
+        return query
+        select k.* from howdah.kept_messages k
+        where k.destination_id = p_destination_id and k.kept_until > howdah.now()
+          and (p_message_ids is null or k.message_id = any (p_message_ids))
+          and (p_from is null or k.kept_at >= p_from) and (p_before is null or k.kept_at < p_before)
+          and (p_after_at is null or (k.kept_at, k.message_id) < (p_after_at, coalesce(p_after_id, -1)))
+        order by k.kept_at desc, k.message_id desc limit p_max;
+    else
+        return query
+        select k.* from howdah.kept_messages k
+        where k.destination_id = p_destination_id and k.kept_until > howdah.now()
+          and (p_message_ids is null or k.message_id = any (p_message_ids))
+          and (p_from is null or k.kept_at >= p_from) and (p_before is null or k.kept_at < p_before)
+          and (p_after_at is null
+               or (k.kept_at, k.message_id) > (p_after_at, coalesce(p_after_id, 9223372036854775807)))
+        order by k.kept_at, k.message_id limit p_max;
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._kept_rows(p_destination_id integer, p_max bigint, p_message_ids bigint[], p_from timestamp with time zone, p_before timestamp with time zone, p_after_at timestamp with time zone, p_after_id bigint, p_newest boolean) IS 'kept messages of a queue whose time has not come, by time and id.';
 
 CREATE FUNCTION howdah._lag(p_ack howdah.acks) RETURNS TABLE(behind bigint, oldest timestamp with time zone, delivered bigint)
     LANGUAGE plpgsql
@@ -10899,6 +11114,83 @@ $_$;
 
 COMMENT ON FUNCTION howdah._lose_unread(p_all boolean, p_reason text) IS 'journal the non-persistent topic messages that subscriptions have not read, and that are lost now.';
 
+CREATE FUNCTION howdah._maintain_kept() RETURNS bigint
+    LANGUAGE plpgsql
+    AS $_$
+declare
+    v_now timestamptz := howdah.now();
+    v_week timestamptz;
+    v_name text;
+    v_child record;
+    v_goes boolean;
+    v_count bigint := 0;
+begin
+    if not exists (select from howdah.destinations d where d.keep_bodies_ms is not null and d.dropped_at is null)
+       and not exists (select from howdah.kept_messages)
+       and not exists (select from pg_inherits i where i.inhparent = 'howdah.kept_messages'::regclass offset 1) then
+        return 0;
+    end if;
+    for v_week in
+        select g.monday at time zone 'UTC'
+        from generate_series(date_trunc('week', v_now at time zone 'UTC'),
+                             date_trunc('week', v_now at time zone 'UTC') + interval '8 weeks',
+                             interval '1 week') g(monday)
+    loop
+        v_name := 'kept_messages_' || to_char(v_week at time zone 'UTC', 'IYYY"w"IW');
+        continue when to_regclass('howdah.' || v_name) is not null
+            or exists (select from howdah.kept_messages_default k
+                       where k.kept_at >= v_week and k.kept_at < v_week + interval '7 days');
+        begin
+            execute format('create table howdah.%I (like howdah.kept_messages including defaults including constraints '
+                'including storage including indexes)', v_name);
+            execute format('alter table howdah.kept_messages attach partition howdah.%I for values from (%L) to (%L)',
+                v_name, v_week, v_week + interval '7 days');
+            execute format('comment on table howdah.%I is %L', v_name, 'Messages kept in one week.');
+            v_count := v_count + 1;
+        exception when lock_not_available then
+            perform howdah._report_blocked_maintenance('kept', v_name,
+                howdah._in_use(array['kept_messages', 'kept_messages_default']));
+            return v_count;
+        end;
+        perform howdah._report_blocked_maintenance('kept', v_name, null);
+    end loop;
+    for v_child in
+        select c.oid::regclass as child, c.relname::text as name,
+            to_date(substring(c.relname from '[0-9]{4}w[0-9]{2}$'), 'IYYY"w"IW')::timestamp at time zone 'UTC' as week
+        from pg_inherits i join pg_class c on c.oid = i.inhrelid
+        where i.inhparent = 'howdah.kept_messages'::regclass
+    loop
+        continue when v_child.week + interval '7 days' > v_now;
+        begin
+            execute format('select not exists (select from %s k where k.kept_until > %L) and %s', v_child.child, v_now,
+                case when v_child.week is null then format('exists (select from %s)', v_child.child) else 'true' end)
+            into v_goes;
+            if v_goes then
+                -- Nobody adds rows to a week that is over; the default partition is looked at again under its lock.
+                execute format('lock table %s in access exclusive mode', v_child.child);
+                execute format('select not exists (select from %s k where k.kept_until > %L)', v_child.child, v_now)
+                into v_goes;
+            end if;
+            if v_goes then
+                execute format(case when v_child.week is null then 'truncate %s' else 'drop table %s' end,
+                    v_child.child);
+                v_count := v_count + (v_child.week is not null)::integer;
+            else
+                execute format('delete from %s k where k.kept_until <= %L and exists (select from %s e '
+                    'where e.kept_until = ''infinity'')', v_child.child, v_now, v_child.child);
+            end if;
+            perform howdah._report_blocked_maintenance('kept', v_child.name, null);
+        exception when lock_not_available then
+            perform howdah._report_blocked_maintenance('kept', v_child.name,
+                howdah._in_use(array['kept_messages', v_child.name]));
+        end;
+    end loop;
+    return v_count;
+end
+$_$;
+
+COMMENT ON FUNCTION howdah._maintain_kept() IS 'create the partitions of kept_messages for the next weeks, and drop those that have nothing left to show.';
+
 CREATE FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer, p_level smallint) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -11557,7 +11849,8 @@ CREATE FUNCTION howdah._new_destination(p_name text) RETURNS howdah.destinations
             "exception_discard_reliability": "BEST_EFFORT_NONPERSISTENT", "discard_with_sender": false,
             "limit_behaviour": "reject",
             "send_timeout_ms": 30000,
-            "deduplication_window_ms": 300000, "stamp_user": false, "message_groups": "none",
+            "deduplication_window_ms": 300000, "stamp_user": false,
+            "keep_bodies_ms": null, "message_groups": "none",
             "delivery_policy": "shared"}' || howdah._preset('howdah'))
 $$;
 
@@ -12502,6 +12795,7 @@ CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind 
         ('queue', 'discard_with_sender', 'boolean', 0, 0, null, false),
         ('queue', 'producer_may_override', 'boolean', 0, 0, null, false),
         ('queue', 'stamp_user', 'boolean', 0, 0, null, false),
+        ('queue', 'keep_bodies_ms', 'integer', 1, 3155760000000, null, true),
         ('queue', 'message_groups', 'choice', 0, 0, array['none', 'transaction', 'sticky'], false),
         ('queue', 'delivery_policy', 'choice', 0, 0, array['shared', 'single', 'failover', 'round_robin'], false),
         ('topic', 'persistent', 'boolean', 0, 0, null, false),
@@ -14374,6 +14668,23 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._receive_by_lane(p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint, p_taken boolean) IS 'receive from a queue, lane by lane.';
+
+CREATE FUNCTION howdah._receive_keeping(p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint) RETURNS SETOF howdah.message
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_messages howdah.message[] := array(
+        select r from howdah._receive_by_lane(p_id, p_name, p_want, p_hold, p_selector, p_consumer, false) r);
+begin
+    if not p_hold and cardinality(v_messages) > 0 then
+        perform howdah._keep(p_id, v_messages, d.keep_bodies_ms) from howdah.destinations d
+        where d.id = p_id and d.keep_bodies_ms is not null;
+    end if;
+    return query select * from unnest(v_messages);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._receive_keeping(p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint) IS 'receive from a queue that keeps bodies.';
 
 CREATE FUNCTION howdah._receive_noting(p_queue text, p_max_messages integer, p_hold boolean, p_selector text, p_consumer bigint) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -19010,6 +19321,10 @@ begin
     end if;
     perform howdah._commit_needs(howdah._level_of((v_found.message).reliability, v_found.nonpersistent));
     return next howdah._message(v_found.message, p_queue.name, v_found.nonpersistent, v_failed.failures);
+    if p_queue.keep_bodies_ms is not null then
+        perform howdah._keep(p_queue.id, array[howdah._message(v_found.message, p_queue.name,
+            v_found.nonpersistent, v_failed.failures)], p_queue.keep_bodies_ms);
+    end if;
     perform howdah._journal(p_queue, 'consumed', array[p_message.message_id], v_found.nonpersistent, null, null,
         p_message.sent_at);
 end
@@ -20413,22 +20728,27 @@ declare
     v_persistent bigint[];
     v_nonpersistent bigint[];
     v_apart bigint[];
+    v_kept howdah.parked[];
     v_done bigint;
 begin
     if current_setting('howdah.commit_by_reliability', true) <> '' then
         perform howdah._note_acked(queue, lease, message_ids);
     end if;
     -- The usual case: the messages are in leased, and the lease has not ended. Nobody else takes these rows.
-    select d.id, d.journal_level <> 'off' as journaled, l.rank, howdah._has_role(d.receivers[1])
-            or d.receivers <> '{}' and howdah._has_right(d.id, 'receive') as allowed,
+    select d.id, d.journal_level <> 'off' as journaled, l.rank, d.keep_bodies_ms is null
+            and (howdah._has_role(d.receivers[1])
+                or d.receivers <> '{}' and howdah._has_right(d.id, 'receive')) as usual,
         message_ids is null and exists (select from howdah.parked p
             where p.destination_id = d.id and p.lease_id = lease) as parked
     into v_queue
     from howdah.destinations d left join howdah.leases l
         on l.lease_id = lease and l.destination_id = d.id and l.until > v_now
     where d.name = queue and d.dropped_at is null and d.kind = 'queue';
-    if v_queue.allowed is not true then
+    if v_queue.usual is not true then
         v_destination := howdah._destination(queue, 'receive');
+        if v_destination.keep_bodies_ms is not null then
+            perform howdah._keep_leased(v_destination, v_queue.rank, lease, message_ids);
+        end if;
     end if;
     with gone as (
         delete from howdah.leased m
@@ -20461,11 +20781,14 @@ begin
                 delete from howdah.parked p
                 where p.ctid = any (array(select l.ctid
                     from howdah._parked_of_lease(v_destination.id, lease, message_ids) l))
-                returning p.message_id, p.boot is not null as nonpersistent
+                returning p.message_id, p.boot is not null as nonpersistent, p as row
             )
             select array_agg(g.message_id) filter (where not g.nonpersistent),
-                array_agg(g.message_id) filter (where g.nonpersistent)
-            into v_persistent, v_nonpersistent from gone g;
+                array_agg(g.message_id) filter (where g.nonpersistent),
+                array_agg(g.row) filter (where v_destination.keep_bodies_ms is not null)
+            into v_persistent, v_nonpersistent, v_kept from gone g;
+            perform howdah._keep_stored(v_destination, array_agg(howdah._as_ready(k)), k.boot is not null)
+            from unnest(v_kept) k group by k.boot is not null;
             perform howdah._journal(v_destination, 'consumed', v_persistent, false, null, 'held');
             perform howdah._journal(v_destination, 'consumed', v_nonpersistent, true, null, 'held');
             v_done := v_done + coalesce(cardinality(v_persistent), 0) + coalesce(cardinality(v_nonpersistent), 0);
@@ -20841,6 +21164,7 @@ begin
         producer_may_override = v_new.producer_may_override,
         exception_discard_reliability = v_new.exception_discard_reliability,
         discard_with_sender = v_new.discard_with_sender, stamp_user = v_new.stamp_user,
+        keep_bodies_ms = v_new.keep_bodies_ms,
         message_groups = v_new.message_groups, delivery_policy = v_new.delivery_policy,
         groups_at = case when (v_new.message_groups, v_new.delivery_policy) = (d.message_groups, d.delivery_policy)
             then d.groups_at else howdah.now() end,
@@ -21293,6 +21617,44 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.browse(queue text, max_messages integer, after_priority integer, after_position bigint, only_id bigint, selector text, correlation_id text) IS 'look at ready messages without disturbing anyone.';
+
+CREATE FUNCTION howdah.browse_kept(queue text, max_messages integer DEFAULT 100, after_kept_at timestamp with time zone DEFAULT NULL::timestamp with time zone, after_id bigint DEFAULT NULL::bigint, only_id bigint DEFAULT NULL::bigint, newest_first boolean DEFAULT false) RETURNS TABLE(message_id bigint, kept_at timestamp with time zone, kept_until timestamp with time zone, body text, bytes bytea, content_type text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, delivery_mode text, sent_at timestamp with time zone, expires_at timestamp with time zone, delivery_count integer, origin_queue text, dead_reason text, dead_at timestamp with time zone, reliability text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_destination howdah.destinations := howdah._queue(queue, 'browse');
+    v_whole boolean := howdah._sees_bodies(v_destination.name);
+    v_kept howdah.kept_messages;
+    v_message howdah.message;
+begin
+    if max_messages is null or max_messages not between 1 and 10000 then
+        raise exception using errcode = 'HD005',
+            message = format('max_messages must be 1 to 10000, not %s', coalesce(max_messages::text, 'NULL'));
+    elsif (after_kept_at is null) <> (after_id is null) then
+        raise exception using errcode = 'HD005', message = 'after_kept_at and after_id come together',
+            hint = 'Pass kept_at and message_id of the last message shown.';
+    end if;
+    for v_kept in
+        select r.* from howdah._kept_rows(v_destination.id, max_messages,
+            case when only_id is not null then array[only_id] end, null, null, after_kept_at, after_id,
+            coalesce(newest_first, false)) r
+    loop
+        v_message := howdah._kept_message(v_kept, v_destination.name);
+        if not v_whole then
+            v_message := howdah._redacted(v_message);
+        end if;
+        return query select v_message.message_id, v_kept.kept_at, nullif(v_kept.kept_until, 'infinity'),
+            v_message.body, v_message.bytes,
+            v_message.content_type, v_message.headers, v_message.priority, v_message.correlation_id,
+            v_message.reply_to, v_message.message_type, v_message.conversation_id, v_message.delivery_mode,
+            v_message.sent_at, v_message.expires_at, v_message.delivery_count, v_message.origin_queue,
+            v_message.dead_reason, v_message.dead_at, v_message.reliability;
+    end loop;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.browse_kept(queue text, max_messages integer, after_kept_at timestamp with time zone, after_id bigint, only_id bigint, newest_first boolean) IS 'look at messages that were consumed and that their queue keeps (docs/kept-bodies.md).';
 
 CREATE FUNCTION howdah.cancel_attempt(queue text, attempt_id uuid) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -22010,6 +22372,36 @@ $$;
 
 COMMENT ON FUNCTION howdah.delay_until(at timestamp with time zone) IS 'the time left until a point in time, for the argument delay of howdah.send.';
 
+CREATE FUNCTION howdah.delete_kept(queue text, message_ids bigint[] DEFAULT NULL::bigint[], kept_before timestamp with time zone DEFAULT NULL::timestamp with time zone, reason text DEFAULT NULL::text) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_destination howdah.destinations := howdah._queue(queue, 'admin');
+    v_count bigint;
+begin
+    if message_ids is not null and kept_before is not null then
+        raise exception using errcode = 'HD005', message = 'message_ids and kept_before do not go together',
+            hint = 'Give one of them.';
+    end if;
+    delete from howdah.kept_messages k
+    where k.destination_id = v_destination.id and (message_ids is null or k.message_id = any (message_ids))
+      and (kept_before is null or k.kept_at < kept_before);
+    get diagnostics v_count = row_count;
+    if v_count > 0 then
+        perform howdah._record_act('purged', v_destination.id, '{}', null,
+            concat_ws(': ', format('%s kept messages', v_count), nullif(reason, '')));
+    end if;
+    return v_count;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.delete_kept(queue text, message_ids bigint[], kept_before timestamp with time zone, reason text) IS 'delete kept messages of a queue before their time.';
+
 CREATE FUNCTION howdah.discard(queue text, message_ids bigint[] DEFAULT NULL::bigint[], reason text DEFAULT NULL::text, origin text DEFAULT NULL::text, error_class text DEFAULT NULL::text, fingerprint text DEFAULT NULL::text, older_than timestamp with time zone DEFAULT NULL::timestamp with time zone, newer_than timestamp with time zone DEFAULT NULL::timestamp with time zone, selector text DEFAULT NULL::text, max_messages bigint DEFAULT NULL::bigint, dry_run boolean DEFAULT false) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -22157,6 +22549,7 @@ begin
     end if;
     perform howdah._adopt(v_destination.id);  -- it comes back by no late message
     perform howdah._end_destination(v_destination.id);
+    delete from howdah.kept_messages k where k.destination_id = v_destination.id;
     return v_discarded;
 end
 $$;
@@ -24536,12 +24929,12 @@ begin
             null::bigint as wal_bytes, s.is_hidden as hidden,
             case when s.is_hidden then 'See it as a superuser, or: grant pg_read_all_stats to '
                     || quote_ident(current_user)
-                when s.state like 'idle in transaction%' or s.xact_start <= v_now - min_age
+                when s.state like 'idle in transaction%' or v_now - s.xact_start >= min_age
                     then format('Have it commit, or end it: select pg_terminate_backend(%s)', s.pid) end as advice
         from session s
         left join held h on h.pid = s.pid
         left join waits w on w.pid = s.pid
-        where s.xact_start <= v_now - min_age or w.blocks > 0 or s.datid is null
+        where v_now - s.xact_start >= min_age or w.blocks > 0 or s.datid is null
            or s.is_hidden and s.held_back is not null
         union all
         select 'prepared', x.gid, x.owner::text, null, null, 'prepared', x.prepared, null,
@@ -24810,6 +25203,11 @@ CREATE FUNCTION howdah.list_storage() RETURNS TABLE(table_name text, bytes bigin
         sum(pg_stat_get_dead_tuples(t.relid))::bigint, max(greatest(pg_stat_get_last_vacuum_time(t.relid),
             pg_stat_get_last_autovacuum_time(t.relid))), '{}'
     from pg_partition_tree('howdah.journal') t where t.isleaf
+    union all
+    select 'kept_messages', sum(pg_total_relation_size(t.relid))::bigint,
+        sum(pg_stat_get_live_tuples(t.relid))::bigint, sum(pg_stat_get_dead_tuples(t.relid))::bigint,
+        max(greatest(pg_stat_get_last_vacuum_time(t.relid), pg_stat_get_last_autovacuum_time(t.relid))), '{}'
+    from pg_partition_tree('howdah.kept_messages') t where t.isleaf
     order by 1
 $$;
 
@@ -25457,6 +25855,7 @@ begin
             return v_count;
         end;
     end loop;
+    v_count := v_count + howdah._maintain_kept();
     perform howdah.maintain_totals();
     for v_child in
         select c.oid::regclass as child, c.relname::text as name,
@@ -26915,7 +27314,9 @@ begin
         pg_sequence_last_value(d.special) is null as plain, d.message_groups = 'transaction' as grouped,
         d.search, coalesce(pg_sequence_last_value(d.search), 0) as hint,
         howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as due,
+        d.keep_bodies_ms is not null as keeps,
         case when not hold and selector is null and consumer is null and not d.receiving_paused
+            and d.keep_bodies_ms is null
             and (current_setting('howdah.commit_by_reliability', true) <> '') is not true
             and (howdah._has_role(d.receivers[1]) or d.receivers <> '{}' and howdah._has_right(d.id, 'receive'))
             then max_messages end as usual
@@ -27019,8 +27420,10 @@ begin
             v_queue.plain);
         return;
     end if;
-    if v_queue.receiving_paused then
-        perform howdah._refuse_paused(v_queue.id);
+    if v_queue.receiving_paused or v_queue.keeps then
+        perform howdah._refuse_paused(v_queue.id) where v_queue.receiving_paused;
+        return query select * from howdah._receive_keeping(v_queue.id, queue, max_messages, hold, selector, consumer);
+        return;
     end if;
     return query select * from howdah._receive_by_lane(v_queue.id, queue, max_messages - v_taken, hold, selector,
         consumer, v_taken > 0);
@@ -27122,6 +27525,10 @@ begin
     perform howdah._remove(v_found.message, v_found.place);
     perform howdah._commit_needs(howdah._level_of((v_found.message).reliability, v_found.nonpersistent));
     return next howdah._message(v_found.message, v_destination.name, v_found.nonpersistent, v_failures);
+    if v_destination.keep_bodies_ms is not null then
+        perform howdah._keep(v_destination.id, array[howdah._message(v_found.message, v_destination.name,
+            v_found.nonpersistent, v_failures)], v_destination.keep_bodies_ms);
+    end if;
     perform howdah._journal(v_destination, 'consumed', array[v_attempt.message_id], v_found.nonpersistent, null, null,
         (v_found.message).sent_at);
 end
@@ -27804,6 +28211,61 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.replay_edited(queue text, message_id bigint, body text, bytes bytea, headers jsonb, content_type text, target text, discard boolean, reason text) IS 'send a corrected copy of a message to where it came from, or to another queue.';
+
+CREATE FUNCTION howdah.replay_kept(queue text, message_ids bigint[] DEFAULT NULL::bigint[], target text DEFAULT NULL::text, max_messages bigint DEFAULT NULL::bigint, kept_from timestamp with time zone DEFAULT NULL::timestamp with time zone, kept_before timestamp with time zone DEFAULT NULL::timestamp with time zone, reason text DEFAULT NULL::text, dry_run boolean DEFAULT false) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_source howdah.destinations := howdah._queue(queue, 'admin');
+    v_target howdah.destinations := howdah._queue(coalesce(target, queue), 'admin');
+    v_kept howdah.kept_messages;
+    v_missing bigint;
+    v_copy bigint;
+    v_originals bigint[] := '{}';
+    v_copies bigint[] := '{}';
+    v_count bigint := 0;
+begin
+    if max_messages < 0 then
+        raise exception using errcode = 'HD005', message = format('max_messages %s is negative', max_messages);
+    elsif message_ids is not null and (kept_from is not null or kept_before is not null) then
+        raise exception using errcode = 'HD005', message = 'message_ids and a time do not go together',
+            hint = 'Give one of them.';
+    elsif v_target.kind <> 'queue' then
+        raise exception using errcode = 'HD005', message = format('%s is a subscription, not a queue',
+            quote_literal(v_target.name)),
+            hint = 'Kept messages are sent to a queue.';
+    end if;
+    select w.id into v_missing
+    from unnest(message_ids) w(id)
+    left join (select k.message_id from howdah._kept_rows(v_source.id, null, message_ids) k) r on r.message_id = w.id
+    where r.message_id is null limit 1;
+    if found then
+        raise exception using errcode = 'HD013', message = format('queue %s keeps no message %s',
+            quote_literal(queue), coalesce(v_missing::text, 'NULL')),
+            hint = 'See howdah.browse_kept(queue).';
+    end if;
+    for v_kept in
+        select r.* from howdah._kept_rows(v_source.id, max_messages, message_ids, kept_from, kept_before) r
+    loop
+        v_count := v_count + 1;
+        continue when dry_run;
+        v_copy := howdah._send_to(v_target, v_kept.body, v_kept.is_text, v_kept.content_type,
+            case when v_target.stamp_user then howdah._stamped(v_kept.headers, howdah._caller())
+                else coalesce(v_kept.headers, '{}') end
+                || jsonb_build_object('howdah_replayed_from', v_kept.message_id),
+            v_kept.priority, v_kept.correlation_id, v_kept.reply_to, v_kept.message_type, v_kept.conversation_id, null,
+            null, howdah._level_name(v_kept.reliability, v_kept.nonpersistent), true, null, howdah._caller());
+        v_originals := v_originals || v_kept.message_id;
+        v_copies := v_copies || v_copy;
+    end loop;
+    perform howdah._record_act('resent', v_source.id, v_originals || array_remove(v_copies, null), v_target.id, reason);
+    return v_count;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.replay_kept(queue text, message_ids bigint[], target text, max_messages bigint, kept_from timestamp with time zone, kept_before timestamp with time zone, reason text, dry_run boolean) IS 'send kept messages of a queue again, to that queue or another one.';
 
 CREATE FUNCTION howdah.report_slow_consumer(queue text, facts jsonb DEFAULT '{}'::jsonb) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -29219,6 +29681,7 @@ begin
     v_row.backout_count := replace(v_row.backout_count, 'hardened', 'recorded');
     v_row.message_groups := 'none';
     v_row.delivery_policy := 'shared';
+    v_row.keep_bodies_ms := null;
     v_row := howdah._with_options(v_row, options - 'prioritized');
     v_row.kind := 'subscription';
     v_row.journal_level_at := v_row.created_at;
@@ -30469,7 +30932,7 @@ CREATE TABLE howdah.operator_acts (
     CONSTRAINT ck_operator_acts_act CHECK (
 CASE
     WHEN (destination_id IS NULL) THEN (act = ANY (ARRAY['paused'::text, 'quiesced'::text, 'stopped'::text, 'resumed'::text]))
-    ELSE (act = ANY (ARRAY['sent'::text, 'replayed'::text, 'edited'::text, 'moved'::text, 'parked'::text, 'retried'::text, 'discarded'::text, 'purged'::text, 'paused'::text, 'resumed'::text, 'cancelled'::text, 'fired'::text, 'sought'::text, 'ended'::text]))
+    ELSE (act = ANY (ARRAY['sent'::text, 'replayed'::text, 'edited'::text, 'resent'::text, 'moved'::text, 'parked'::text, 'retried'::text, 'discarded'::text, 'purged'::text, 'paused'::text, 'resumed'::text, 'cancelled'::text, 'fired'::text, 'sought'::text, 'ended'::text]))
 END)
 );
 
@@ -30485,11 +30948,11 @@ COMMENT ON COLUMN howdah.operator_acts.other_destination_id IS 'Where replayed, 
 
 COMMENT ON COLUMN howdah.operator_acts.actor IS 'The role that did it.';
 
-COMMENT ON COLUMN howdah.operator_acts.act IS 'sent (by hand), replayed, edited, moved, parked, retried, discarded, purged; paused or resumed (a queue, schedule or link), cancelled or fired (a schedule, by hand), sought (a subscription) or ended (somebody else''s consumer); of the engine paused, quiesced, stopped or resumed.';
+COMMENT ON COLUMN howdah.operator_acts.act IS 'sent (by hand), replayed, edited, resent (a kept message), moved, parked, retried, discarded, purged; paused or resumed (a queue, schedule or link), cancelled or fired (a schedule, by hand), sought (a subscription) or ended (somebody else''s consumer); of the engine paused, quiesced, stopped or resumed.';
 
 COMMENT ON COLUMN howdah.operator_acts.reason IS 'Why, in the operator''s words.';
 
-COMMENT ON COLUMN howdah.operator_acts.message_ids IS 'The messages of one call. For edited, the original and its copy.';
+COMMENT ON COLUMN howdah.operator_acts.message_ids IS 'The messages of one call. For edited and resent, originals and their copies.';
 
 COMMENT ON COLUMN howdah.operator_acts.incident_id IS 'The last incident of any message before the act. NULL: there was none.';
 
@@ -31615,6 +32078,35 @@ COMMENT ON COLUMN howdah.journal_totals.event IS 'As in journal; moved_in and re
 
 COMMENT ON COLUMN howdah.journal_totals.messages IS 'Messages counted so far, up to engine.totals_snapshot.';
 
+CREATE TABLE howdah.kept_messages_default (
+    message_id bigint CONSTRAINT kept_messages_message_id_not_null NOT NULL,
+    kept_at timestamp with time zone CONSTRAINT kept_messages_kept_at_not_null NOT NULL,
+    kept_until timestamp with time zone CONSTRAINT kept_messages_kept_until_not_null NOT NULL,
+    sent_at timestamp with time zone CONSTRAINT kept_messages_sent_at_not_null NOT NULL,
+    expires_at timestamp with time zone,
+    dead_at timestamp with time zone,
+    visible_at timestamp with time zone,
+    last_read_at timestamp with time zone,
+    destination_id integer CONSTRAINT kept_messages_destination_id_not_null NOT NULL,
+    delivery_count integer CONSTRAINT kept_messages_delivery_count_not_null NOT NULL,
+    stage smallint CONSTRAINT kept_messages_stage_not_null NOT NULL,
+    priority smallint CONSTRAINT kept_messages_priority_not_null NOT NULL,
+    reliability smallint CONSTRAINT kept_messages_reliability_not_null NOT NULL,
+    nonpersistent boolean CONSTRAINT kept_messages_nonpersistent_not_null NOT NULL,
+    is_text boolean CONSTRAINT kept_messages_is_text_not_null NOT NULL,
+    content_type text CONSTRAINT kept_messages_content_type_not_null NOT NULL,
+    body bytea CONSTRAINT kept_messages_body_not_null NOT NULL,
+    headers jsonb,
+    correlation_id text,
+    reply_to text,
+    message_type text,
+    conversation_id uuid,
+    origin_queue text,
+    dead_reason text
+);
+
+COMMENT ON TABLE howdah.kept_messages_default IS 'Kept messages of weeks that have no partition of their own.';
+
 ALTER TABLE howdah.lanes ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME howdah.lanes_id_seq
     START WITH 1
@@ -32377,6 +32869,8 @@ COMMENT ON COLUMN howdah.xa_transactions.decided_at IS 'When it was decided. NUL
 
 ALTER TABLE ONLY howdah.journal ATTACH PARTITION howdah.journal_default DEFAULT;
 
+ALTER TABLE ONLY howdah.kept_messages ATTACH PARTITION howdah.kept_messages_default DEFAULT;
+
 ALTER TABLE ONLY howdah.alembic_version
     ADD CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num);
 
@@ -32665,6 +33159,12 @@ CREATE INDEX ix_group_owners_consumer_id ON howdah.group_owners USING btree (con
 
 CREATE INDEX ix_journal_xid ON ONLY howdah.journal USING brin (xid) WITH (pages_per_range='32');
 
+CREATE INDEX ix_kept_messages_message ON ONLY howdah.kept_messages USING btree (destination_id, message_id);
+
+CREATE INDEX ix_kept_messages_time ON ONLY howdah.kept_messages USING btree (destination_id, kept_at, message_id);
+
+CREATE INDEX ix_kept_messages_until ON ONLY howdah.kept_messages USING brin (kept_until);
+
 CREATE INDEX ix_lanes_destination ON howdah.lanes USING btree (destination_id, rank, place);
 
 CREATE INDEX ix_leases_destination_id ON howdah.leases USING btree (destination_id, rank, until);
@@ -32733,6 +33233,12 @@ CREATE INDEX ix_worker_figures_xid ON howdah.worker_figures USING brin (xid) WIT
 
 CREATE INDEX journal_default_xid_idx ON howdah.journal_default USING brin (xid) WITH (pages_per_range='32');
 
+CREATE INDEX kept_messages_default_destination_id_kept_at_message_id_idx ON howdah.kept_messages_default USING btree (destination_id, kept_at, message_id);
+
+CREATE INDEX kept_messages_default_destination_id_message_id_idx ON howdah.kept_messages_default USING btree (destination_id, message_id);
+
+CREATE INDEX kept_messages_default_kept_until_idx ON howdah.kept_messages_default USING brin (kept_until);
+
 CREATE UNIQUE INDEX uq_acks_id ON howdah.acks USING btree (id);
 
 CREATE UNIQUE INDEX uq_destinations_name ON howdah.destinations USING btree (name) WHERE (dropped_at IS NULL);
@@ -32750,6 +33256,12 @@ CREATE UNIQUE INDEX uq_poison_details_failure_key ON howdah.poison_details USING
 CREATE UNIQUE INDEX uq_schedules_name ON howdah.schedules USING btree (name) WHERE ((name IS NOT NULL) AND (state <> 'cancelled'::text));
 
 ALTER INDEX howdah.ix_journal_xid ATTACH PARTITION howdah.journal_default_xid_idx;
+
+ALTER INDEX howdah.ix_kept_messages_time ATTACH PARTITION howdah.kept_messages_default_destination_id_kept_at_message_id_idx;
+
+ALTER INDEX howdah.ix_kept_messages_message ATTACH PARTITION howdah.kept_messages_default_destination_id_message_id_idx;
+
+ALTER INDEX howdah.ix_kept_messages_until ATTACH PARTITION howdah.kept_messages_default_kept_until_idx;
 
 CREATE TRIGGER note_changed AFTER UPDATE ON howdah.destination_grants REFERENCING OLD TABLE AS so_before NEW TABLE AS now_so FOR EACH STATEMENT EXECUTE FUNCTION howdah._note_rights();
 
@@ -33408,7 +33920,13 @@ REVOKE ALL ON FUNCTION howdah._journal_since(p_since pg_snapshot, p_until pg_sna
 
 REVOKE ALL ON FUNCTION howdah._journal_totals(p_id integer, p_fresh boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._keep(p_destination_id integer, p_messages howdah.message[], p_keep_ms bigint, p_read_counts integer[], p_visible_at timestamp with time zone[], p_last_read_at timestamp with time zone[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._keep_body(p_message_id bigint, p_body bytea) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._keep_held(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_positions bigint[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._keep_leased(p_destination howdah.destinations, p_rank smallint, p_lease bigint, p_message_ids bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._keep_link(p_name text, p_holder text) FROM PUBLIC;
 
@@ -33416,9 +33934,15 @@ REVOKE ALL ON FUNCTION howdah._keep_lock(p_name text, p_holder text, p_now times
 
 REVOKE ALL ON FUNCTION howdah._keep_receipts(p_arrival_id integer, p_attempt uuid, p_started timestamp with time zone, p_message_ids bigint[], p_sent_ats timestamp with time zone[], p_local_ids bigint[], p_levels text[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._keep_stored(p_destination howdah.destinations, p_messages howdah.msgs[], p_nonpersistent boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._kept_for(p_slot integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._kept_message(p_kept howdah.kept_messages, p_queue text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._kept_resources() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._kept_rows(p_destination_id integer, p_max bigint, p_message_ids bigint[], p_from timestamp with time zone, p_before timestamp with time zone, p_after_at timestamp with time zone, p_after_id bigint, p_newest boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lag(p_ack howdah.acks) FROM PUBLIC;
 
@@ -33549,6 +34073,8 @@ REVOKE ALL ON FUNCTION howdah._lose(p_destination howdah.destinations, p_bodies 
 REVOKE ALL ON FUNCTION howdah._lose_nonpersistent(p_all boolean, p_reason text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lose_unread(p_all boolean, p_reason text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._maintain_kept() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer, p_level smallint) FROM PUBLIC;
 
@@ -33757,6 +34283,8 @@ REVOKE ALL ON FUNCTION howdah._read_published(p_destination howdah.destinations,
 REVOKE ALL ON FUNCTION howdah._receive_any(p_pattern text, p_want integer, p_hold boolean, p_selector text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._receive_by_lane(p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint, p_taken boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._receive_keeping(p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._receive_noting(p_queue text, p_max_messages integer, p_hold boolean, p_selector text, p_consumer bigint) FROM PUBLIC;
 
@@ -34267,6 +34795,11 @@ GRANT ALL ON FUNCTION howdah.browse(queue text, max_messages integer, after_prio
 GRANT ALL ON FUNCTION howdah.browse(queue text, max_messages integer, after_priority integer, after_position bigint, only_id bigint, selector text, correlation_id text) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.browse(queue text, max_messages integer, after_priority integer, after_position bigint, only_id bigint, selector text, correlation_id text) TO howdah_consumer;
 
+REVOKE ALL ON FUNCTION howdah.browse_kept(queue text, max_messages integer, after_kept_at timestamp with time zone, after_id bigint, only_id bigint, newest_first boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.browse_kept(queue text, max_messages integer, after_kept_at timestamp with time zone, after_id bigint, only_id bigint, newest_first boolean) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.browse_kept(queue text, max_messages integer, after_kept_at timestamp with time zone, after_id bigint, only_id bigint, newest_first boolean) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.browse_kept(queue text, max_messages integer, after_kept_at timestamp with time zone, after_id bigint, only_id bigint, newest_first boolean) TO howdah_consumer;
+
 REVOKE ALL ON FUNCTION howdah.cancel_attempt(queue text, attempt_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.cancel_attempt(queue text, attempt_id uuid) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.cancel_attempt(queue text, attempt_id uuid) TO howdah_consumer;
@@ -34386,6 +34919,9 @@ GRANT ALL ON FUNCTION howdah.default_options(preset text) TO howdah_producer;
 REVOKE ALL ON FUNCTION howdah.delay_until(at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.delay_until(at timestamp with time zone) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.delay_until(at timestamp with time zone) TO howdah_producer;
+
+REVOKE ALL ON FUNCTION howdah.delete_kept(queue text, message_ids bigint[], kept_before timestamp with time zone, reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.delete_kept(queue text, message_ids bigint[], kept_before timestamp with time zone, reason text) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.discard(queue text, message_ids bigint[], reason text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, selector text, max_messages bigint, dry_run boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.discard(queue text, message_ids bigint[], reason text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, selector text, max_messages bigint, dry_run boolean) TO howdah_admin;
@@ -35154,6 +35690,9 @@ GRANT ALL ON FUNCTION howdah.replay(queue text, message_ids bigint[], target tex
 
 REVOKE ALL ON FUNCTION howdah.replay_edited(queue text, message_id bigint, body text, bytes bytea, headers jsonb, content_type text, target text, discard boolean, reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.replay_edited(queue text, message_id bigint, body text, bytes bytea, headers jsonb, content_type text, target text, discard boolean, reason text) TO howdah_admin;
+
+REVOKE ALL ON FUNCTION howdah.replay_kept(queue text, message_ids bigint[], target text, max_messages bigint, kept_from timestamp with time zone, kept_before timestamp with time zone, reason text, dry_run boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.replay_kept(queue text, message_ids bigint[], target text, max_messages bigint, kept_from timestamp with time zone, kept_before timestamp with time zone, reason text, dry_run boolean) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.report_slow_consumer(queue text, facts jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.report_slow_consumer(queue text, facts jsonb) TO howdah_admin;

@@ -45,6 +45,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     ),
     "Evidence and notices": (
         "journal_level",
+        "keep_bodies_ms",
         "log_table",
         "log_queue",
         "clean_incidents",

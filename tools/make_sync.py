@@ -32,6 +32,7 @@ PAIRS = {
     "aio/admin/audits.py": "admin/audits.py",
     "aio/admin/changes.py": "admin/changes.py",
     "aio/admin/instances.py": "admin/instances.py",
+    "aio/admin/kept.py": "admin/kept.py",
     "aio/admin/links.py": "admin/links.py",
     "aio/admin/logs.py": "admin/logs.py",
     "aio/admin/objects.py": "admin/objects.py",

@@ -23,10 +23,10 @@ from ..calls.search import (
     page,
     shown,
 )
-from ..calls.verbs import Verbs
+from .kept import Kept
 
 
-class Search(Verbs):
+class Search(Kept):
     """The verbs of searches over anything that runs a call."""
 
     def find_messages(

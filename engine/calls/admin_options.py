@@ -79,6 +79,7 @@ class QueueOptions(TypedDict, total=False):
     producer_may_override: bool
     discard_with_sender: bool
     stamp_user: bool
+    keep_bodies_ms: int | None
     message_groups: Literal["none", "transaction", "sticky"]
     delivery_policy: Literal["shared", "single", "failover", "round_robin"]
 

@@ -84,3 +84,8 @@ SUBSCRIPTION_COLUMNS = (
 TRANSACTION_COLUMNS = (
     "gid, transaction, prepared_at, owner, age, ours, before_start, rolls_back, commit_with, rollback_with"
 )
+KEPT_COLUMNS = (
+    "message_id, kept_at, kept_until, body, bytes, content_type, headers, priority, correlation_id, reply_to,"
+    " message_type, conversation_id, delivery_mode, sent_at, expires_at, delivery_count, origin_queue, dead_reason,"
+    " dead_at, reliability"
+)

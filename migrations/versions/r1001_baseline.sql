@@ -403,6 +403,7 @@ CREATE TABLE howdah.destinations (
     room REGCLASS,
     tickets REGCLASS,
     process_expired BOOLEAN DEFAULT false NOT NULL,
+    keep_bodies_ms BIGINT,
     message_groups TEXT DEFAULT 'none' NOT NULL,
     delivery_policy TEXT DEFAULT 'shared' NOT NULL,
     groups_at TIMESTAMP WITH TIME ZONE,
@@ -421,6 +422,7 @@ CREATE TABLE howdah.destinations (
     CONSTRAINT ck_destinations_own_max_message_bytes CHECK (own_max_message_bytes > 0),
     CONSTRAINT ck_destinations_default_priority CHECK (default_priority BETWEEN 0 AND 9),
     CONSTRAINT ck_destinations_default_time_to_live_ms CHECK (default_time_to_live_ms > 0),
+    CONSTRAINT ck_destinations_keep_bodies_ms CHECK (keep_bodies_ms > 0),
     CONSTRAINT ck_destinations_reliability CHECK (array_position(ARRAY['BEST_EFFORT_NONPERSISTENT', 'EXPRESS_NONPERSISTENT', 'RELIABLE_NONPERSISTENT', 'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], default_reliability) <= array_position(ARRAY['BEST_EFFORT_NONPERSISTENT', 'EXPRESS_NONPERSISTENT', 'RELIABLE_NONPERSISTENT', 'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], max_reliability)),
     CONSTRAINT ck_destinations_journal_level CHECK (journal_level IN ('off', 'exits', 'full')),
     CONSTRAINT ck_destinations_preset CHECK (preset IN ('howdah', 'websphere', 'websphere_mq', 'service_broker', 'activemq', 'sun_mq')),
@@ -517,6 +519,7 @@ COMMENT ON COLUMN howdah.destinations.deduplication_window_ms IS 'Milliseconds f
 COMMENT ON COLUMN howdah.destinations.room IS 'A sequence: the last ticket that sends may use without counting. howdah._reserve describes it. NULL: no limit applies.';
 COMMENT ON COLUMN howdah.destinations.tickets IS 'A sequence: the tickets that sends draw under a limit. NULL: no limit applies.';
 COMMENT ON COLUMN howdah.destinations.process_expired IS 'True: expired messages go to the exception destination. False: they are gone.';
+COMMENT ON COLUMN howdah.destinations.keep_bodies_ms IS 'Milliseconds that a consumed message stays readable, in kept_messages. NULL: it is gone at once.';
 COMMENT ON COLUMN howdah.destinations.message_groups IS 'Order within groups (header JMSXGroupID, or else the conversation): none, transaction (a group belongs to one transaction at a time) or sticky (it belongs to one consumer until that goes).';
 COMMENT ON COLUMN howdah.destinations.delivery_policy IS 'Who gets messages: shared (whoever asks), single (one open consumer, no second one), failover (the first open consumer) or round_robin (open consumers in turn).';
 COMMENT ON COLUMN howdah.destinations.groups_at IS 'When message_groups or delivery_policy last changed. An audit expects order for what was sent since. NULL: never.';
@@ -841,7 +844,7 @@ CREATE TABLE howdah.operator_acts (
     message_ids BIGINT[] NOT NULL,
     incident_id BIGINT,
     CONSTRAINT pk_operator_acts PRIMARY KEY (act_id),
-    CONSTRAINT ck_operator_acts_act CHECK (CASE WHEN destination_id IS NULL THEN act IN ('paused', 'quiesced', 'stopped', 'resumed') ELSE act IN ('sent', 'replayed', 'edited', 'moved', 'parked', 'retried', 'discarded', 'purged', 'paused', 'resumed', 'cancelled', 'fired', 'sought', 'ended') END)
+    CONSTRAINT ck_operator_acts_act CHECK (CASE WHEN destination_id IS NULL THEN act IN ('paused', 'quiesced', 'stopped', 'resumed') ELSE act IN ('sent', 'replayed', 'edited', 'resent', 'moved', 'parked', 'retried', 'discarded', 'purged', 'paused', 'resumed', 'cancelled', 'fired', 'sought', 'ended') END)
 );
 COMMENT ON TABLE howdah.operator_acts IS 'What operators did with messages, queues, schedules and so on, and who they were. INSERT-only; kept for engine.journal_retention_days.';
 COMMENT ON COLUMN howdah.operator_acts.act_id IS 'Number of the act.';
@@ -849,9 +852,9 @@ COMMENT ON COLUMN howdah.operator_acts.at IS 'When it was done.';
 COMMENT ON COLUMN howdah.operator_acts.destination_id IS 'The destination the messages were in. NULL: it was done to the engine.';
 COMMENT ON COLUMN howdah.operator_acts.other_destination_id IS 'Where replayed, edited or moved messages went.';
 COMMENT ON COLUMN howdah.operator_acts.actor IS 'The role that did it.';
-COMMENT ON COLUMN howdah.operator_acts.act IS 'sent (by hand), replayed, edited, moved, parked, retried, discarded, purged; paused or resumed (a queue, schedule or link), cancelled or fired (a schedule, by hand), sought (a subscription) or ended (somebody else''s consumer); of the engine paused, quiesced, stopped or resumed.';
+COMMENT ON COLUMN howdah.operator_acts.act IS 'sent (by hand), replayed, edited, resent (a kept message), moved, parked, retried, discarded, purged; paused or resumed (a queue, schedule or link), cancelled or fired (a schedule, by hand), sought (a subscription) or ended (somebody else''s consumer); of the engine paused, quiesced, stopped or resumed.';
 COMMENT ON COLUMN howdah.operator_acts.reason IS 'Why, in the operator''s words.';
-COMMENT ON COLUMN howdah.operator_acts.message_ids IS 'The messages of one call. For edited, the original and its copy.';
+COMMENT ON COLUMN howdah.operator_acts.message_ids IS 'The messages of one call. For edited and resent, originals and their copies.';
 COMMENT ON COLUMN howdah.operator_acts.incident_id IS 'The last incident of any message before the act. NULL: there was none.';
 
 CREATE TABLE howdah.quarantines (
@@ -919,6 +922,65 @@ COMMENT ON COLUMN howdah.instance_positions.upto IS 'It is reading the changes t
 COMMENT ON COLUMN howdah.instance_positions.last_change IS 'The last change that it read. NULL: none.';
 COMMENT ON COLUMN howdah.instance_positions.missed IS 'Changes that it missed while it was away.';
 COMMENT ON COLUMN howdah.instance_positions.read_at IS 'When it last read.';
+
+CREATE TABLE howdah.kept_messages (
+    message_id BIGINT NOT NULL,
+    kept_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    kept_until TIMESTAMP WITH TIME ZONE NOT NULL,
+    sent_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    expires_at TIMESTAMP WITH TIME ZONE,
+    dead_at TIMESTAMP WITH TIME ZONE,
+    visible_at TIMESTAMP WITH TIME ZONE,
+    last_read_at TIMESTAMP WITH TIME ZONE,
+    destination_id INTEGER NOT NULL,
+    delivery_count INTEGER NOT NULL,
+    stage SMALLINT NOT NULL,
+    priority SMALLINT NOT NULL,
+    reliability SMALLINT NOT NULL,
+    nonpersistent BOOLEAN NOT NULL,
+    is_text BOOLEAN NOT NULL,
+    content_type TEXT NOT NULL,
+    body BYTEA NOT NULL,
+    headers JSONB,
+    correlation_id TEXT,
+    reply_to TEXT,
+    message_type TEXT,
+    conversation_id UUID,
+    origin_queue TEXT,
+    dead_reason TEXT
+)
+ PARTITION BY RANGE (kept_at);
+CREATE INDEX ix_kept_messages_message ON howdah.kept_messages (destination_id, message_id);
+CREATE INDEX ix_kept_messages_time ON howdah.kept_messages (destination_id, kept_at, message_id);
+CREATE INDEX ix_kept_messages_until ON howdah.kept_messages USING brin (kept_until);
+COMMENT ON TABLE howdah.kept_messages IS 'Consumed messages of queues with keep_bodies_ms. What consumes the message inserts the row; partitioned by week.';
+COMMENT ON COLUMN howdah.kept_messages.message_id IS 'The message.';
+COMMENT ON COLUMN howdah.kept_messages.kept_at IS 'When it was consumed. Partitions are ranges of this.';
+COMMENT ON COLUMN howdah.kept_messages.kept_until IS 'From this time on nobody is shown it. infinity: it stays until somebody deletes it.';
+COMMENT ON COLUMN howdah.kept_messages.sent_at IS 'When send was called.';
+COMMENT ON COLUMN howdah.kept_messages.expires_at IS 'When it would have expired. NULL: never.';
+COMMENT ON COLUMN howdah.kept_messages.dead_at IS 'When it was moved to an exception destination. NULL: it was not.';
+COMMENT ON COLUMN howdah.kept_messages.visible_at IS 'Of a facade: until when its last reader had it. NULL: not known.';
+COMMENT ON COLUMN howdah.kept_messages.last_read_at IS 'Of a facade: when it was last read. NULL: not known.';
+COMMENT ON COLUMN howdah.kept_messages.destination_id IS 'The queue that it was consumed from.';
+COMMENT ON COLUMN howdah.kept_messages.delivery_count IS 'How often it was delivered; a facade''s count of reads.';
+COMMENT ON COLUMN howdah.kept_messages.stage IS 'How often the message was moved or replayed.';
+COMMENT ON COLUMN howdah.kept_messages.priority IS 'Its priority.';
+COMMENT ON COLUMN howdah.kept_messages.reliability IS 'Its level of reliability, 0 to 4.';
+COMMENT ON COLUMN howdah.kept_messages.nonpersistent IS 'True: it was a non-persistent message.';
+COMMENT ON COLUMN howdah.kept_messages.is_text IS 'True: body is UTF-8 text or JSON. False: bytes.';
+COMMENT ON COLUMN howdah.kept_messages.content_type IS 'MIME type of the body.';
+COMMENT ON COLUMN howdah.kept_messages.body IS 'The exact bytes of the whole body.';
+COMMENT ON COLUMN howdah.kept_messages.headers IS 'Application properties, a JSON object. NULL: none.';
+COMMENT ON COLUMN howdah.kept_messages.correlation_id IS 'JMSCorrelationID.';
+COMMENT ON COLUMN howdah.kept_messages.reply_to IS 'JMSReplyTo.';
+COMMENT ON COLUMN howdah.kept_messages.message_type IS 'JMSType.';
+COMMENT ON COLUMN howdah.kept_messages.conversation_id IS 'The conversation that it belonged to.';
+COMMENT ON COLUMN howdah.kept_messages.origin_queue IS 'The queue from which it was moved to an exception destination.';
+COMMENT ON COLUMN howdah.kept_messages.dead_reason IS 'Why it was moved to an exception destination.';
+
+CREATE TABLE howdah.kept_messages_default PARTITION OF howdah.kept_messages DEFAULT;
+COMMENT ON TABLE howdah.kept_messages_default IS 'Kept messages of weeks that have no partition of their own.';
 
 CREATE TABLE howdah.lanes (
     id BIGINT GENERATED ALWAYS AS IDENTITY,

@@ -18,6 +18,7 @@ as $$
             "exception_discard_reliability": "BEST_EFFORT_NONPERSISTENT", "discard_with_sender": false,
             "limit_behaviour": "reject",
             "send_timeout_ms": 30000,
-            "deduplication_window_ms": 300000, "stamp_user": false, "message_groups": "none",
+            "deduplication_window_ms": 300000, "stamp_user": false,
+            "keep_bodies_ms": null, "message_groups": "none",
             "delivery_policy": "shared"}' || howdah._preset('howdah'))
 $$;

@@ -5,8 +5,8 @@
 --          master of changes is away.
 -- Role     howdah_admin
 --
--- Its listeners and links are dropped, too. A message is not lost if its sender commits after the drop, or a receiver
--- rolls back. howdah.maintain_dropped() finds it and moves it to the system exception destination.
+-- Its listeners, links and kept messages go, too. A message is not lost if its sender commits after the drop, or a
+-- receiver rolls back. howdah.maintain_dropped() finds it and moves it to the system exception destination.
 create or replace function howdah.drop_queue(queue text, force boolean default false) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -30,6 +30,7 @@ begin
     end if;
     perform howdah._adopt(v_destination.id);  -- it comes back by no late message
     perform howdah._end_destination(v_destination.id);
+    delete from howdah.kept_messages k where k.destination_id = v_destination.id;
     return v_discarded;
 end
 $$;

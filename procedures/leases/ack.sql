@@ -19,22 +19,27 @@ declare
     v_persistent bigint[];
     v_nonpersistent bigint[];
     v_apart bigint[];
+    v_kept howdah.parked[];
     v_done bigint;
 begin
     if current_setting('howdah.commit_by_reliability', true) <> '' then
         perform howdah._note_acked(queue, lease, message_ids);
     end if;
     -- The usual case: the messages are in leased, and the lease has not ended. Nobody else takes these rows.
-    select d.id, d.journal_level <> 'off' as journaled, l.rank, howdah._has_role(d.receivers[1])
-            or d.receivers <> '{}' and howdah._has_right(d.id, 'receive') as allowed,
+    select d.id, d.journal_level <> 'off' as journaled, l.rank, d.keep_bodies_ms is null
+            and (howdah._has_role(d.receivers[1])
+                or d.receivers <> '{}' and howdah._has_right(d.id, 'receive')) as usual,
         message_ids is null and exists (select from howdah.parked p
             where p.destination_id = d.id and p.lease_id = lease) as parked
     into v_queue
     from howdah.destinations d left join howdah.leases l
         on l.lease_id = lease and l.destination_id = d.id and l.until > v_now
     where d.name = queue and d.dropped_at is null and d.kind = 'queue';
-    if v_queue.allowed is not true then
+    if v_queue.usual is not true then
         v_destination := howdah._destination(queue, 'receive');
+        if v_destination.keep_bodies_ms is not null then
+            perform howdah._keep_leased(v_destination, v_queue.rank, lease, message_ids);
+        end if;
     end if;
     with gone as (
         delete from howdah.leased m
@@ -67,11 +72,14 @@ begin
                 delete from howdah.parked p
                 where p.ctid = any (array(select l.ctid
                     from howdah._parked_of_lease(v_destination.id, lease, message_ids) l))
-                returning p.message_id, p.boot is not null as nonpersistent
+                returning p.message_id, p.boot is not null as nonpersistent, p as row
             )
             select array_agg(g.message_id) filter (where not g.nonpersistent),
-                array_agg(g.message_id) filter (where g.nonpersistent)
-            into v_persistent, v_nonpersistent from gone g;
+                array_agg(g.message_id) filter (where g.nonpersistent),
+                array_agg(g.row) filter (where v_destination.keep_bodies_ms is not null)
+            into v_persistent, v_nonpersistent, v_kept from gone g;
+            perform howdah._keep_stored(v_destination, array_agg(howdah._as_ready(k)), k.boot is not null)
+            from unnest(v_kept) k group by k.boot is not null;
             perform howdah._journal(v_destination, 'consumed', v_persistent, false, null, 'held');
             perform howdah._journal(v_destination, 'consumed', v_nonpersistent, true, null, 'held');
             v_done := v_done + coalesce(cardinality(v_persistent), 0) + coalesce(cardinality(v_nonpersistent), 0);

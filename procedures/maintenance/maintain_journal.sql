@@ -54,6 +54,7 @@ begin
             return v_count;
         end;
     end loop;
+    v_count := v_count + howdah._maintain_kept();
     perform howdah.maintain_totals();
     for v_child in
         select c.oid::regclass as child, c.relname::text as name,

@@ -19,6 +19,9 @@ declare
     v_oldest_nonpersistent timestamptz;
     v_apart bigint[];
 begin
+    if p_destination.keep_bodies_ms is not null and p_event = 'consumed' then
+        perform howdah._keep_held(p_destination, p_message_ids, p_priorities, p_positions);
+    end if;
     with wanted as (
         select distinct w.message_id, 9 - w.priority::bigint as rank, w.seq
         from unnest(p_message_ids, p_priorities, p_positions) w(message_id, priority, seq)

@@ -37,6 +37,10 @@ begin
     end if;
     perform howdah._commit_needs(howdah._level_of((v_found.message).reliability, v_found.nonpersistent));
     return next howdah._message(v_found.message, p_queue.name, v_found.nonpersistent, v_failed.failures);
+    if p_queue.keep_bodies_ms is not null then
+        perform howdah._keep(p_queue.id, array[howdah._message(v_found.message, p_queue.name,
+            v_found.nonpersistent, v_failed.failures)], p_queue.keep_bodies_ms);
+    end if;
     perform howdah._journal(p_queue, 'consumed', array[p_message.message_id], v_found.nonpersistent, null, null,
         p_message.sent_at);
 end

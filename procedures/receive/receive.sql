@@ -50,7 +50,9 @@ begin
         pg_sequence_last_value(d.special) is null as plain, d.message_groups = 'transaction' as grouped,
         d.search, coalesce(pg_sequence_last_value(d.search), 0) as hint,
         howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as due,
+        d.keep_bodies_ms is not null as keeps,
         case when not hold and selector is null and consumer is null and not d.receiving_paused
+            and d.keep_bodies_ms is null
             and (current_setting('howdah.commit_by_reliability', true) <> '') is not true
             and (howdah._has_role(d.receivers[1]) or d.receivers <> '{}' and howdah._has_right(d.id, 'receive'))
             then max_messages end as usual
@@ -154,8 +156,10 @@ begin
             v_queue.plain);
         return;
     end if;
-    if v_queue.receiving_paused then
-        perform howdah._refuse_paused(v_queue.id);
+    if v_queue.receiving_paused or v_queue.keeps then
+        perform howdah._refuse_paused(v_queue.id) where v_queue.receiving_paused;
+        return query select * from howdah._receive_keeping(v_queue.id, queue, max_messages, hold, selector, consumer);
+        return;
     end if;
     return query select * from howdah._receive_by_lane(v_queue.id, queue, max_messages - v_taken, hold, selector,
         consumer, v_taken > 0);

@@ -81,6 +81,10 @@ begin
     perform howdah._remove(v_found.message, v_found.place);
     perform howdah._commit_needs(howdah._level_of((v_found.message).reliability, v_found.nonpersistent));
     return next howdah._message(v_found.message, v_destination.name, v_found.nonpersistent, v_failures);
+    if v_destination.keep_bodies_ms is not null then
+        perform howdah._keep(v_destination.id, array[howdah._message(v_found.message, v_destination.name,
+            v_found.nonpersistent, v_failures)], v_destination.keep_bodies_ms);
+    end if;
     perform howdah._journal(v_destination, 'consumed', array[v_attempt.message_id], v_found.nonpersistent, null, null,
         (v_found.message).sent_at);
 end

@@ -62,12 +62,12 @@ begin
             null::bigint as wal_bytes, s.is_hidden as hidden,
             case when s.is_hidden then 'See it as a superuser, or: grant pg_read_all_stats to '
                     || quote_ident(current_user)
-                when s.state like 'idle in transaction%' or s.xact_start <= v_now - min_age
+                when s.state like 'idle in transaction%' or v_now - s.xact_start >= min_age
                     then format('Have it commit, or end it: select pg_terminate_backend(%s)', s.pid) end as advice
         from session s
         left join held h on h.pid = s.pid
         left join waits w on w.pid = s.pid
-        where s.xact_start <= v_now - min_age or w.blocks > 0 or s.datid is null
+        where v_now - s.xact_start >= min_age or w.blocks > 0 or s.datid is null
            or s.is_hidden and s.held_back is not null
         union all
         select 'prepared', x.gid, x.owner::text, null, null, 'prepared', x.prepared, null,

@@ -21,5 +21,10 @@ as $$
         sum(pg_stat_get_dead_tuples(t.relid))::bigint, max(greatest(pg_stat_get_last_vacuum_time(t.relid),
             pg_stat_get_last_autovacuum_time(t.relid))), '{}'
     from pg_partition_tree('howdah.journal') t where t.isleaf
+    union all
+    select 'kept_messages', sum(pg_total_relation_size(t.relid))::bigint,
+        sum(pg_stat_get_live_tuples(t.relid))::bigint, sum(pg_stat_get_dead_tuples(t.relid))::bigint,
+        max(greatest(pg_stat_get_last_vacuum_time(t.relid), pg_stat_get_last_autovacuum_time(t.relid))), '{}'
+    from pg_partition_tree('howdah.kept_messages') t where t.isleaf
     order by 1
 $$;

@@ -285,6 +285,21 @@ def dead_letters(e: Engine) -> None:
 
 
 @feature
+def kept_bodies(e: Engine) -> None:
+    """Messages that stay readable once they are consumed, and are sent again."""
+    e.queue("keeping", keep_bodies_ms=3600000)
+    ids = e.send("keeping", 6)
+    e.receive("keeping", 2)
+    e.rows("select howdah.receive_message('keeping', %s)", ids[2])
+    (lease, *_), *_ = e.rows("select lease from howdah.lease('keeping', 2, '1 minute')")
+    e.rows("select howdah.ack('keeping', %s)", lease)
+    assert e.one("select howdah.replay_kept('keeping', %s)", ids[:2]) == 2
+    assert e.one("select howdah.replay_kept('keeping', target => 'second')") == 5
+    e.receive("keeping", 2)
+    assert e.one("select howdah.delete_kept('keeping', %s)", ids[:1]) == 1
+
+
+@feature
 def poison_procedures(e: Engine) -> None:
     """A function of the application deals with two messages at their limit, leaves one, and fails with one."""
     e.rows(

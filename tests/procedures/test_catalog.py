@@ -267,7 +267,7 @@ def test_dynamic_sql_is_run_for_partitions_sequences_storage_selectors_and_poiso
         "selector_matches", "_page", "_forward_to_bridges", "_select_history", "_selected_messages",
         "maintain_topics", "_still_needed", "_empty_slot", "rebase_topics", "_walk_rows", "_forget_selections",
         "_look_ahead", "set_storage", "_browse_selected", "_call_poison_procedure", "_drop_prepared",
-        "_lose_unread", "_found"
+        "_lose_unread", "_found", "_maintain_kept"
     }  # fmt: skip
 
 

@@ -22,10 +22,10 @@ from ...calls.search import (
     page,
     shown,
 )
-from ..verbs import AsyncVerbs
+from .kept import AsyncKept
 
 
-class AsyncSearch(AsyncVerbs):
+class AsyncSearch(AsyncKept):
     """The verbs of searches over anything that runs a call."""
 
     async def find_messages(
