@@ -31,10 +31,7 @@ begin
         execute format('create view pgmq.%I as select * from pgmq._rows(%s)', v_queue, v_id);
         execute format('create trigger change instead of delete or update on pgmq.%I'
             ' for each row execute function pgmq._change_row()', v_queue);
-        execute format('create view pgmq.%I as select a.msg_id, a.read_ct, a.enqueued_at, a.last_read_at, a.archived_at,'
-            ' a.vt, a.message, a.headers from pgmq.archived a where a.destination_id = %s and pgmq._sees(%s)',
-            v_archive, v_id, v_id);
-        execute format('alter view pgmq.%I set (security_barrier)', v_archive);
+        execute format('create view pgmq.%I as select * from pgmq._archived_rows(%s)', v_archive, v_id);
         execute format('create trigger change instead of insert or delete or update on pgmq.%I'
             ' for each row execute function pgmq._change_archive()', v_archive);
         execute format('grant select on pgmq.%I, pgmq.%I to %s', v_queue, v_archive, v_readers);

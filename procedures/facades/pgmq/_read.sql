@@ -48,7 +48,7 @@ begin
         left join howdah.lanes l on l.destination_id = d.id and l.rank = d.main_rank and l.place = 0
             and l.head is not null
     where d.name = lower(p_queue) and d.dropped_at is null and d.kind = 'queue' and not d.receiving_paused
-      and d.main_rank >= 0 and d.max_failed_deliveries = 0
+      and d.main_rank >= 0 and d.max_failed_deliveries = 0 and not (p_pop and d.keep_bodies_ms is not null)
       and current_setting('howdah.commit_by_reliability', true) <> '' is not true;
     if v_queue.allowed is not true or not v_queue.usual then
         return query select * from pgmq._read_otherwise(p_queue, v_until, p_qty, p_conditional, p_pop);

@@ -29,21 +29,6 @@ create table if not exists pgmq.topic_bindings (
 );
 comment on table pgmq.topic_bindings is 'Which queues get a copy of a message with a routing key.';
 
-create table if not exists pgmq.archived (
-    destination_id integer not null,
-    msg_id bigint not null,
-    read_ct integer not null default 0,
-    enqueued_at timestamptz not null default howdah.now(),
-    last_read_at timestamptz,
-    archived_at timestamptz not null default howdah.now(),
-    vt timestamptz not null,
-    message jsonb,
-    headers jsonb,
-    constraint archived_pkey primary key (destination_id, msg_id)
-);
-create index if not exists archived_archived_at on pgmq.archived (destination_id, archived_at);
-comment on table pgmq.archived is 'The archived messages of all queues. The view a_<queue> shows those of one.';
-
 do $$
 begin
     if to_regtype('pgmq.message_record') is null then

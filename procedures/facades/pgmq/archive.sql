@@ -6,9 +6,18 @@
 create or replace function pgmq.archive(queue_name text, msg_id bigint) returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
     set plan_cache_mode = force_generic_plan
-as $$ begin return exists (select from pgmq._archive(queue_name, array[msg_id])); end $$;
+as $$ begin return pgmq._archive(queue_name, array[msg_id], true) is not null; end $$;
 
 create or replace function pgmq.archive(queue_name text, msg_ids bigint[]) returns setof bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
     set plan_cache_mode = force_generic_plan
-as $$ begin return query select * from pgmq._archive(queue_name, msg_ids); end $$;
+as $$
+declare
+    v_gone bigint[] := pgmq._archive(queue_name, msg_ids, true);
+begin
+    return query
+    select pgmq._number(d.id, g.id)
+    from howdah.destinations d cross join unnest(v_gone) g(id)
+    where d.name = lower(queue_name) and d.dropped_at is null;
+end
+$$;

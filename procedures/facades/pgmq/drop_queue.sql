@@ -20,7 +20,6 @@ begin
              where d.name = lower(queue_name) and d.dropped_at is null and d.kind = 'queue');
     if v_id is not null then
         perform howdah.drop_queue(lower(queue_name), true);
-        delete from pgmq.archived a where a.destination_id = v_id;
     end if;
     execute format('drop view if exists pgmq.%I, pgmq.%I', v_view, v_archive);
     delete from pgmq.meta m where lower(m.queue_name) = lower(drop_queue.queue_name);
