@@ -6,7 +6,7 @@
 --
 -- p_way: fill (all of the oldest group, then the next), turn (the first of each group, then the second) or head (only
 -- the first of each). A group whose first message is hidden gives none. The groups are locked before the messages are
--- looked at, so that two readers never share a group.
+-- looked at, and no more groups than are needed. So two readers never share a group.
 create or replace function pgmq._read_groups(p_queue text, p_vt interval, p_qty bigint, p_way text)
 returns setof pgmq.message_record
 language plpgsql volatile
@@ -15,7 +15,9 @@ as $$
 declare
     v_now timestamptz := howdah.now();
     v_queue record;
-    v_groups text[];
+    v_group record;
+    v_groups text[] := '{}';
+    v_found bigint := 0;
     v_chosen bigint[];
 begin
     if p_qty < 0 then
@@ -34,14 +36,16 @@ begin
             message = format('queue %s gives messages by its own order, not by groups of pgmq', quote_literal(p_queue));
     end if;
     perform howdah._return_leases(v_queue.id, null, v_now);
-    v_groups := array(
-        select g.key
-        from (
-            select o.key, min(o.seq) as first from pgmq._group_members(v_queue.id, v_now) o
-            group by o.key having (array_agg(o.visible order by o.seq))[1] order by 2 offset 0
-        ) g
-        where pg_try_advisory_xact_lock(howdah._lock_key('group', v_queue.id || ':' || g.key))
-        limit p_qty);
+    for v_group in
+        select o.key, count(*) filter (where o.visible) as messages from pgmq._group_members(v_queue.id, v_now) o
+        group by o.key having (array_agg(o.visible order by o.seq))[1] order by min(o.seq)
+    loop
+        exit when p_qty is not null and v_found >= p_qty;
+        if pg_try_advisory_xact_lock(howdah._lock_key('group', v_queue.id || ':' || v_group.key)) then
+            v_groups := v_groups || v_group.key;
+            v_found := v_found + case when p_way = 'fill' then v_group.messages else 1 end;
+        end if;
+    end loop;
     v_chosen := array(
         select m.message_id
         from (
