@@ -1,5 +1,5 @@
--- pgmq._is_usual(p_destination): whether all messages of a queue lie in its main lane or are parked there, and nothing but
--- their numbers gives them an order.
+-- pgmq._is_usual(p_destination): whether all messages of a queue lie in its main lane or are parked there, and nothing
+-- but their numbers gives them an order.
 --
 -- Returns  boolean.
 -- Role     internal

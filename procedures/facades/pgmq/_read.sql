@@ -1,5 +1,5 @@
--- pgmq._read(p_queue, p_vt, p_qty, p_conditional, p_pop): take the visible messages with the lowest numbers, out of sight
--- or for good.
+-- pgmq._read(p_queue, p_vt, p_qty, p_conditional, p_pop): take the visible messages with the lowest numbers, out of
+-- sight or for good.
 --
 -- Returns  the messages.
 -- Raises   as pgmq._refuse; 2201W p_qty is negative; and as howdah.receive.
@@ -68,8 +68,8 @@ begin
         from pgmq._find(v_queue.id, v_queue.rank, v_queue.headed, v_left, p_conditional, v_now, v_parked) f;
         if not p_pop then
             perform howdah._open_lane(v_queue.id, v_queue.rank, 0) where v_parked.head is null;
-            return query select * from pgmq._hide(v_queue.id, v_queue.rank, v_seqs, true, coalesce(v_due, '{}'), v_until,
-                v_now);
+            return query select * from pgmq._hide(v_queue.id, v_queue.rank, v_seqs, true,
+                coalesce(v_due, '{}'), v_until, v_now);
         else
             return query select * from pgmq._consume(v_queue.id, v_queue.rank, v_seqs, true, v_due, v_queue.journaled,
                 v_now);
@@ -80,7 +80,8 @@ begin
         if v_way > 0 then
             continue when v_way = 1 and v_left < p_qty;  -- what came back is for the next call
             select n.positions, n.locked into v_seqs, v_locked
-            from howdah._next_positions(v_queue.lane, v_way, v_left::integer, case when v_left < p_qty then 0 end, false) n;
+            from howdah._next_positions(v_queue.lane, v_way, v_left::integer,
+                case when v_left < p_qty then 0 end, false) n;
             continue when coalesce(cardinality(v_seqs), 0) = 0;
         else
             continue when v_queue.backlog is not true;

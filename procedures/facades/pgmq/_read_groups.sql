@@ -30,7 +30,8 @@ begin
     where d.name = lower(p_queue) and d.dropped_at is null and d.kind = 'queue' and not d.receiving_paused;
     if v_queue.allowed is not true then
         perform pgmq._refuse(p_queue, 'receive');
-        raise exception using errcode = 'HD009', message = format('receiving from queue %s is paused', quote_literal(p_queue));
+        raise exception using errcode = 'HD009',
+            message = format('receiving from queue %s is paused', quote_literal(p_queue));
     elsif not v_queue.usual then
         raise exception using errcode = 'feature_not_supported',
             message = format('queue %s gives messages by its own order, not by groups of pgmq', quote_literal(p_queue));

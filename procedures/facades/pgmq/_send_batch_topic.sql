@@ -1,5 +1,5 @@
--- pgmq._send_batch_topic(p_routing_key, p_messages, p_headers, p_vt): send many messages to each queue that is bound to a
--- pattern which the routing key matches.
+-- pgmq._send_batch_topic(p_routing_key, p_messages, p_headers, p_vt): send many messages to each queue that is bound to
+-- a pattern which the routing key matches.
 --
 -- Returns  one row a message and queue: queue_name and msg_id.
 -- Raises   as pgmq.send_batch_topic.

@@ -18,8 +18,8 @@ begin
             message = 'null value in column "vt" violates not-null constraint';
     end if;
     v_ids := howdah._send_batch(p_destination,
-        array(select convert_to(coalesce(m.message::text, ''), 'UTF8') from unnest(p_messages) with ordinality m(message, n)
-            order by m.n),
+        array(select convert_to(coalesce(m.message::text, ''), 'UTF8')
+            from unnest(p_messages) with ordinality m(message, n) order by m.n),
         true, 'application/json', p_headers, null, null, null, null, null, null, interval '1 day', null, true);
     update howdah.parked p
     set due_at = p_vt,

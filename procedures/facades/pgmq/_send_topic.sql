@@ -1,5 +1,5 @@
--- pgmq._send_topic(p_routing_key, p_message, p_headers, p_delay): send a message to each queue that is bound to a pattern
--- which the routing key matches.
+-- pgmq._send_topic(p_routing_key, p_message, p_headers, p_delay): send a message to each queue that is bound to a
+-- pattern which the routing key matches.
 --
 -- Returns  the number of queues (integer).
 -- Raises   as pgmq.send_topic.

@@ -1,5 +1,5 @@
--- pgmq.convert_archive_partitioned(table_name, partition_interval, retention_interval, leading_partition): do nothing, for
--- archives need no partitions.
+-- pgmq.convert_archive_partitioned(table_name, partition_interval, retention_interval, leading_partition): do nothing,
+-- for archives need no partitions.
 --
 -- Role     howdah_admin
 create or replace function pgmq.convert_archive_partitioned(

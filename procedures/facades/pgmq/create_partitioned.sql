@@ -1,8 +1,8 @@
 -- pgmq.create_partitioned(queue_name, partition_interval, retention_interval, premake): create a queue that pgmq would
 -- partition.
 --
--- Raises   P0001 a bad name, or premake is below 1; HD003 a name that howdah does not allow; HD010 not allowed; HD027 the
---          engine is full.
+-- Raises   P0001 a bad name, or premake is below 1; HD003 a name that howdah does not allow; HD010 not allowed; HD027
+--          the engine is full.
 -- Role     howdah_admin
 --
 -- howdah needs no partitions: a queue gives its space back. Nothing is ever deleted because of its age, so

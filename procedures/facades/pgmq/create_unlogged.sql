@@ -1,4 +1,5 @@
--- pgmq.create_unlogged(queue_name): create a queue that pgmq would keep in an unlogged table. If it is there, nothing happens.
+-- pgmq.create_unlogged(queue_name): create a queue that pgmq would keep in an unlogged table. If it is there, nothing
+-- happens.
 --
 -- Raises   P0001 a bad name; HD003 a name that howdah does not allow; HD010 not allowed; HD027 the engine is full.
 -- Role     howdah_admin

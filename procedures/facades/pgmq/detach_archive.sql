@@ -5,6 +5,6 @@ create or replace function pgmq.detach_archive(queue_name text) returns void
 language plpgsql volatile
 as $$
 begin
-    raise warning 'detach_archive(queue_name) is deprecated and is a no-op. It will be removed in PGMQ v2.0. Archive tables are no longer member objects.';
+    raise warning 'detach_archive(queue_name) does nothing';
 end
 $$;

@@ -31,7 +31,7 @@ create or replace function pgmq.drop_queue(queue_name text, partitioned boolean)
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 begin
-    raise warning 'drop_queue(queue_name, partitioned) is deprecated and will be removed in PGMQ v2.0. Use drop_queue(queue_name) instead';
+    raise warning 'drop_queue(queue_name, partitioned) does what drop_queue(queue_name) does';
     perform pgmq.drop_queue(queue_name);
     return true;
 end

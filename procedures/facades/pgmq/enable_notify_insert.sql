@@ -1,4 +1,5 @@
--- pgmq.enable_notify_insert(queue_name, throttle_interval_ms): have sends through the facade notify pgmq.q_<queue>.INSERT.
+-- pgmq.enable_notify_insert(queue_name, throttle_interval_ms): have sends through the facade notify
+-- pgmq.q_<queue>.INSERT.
 --
 -- Raises   P0001 a negative interval, or no such queue; HD010 not allowed.
 -- Role     howdah_admin

@@ -13,7 +13,8 @@ declare
 begin
     select queue_name, count(*), extract(epoch from v_now - max(s.sent_at))::integer,
         extract(epoch from v_now - min(s.sent_at))::integer,
-        coalesce(pg_sequence_last_value(v_destination.positions), 0), v_now, count(*) filter (where s.due_at <= v_now), null
+        coalesce(pg_sequence_last_value(v_destination.positions), 0), v_now,
+        count(*) filter (where s.due_at <= v_now), null
     into v_result
     from (
         select m.sent_at, m.sent_at as due_at from howdah.msgs m where m.destination_id = v_destination.id

@@ -2,7 +2,8 @@
 --
 -- Returns  the messages, those with the lowest numbers first.
 -- Raises   42P01 no such queue; 2201W qty is negative; 23502 vt is NULL; 0A000 a condition for a queue with an order of
---          its own; HD009 receiving is paused; HD010 not allowed; HD016, HD019, HD023, HD024, HD032, HD040 as howdah.receive.
+--          its own; HD009 receiving is paused; HD010 not allowed; HD016, HD019, HD023, HD024, HD032, HD040 as
+--          howdah.receive.
 -- Role     howdah_consumer howdah_admin
 --
 -- Each read counts in read_ct. conditional: only messages that contain this JSON.

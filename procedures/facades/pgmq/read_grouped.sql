@@ -1,4 +1,5 @@
--- pgmq.read_grouped(queue_name, vt, qty): read visible messages, as many as possible of the group of the oldest one, then of the next group.
+-- pgmq.read_grouped(queue_name, vt, qty): read visible messages, as many as possible of the group of the oldest one,
+-- then of the next group.
 --
 -- Returns  the messages, which are hidden for vt seconds.
 -- Raises   42P01 no such queue; 2201W qty is negative; HD009 receiving is paused; HD010 not allowed.

@@ -1,4 +1,5 @@
--- pgmq.read_grouped_head_with_poll(queue_name, vt, qty, …): as pgmq.read_grouped_head, and wait for the first message.
+-- pgmq.read_grouped_head_with_poll(queue_name, vt, qty, …): as pgmq.read_grouped_head, and wait for the first
+-- message.
 --
 -- Returns  as pgmq.read_grouped_head.
 -- Raises   as pgmq.read_grouped_head.

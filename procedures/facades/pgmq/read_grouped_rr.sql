@@ -1,4 +1,5 @@
--- pgmq.read_grouped_rr(queue_name, vt, qty): read visible messages of all groups in turn, the groups with the oldest first.
+-- pgmq.read_grouped_rr(queue_name, vt, qty): read visible messages of all groups in turn, the groups with the oldest
+-- first.
 --
 -- Returns  the messages, which are hidden for vt seconds.
 -- Raises   42P01 no such queue; 2201W qty is negative; HD009 receiving is paused; HD010 not allowed.

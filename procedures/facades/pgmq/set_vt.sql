@@ -15,7 +15,11 @@ create or replace function pgmq.set_vt(queue_name text, msg_id bigint, vt intege
 returns setof pgmq.message_record
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
     set plan_cache_mode = force_generic_plan
-as $$ begin return query select * from pgmq._set_vt(queue_name, array[msg_id], howdah.now() + make_interval(secs => vt)); end $$;
+as $$
+begin
+    return query select * from pgmq._set_vt(queue_name, array[msg_id], howdah.now() + make_interval(secs => vt));
+end
+$$;
 
 create or replace function pgmq.set_vt(queue_name text, msg_ids bigint[], vt timestamptz)
 returns setof pgmq.message_record
@@ -27,4 +31,8 @@ create or replace function pgmq.set_vt(queue_name text, msg_ids bigint[], vt int
 returns setof pgmq.message_record
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
     set plan_cache_mode = force_generic_plan
-as $$ begin return query select * from pgmq._set_vt(queue_name, msg_ids, howdah.now() + make_interval(secs => vt)); end $$;
+as $$
+begin
+    return query select * from pgmq._set_vt(queue_name, msg_ids, howdah.now() + make_interval(secs => vt));
+end
+$$;

@@ -12,8 +12,8 @@ begin
         raise exception 'Queue "%" does not exist. Create the queue first using pgmq.create()', queue_name;
     elsif not exists (select from pgmq.notify_insert_throttle t
                       where t.queue_name = update_notify_insert.queue_name) then
-        raise exception 'Queue "%" does not have notify_insert enabled. Enable it first using pgmq.enable_notify_insert()',
-            queue_name;
+        raise exception using message = format('Queue "%s" does not have notify_insert enabled.'
+            ' Enable it first using pgmq.enable_notify_insert()', queue_name);
     end if;
     perform pgmq._refuse(queue_name, 'admin');
     update pgmq.notify_insert_throttle t

@@ -1,8 +1,8 @@
 -- pgmq.validate_routing_key(routing_key): refuse a text that is no routing key.
 --
 -- Returns  true.
--- Raises   P0001 it is NULL, empty or too long, has other characters than letters, digits, dots, hyphens and underscores,
---          or an empty part.
+-- Raises   P0001 it is NULL, empty or too long, has other characters than letters, digits, dots, hyphens and
+--          underscores, or an empty part.
 -- Role     everybody
 create or replace function pgmq.validate_routing_key(routing_key text) returns boolean
 language plpgsql immutable
@@ -13,8 +13,8 @@ begin
     elsif length(routing_key) > 255 then
         raise exception 'routing_key length cannot exceed 255 characters, got % characters', length(routing_key);
     elsif routing_key !~ '^[a-zA-Z0-9._-]+$' then
-        raise exception 'routing_key contains invalid characters. Only alphanumeric, dots, hyphens, and underscores are allowed. Got: %',
-            routing_key;
+        raise exception using message = format('routing_key contains invalid characters. Only alphanumeric, dots,'
+            ' hyphens, and underscores are allowed. Got: %s', routing_key);
     elsif routing_key ^@ '.' then
         raise exception 'routing_key cannot start with a dot. Got: %', routing_key;
     elsif right(routing_key, 1) = '.' then
