@@ -24,6 +24,18 @@ def install(facade: Facade, dsn: Dsn = None, as_json: Json = False) -> None:
 
 
 @app.command()
+def adopt(facade: Facade, yes: Yes = False, dsn: Dsn = None, as_json: Json = False) -> None:
+    """Put a facade in place of the real queue: take its messages and archives over, and drop it."""
+    from .. import migrations
+
+    _known(facade)
+    confirm(f"Take over all queues of {facade} in this database, and drop what is there now?", yes=yes)
+    moved = migrations.adopt_pgmq(resolve_dsn(dsn))
+    said = ", ".join(f"{name} ({count} messages)" for name, count in moved.items()) or "no queues"
+    output.said(f"facade {facade} has adopted {said}", as_json=as_json, facade=facade, adopted=moved)
+
+
+@app.command()
 def remove(facade: Facade, yes: Yes = False, dsn: Dsn = None, as_json: Json = False) -> None:
     """Remove a facade and its archives. The queues stay, with their messages."""
     from .. import migrations

@@ -20,7 +20,7 @@ from sqlalchemy import Connection, create_engine, text
 from ..procedures import Roles, checksum
 from ..text.dsn import BadDsnError
 from ..text.passfile import accessible
-from . import facades
+from . import adopting, facades
 from .roles import MigrationError, installed_roles
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "MigrationError",
     "State",
     "add_facade",
+    "adopt_pgmq",
     "downgrade",
     "migrate",
     "newest",
@@ -88,6 +89,15 @@ def add_facade(dsn: str, facade: str) -> None:
     """Install a facade in the database at ``dsn``, or bring it up to date. Raises MigrationError with what to do."""
     with _begin(dsn) as connection:
         facades.add(connection, facade)
+
+
+def adopt_pgmq(dsn: str) -> dict[str, int]:
+    """Put the facade in place of a real pgmq, with its messages; returns how many each queue has.
+
+    Raises MigrationError with what to do; nothing has changed then.
+    """
+    with _begin(dsn) as connection:
+        return adopting.adopt(connection)
 
 
 def remove_facade(dsn: str, facade: str) -> None:

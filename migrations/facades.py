@@ -27,7 +27,7 @@ def add(connection: Connection, facade: str) -> None:
     Raises MigrationError if its schema is somebody else's, or Howdah is not installed.
     """
     checked_name(facade)
-    database, roles = _ready(connection)
+    database, roles = ready(connection)
     owner = facade_owner(database, facade)
     if owner == "other":
         raise MigrationError(
@@ -46,14 +46,15 @@ def remove(connection: Connection, facade: str) -> None:
     Raises MigrationError if there is none.
     """
     checked_name(facade)
-    database, roles = _ready(connection)
+    database, roles = ready(connection)
     if facade_owner(database, facade) != "howdah":
         raise MigrationError(f"no facade {facade} is installed here: {FACADES[facade]}")
     connection.execute(text(f"set local role {identifier(roles.owner)}"))
     connection.execute(text(f"drop schema {facade} cascade"))
 
 
-def _ready(connection: Connection) -> tuple[DriverDatabase, Roles]:
+def ready(connection: Connection) -> tuple[DriverDatabase, Roles]:
+    """The database for the installer, and the installed roles. Raises MigrationError without Howdah."""
     roles = installed_roles(connection)
     if roles is None:
         raise MigrationError("Howdah is not installed here. Run howdah migrate first.")
