@@ -11,7 +11,7 @@ from .common import Dsn, Json, Yes, confirm, resolve_dsn
 
 app = typer.Typer(no_args_is_help=True, help="Install the SQL API of another queue, so that its clients use Howdah.")
 
-Facade = Annotated[str, typer.Argument(metavar="FACADE", help="Facade: pgmq.", show_default=False)]
+Facade = Annotated[str, typer.Argument(metavar="FACADE", help="Facade: pgmq or pgmq_public.", show_default=False)]
 
 
 @app.command()
@@ -28,7 +28,8 @@ def adopt(facade: Facade, yes: Yes = False, dsn: Dsn = None, as_json: Json = Fal
     """Put a facade in place of the real queue: take its messages and archives over, and drop it."""
     from .. import migrations
 
-    _known(facade)
+    if _known(facade) != "pgmq":
+        raise typer.BadParameter("only pgmq can be adopted", param_hint="FACADE")
     confirm(f"Take over all queues of {facade} in this database, and drop what is there now?", yes=yes)
     moved = migrations.adopt_pgmq(resolve_dsn(dsn))
     said = ", ".join(f"{name} ({count} messages)" for name, count in moved.items()) or "no queues"

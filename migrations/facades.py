@@ -34,6 +34,8 @@ def add(connection: Connection, facade: str) -> None:
             f"the schema {facade} is there, and it is no facade of Howdah. Move its queues, drop it (drop extension"
             f" {facade} or drop schema {facade} cascade), and run this command again."
         )
+    if facade == "pgmq_public" and facade_owner(database, "pgmq") != "howdah":
+        raise MigrationError("the facade pgmq_public needs the facade pgmq: run howdah facade install pgmq first.")
     if owner is None:
         connection.execute(text(f"create schema {facade} authorization {identifier(roles.owner)}"))
     connection.execute(text(f"set local role {identifier(roles.owner)}"))
@@ -50,6 +52,8 @@ def remove(connection: Connection, facade: str) -> None:
     if facade_owner(database, facade) != "howdah":
         raise MigrationError(f"no facade {facade} is installed here: {FACADES[facade]}")
     connection.execute(text(f"set local role {identifier(roles.owner)}"))
+    if facade == "pgmq" and facade_owner(database, "pgmq_public") == "howdah":
+        connection.execute(text("drop schema pgmq_public cascade"))
     connection.execute(text(f"drop schema {facade} cascade"))
 
 

@@ -80,7 +80,10 @@ ROOMS = (
     "maintenance",
 )
 
-FACADES = {"pgmq": "the SQL API of pgmq 1.13.0"}
+FACADES = {
+    "pgmq": "the SQL API of pgmq 1.13.0",
+    "pgmq_public": "what Supabase shows of pgmq to its clients; needs the facade pgmq",
+}
 """Rooms below facades/, which `howdah facade install` alone installs, each in the schema of its name."""
 
 

@@ -20,7 +20,8 @@ _TABLES = {
             "select": ("admin", "producer", "consumer", "browser", "auditor"),
             "update": ("admin",),
         },
-    }
+    },
+    "pgmq_public": {},
 }
 
 

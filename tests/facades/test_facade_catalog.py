@@ -26,10 +26,10 @@ def test_every_file_is_listed_once_and_bears_the_name_of_its_function(facade: st
 @pytest.mark.parametrize("facade", FACADES)
 def test_every_function_has_a_header_with_its_arguments_and_a_role(facade: str) -> None:
     for text in facade_files(facade):
-        for name, arguments in re.findall(r"^create or replace function pgmq\.(\w+)\(\s*([^)]*)\)", text, re.MULTILINE):
+        for name, arguments in re.findall(r"^create or replace function \w+\.(\w+)\(\s*([^)]*)\)", text, re.MULTILINE):
             (header, *_) = (one for one in headers(text) if one.name == name)
             assert header.summary and header.roles, name
-            assert header.title.startswith(f"pgmq.{name}("), name
+            assert header.title.startswith(f"{facade}.{name}("), name
             if name.startswith("_"):
                 assert set(header.roles) <= {"internal", "everybody"}, name
                 assert all(word.strip().startswith(("p_", "out ", "msgs", "headers")) for word in arguments.split(",") if word.strip()), name

@@ -223,6 +223,20 @@ def test_what_is_removed_leaves_the_queues(db: Db, queue: str, dsn: str) -> None
         remove_facade(dsn, "pgmq")
 
 
+def test_supabases_schema_is_installed_on_request(db: Db, queue: str, dsn: str) -> None:
+    add_facade(dsn, "pgmq_public")
+    assert one(db, "select pgmq_public.send('tasks', '{\"n\": 1}')") == 1
+    db.execute("select pgmq_public.send_batch('tasks', array['{}', '{}']::jsonb[], sleep_seconds => 60)")
+    assert one(db, "select msg_id from pgmq_public.read('tasks', sleep_seconds => 30, n => 5)") == 1
+    assert one(db, "select pgmq_public.delete('tasks', message_id => 1)") is True
+    assert one(db, "select pgmq_public.archive('tasks', message_id => 2)") is True
+    assert db.execute("select * from pgmq_public.pop('tasks')").fetchall() == []
+    remove_facade(dsn, "pgmq")
+    assert one(db, "select to_regnamespace('pgmq_public')") is None
+    with pytest.raises(MigrationError, match="needs the facade pgmq"):
+        add_facade(dsn, "pgmq_public")
+
+
 def test_a_schema_of_somebody_else_is_left_alone(db: Db, dsn: str) -> None:
     db.execute("create schema pgmq; create table pgmq.meta (own text)")
     with pytest.raises(MigrationError, match="no facade of Howdah"):
