@@ -5,7 +5,7 @@ from __future__ import annotations
 from psycopg import sql
 from sqlalchemy import Connection, text
 
-from ..procedures import Roles, facade_owner, identifier
+from ..procedures import facade_owner, identifier
 from .facades import DriverDatabase, add, ready
 from .roles import MigrationError
 
@@ -25,7 +25,8 @@ with place as (
 ), apart as (
     select howdah._keep_body(s.message_id, s.body) from stored s where howdah._is_large(octet_length(s.body))
 ), ready as (
-    insert into howdah.msgs (seq, message_id, sent_at, destination_id, rank, stage, is_text, content_type, body, headers)
+    insert into howdah.msgs (seq, message_id, sent_at, destination_id, rank, stage, is_text, content_type, body,
+        headers)
     select s.msg_id, s.message_id, s.enqueued_at, s.id, s.main_rank, 0, true, s.content_type,
         case when not howdah._is_large(octet_length(s.body)) then s.body end, s.headers
     from stored s where s.read_ct = 0 and s.vt <= howdah.now()
@@ -64,12 +65,18 @@ def adopt(connection: Connection) -> dict[str, int]:
     one of its queues. Nothing has been changed then, since it all is the caller's transaction.
     """
     database, roles = ready(connection)
-    if facade_owner(database, "pgmq") != "other" or not database.run("select to_regclass('pgmq.meta') where to_regclass('pgmq.meta') is not null"):
-        raise MigrationError("there is no pgmq here that could be adopted. howdah facade install pgmq makes the facade.")
+    if facade_owner(database, "pgmq") != "other" or not database.run(
+        "select to_regclass('pgmq.meta') where to_regclass('pgmq.meta') is not null"
+    ):
+        raise MigrationError(
+            "there is no pgmq here that could be adopted. howdah facade install pgmq makes the facade."
+        )
     _check_may_drop(database)
     queues = database.run("select queue_name::text, is_partitioned, is_unlogged from pgmq.meta order by created_at, 1")
     for name, *_ in queues:
-        if database.run(_filled("select 1 from howdah.destinations where name = {n} and dropped_at is null", n=str(name).lower())):
+        if database.run(
+            _filled("select 1 from howdah.destinations where name = {n} and dropped_at is null", n=str(name).lower())
+        ):
             raise MigrationError(f"Howdah has a queue {str(name).lower()!r} already. Drop or rename one of the two.")
     for (table,) in database.run(
         "select format('%I', relname) from pg_class where relnamespace = 'pgmq'::regnamespace and relkind in ('r', 'p')"
@@ -104,9 +111,7 @@ def _check_may_drop(database: DriverDatabase) -> None:
         " where not pg_has_role(current_user, o.owner, 'USAGE')"
     )
     if rows:
-        raise MigrationError(
-            f"pgmq belongs to {rows[0][0]}, as whom you may not act. Let that role run this command, or one that has it."
-        )
+        raise MigrationError(f"pgmq belongs to {rows[0][0]}, as whom you may not act. Let that role run this command.")
 
 
 def _take_over(database: DriverDatabase, name: str) -> int:
@@ -114,8 +119,11 @@ def _take_over(database: DriverDatabase, name: str) -> int:
     columns = {
         str(column)
         for (column,) in database.run(
-            _filled("select attname::text from pg_attribute where attrelid = to_regclass({n}) and attnum > 0"
-                    " and not attisdropped", n=f'{ASIDE}."{table}"')
+            _filled(
+                "select attname::text from pg_attribute where attrelid = to_regclass({n}) and attnum > 0"
+                " and not attisdropped",
+                n=f'{ASIDE}."{table}"',
+            )
         )
     }
     parts = {

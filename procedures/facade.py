@@ -12,7 +12,7 @@ from .roles import Roles
 MARK = "Facade of Howdah: "
 """How the comment of a facade's schema begins. A schema without it is somebody else's."""
 
-_TABLES = {
+_TABLES: dict[str, dict[str, dict[str, tuple[str, ...]]]] = {
     "pgmq": {
         "meta": {"select": ("admin", "producer", "consumer", "browser", "auditor")},
         "topic_bindings": {"select": ("admin", "producer", "consumer", "browser", "auditor")},

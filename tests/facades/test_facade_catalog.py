@@ -28,11 +28,16 @@ def test_every_function_has_a_header_with_its_arguments_and_a_role(facade: str) 
     for text in facade_files(facade):
         for name, arguments in re.findall(r"^create or replace function \w+\.(\w+)\(\s*([^)]*)\)", text, re.MULTILINE):
             (header, *_) = (one for one in headers(text) if one.name == name)
-            assert header.summary and header.roles, name
+            assert header.summary, name
+            assert header.roles, name
             assert header.title.startswith(f"{facade}.{name}("), name
             if name.startswith("_"):
                 assert set(header.roles) <= {"internal", "everybody"}, name
-                assert all(word.strip().startswith(("p_", "out ", "msgs", "headers")) for word in arguments.split(",") if word.strip()), name
+                assert all(
+                    word.strip().startswith(("p_", "out ", "msgs", "headers"))
+                    for word in arguments.split(",")
+                    if word.strip()
+                ), name
 
 
 @pytest.mark.own_database
@@ -53,7 +58,11 @@ def test_what_runs_with_the_owners_rights_has_its_search_path_pinned_and_public_
 
 
 def test_dynamic_sql_makes_and_drops_views_alone() -> None:
-    found = {path.stem for path in ROOT.rglob("*.sql") if re.search(r"^\s+(return query )?execute\b", path.read_text(), re.MULTILINE)}
+    found = {
+        path.stem
+        for path in ROOT.rglob("*.sql")
+        if re.search(r"^\s+(return query )?execute\b", path.read_text(), re.MULTILINE)
+    }
     assert found == {"_create", "drop_queue"}
 
 

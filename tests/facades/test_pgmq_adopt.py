@@ -19,17 +19,23 @@ def real(db: Db) -> None:
     """The real pgmq, with a queue of which some messages are read, hidden, archived or deleted."""
     db.execute((files("pgmq") / "sql" / "pgmq.sql").read_bytes())
     db.execute("select pgmq.create('Tasks'); select pgmq.create('empty'); select pgmq.create('used')")
-    db.execute("select pgmq.send('Tasks', jsonb_build_object('n', n), '{\"h\": 1}'::jsonb) from generate_series(1, 9) n")
+    db.execute(
+        "select pgmq.send('Tasks', jsonb_build_object('n', n), '{\"h\": 1}'::jsonb) from generate_series(1, 9) n"
+    )
     db.execute("select pgmq.delete('Tasks', array[1, 2]::bigint[]); select pgmq.archive('Tasks', 3)")
     db.execute("select pgmq.read('Tasks', 0, 1); select pgmq.read('Tasks', 3600, 1)")
-    db.execute("select pgmq.send('Tasks', '{\"late\": true}', 7200); select pgmq.send('Tasks', to_jsonb(repeat('x', 9000)))")
+    db.execute(
+        "select pgmq.send('Tasks', '{\"late\": true}', 7200); select pgmq.send('Tasks', to_jsonb(repeat('x', 9000)))"
+    )
     db.execute("select pgmq.send('used', '{}'); select pgmq.pop('used')")
     db.execute("select pgmq.bind_topic('a.#', 'empty'); select pgmq.enable_notify_insert('empty', 5)")
 
 
 def rows(db: Db) -> list[list[tuple[object, ...]]]:
     """What is there. The vt of a message that nobody has hidden is when it was sent, to the millisecond."""
-    shown = "msg_id, read_ct, enqueued_at, last_read_at, case when read_ct > 0 or vt > now() then vt end, message, headers"
+    shown = (
+        "msg_id, read_ct, enqueued_at, last_read_at, case when read_ct > 0 or vt > now() then vt end, message, headers"
+    )
     queues = [db.execute(f"select {shown} from pgmq.{view} order by 1").fetchall() for view in ("q_tasks", "q_empty")]
     return queues + [
         db.execute(f"select * from pgmq.{table} order by 1").fetchall()

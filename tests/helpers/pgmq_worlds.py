@@ -26,7 +26,9 @@ def real_sql() -> str:
     """The SQL of pgmq as published in its wheel, reading the tests' clock. Only polls end by the real one."""
     text = (files("pgmq") / "sql" / "pgmq.sql").read_text(encoding="utf-8")
     return "".join(
-        line if "stop_at" in line else re.sub(r"\b(clock_timestamp|now)\(\)", "howdah_test.now()", line, flags=re.I)
+        line
+        if "stop_at" in line
+        else re.sub(r"\b(clock_timestamp|now)\(\)", "howdah_test.now()", line, flags=re.IGNORECASE)
         for line in text.splitlines(keepends=True)
     )
 
@@ -124,7 +126,10 @@ class Caller:
 
     @property
     def _weighted(self) -> list[str]:
-        return [*SIGNATURES, *(one for one in SIGNATURES if one.startswith(("send", "read", "delete", "archive", "set_vt")))]
+        return [
+            *SIGNATURES,
+            *(one for one in SIGNATURES if one.startswith(("send", "read", "delete", "archive", "set_vt"))),
+        ]
 
     def _value(self, function: str, key: str, kind: str) -> Any:
         chance = self.chance
@@ -141,7 +146,9 @@ class Caller:
             "vt timestamptz": lambda: self.moment + timedelta(seconds=chance.choice((-5, 0, 2, 60))),
             "qty integer": lambda: chance.choice((1, 1, 2, 3, 10, 0)),
             "conditional jsonb": lambda: chance.choice(("{}", '{"n": 1}', '{"kind": "a"}', '{"kind": "b", "n": 2}')),
-            "msg_id bigint": lambda: chance.choice((chance.randint(1, 60), chance.randint(1, 60), -1, 9223372036854775807)),
+            "msg_id bigint": lambda: chance.choice(
+                (chance.randint(1, 60), chance.randint(1, 60), -1, 9223372036854775807)
+            ),
             "msg_ids bigint[]": lambda: sorted({chance.randint(1, 60) for _ in range(chance.randint(0, 6))}),
             "max_poll_seconds integer": lambda: 0,
             "pattern text": lambda: chance.choice((*self.patterns * 3, "a..b", "**", "*#", "a b", "", ".a", "a.")),
@@ -167,8 +174,14 @@ def signatures() -> Iterator[str]:
             yield f"{name}({arguments})"
 
 
-_SEND = ("", ", headers jsonb", ", delay integer", ", delay timestamptz", ", headers jsonb, delay integer",
-         ", headers jsonb, delay timestamptz")
+_SEND = (
+    "",
+    ", headers jsonb",
+    ", delay integer",
+    ", delay timestamptz",
+    ", headers jsonb, delay integer",
+    ", headers jsonb, delay timestamptz",
+)
 ALL: dict[str, tuple[str, ...]] = {
     "create": ("queue_name text",),
     "create_non_partitioned": ("queue_name text",),
@@ -181,7 +194,9 @@ ALL: dict[str, tuple[str, ...]] = {
     "format_table_name": ("queue_name text, prefix text",),
     "acquire_queue_lock": ("queue_name text",),
     "send": tuple(f"queue_name text, msg jsonb{more}" for more in _SEND),
-    "send_batch": tuple(f"queue_name text, msgs jsonb[]{more.replace('headers jsonb', 'headers jsonb[]')}" for more in _SEND),
+    "send_batch": tuple(
+        f"queue_name text, msgs jsonb[]{more.replace('headers jsonb', 'headers jsonb[]')}" for more in _SEND
+    ),
     "read": ("queue_name text, vt integer, qty integer", "queue_name text, vt integer, qty integer, conditional jsonb"),
     "read_with_poll": ("queue_name text, vt integer, qty integer",),
     "read_grouped": ("queue_name text, vt integer, qty integer",),
