@@ -67,6 +67,9 @@ def create(
     selector: Annotated[
         str | None, typer.Option("--selector", "-s", help="Forward only messages that it selects.")
     ] = None,
+    transformation: Annotated[
+        str | None, typer.Option("--transformation", "-t", help="Forward messages as it makes them.")
+    ] = None,
     batch_size: BatchSize = None,
     retry_ms_max: RetryMs = None,
     dsn: Dsn = None,
@@ -82,6 +85,7 @@ def create(
             service=service,
             dsn_env=dsn_env,
             selector=selector,
+            transformation=transformation,
             batch_size=batch_size,
             retry_ms_max=retry_ms_max,
         )
@@ -99,6 +103,9 @@ def alter(
     selector: Annotated[
         str | None, typer.Option("--selector", "-s", help='Forward only messages that it selects; "": all.')
     ] = None,
+    transformation: Annotated[
+        str | None, typer.Option("--transformation", "-t", help='Forward messages as it makes them; "": as they are.')
+    ] = None,
     batch_size: BatchSize = None,
     retry_ms_max: RetryMs = None,
     dsn: Dsn = None,
@@ -113,6 +120,7 @@ def alter(
             service=service,
             dsn_env=dsn_env,
             selector=selector,
+            transformation=transformation,
             batch_size=batch_size,
             retry_ms_max=retry_ms_max,
         )

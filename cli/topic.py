@@ -113,14 +113,24 @@ def bridge(
     selector: Annotated[
         str | None, typer.Option("--selector", "-s", help="Pass on only messages that it selects.")
     ] = None,
+    transformation: Annotated[
+        str | None, typer.Option("--transformation", "-t", help="Pass messages on as it makes them.")
+    ] = None,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Pass the topic's messages on to a queue too. Run it again with another selector to change the selector."""
+    """Pass the topic's messages on to a queue too. Run it again to change the selector and the transformation."""
     with connected(dsn, role) as connection:
-        connection.admin.bridge(topic, queue, selector)
-    output.said(f"{topic} goes on to {queue}", as_json=as_json, topic=topic, queue=queue, selector=selector)
+        connection.admin.bridge(topic, queue, selector, transformation)
+    output.said(
+        f"{topic} goes on to {queue}",
+        as_json=as_json,
+        topic=topic,
+        queue=queue,
+        selector=selector,
+        transformation=transformation,
+    )
 
 
 @app.command()
@@ -149,5 +159,6 @@ def drop(
     output.said(text, as_json=as_json, topic=topic, subscriptions=read)
 
 
-def _bridge(queue: str, selector: str | None) -> str:
-    return f"{queue} ({selector})" if selector else queue
+def _bridge(queue: str, selector: str | None, transformation: str | None) -> str:
+    how = ", ".join(text for text in (selector, transformation and f"transformed by {transformation}") if text)
+    return f"{queue} ({how})" if how else queue

@@ -22,6 +22,13 @@ class Database(Protocol):
         """Run one or several statements; return the rows of the last one."""
 
 
+# Called with nobody's rights.
+CALLS = (
+    "howdah._call_poison_procedure(name, text, text, howdah.message, jsonb)",
+    "howdah._call_transformation(name, text, text, howdah.message)",
+)
+
+
 def checksum(roles: Roles) -> str:
     """Return a checksum of the texts and role names. Another value means that there is something to install."""
     digest = hashlib.sha256(json.dumps(asdict(roles)).encode())
@@ -66,15 +73,14 @@ def install(database: Database, roles: Roles, engine_name: str) -> None:
 
 
 def give_away(database: Database, roles: Roles) -> None:
-    """Give the call of poison procedures to the role without rights, which may not create in the schema afterwards."""
+    """Give the calls of applications' functions to the role without rights, which may create nothing afterwards."""
     if roles.is_one:
         return
-    signature = "howdah._call_poison_procedure(name, text, text, howdah.message, jsonb)"
     nobody = identifier(roles.nobody)
-    database.run(
-        f"grant create on schema howdah to {nobody}; alter function {signature} owner to {nobody};"
-        f" grant execute on function {signature} to {nobody}; revoke all on schema howdah from {nobody}"
-    )
+    database.run(f"grant create on schema howdah to {nobody}")
+    for signature in CALLS:
+        database.run(f"alter function {signature} owner to {nobody}; grant execute on function {signature} to {nobody}")
+    database.run(f"revoke all on schema howdah from {nobody}")
 
 
 def grant(database: Database, roles: Roles) -> None:

@@ -27,7 +27,7 @@ from .lanes import lanes
 from .links import link_arrivals, link_receipts, links
 from .listeners import listener_marks, listeners
 from .log import log_events, log_readers
-from .messages import ahead_leases, deduplications, handed, msgs, msgs_nonpersistent, parked
+from .messages import ahead_leases, deduplications, handed, last_values, msgs, msgs_nonpersistent, parked
 from .metrics import flow_samples, metric_epoch, metric_histograms, metric_totals
 from .objects import objects, xa_transactions
 from .policies import destination_policies, redactions
@@ -37,6 +37,7 @@ from .senders import sender_signs, sent_by
 from .services import services
 from .temporary import temporary_queues
 from .topics import SLOTS, ack_cursors, acked, acks, bridges, subscriptions, topic_ring, topics
+from .transformations import transformations
 
 __all__ = [
     "EVENTS",
@@ -81,6 +82,7 @@ __all__ = [
     "journal_totals",
     "kept_messages",
     "lanes",
+    "last_values",
     "latches",
     "link_arrivals",
     "link_receipts",
@@ -115,6 +117,7 @@ __all__ = [
     "temporary_queues",
     "topic_ring",
     "topics",
+    "transformations",
     "types",
     "untaken_attempts",
     "worker_figures",

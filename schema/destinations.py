@@ -313,6 +313,11 @@ destinations = Table(
         comment="Milliseconds that a consumed message stays readable, in kept_messages. NULL: it is gone at once.",
     ),
     Column(
+        "last_value_key",
+        Text,
+        comment="The header by whose value a message replaces the unread ones sent before it. NULL: none is replaced.",
+    ),
+    Column(
         "message_groups",
         Text,
         nullable=False,

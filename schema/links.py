@@ -18,6 +18,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, UUID
 
 from .base import TIMESTAMPTZ, metadata
+from .transformations import transformation_column
 
 links = Table(
     "links",
@@ -96,6 +97,7 @@ links = Table(
     Column("dsn_env", Text, comment="The environment variable with the target's DSN. NULL: see service."),
     Column("last_error", Text, comment="Why it last failed to forward. NULL: never."),
     Column("created_by", Text, nullable=False, comment="The role that created it."),
+    transformation_column("what is forwarded"),
     Index("uq_links_name", "name", unique=True),
     Index("ix_links_source_id", "source_id"),
     CheckConstraint("batch_size BETWEEN 1 AND 10000 AND retry_ms_max > 0", name="lengths"),

@@ -16,6 +16,7 @@ from sqlalchemy import (
     Text,
     text,
 )
+from sqlalchemy.dialects.postgresql import ARRAY
 
 from .base import TIMESTAMPTZ, after_create, message_columns, metadata
 
@@ -192,6 +193,23 @@ parked = Table(
         "parked_reason IN ('delay', 'redelivery', 'blocked', 'quarantine', 'operator', 'lease')", name="reason"
     ),
     comment="Messages that wait for a time, kept out of the way of claims. A receive takes due ones from here.",
+)
+
+last_values = Table(
+    "last_values",
+    metadata,
+    Column("destination_id", Integer, nullable=False, comment="The queue."),
+    Column("key", LargeBinary, nullable=False, comment="SHA-256 of the value of the header last_value_key."),
+    Column(
+        "message_ids",
+        ARRAY(BigInteger),
+        nullable=False,
+        comment="The last message that was sent with it, and earlier ones that somebody held then.",
+    ),
+    Column("changed_at", TIMESTAMPTZ, nullable=False, comment="When it was last sent, or looked at by maintenance."),
+    PrimaryKeyConstraint("destination_id", "key"),
+    Index("ix_last_values_changed_at", "changed_at"),
+    comment="Which messages the next one of a key replaces. A send writes the row of its key.",
 )
 
 deduplications = Table(

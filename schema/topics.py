@@ -27,6 +27,7 @@ from sqlalchemy.types import UserDefinedType
 from .base import TIMESTAMPTZ, metadata, reliability_column
 from .destinations import destinations
 from .journal import PgSnapshot
+from .transformations import transformation_column
 
 SLOTS = 3
 """Number of the tables that topic messages go round in."""
@@ -235,6 +236,7 @@ subscriptions = Table(
     Column("shared", Boolean, nullable=False, comment="True: several consumers at once, each message to one of them."),
     Column("no_local", Boolean, nullable=False, comment="True: messages of the same client id are left out."),
     Column("prioritized", Boolean, nullable=False, comment="True: one cursor per priority, higher priorities first."),
+    transformation_column("what its consumers get"),
     Column("selector", Text, comment="JMS selector. NULL: all messages."),
     Column("selector_sql", Text, comment="The compiled selector."),
     Column("alive", REGCLASS, nullable=False, comment="A sequence, a hint: when a consumer was last heard of, in ms."),
@@ -328,5 +330,6 @@ bridges = Table(
     ),
     Column("selector", Text, comment="JMS selector. NULL: all messages."),
     Column("selector_sql", Text, comment="The compiled selector."),
+    transformation_column("the queue's message out of the topic's"),
     comment="Topics whose messages are sent on to queues, including virtual topics.",
 )

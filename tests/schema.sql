@@ -177,6 +177,7 @@ CREATE TABLE howdah.destinations (
     tickets regclass,
     process_expired boolean DEFAULT false NOT NULL,
     keep_bodies_ms bigint,
+    last_value_key text,
     message_groups text DEFAULT 'none'::text NOT NULL,
     delivery_policy text DEFAULT 'shared'::text NOT NULL,
     groups_at timestamp with time zone,
@@ -370,6 +371,8 @@ COMMENT ON COLUMN howdah.destinations.process_expired IS 'True: expired messages
 
 COMMENT ON COLUMN howdah.destinations.keep_bodies_ms IS 'Milliseconds that a consumed message stays readable, in kept_messages. NULL: it is gone at once.';
 
+COMMENT ON COLUMN howdah.destinations.last_value_key IS 'The header by whose value a message replaces the unread ones sent before it. NULL: none is replaced.';
+
 COMMENT ON COLUMN howdah.destinations.message_groups IS 'Order within groups (header JMSXGroupID, or else the conversation): none, transaction (a group belongs to one transaction at a time) or sticky (it belongs to one consumer until that goes).';
 
 COMMENT ON COLUMN howdah.destinations.delivery_policy IS 'Who gets messages: shared (whoever asks), single (one open consumer, no second one), failover (the first open consumer) or round_robin (open consumers in turn).';
@@ -524,6 +527,7 @@ CREATE TABLE howdah.subscriptions (
     shared boolean NOT NULL,
     no_local boolean NOT NULL,
     prioritized boolean NOT NULL,
+    transformation text COLLATE pg_catalog."C",
     selector text,
     selector_sql text,
     alive regclass NOT NULL,
@@ -547,6 +551,8 @@ COMMENT ON COLUMN howdah.subscriptions.shared IS 'True: several consumers at onc
 COMMENT ON COLUMN howdah.subscriptions.no_local IS 'True: messages of the same client id are left out.';
 
 COMMENT ON COLUMN howdah.subscriptions.prioritized IS 'True: one cursor per priority, higher priorities first.';
+
+COMMENT ON COLUMN howdah.subscriptions.transformation IS 'The transformation that makes what its consumers get. NULL: none.';
 
 COMMENT ON COLUMN howdah.subscriptions.selector IS 'JMS selector. NULL: all messages.';
 
@@ -1083,7 +1089,8 @@ CREATE FUNCTION howdah._apply_destination(p_kind text, p_name text, p_is jsonb, 
     AS $$
 declare
     v_pauses constant text[] := array['sending_paused', 'receiving_paused', 'grants'];
-    v_defines constant text[] := array['topic', 'name', 'client_id', 'selector', 'shared', 'no_local', 'prioritized'];
+    v_defines constant text[] := array['topic', 'name', 'client_id', 'selector', 'shared', 'no_local', 'prioritized',
+        'transformation'];
     v_options jsonb := p_wanted - v_pauses;
 begin
     if p_wanted is null then
@@ -1119,6 +1126,8 @@ begin
         v_options := v_options - v_defines;
     end if;
     v_options := howdah._delta(p_is, v_options);
+    perform howdah.transform_subscription(p_name, p_wanted ->> 'transformation')
+    where p_kind = 'subscription' and p_wanted -> 'transformation' is distinct from p_is -> 'transformation';
     if v_options <> '{}' and p_kind = 'topic' then
         perform howdah.alter_topic(p_name, v_options);
     elsif v_options <> '{}' then
@@ -1262,11 +1271,12 @@ begin
     elsif p_is is null then
         perform howdah.create_link(p_name, p_wanted ->> 'source', p_wanted ->> 'target_queue',
             p_wanted ->> 'service', p_wanted ->> 'dsn_env', p_wanted ->> 'selector',
-            (p_wanted ->> 'batch_size')::integer, (p_wanted ->> 'retry_ms_max')::integer);
+            (p_wanted ->> 'batch_size')::integer, (p_wanted ->> 'retry_ms_max')::integer,
+            p_wanted ->> 'transformation');
     else
         perform howdah.alter_link(p_name, p_wanted ->> 'target_queue', p_wanted ->> 'service', p_wanted ->> 'dsn_env',
             coalesce(p_wanted ->> 'selector', ''), (p_wanted ->> 'batch_size')::integer,
-            (p_wanted ->> 'retry_ms_max')::integer);
+            (p_wanted ->> 'retry_ms_max')::integer, coalesce(p_wanted ->> 'transformation', ''));
     end if;
     perform case (p_wanted ->> 'paused')::boolean when true then howdah.pause_link(p_name)
         else howdah.resume_link(p_name) end
@@ -1297,7 +1307,11 @@ begin
         perform howdah.alter_engine(howdah._delta(p_is, p_wanted));
     elsif p_kind = 'bridge' then
         perform howdah.unbridge(v_of ->> 'topic', v_of ->> 'queue') where p_wanted is null;
-        perform howdah.bridge(v_of ->> 'topic', v_of ->> 'queue', p_wanted ->> 'selector') where p_wanted is not null;
+        perform howdah.bridge(v_of ->> 'topic', v_of ->> 'queue', p_wanted ->> 'selector',
+            p_wanted ->> 'transformation') where p_wanted is not null;
+    elsif p_kind = 'transformation' then
+        perform howdah.drop_transformation(p_name) where p_is is not null;
+        perform howdah.register_transformation(p_name, p_wanted ->> 'function') where p_wanted is not null;
     elsif p_kind = 'grant' then
         perform howdah._set_grants(v_of ->> 'queue', v_of -> 'grants', false);
     elsif p_kind in ('rule_set', 'rule', 'service', 'object') then
@@ -2000,7 +2014,7 @@ begin
         select d.id, d.journal_level <> 'off' as journaled, d.special, s.topic, s.shared, s.alive,
             howdah._is_wildcard(s.topic) as wild,
             not (s.prioritized or s.no_local or p_hold and not s.shared or howdah._has_old_snapshot())
-                and s.selector_sql is null
+                and s.selector_sql is null and s.transformation is null
                 and (pg_sequence_last_value(d.failing) is null or s.shared and d.count_by = 'message') as plain,
             d.failing,
             r.truncations = howdah._truncations() and r.generation = howdah._generation() as settled,
@@ -2214,6 +2228,36 @@ $$;
 
 COMMENT ON FUNCTION howdah._bound_backlog(p_destination howdah.destinations, p_subscription howdah.subscriptions) IS 'warn of a subscription that falls behind, and at last do what its topic says.';
 
+CREATE FUNCTION howdah._bridge_transformed(p_queue howdah.destinations, p_transformation text, p_messages howdah.message[], p_time_to_live interval, p_notify boolean, p_user text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_message howdah.message;
+    v_made record;
+    v_id bigint;
+begin
+    foreach v_message in array p_messages loop
+        v_made := howdah._transform(p_transformation, v_message);
+        if v_made.failure is null then
+            v_message := v_made.message;
+        end if;
+        v_id := (howdah._send_batch(p_queue,
+            array[coalesce(convert_to(v_message.body, 'UTF8'), v_message.bytes)], v_message.body is not null,
+            v_message.content_type,
+            case when p_queue.stamp_user then howdah._stamped_all(array[v_message.headers], 1, p_user)
+                else array[v_message.headers] end, array[v_message.priority],
+            array[v_message.correlation_id], array[v_message.message_type], array[v_message.conversation_id],
+            v_message.reply_to, p_time_to_live, null, v_message.reliability, p_notify))[1];
+        if v_made.failure is not null then
+            perform howdah._record_failure(p_queue, v_made.failure - array['priority', 'position', 'stage']
+                || jsonb_build_object('message_id', v_id, 'reject', true), false, true);
+        end if;
+    end loop;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._bridge_transformed(p_queue howdah.destinations, p_transformation text, p_messages howdah.message[], p_time_to_live interval, p_notify boolean, p_user text) IS 'send messages into a bridged queue as a transformation makes them.';
+
 CREATE FUNCTION howdah._browse(queue text, max_messages integer, after_priority integer, after_position bigint, only_id bigint, selector text, correlation_id text) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
@@ -2403,6 +2447,23 @@ ALTER FUNCTION howdah._call_poison_procedure(p_not name, p_schema text, p_functi
 
 COMMENT ON FUNCTION howdah._call_poison_procedure(p_not name, p_schema text, p_function text, p_message howdah.message, p_incidents jsonb) IS 'call a poison procedure without any rights.';
 
+CREATE FUNCTION howdah._call_transformation(p_not name, p_schema text, p_function text, p_message howdah.message, OUT made howdah.message) RETURNS howdah.message
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $_$
+begin
+    if p_not is not null and pg_catalog.pg_has_role(current_user, p_not, 'MEMBER') then
+        raise exception 'it would run with the rights of %', p_not;
+    end if;
+    execute pg_catalog.format('select (f.t).* from (select %I.%I($1) as t offset 0) f', p_schema, p_function)
+    into made using p_message;
+end
+$_$;
+
+ALTER FUNCTION howdah._call_transformation(p_not name, p_schema text, p_function text, p_message howdah.message, OUT made howdah.message) OWNER TO howdah_nobody;
+
+COMMENT ON FUNCTION howdah._call_transformation(p_not name, p_schema text, p_function text, p_message howdah.message, OUT made howdah.message) IS 'call a transformation without any rights.';
+
 CREATE FUNCTION howdah._caller() RETURNS text
     LANGUAGE sql STABLE
     AS $$ select coalesce(nullif(pg_catalog.current_setting('role'), 'none'), session_user::text) $$;
@@ -2431,7 +2492,8 @@ CREATE FUNCTION howdah._catalogue() RETURNS TABLE(n bigint, kind text, name text
             union all select -1, 0, 'rule_set', r.name, null from howdah.access_rule_sets r
             union all select 0, 0, 'rule', concat_ws('/', r.rule_set,
                 howdah._rule_key(r.resource, r.name, r.operation, r.allow, r.kind)), null from howdah.access_rules r
-            union all select 2, 0, 'policy', p.pattern, null from howdah.destination_policies p
+            union all select 2, 0, 'transformation', t.name, null from howdah.transformations t
+            union all select 2, 1, 'policy', p.pattern, null from howdah.destination_policies p
             union all select case d.kind when 'subscription' then 5 else 3 end, d.id, d.kind, d.name, d.id
             from howdah.destinations d where d.dropped_at is null
             union all select 6, 0, 'alias', a.name, null from howdah.aliases a
@@ -2908,6 +2970,41 @@ $_$;
 
 COMMENT ON FUNCTION howdah._check_filter(p_filter jsonb, p_after jsonb) IS 'refuse a filter for messages that has an unknown key or a wrong value, and a cursor that no search gave.';
 
+CREATE FUNCTION howdah._check_function(p_name text, p_kind text) RETURNS text
+    LANGUAGE plpgsql
+    AS $_$
+declare
+    v_fault text := howdah._function_fault(p_name, null, p_kind);
+    v_shape constant record := howdah._function_shape(p_kind);
+    v_function record;
+begin
+    if not howdah._has_role((select e.admin_role from howdah.engine e)) then
+        raise exception using errcode = 'HD010', message = format('role %s may not set a %s',
+            quote_ident(howdah._caller()), p_kind),
+            hint = 'It runs in everybody''s receive: ask an administrator of Howdah.';
+    elsif (p_name ~ '^[^.]{1,63}[.][^.]{1,63}$') is not true or v_fault is not null then
+        raise exception using errcode = 'HD004', message = format('%s cannot be %s: %s',
+            case p_kind when 'transformation' then 'a transformation' else 'option poison_procedure' end,
+            coalesce(quote_literal(left(p_name, 150)), 'NULL'), coalesce(v_fault, 'it is not SCHEMA.FUNCTION')),
+            hint = format(
+                'It is SCHEMA.FUNCTION, a function %s returning %s, SECURITY DEFINER, which belongs to an ordinary '
+                'role and which the role howdah_nobody may EXECUTE.', v_shape.signature,
+                case p_kind when 'transformation' then 'howdah.message' else 'boolean' end);
+    end if;
+    select p.oid, p.pronamespace, pg_get_userbyid(p.proowner)::text as owner into v_function
+    from pg_proc p where p.oid = split_part(howdah._function_version(p_name, p_kind), ' ', 1)::oid;
+    if not has_function_privilege(howdah._caller()::name, v_function.oid, 'EXECUTE')
+       or not has_schema_privilege(howdah._caller()::name, v_function.pronamespace, 'USAGE') then
+        raise exception using errcode = 'HD010', message = format('role %s may not call %s',
+            quote_ident(howdah._caller()), p_name),
+            hint = format('Whoever sets a %s must have the right to EXECUTE it.', p_kind);
+    end if;
+    return v_function.owner;
+end
+$_$;
+
+COMMENT ON FUNCTION howdah._check_function(p_name text, p_kind text) IS 'refuse a function that cannot be a poison procedure or a transformation, or that the caller may not set.';
+
 CREATE FUNCTION howdah._check_grant(p_verb text, p_role text) RETURNS void
     LANGUAGE plpgsql STABLE
     AS $$
@@ -3013,6 +3110,7 @@ CREATE TABLE howdah.links (
     dsn_env text,
     last_error text,
     created_by text NOT NULL,
+    transformation text COLLATE pg_catalog."C",
     CONSTRAINT ck_links_lengths CHECK ((((batch_size >= 1) AND (batch_size <= 10000)) AND (retry_ms_max > 0))),
     CONSTRAINT ck_links_target CHECK (((service IS NULL) <> (dsn_env IS NULL)))
 );
@@ -3066,6 +3164,8 @@ COMMENT ON COLUMN howdah.links.dsn_env IS 'The environment variable with the tar
 COMMENT ON COLUMN howdah.links.last_error IS 'Why it last failed to forward. NULL: never.';
 
 COMMENT ON COLUMN howdah.links.created_by IS 'The role that created it.';
+
+COMMENT ON COLUMN howdah.links.transformation IS 'The transformation that makes what is forwarded. NULL: none.';
 
 CREATE FUNCTION howdah._check_link(p_link howdah.links) RETURNS void
     LANGUAGE plpgsql
@@ -3395,40 +3495,6 @@ $_$;
 
 COMMENT ON FUNCTION howdah._check_pattern(p_pattern text) IS 'refuse what is no pattern of queue names.';
 
-CREATE FUNCTION howdah._check_poison_procedure(p_name text) RETURNS text
-    LANGUAGE plpgsql
-    AS $_$
-declare
-    v_fault text := howdah._poison_procedure_fault(p_name, null);
-    v_function record;
-begin
-    if not howdah._has_role((select e.admin_role from howdah.engine e)) then
-        raise exception using errcode = 'HD010', message = format('role %s may not set a poison procedure',
-            quote_ident(howdah._caller())),
-            hint = 'It runs in everybody''s receive: ask an administrator of Howdah.';
-    elsif p_name !~ '^[^.]{1,63}[.][^.]{1,63}$' or v_fault is not null then
-        raise exception using errcode = 'HD004', message = format('option poison_procedure cannot be %s: %s',
-            quote_literal(left(p_name, 150)),
-                coalesce(v_fault, 'it is not SCHEMA.FUNCTION')),
-            hint =
-                'It is SCHEMA.FUNCTION, a function (howdah.message, jsonb) returning boolean, SECURITY DEFINER, which '
-                'belongs to an ordinary role '
-                'and which the role howdah_nobody may EXECUTE.';
-    end if;
-    select p.oid, p.pronamespace, pg_get_userbyid(p.proowner)::text as owner into v_function
-    from pg_proc p where p.oid = split_part(howdah._poison_procedure_version(p_name), ' ', 1)::oid;
-    if not has_function_privilege(howdah._caller()::name, v_function.oid, 'EXECUTE')
-       or not has_schema_privilege(howdah._caller()::name, v_function.pronamespace, 'USAGE') then
-        raise exception using errcode = 'HD010', message = format('role %s may not call %s',
-            quote_ident(howdah._caller()), p_name),
-            hint = 'Whoever sets a poison procedure must have the right to EXECUTE it.';
-    end if;
-    return v_function.owner;
-end
-$_$;
-
-COMMENT ON FUNCTION howdah._check_poison_procedure(p_name text) IS 'refuse a function that cannot be a poison procedure, or that the caller may not set.';
-
 CREATE FUNCTION howdah._check_policy(p_destination howdah.destinations) RETURNS void
     LANGUAGE plpgsql STABLE
     AS $$
@@ -3458,6 +3524,7 @@ declare
             or p_destination.at_limit = 'move' and p_destination.exception_mode = 'none')
             then
                 'option poison_procedure needs decided_at "receive", and a place for messages that the procedure leaves'
+        when p_destination.last_value_key = '' then 'option last_value_key is the name of a header, or null'
         when p_destination.log_queue = p_destination.name then 'a queue cannot be its own log_queue'
         when p_destination.disable_after > 0 and p_destination.journal_level = 'off'
             then 'option disable_after needs the journal, which tells successes from failures'
@@ -3690,11 +3757,13 @@ begin
     if p_options is null or jsonb_typeof(p_options) <> 'object' or jsonb_typeof(p_options -> 'prioritized') <> 'boolean'
         or p_options @> '{"strict_order": true}' or p_options @> '{"backout_count": "hardened"}'
         or p_options @> '{"discard_with_sender": true}' or p_options ->> 'keep_bodies_ms' is not null
+        or p_options ->> 'last_value_key' is not null
         or p_options ->> 'message_groups' <> 'none' or p_options ->> 'delivery_policy' <> 'shared' then
         raise exception using errcode = 'HD004', message = 'wrong options of a subscription',
             hint =
                 'They are a JSON object; prioritized is true or false; strict_order, backout_count "hardened", '
-                'message_groups, delivery_policy, keep_bodies_ms and discard_with_sender are for queues.';
+                'message_groups, delivery_policy, keep_bodies_ms, last_value_key and discard_with_sender are for '
+                'queues.';
     end if;
 end
 $$;
@@ -6122,31 +6191,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._end_destination(p_id integer) IS 'drop a destination, its listeners, links and bridges. Its row and sequences stay for a while.';
 
-CREATE FUNCTION howdah._end_leases_of(p_destination_id integer, p_leases bigint[], p_now timestamp with time zone) RETURNS void
-    LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
-    SET jit TO 'off'
-    AS $$
-begin
-    update howdah.parked p set due_at = p_now
-    where p.ctid = any (array(
-        select c.ctid from howdah.parked c
-        where c.destination_id = p_destination_id and c.lease_id = any (p_leases) and c.parked_reason = 'lease'
-          and c.due_at > p_now
-        for update skip locked));
-    update howdah.acked d set leased_until = p_now
-    where d.ctid = any (array(
-        select c.ctid from howdah.acks a join howdah.acked c on c.ack_id = a.id
-        where a.subscription_id = p_destination_id and c.lease_id = any (p_leases) and c.leased_until > p_now
-        for update of c skip locked));
-    perform howdah._wake(d.id, d.waiting) from howdah.destinations d
-    where d.id = p_destination_id and pg_sequence_last_value(d.waiting) is not null;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._end_leases_of(p_destination_id integer, p_leases bigint[], p_now timestamp with time zone) IS 'end the leases of consumers whose sessions have ended.';
-
-CREATE FUNCTION howdah._end_locked(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_positions bigint[], p_event text, p_reason text, p_reliability smallint DEFAULT NULL::smallint) RETURNS void
+CREATE FUNCTION howdah._end_held(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_positions bigint[], p_event text, p_reason text, p_reliability smallint DEFAULT NULL::smallint) RETURNS bigint[]
     LANGUAGE plpgsql
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
@@ -6193,15 +6238,52 @@ begin
     if v_missing is not null then
         v_missing := howdah._consume_published(p_destination, v_missing, p_event, p_reason);
     end if;
+    perform howdah._journal(p_destination, p_event, v_persistent, false, null, p_reason, v_oldest,
+        coalesce(v_apart, '{}'), p_reliability);
+    perform howdah._journal(p_destination, p_event, v_nonpersistent, true, null, p_reason, v_oldest_nonpersistent,
+        p_reliability => p_reliability);
+    return v_missing;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._end_held(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_positions bigint[], p_event text, p_reason text, p_reliability smallint) IS 'end messages that the transaction holds, and record them as consumed or discarded.';
+
+CREATE FUNCTION howdah._end_leases_of(p_destination_id integer, p_leases bigint[], p_now timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+begin
+    update howdah.parked p set due_at = p_now
+    where p.ctid = any (array(
+        select c.ctid from howdah.parked c
+        where c.destination_id = p_destination_id and c.lease_id = any (p_leases) and c.parked_reason = 'lease'
+          and c.due_at > p_now
+        for update skip locked));
+    update howdah.acked d set leased_until = p_now
+    where d.ctid = any (array(
+        select c.ctid from howdah.acks a join howdah.acked c on c.ack_id = a.id
+        where a.subscription_id = p_destination_id and c.lease_id = any (p_leases) and c.leased_until > p_now
+        for update of c skip locked));
+    perform howdah._wake(d.id, d.waiting) from howdah.destinations d
+    where d.id = p_destination_id and pg_sequence_last_value(d.waiting) is not null;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._end_leases_of(p_destination_id integer, p_leases bigint[], p_now timestamp with time zone) IS 'end the leases of consumers whose sessions have ended.';
+
+CREATE FUNCTION howdah._end_locked(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_positions bigint[], p_event text, p_reason text, p_reliability smallint DEFAULT NULL::smallint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_missing bigint[] := howdah._end_held(p_destination, p_message_ids, p_priorities, p_positions, p_event, p_reason,
+        p_reliability);
+begin
     if v_missing is not null then
         raise exception using errcode = 'HD013',
             message = format('message %s is not in queue %s', v_missing[1], quote_literal(p_destination.name)),
             hint = 'Messages are consumed in the transaction that received them with howdah.receive_locked, once.';
     end if;
-    perform howdah._journal(p_destination, p_event, v_persistent, false, null, p_reason, v_oldest,
-        coalesce(v_apart, '{}'), p_reliability);
-    perform howdah._journal(p_destination, p_event, v_nonpersistent, true, null, p_reason, v_oldest_nonpersistent,
-        p_reliability => p_reliability);
 end
 $$;
 
@@ -7657,6 +7739,48 @@ $$;
 
 COMMENT ON FUNCTION howdah._forget_selections() IS 'delete selectors that nobody used for a day, with their hints and what their looks found ahead.';
 
+CREATE FUNCTION howdah._forget_values() RETURNS void
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_key record;
+begin
+    for v_key in
+        select l.destination_id, l.key, l.message_ids from howdah.last_values l
+        where l.changed_at < howdah.now() - interval '1 hour'
+        order by l.changed_at limit 10000 for update skip locked
+    loop
+        if exists (
+            select from unnest(v_key.message_ids) i(id)
+            where exists (
+                select from generate_series(0, 9) r(rank)
+                cross join unnest(howdah._positions(v_key.destination_id, i.id)) s(seq)
+                cross join lateral (
+                    select from howdah.msgs m
+                    where m.destination_id = v_key.destination_id and m.rank = r.rank and m.seq = s.seq
+                      and m.message_id = i.id
+                    union all
+                    select from howdah.msgs_nonpersistent n
+                    where n.destination_id = v_key.destination_id and n.rank = r.rank and n.seq = s.seq
+                      and n.message_id = i.id and n.boot = pg_postmaster_start_time()
+                    offset 0) k)
+            or exists (select from howdah.parked p
+                where p.destination_id = v_key.destination_id and p.message_id = i.id)
+            or exists (select from howdah.leased e
+                where e.destination_id = v_key.destination_id and e.message_id = i.id)) then
+            update howdah.last_values l set changed_at = howdah.now()
+            where l.destination_id = v_key.destination_id and l.key = v_key.key;
+        else
+            delete from howdah.last_values l where l.destination_id = v_key.destination_id and l.key = v_key.key;
+        end if;
+    end loop;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._forget_values() IS 'forget the keys of last-value queues that have no message left.';
+
 CREATE FUNCTION howdah._forward_to_bridges(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_level smallint, p_notify boolean, p_user text, p_scheduled boolean) RETURNS void
     LANGUAGE plpgsql
     AS $_$
@@ -7668,7 +7792,8 @@ declare
     v_headers jsonb[];
 begin
     for v_bridge in
-        select d as queue, b.selector_sql from howdah.bridges b join howdah.destinations d on d.id = b.queue_id
+        select d as queue, b.selector_sql, b.transformation
+        from howdah.bridges b join howdah.destinations d on d.id = b.queue_id
         where b.topic_id = p_topic.id and d.dropped_at is null order by d.id
     loop
         v_selected := null;
@@ -7700,9 +7825,23 @@ begin
                 with ordinality b(body, headers, priority, correlation_id, message_type, conversation_id, n)
         ) u
         where v_selected is null or u.n = any (v_selected);
-        if v_wanted.bodies is not null then
-            v_queue := v_bridge.queue;
-            v_queue.discard_with_sender := v_queue.discard_with_sender and not p_scheduled;
+        v_queue := v_bridge.queue;
+        v_queue.discard_with_sender := v_queue.discard_with_sender and not p_scheduled;
+        if v_wanted.bodies is null then
+            null;
+        elsif v_bridge.transformation is not null then
+            perform howdah._bridge_transformed(v_queue, v_bridge.transformation, array(
+                select row(null, p_topic.name, case when p_is_text then convert_from(w.body, 'UTF8') end,
+                    case when not p_is_text then w.body end, p_content_type, coalesce(w.headers, '{}'), w.priority,
+                    w.correlation_id, p_reply_to, w.message_type, w.conversation_id,
+                    case when p_level <= 2 then 'non-persistent' else 'persistent' end, howdah.now(),
+                    howdah.now() + howdah._span(p_time_to_live), 1, false, null, 0, null, null, null,
+                    howdah._level_name(p_level, null))::howdah.message
+                from unnest(v_wanted.bodies, v_wanted.headers, v_wanted.priorities, v_wanted.correlation_ids,
+                    v_wanted.message_types, v_wanted.conversation_ids) with ordinality
+                    w(body, headers, priority, correlation_id, message_type, conversation_id, n)
+                order by w.n), p_time_to_live, p_notify, p_user);
+        else
             perform howdah._send_batch(v_queue, v_wanted.bodies, p_is_text, p_content_type, v_wanted.headers,
                 v_wanted.priorities, v_wanted.correlation_ids, v_wanted.message_types, v_wanted.conversation_ids,
                 p_reply_to, p_time_to_live,
@@ -7906,6 +8045,88 @@ CREATE FUNCTION howdah._from_microseconds(p_microseconds bigint) RETURNS timesta
     AS $$ select timestamptz 'epoch' + least(p_microseconds, 9000000000000000000) * interval '1 microsecond' $$;
 
 COMMENT ON FUNCTION howdah._from_microseconds(p_microseconds bigint) IS 'the time that a hint holds.';
+
+CREATE FUNCTION howdah._function_fault(p_name text, p_owner text, p_kind text) RETURNS text
+    LANGUAGE sql
+    AS $$
+    select case
+        when f.oid is null then 'there is no such function ' || t.signature
+        when f.prokind <> 'f' or f.proretset
+            or f.prorettype <> t.result then 'it is no function that returns ' || t.returns
+        when not f.prosecdef or not howdah._function_is_definers(p_name,
+            f.oid, p_kind) then 'it is not SECURITY DEFINER'
+        when f.rolsuper then format('it belongs to %s, a superuser', f.rolname)
+        when pg_has_role(f.proowner, h.nspowner,
+            'MEMBER') then format('it belongs to %s, who may act as Howdah''s owner', f.rolname)
+        when p_owner <> f.rolname then format('it belongs to %s, not to %s as when it was set', f.rolname, p_owner)
+        when not has_schema_privilege(c.proowner, f.pronamespace, 'USAGE')
+            then format('role %s, as which it is called, has no USAGE of its schema', pg_get_userbyid(c.proowner))
+        when not has_function_privilege(c.proowner, f.oid, 'EXECUTE')
+            then format('role %s, as which it is called, may not EXECUTE it', pg_get_userbyid(c.proowner))
+    end
+    from howdah._function_shape(p_kind) t
+    join pg_namespace h on h.nspname = 'howdah'
+    left join pg_proc c on c.pronamespace = h.oid and c.proname = t.caller
+    left join (
+        select p.oid, p.prokind, p.proretset, p.prorettype, p.prosecdef, p.proowner, p.pronamespace, r.rolsuper,
+        r.rolname
+        from pg_proc p join pg_namespace n on n.oid = p.pronamespace join pg_roles r on r.oid = p.proowner
+        where p.oid = split_part(howdah._function_version(p_name, p_kind), ' ', 1)::oid
+    ) f on true
+$$;
+
+COMMENT ON FUNCTION howdah._function_fault(p_name text, p_owner text, p_kind text) IS 'why a function cannot be a poison procedure or a transformation.';
+
+CREATE FUNCTION howdah._function_is_definers(p_name text, p_oid oid, p_kind text) RETURNS boolean
+    LANGUAGE sql
+    AS $$
+    select to_regprocedure(d.name || d.signature) = p_oid
+        and starts_with(d.definition, d.head)
+        and substr(d.definition, length(d.head) + 1)
+            ~ E'^ LANGUAGE [^ \n]+\n( IMMUTABLE| STABLE)?( PARALLEL (SAFE|RESTRICTED))?( STRICT)? SECURITY DEFINER'
+    from (
+        select n.name, s.signature, pg_get_functiondef(p_oid) as definition,
+            format(E'CREATE OR REPLACE FUNCTION %s(%s)\n RETURNS %s\n', n.name, pg_get_function_arguments(p_oid),
+                s.returns) as head
+        from (select format('%I.%I', split_part(p_name, '.', 1), split_part(p_name, '.', 2)) as name) n
+        cross join howdah._function_shape(p_kind) s
+    ) d
+$$;
+
+COMMENT ON FUNCTION howdah._function_is_definers(p_name text, p_oid oid, p_kind text) IS 'whether the version of a function that this session would call is SECURITY DEFINER.';
+
+CREATE FUNCTION howdah._function_shape(p_kind text, OUT arguments regtype[], OUT result regtype, OUT signature text, OUT returns text, OUT caller text) RETURNS record
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    if p_kind = 'transformation' then
+        arguments := '{howdah.message}';
+        result := 'howdah.message';
+        signature := '(howdah.message)';
+        caller := '_call_transformation';
+    else
+        arguments := '{howdah.message,jsonb}';
+        result := 'boolean';
+        signature := '(howdah.message, jsonb)';
+        caller := '_call_poison_procedure';
+    end if;
+    returns := format_type(result, null);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._function_shape(p_kind text, OUT arguments regtype[], OUT result regtype, OUT signature text, OUT returns text, OUT caller text) IS 'what a function of an application takes and returns.';
+
+CREATE FUNCTION howdah._function_version(p_name text, p_kind text) RETURNS text
+    LANGUAGE sql
+    AS $$
+    select concat_ws(' ', p.oid, p.xmin, p.ctid, n.oid, n.xmin, n.ctid)
+    from howdah._function_shape(p_kind) s cross join (pg_proc p join pg_namespace n on n.oid = p.pronamespace)
+    where n.nspname = split_part(p_name, '.', 1) and p.proname = split_part(p_name, '.', 2)
+      and p.pronargs = cardinality(s.arguments) and p.proargtypes[0] = s.arguments[1]
+      and (p.pronargs = 1 or p.proargtypes[1] = s.arguments[2])
+$$;
+
+COMMENT ON FUNCTION howdah._function_version(p_name text, p_kind text) IS 'the version of an application''s function in the catalog.';
 
 CREATE FUNCTION howdah._generation() RETURNS bigint
     LANGUAGE sql
@@ -9060,7 +9281,8 @@ CREATE FUNCTION howdah._keep(p_destination_id integer, p_messages howdah.message
         last_read_at, destination_id, delivery_count, stage, priority, reliability, nonpersistent, is_text,
         content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, origin_queue, dead_reason)
     select m.message_id, n.moment, coalesce(n.moment + p_keep_ms * interval '1 millisecond', 'infinity'), m.sent_at,
-        m.expires_at, m.dead_at, m.visible_at, m.last_read_at, p_destination_id, coalesce(m.read_count, m.delivery_count), m.stage, m.priority,
+        m.expires_at, m.dead_at, m.visible_at, m.last_read_at, p_destination_id,
+        coalesce(m.read_count, m.delivery_count), m.stage, m.priority,
         array_position(array['BEST_EFFORT_NONPERSISTENT', 'EXPRESS_NONPERSISTENT', 'RELIABLE_NONPERSISTENT',
             'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], m.reliability) - 1,
         m.delivery_mode = 'non-persistent', m.body is not null, m.content_type,
@@ -9831,7 +10053,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._link_arrival(p_link_id uuid, p_engine_id uuid, p_engine_name text, p_link_name text, p_source text, p_batch bigint) IS 'lock the row of a link that leads here, and check that its next batch is the one that comes.';
 
-CREATE FUNCTION howdah._link_batch(p_source text, p_want integer, p_selector text) RETURNS howdah.message[]
+CREATE FUNCTION howdah._link_batch(p_source text, p_want integer, p_selector text, p_transformation text) RETURNS howdah.message[]
     LANGUAGE plpgsql
     AS $$
 declare
@@ -9849,7 +10071,7 @@ begin
         v_chunk := least(v_chunk, p_want - cardinality(v_messages));
         select array_agg(r), coalesce(sum(b.bytes), 0), greatest(max(b.bytes), v_largest)
         into v_more, v_new, v_largest
-        from howdah.receive(p_source, v_chunk, false, p_selector) r
+        from howdah._link_receive(p_source, v_chunk, p_selector, p_transformation) r
         cross join lateral (
             select octet_length(coalesce(r.body, '')) + octet_length(coalesce(r.bytes, '')) as bytes) b;
         exit when v_more is null;
@@ -9864,7 +10086,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._link_batch(p_source text, p_want integer, p_selector text) IS 'receive what a link forwards next, up to about 8 MB.';
+COMMENT ON FUNCTION howdah._link_batch(p_source text, p_want integer, p_selector text, p_transformation text) IS 'receive what a link forwards next, up to about 8 MB.';
 
 CREATE FUNCTION howdah._link_chunk(p_source_id integer, p_last howdah.message, p_most integer, p_bytes bigint) RETURNS integer
     LANGUAGE plpgsql
@@ -10010,6 +10232,29 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._link_messages(p_messages json) IS 'the messages of a batch as it came over a link.';
+
+CREATE FUNCTION howdah._link_receive(p_source text, p_want integer, p_selector text, p_transformation text) RETURNS SETOF howdah.message
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_source howdah.destinations;
+    v_held howdah.message[];
+begin
+    if p_transformation is null then
+        return query select * from howdah.receive(p_source, p_want, false, p_selector);
+        return;
+    end if;
+    v_source := howdah._destination(p_source, 'receive');
+    for i in 1..8 loop
+        v_held := array(select r from howdah.receive(p_source, p_want, true, p_selector) r);
+        exit when v_held = '{}';
+        return query select t.* from howdah._transformed(v_source, p_transformation, v_held, false) t;
+        exit when found;
+    end loop;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._link_receive(p_source text, p_want integer, p_selector text, p_transformation text) IS 'receive what a link forwards, as its transformation makes it.';
 
 CREATE FUNCTION howdah._link_refusal(p_sqlstate text) RETURNS text
     LANGUAGE sql IMMUTABLE
@@ -11850,7 +12095,7 @@ CREATE FUNCTION howdah._new_destination(p_name text) RETURNS howdah.destinations
             "limit_behaviour": "reject",
             "send_timeout_ms": 30000,
             "deduplication_window_ms": 300000, "stamp_user": false,
-            "keep_bodies_ms": null, "message_groups": "none",
+            "keep_bodies_ms": null, "last_value_key": null, "message_groups": "none",
             "delivery_policy": "shared"}' || howdah._preset('howdah'))
 $$;
 
@@ -12796,6 +13041,7 @@ CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind 
         ('queue', 'producer_may_override', 'boolean', 0, 0, null, false),
         ('queue', 'stamp_user', 'boolean', 0, 0, null, false),
         ('queue', 'keep_bodies_ms', 'integer', 1, 3155760000000, null, true),
+        ('queue', 'last_value_key', 'text', 0, 0, null, true),
         ('queue', 'message_groups', 'choice', 0, 0, array['none', 'transaction', 'sticky'], false),
         ('queue', 'delivery_policy', 'choice', 0, 0, array['shared', 'single', 'failover', 'round_robin'], false),
         ('topic', 'persistent', 'boolean', 0, 0, null, false),
@@ -13795,66 +14041,6 @@ $$;
 
 COMMENT ON FUNCTION howdah._poison_incidents(p_destination_id integer, p_message howdah.msgs) IS 'the last hundred incidents of a message in its queue, first to last.';
 
-CREATE FUNCTION howdah._poison_procedure_fault(p_name text, p_owner text) RETURNS text
-    LANGUAGE sql
-    AS $$
-    select case
-        when f.oid is null then 'there is no such function (howdah.message, jsonb)'
-        when f.prokind <> 'f' or f.proretset
-            or f.prorettype <> 'boolean'::regtype then 'it is no function that returns boolean'
-        when not f.prosecdef or not howdah._poison_procedure_is_definers(p_name,
-            f.oid) then 'it is not SECURITY DEFINER'
-        when f.rolsuper then format('it belongs to %s, a superuser', f.rolname)
-        when pg_has_role(f.proowner, h.nspowner,
-            'MEMBER') then format('it belongs to %s, who may act as Howdah''s owner', f.rolname)
-        when p_owner <> f.rolname then format('it belongs to %s, not to %s as when it was set', f.rolname, p_owner)
-        when not has_schema_privilege(c.proowner, f.pronamespace, 'USAGE')
-            then format('role %s, as which it is called, has no USAGE of its schema', pg_get_userbyid(c.proowner))
-        when not has_function_privilege(c.proowner, f.oid, 'EXECUTE')
-            then format('role %s, as which it is called, may not EXECUTE it', pg_get_userbyid(c.proowner))
-    end
-    from pg_namespace h
-    left join pg_proc c on c.pronamespace = h.oid and c.proname = '_call_poison_procedure'
-    left join (
-        select p.oid, p.prokind, p.proretset, p.prorettype, p.prosecdef, p.proowner, p.pronamespace, r.rolsuper,
-        r.rolname
-        from pg_proc p join pg_namespace n on n.oid = p.pronamespace join pg_roles r on r.oid = p.proowner
-        where n.nspname = split_part(p_name, '.', 1) and p.proname = split_part(p_name, '.', 2) and p.pronargs = 2
-          and p.proargtypes[0] = 'howdah.message'::regtype and p.proargtypes[1] = 'jsonb'::regtype
-    ) f on true
-    where h.nspname = 'howdah'
-$$;
-
-COMMENT ON FUNCTION howdah._poison_procedure_fault(p_name text, p_owner text) IS 'why a function cannot be a poison procedure.';
-
-CREATE FUNCTION howdah._poison_procedure_is_definers(p_name text, p_oid oid) RETURNS boolean
-    LANGUAGE sql
-    AS $$
-    select to_regprocedure(d.name || '(howdah.message, jsonb)') = p_oid
-        and starts_with(d.definition, d.head)
-        and substr(d.definition, length(d.head) + 1)
-            ~ E'^ LANGUAGE [^ \n]+\n( IMMUTABLE| STABLE)?( PARALLEL (SAFE|RESTRICTED))?( STRICT)? SECURITY DEFINER'
-    from (
-        select n.name, pg_get_functiondef(p_oid) as definition,
-            format(E'CREATE OR REPLACE FUNCTION %s(%s)\n RETURNS boolean\n', n.name,
-                pg_get_function_arguments(p_oid)) as head
-        from (select format('%I.%I', split_part(p_name, '.', 1), split_part(p_name, '.', 2)) as name) n
-    ) d
-$$;
-
-COMMENT ON FUNCTION howdah._poison_procedure_is_definers(p_name text, p_oid oid) IS 'whether the version of a function that this session would call is SECURITY DEFINER.';
-
-CREATE FUNCTION howdah._poison_procedure_version(p_name text) RETURNS text
-    LANGUAGE sql
-    AS $$
-    select concat_ws(' ', p.oid, p.xmin, p.ctid, n.oid, n.xmin, n.ctid)
-    from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-    where n.nspname = split_part(p_name, '.', 1) and p.proname = split_part(p_name, '.', 2) and p.pronargs = 2
-      and p.proargtypes[0] = 'howdah.message'::regtype and p.proargtypes[1] = 'jsonb'::regtype
-$$;
-
-COMMENT ON FUNCTION howdah._poison_procedure_version(p_name text) IS 'the version of a poison procedure in the catalog.';
-
 CREATE FUNCTION howdah._policy_for(p_name text) RETURNS jsonb
     LANGUAGE sql STABLE
     AS $$
@@ -13991,7 +14177,7 @@ begin
         when 'subscription' then (
             select v_paused || o.options || jsonb_build_object('topic', s.topic, 'name', s.name,
                 'client_id', s.client_id, 'selector', s.selector, 'shared', s.shared, 'no_local', s.no_local,
-                'prioritized', s.prioritized)
+                'prioritized', s.prioritized, 'transformation', s.transformation)
             from howdah.subscriptions s cross join (
                 select jsonb_object_agg(k.key, v_row -> k.key) as options
                 from howdah._option_kinds() k where k.owner = 'queue') o
@@ -14004,7 +14190,8 @@ begin
             from howdah.redactions r where r.pattern || ' ' || r.path = p_name)
         when 'engine' then howdah.engine_options()
         when 'bridge' then (
-            select jsonb_build_object('topic', t.name, 'queue', q.name, 'selector', b.selector)
+            select jsonb_build_object('topic', t.name, 'queue', q.name, 'selector', b.selector,
+                'transformation', b.transformation)
             from howdah.bridges b join howdah.destinations t on t.id = b.topic_id
             join howdah.destinations q on q.id = b.queue_id
             where t.name = split_part(p_name, ' ', 1) and q.name = split_part(p_name, ' ', 2)
@@ -14017,7 +14204,8 @@ begin
         when 'link' then (
             select jsonb_build_object('source', d.name, 'target_queue', l.target_queue, 'service', l.service,
                 'dsn_env', l.dsn_env, 'selector', l.selector, 'batch_size', l.batch_size,
-                'retry_ms_max', l.retry_ms_max, 'paused', l.paused)
+                'retry_ms_max', l.retry_ms_max, 'paused', l.paused,
+                'transformation', l.transformation)
             from howdah.links l join howdah.destinations d on d.id = l.source_id where l.name = p_name)
         when 'grant' then (
             select jsonb_build_object('queue', d.name, 'grants', howdah._grants_of(d.id))
@@ -14028,6 +14216,8 @@ begin
             where r.rule_set = split_part(p_name, '/', 1)
               and howdah._rule_key(r.resource, r.name, r.operation, r.allow, r.kind)
                   = substr(p_name, strpos(p_name, '/') + 1))
+        when 'transformation' then (
+            select jsonb_build_object('function', t.function) from howdah.transformations t where t.name = p_name)
         when 'service' then (select to_jsonb(s) from howdah.services s where s.name = p_name)
         when 'storage' then (
             select coalesce(jsonb_object_agg(o.option_name, o.option_value), '{}')
@@ -15010,7 +15200,11 @@ begin
         select m.* from howdah.destinations d
         join howdah.subscriptions s on s.destination_id = d.id
         cross join howdah._receive_published(d, s, p_name, p_want, p_hold) m
-        where d.id = v_stream.id;
+        where d.id = v_stream.id and s.transformation is null
+        union all
+        select m.* from howdah.subscriptions s
+        cross join howdah._receive_transformed(s.destination_id, s.transformation, p_name, p_want, p_hold) m
+        where s.destination_id = v_stream.id and s.transformation is not null;
         return;
     end if;
     v_topic := v_stream.topic;
@@ -15112,6 +15306,28 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._receive_stream(p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint, p_plain boolean) IS 'receive from a subscription.';
+
+CREATE FUNCTION howdah._receive_transformed(p_id integer, p_transformation text, p_name text, p_want integer, p_hold boolean) RETURNS SETOF howdah.message
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_destination howdah.destinations;
+    v_subscription howdah.subscriptions;
+    v_held howdah.message[];
+begin
+    select d.* into v_destination from howdah.destinations d where d.id = p_id;
+    select s.* into v_subscription from howdah.subscriptions s where s.destination_id = p_id;
+    for i in 1..8 loop
+        v_held := array(select m from howdah._receive_published(v_destination, v_subscription, p_name, p_want,
+            true) m);
+        exit when v_held = '{}';
+        return query select t.* from howdah._transformed(v_destination, p_transformation, v_held, p_hold) t;
+        exit when found;
+    end loop;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._receive_transformed(p_id integer, p_transformation text, p_name text, p_want integer, p_hold boolean) IS 'receive from a subscription that has a transformation.';
 
 CREATE FUNCTION howdah._reclaim(p_place integer, p_from tid, p_until tid, p_now timestamp with time zone, p_limit bigint) RETURNS bigint
     LANGUAGE plpgsql
@@ -15840,6 +16056,53 @@ $$;
 
 COMMENT ON FUNCTION howdah._remove(p_message howdah.msgs, p_place text) IS 'delete the stored row of a message that the caller has locked, or set it aside in its topic.';
 
+CREATE FUNCTION howdah._replace_values(p_destination howdah.destinations, p_keys text[], p_message_ids bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_key record;
+    v_known bigint[];
+    v_held bigint[];
+    v_id bigint;
+    v_found record;
+    v_persistent bigint[];
+    v_nonpersistent bigint[];
+begin
+    for v_key in
+        select sha256(convert_to(k.key, 'UTF8')) as hash, k.id from unnest(p_keys, p_message_ids) k(key, id)
+        where k.key is not null order by hash
+    loop
+        loop
+            insert into howdah.last_values (destination_id, key, message_ids, changed_at)
+            values (p_destination.id, v_key.hash, '{}', howdah.now()) on conflict do nothing;
+            select l.message_ids into v_known from howdah.last_values l
+            where l.destination_id = p_destination.id and l.key = v_key.hash for update;
+            exit when found;  -- otherwise maintenance has just deleted it
+        end loop;
+        v_held := '{}';
+        foreach v_id in array v_known loop
+            select f.* into v_found from howdah._find(p_destination.id, v_id, null, null) f;
+            if v_found.free then
+                perform howdah._remove(v_found.message, v_found.place);
+                if v_found.nonpersistent then
+                    v_nonpersistent := v_nonpersistent || v_id;
+                else
+                    v_persistent := v_persistent || v_id;
+                end if;
+            elsif v_found.place is not null then
+                v_held := v_held || v_id;
+            end if;
+        end loop;
+        update howdah.last_values l set message_ids = v_held || v_key.id, changed_at = howdah.now()
+        where l.destination_id = p_destination.id and l.key = v_key.hash;
+    end loop;
+    perform howdah._journal(p_destination, 'discarded', v_persistent, false, null, 'replaced by a later value');
+    perform howdah._journal(p_destination, 'discarded', v_nonpersistent, true, null, 'replaced by a later value');
+end
+$$;
+
+COMMENT ON FUNCTION howdah._replace_values(p_destination howdah.destinations, p_keys text[], p_message_ids bigint[]) IS 'discard the unread messages of a last-value queue that these new messages replace.';
+
 CREATE FUNCTION howdah._report_blocked_maintenance(p_service text, p_object text, p_reason text) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -16270,6 +16533,80 @@ $$;
 
 COMMENT ON FUNCTION howdah._rules_at(p_destination howdah.destinations) IS 'the rules that cover a destination, as howdah._matching_rules.';
 
+CREATE FUNCTION howdah._run_function(p_kind text, p_name text, p_owner text, p_message howdah.message, p_incidents jsonb, OUT answer boolean, OUT made howdah.message, OUT fault text, OUT error_state text, OUT context text) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_schema constant text := split_part(p_name, '.', 1);
+    v_function constant text := split_part(p_name, '.', 2);
+    v_path constant text := current_setting('search_path');
+    v_settings constant jsonb := howdah._session_settings();
+    v_changed text;
+    v_not text;
+    v_attempting constant text := coalesce(current_setting('howdah.attempting', true), '');
+    v_connection constant text := coalesce(current_setting('howdah.connection', true), '');
+    v_client_id constant text := coalesce(current_setting('howdah.client_id', true), '');
+    v_left constant jsonb[] := array(select l.* from howdah._left_in_session() l);
+    v_version constant text := howdah._function_version(p_name, p_kind);
+    v_oid constant oid := split_part(v_version, ' ', 1);
+begin
+    fault := howdah._function_fault(p_name, p_owner, p_kind);
+    if howdah._has_old_snapshot() then
+        fault := 'the transaction is not READ COMMITTED';
+    end if;
+    if fault is not null then
+        return;
+    end if;
+    begin
+        perform set_config('howdah.attempting', '', true);  -- a secret while attempts are begun
+        perform set_config('howdah.connection', '', true);  -- a token
+        select pg_get_userbyid(n.nspowner) into v_not
+        -- one-role mode has no other
+        from pg_namespace n, howdah.engine e where n.nspname = 'howdah'
+            and pg_get_userbyid(n.nspowner) <> e.admin_role;
+        if p_kind = 'transformation' then
+            made := howdah._call_transformation(v_not, v_schema, v_function, p_message);
+        else
+            answer := howdah._call_poison_procedure(v_not, v_schema, v_function, p_message, p_incidents);
+        end if;
+        if pg_catalog.current_setting('search_path') operator(pg_catalog.<>) v_path then
+            raise exception 'it changed search_path: give it a SET clause';
+        elsif not exists (
+            select from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+            where p.oid = v_oid and concat_ws(' ', p.oid, p.xmin, p.ctid, n.oid, n.xmin, n.ctid) = v_version
+        ) then
+            raise exception 'it was replaced while it ran';
+        end if;
+        v_changed := case when current_setting('howdah.connection') <> '' then 'howdah.connection'
+            when coalesce(current_setting('howdah.client_id', true), '') <> v_client_id then 'howdah.client_id' end;
+        if v_changed is not null then
+            raise exception 'it changed %', v_changed;
+        elsif exists (select from howdah._left_in_session() l(what) where l.what <> all (v_left)) then
+            raise exception 'it left a prepared statement or a cursor WITH HOLD';
+        end if;
+        perform set_config('howdah.attempting', v_attempting, true);
+        perform set_config('howdah.connection', v_connection, true);
+        select min(coalesce(o.key, n.key)) into v_changed
+        from jsonb_each(v_settings) o full join jsonb_each(howdah._session_settings()) n on n.key = o.key
+        where o.value is distinct from n.value;
+        if v_changed is not null then
+            raise exception 'it changed %: give it a SET clause', v_changed;
+        end if;
+    exception when others or assert_failure then
+        get stacked diagnostics context = pg_exception_context;
+        error_state := sqlstate;
+        fault := sqlerrm;
+        answer := null;
+        made := null;
+    end;
+    if fault is not null then
+        perform howdah._drop_prepared(v_left);
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._run_function(p_kind text, p_name text, p_owner text, p_message howdah.message, p_incidents jsonb, OUT answer boolean, OUT made howdah.message, OUT fault text, OUT error_state text, OUT context text) IS 'call a function of an application.';
+
 CREATE FUNCTION howdah._run_nonpersistent_0(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) RETURNS SETOF howdah.message
     LANGUAGE sql STABLE
     AS $$
@@ -16374,67 +16711,18 @@ CREATE FUNCTION howdah._run_poison_procedure(p_destination howdah.destinations, 
     AS $$
 declare
     v_name constant text := p_destination.poison_procedure;
-    v_schema constant text := split_part(v_name, '.', 1);
-    v_function constant text := split_part(v_name, '.', 2);
-    v_path constant text := current_setting('search_path');
-    v_settings constant jsonb := howdah._session_settings();
-    v_changed text;
-    v_not text;
-    v_attempting constant text := coalesce(current_setting('howdah.attempting', true), '');
-    v_connection constant text := coalesce(current_setting('howdah.connection', true), '');
-    v_client_id constant text := coalesce(current_setting('howdah.client_id', true), '');
-    v_left constant jsonb[] := array(select l.* from howdah._left_in_session() l);
     v_incidents constant jsonb := howdah._poison_incidents(p_destination.id, p_message);
-    v_given constant howdah.message := howdah._message(p_message, p_destination.name, p_nonpersistent,
-        greatest(jsonb_array_length(v_incidents) - 1, 0));
-    v_version constant text := howdah._poison_procedure_version(v_name);
-    v_oid constant oid := split_part(v_version, ' ', 1);
-    v_fault text := howdah._poison_procedure_fault(v_name, p_destination.poison_procedure_owner);
+    v_run record;
+    v_fault text;
 begin
-    if howdah._has_old_snapshot() then
-        v_fault := 'the transaction is not READ COMMITTED';
-    end if;
-    if v_fault is null then
-        begin
-            perform set_config('howdah.attempting', '', true);  -- a secret while attempts are begun
-            perform set_config('howdah.connection', '', true);  -- a token
-            select pg_get_userbyid(n.nspowner) into v_not
-            -- one-role mode has no other
-            from pg_namespace n, howdah.engine e where n.nspname = 'howdah'
-                and pg_get_userbyid(n.nspowner) <> e.admin_role;
-            handled := howdah._call_poison_procedure(v_not, v_schema, v_function, v_given, v_incidents);
-            if pg_catalog.current_setting('search_path') operator(pg_catalog.<>) v_path then
-                raise exception 'it changed search_path: give it a SET clause';
-            elsif not exists (
-                select from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-                where p.oid = v_oid and concat_ws(' ', p.oid, p.xmin, p.ctid, n.oid, n.xmin, n.ctid) = v_version
-            ) then
-                raise exception 'it was replaced while it ran';
-            end if;
-            v_changed := case when current_setting('howdah.connection') <> '' then 'howdah.connection'
-                when coalesce(current_setting('howdah.client_id', true), '') <> v_client_id then 'howdah.client_id' end;
-            if v_changed is not null then
-                raise exception 'it changed %', v_changed;
-            elsif exists (select from howdah._left_in_session() l(what) where l.what <> all (v_left)) then
-                raise exception 'it left a prepared statement or a cursor WITH HOLD';
-            end if;
-            perform set_config('howdah.attempting', v_attempting, true);
-            perform set_config('howdah.connection', v_connection, true);
-            select min(coalesce(o.key, n.key)) into v_changed
-            from jsonb_each(v_settings) o full join jsonb_each(howdah._session_settings()) n on n.key = o.key
-            where o.value is distinct from n.value;
-            if v_changed is not null then
-                raise exception 'it changed %: give it a SET clause', v_changed;
-            end if;
-        exception when others or assert_failure then
-            v_fault := format('%s: %s', sqlstate, left(sqlerrm, 500));
-            handled := false;
-        end;
-    end if;
-    handled := coalesce(handled, false);
+    v_run := howdah._run_function('poison procedure', v_name, p_destination.poison_procedure_owner,
+        howdah._message(p_message, p_destination.name, p_nonpersistent,
+            greatest(jsonb_array_length(v_incidents) - 1, 0)), v_incidents);
+    handled := coalesce(v_run.answer, false);
     reason := p_reason;
+    v_fault := case when v_run.error_state is not null then format('%s: %s', v_run.error_state, left(v_run.fault, 500))
+        else v_run.fault end;
     if v_fault is not null then
-        perform howdah._drop_prepared(v_left);
         raise warning 'poison procedure % of queue %: %', v_name, p_destination.name, v_fault;
         reason := format('%s; poison procedure %s failed: %s', p_reason, v_name, v_fault);
         if p_destination.notify_admin then
@@ -17796,6 +18084,7 @@ declare
     v_longest integer;
     v_row record;
     v_ids bigint[];
+    v_keys text[];
     v_seqs bigint[];
     v_now timestamptz;
     v_expires_at timestamptz;
@@ -17834,6 +18123,23 @@ begin
         return howdah._send_new(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
             p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay,
             p_reliability, p_notify, p_deduplication_keys);
+    end if;
+    if v_count > 0 and p_destination.last_value_key is not null and p_headers is not null then
+        v_keys := array(select h.headers ->> p_destination.last_value_key
+            from unnest(p_headers) with ordinality h(headers, n) order by h.n);
+        if exists (select from unnest(v_keys) k(key) where k.key is not null group by k.key having count(*) > 1) then
+            for i in 1..v_count loop  -- of one key, each replaces the one before
+                v_ids := v_ids || howdah._send_batch(p_destination, p_bodies[i:i], p_is_text, p_content_type,
+                    p_headers[i:i], p_priorities[i:i], p_correlation_ids[i:i], p_message_types[i:i],
+                    p_conversation_ids[i:i], p_reply_to, p_time_to_live, p_delay, p_reliability, p_notify, null,
+                    p_seqs[i:i], p_caught);
+            end loop;
+            return v_ids;
+        end if;
+        perform pg_current_xact_id();
+        p_seqs := coalesce(p_seqs, array(select nextval(p_destination.positions) from generate_series(1, v_count)));
+        perform howdah._replace_values(p_destination, v_keys,
+            array(select s.seq * 1000000 + p_destination.id from unnest(p_seqs) with ordinality s(seq, n) order by n));
     end if;
     if v_count > 0 and current_setting('howdah.commit_by_reliability', true) <> '' then
         perform howdah._commit_needs(v_level);
@@ -18202,6 +18508,12 @@ begin
         if v_first <> v_message.message_id then
             return v_first;
         end if;
+    end if;
+    if v_destination.last_value_key is not null then
+        perform pg_current_xact_id();
+        v_message.seq := coalesce(v_message.seq, nextval(v_destination.positions));
+        perform howdah._replace_values(v_destination, array[p_headers ->> v_destination.last_value_key],
+            array[v_message.seq * 1000000 + v_destination.id]);
     end if;
     if current_setting('howdah.commit_by_reliability', true) <> '' then
         perform howdah._commit_needs(v_level);
@@ -19837,6 +20149,118 @@ $$;
 
 COMMENT ON FUNCTION howdah._trace_in_messages(p_id integer, p_trace text, p_place integer, p_rank smallint, p_key bigint, p_bound bigint) IS 'the messages of a destination whose header traceparent names a trace.';
 
+CREATE FUNCTION howdah._transform(p_name text, p_message howdah.message, OUT message howdah.message, OUT failure jsonb, OUT unfit boolean) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_transformation howdah.transformations;
+    v_run record;
+begin
+    select t.* into v_transformation from howdah.transformations t where t.name = p_name;
+    v_run := howdah._run_function('transformation', v_transformation.function, v_transformation.function_owner,
+        p_message, null);
+    unfit := v_run.fault is not null and v_run.error_state is null;
+    if not unfit and howdah._link_refusal(v_run.error_state) is null and v_run.fault is not null then
+        raise exception using errcode = v_run.error_state,
+            message = format('the transformation %s failed: %s', quote_literal(p_name), v_run.fault),
+            hint = 'No message is to blame for this error. Messages wait meanwhile.';
+    end if;
+    v_run.fault := case
+        when v_run.fault is not null then v_run.fault
+        when v_run.made is null then 'it returned NULL'
+        when num_nonnulls((v_run.made).body, (v_run.made).bytes) <> 1
+            then 'it returned not exactly one of body and bytes'
+        when jsonb_typeof(coalesce((v_run.made).headers, '{}')) <> 'object'
+            then 'it returned headers that are no object'
+        when coalesce((v_run.made).content_type, '') = '' then 'it returned no content_type' end;
+    if v_run.fault is not null then
+        failure := jsonb_build_object('message_id', p_message.message_id,
+            'error_text', format('transformation %s: %s', p_name, v_run.fault),
+            'error_class', 'TransformationFailed', 'sqlstate', v_run.error_state, 'traceback', v_run.context,
+            'priority', p_message.priority, 'position', p_message."position", 'stage', p_message.stage,
+            'details', jsonb_build_object('transformation', p_name));
+        return;
+    end if;
+    message := p_message;
+    message.body := (v_run.made).body;
+    message.bytes := (v_run.made).bytes;
+    message.content_type := (v_run.made).content_type;
+    message.headers := coalesce((v_run.made).headers, '{}');
+    message.correlation_id := (v_run.made).correlation_id;
+    message.reply_to := (v_run.made).reply_to;
+    message.message_type := (v_run.made).message_type;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._transform(p_name text, p_message howdah.message, OUT message howdah.message, OUT failure jsonb, OUT unfit boolean) IS 'what a transformation makes of a message, or the error that it raised.';
+
+CREATE FUNCTION howdah._transformation(p_name text) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if nullif(p_name, '') is null then
+        return null;
+    end if;
+    perform from howdah.transformations t where t.name = p_name for key share;
+    if not found then
+        raise exception using errcode = 'HD005',
+            message = format('there is no transformation %s', quote_literal(left(p_name, 250))),
+            hint = 'Register its function with howdah.register_transformation(name, function).';
+    end if;
+    return p_name;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._transformation(p_name text) IS 'a registered transformation that something is to use from now on.';
+
+CREATE FUNCTION howdah._transformation_users() RETURNS TABLE(transformation text, kind text, used_by text)
+    LANGUAGE sql STABLE
+    AS $$
+    select b.transformation, 'bridge', concat_ws(' ', t.name, q.name)
+    from howdah.bridges b join howdah.destinations t on t.id = b.topic_id
+    join howdah.destinations q on q.id = b.queue_id where b.transformation is not null
+    union all
+    select l.transformation, 'link', l.name from howdah.links l where l.transformation is not null
+    union all
+    select s.transformation, 'subscription', d.name
+    from howdah.subscriptions s join howdah.destinations d on d.id = s.destination_id
+    where s.transformation is not null and d.dropped_at is null
+$$;
+
+COMMENT ON FUNCTION howdah._transformation_users() IS 'the bridges, links and subscriptions that have a transformation.';
+
+CREATE FUNCTION howdah._transformed(p_destination howdah.destinations, p_transformation text, p_held howdah.message[], p_hold boolean) RETURNS SETOF howdah.message
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_held howdah.message;
+    v_made record;
+    v_good howdah.message[] := '{}';
+begin
+    foreach v_held in array p_held loop
+        v_made := howdah._transform(p_transformation, v_held);
+        if v_made.unfit then
+            raise exception using errcode = 'HD049',
+                message = format('%s cannot receive: %s', quote_literal(p_destination.name),
+                    v_made.failure ->> 'error_text'),
+                hint = 'Messages wait meanwhile. howdah.list_transformations() says who uses the transformation.';
+        elsif v_made.failure is null then
+            v_good := v_good || v_made.message;
+        else
+            perform howdah._record_failure(p_destination, v_made.failure, false, true);
+        end if;
+    end loop;
+    if not p_hold and v_good <> '{}' then
+        perform howdah._end_held(p_destination, array_agg(g.message_id), array_agg(g.priority),
+            array_agg(g."position"), 'consumed', 'transformed')
+        from unnest(v_good) g;
+    end if;
+    return query select * from unnest(v_good);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._transformed(p_destination howdah.destinations, p_transformation text, p_held howdah.message[], p_hold boolean) IS 'deliver messages that the transaction holds, as a transformation makes them.';
+
 CREATE FUNCTION howdah._truncations() RETURNS bigint
     LANGUAGE sql
     AS $$ select coalesce(pg_sequence_last_value('howdah.topic_truncations'::regclass), 0) $$;
@@ -20627,7 +21051,8 @@ begin
     if p_options ->> 'poison_procedure' is not null then
         -- If a failure decided, the message would go before that failure is on record.
         v_options := jsonb '{"decided_at": "receive"}' || v_options;
-        p_destination.poison_procedure_owner := howdah._check_poison_procedure(p_options ->> 'poison_procedure');
+        p_destination.poison_procedure_owner := howdah._check_function(p_options ->> 'poison_procedure',
+            'poison procedure');
     end if;
     p_destination := jsonb_populate_record(p_destination, v_options);
     if v_options ? 'max_message_bytes' then
@@ -21022,7 +21447,7 @@ $$;
 
 COMMENT ON FUNCTION howdah.alter_engine(options jsonb) IS 'change properties of the whole engine.';
 
-CREATE FUNCTION howdah.alter_link(name text, target_queue text DEFAULT NULL::text, service text DEFAULT NULL::text, dsn_env text DEFAULT NULL::text, selector text DEFAULT NULL::text, batch_size integer DEFAULT NULL::integer, retry_ms_max integer DEFAULT NULL::integer) RETURNS void
+CREATE FUNCTION howdah.alter_link(name text, target_queue text DEFAULT NULL::text, service text DEFAULT NULL::text, dsn_env text DEFAULT NULL::text, selector text DEFAULT NULL::text, batch_size integer DEFAULT NULL::integer, retry_ms_max integer DEFAULT NULL::integer, transformation text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
@@ -21042,16 +21467,18 @@ begin
     v_link.selector := nullif(btrim(coalesce(alter_link.selector, v_link.selector)), '');
     v_link.batch_size := coalesce(alter_link.batch_size, v_link.batch_size);
     v_link.retry_ms_max := coalesce(alter_link.retry_ms_max, v_link.retry_ms_max);
+    v_link.transformation := howdah._transformation(coalesce(alter_link.transformation, v_link.transformation));
     perform howdah._check_link(v_link);
     update howdah.links l
     set target_queue = v_link.target_queue, service = v_link.service, dsn_env = v_link.dsn_env,
-        selector = v_link.selector, batch_size = v_link.batch_size, retry_ms_max = v_link.retry_ms_max
+        selector = v_link.selector, batch_size = v_link.batch_size, retry_ms_max = v_link.retry_ms_max,
+        transformation = v_link.transformation
     where l.link_id = v_link.link_id;
     perform howdah._record_change('link', v_link.name, 'altered', v_before, howdah._properties('link', v_link.name));
 end
 $$;
 
-COMMENT ON FUNCTION howdah.alter_link(name text, target_queue text, service text, dsn_env text, selector text, batch_size integer, retry_ms_max integer) IS 'change a link; what is left out stays as it is.';
+COMMENT ON FUNCTION howdah.alter_link(name text, target_queue text, service text, dsn_env text, selector text, batch_size integer, retry_ms_max integer, transformation text) IS 'change a link; what is left out stays as it is.';
 
 CREATE FUNCTION howdah.alter_listener(listener text, options jsonb) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
@@ -21164,7 +21591,7 @@ begin
         producer_may_override = v_new.producer_may_override,
         exception_discard_reliability = v_new.exception_discard_reliability,
         discard_with_sender = v_new.discard_with_sender, stamp_user = v_new.stamp_user,
-        keep_bodies_ms = v_new.keep_bodies_ms,
+        keep_bodies_ms = v_new.keep_bodies_ms, last_value_key = v_new.last_value_key,
         message_groups = v_new.message_groups, delivery_policy = v_new.delivery_policy,
         groups_at = case when (v_new.message_groups, v_new.delivery_policy) = (d.message_groups, d.delivery_policy)
             then d.groups_at else howdah.now() end,
@@ -21573,7 +22000,7 @@ $$;
 
 COMMENT ON FUNCTION howdah.break_lock(name text) IS 'take a named lease away from its holder.';
 
-CREATE FUNCTION howdah.bridge(topic text, queue text, selector text DEFAULT NULL::text) RETURNS void
+CREATE FUNCTION howdah.bridge(topic text, queue text, selector text DEFAULT NULL::text, transformation text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
@@ -21587,17 +22014,18 @@ begin
     if v_queue.kind <> 'queue' then
         raise exception using errcode = 'HD001', message = format('%s is no queue', quote_literal(queue));
     end if;
-    insert into howdah.bridges as b (topic_id, queue_id, selector, selector_sql)
-    values (v_topic.id, v_queue.id, nullif(btrim(bridge.selector), ''), howdah._selector_sql(bridge.selector))
+    insert into howdah.bridges as b (topic_id, queue_id, selector, selector_sql, transformation)
+    values (v_topic.id, v_queue.id, nullif(btrim(bridge.selector), ''), howdah._selector_sql(bridge.selector),
+        howdah._transformation(bridge.transformation))
     on conflict on constraint pk_bridges do update set selector = excluded.selector,
-        selector_sql = excluded.selector_sql;
+        selector_sql = excluded.selector_sql, transformation = excluded.transformation;
     perform howdah._note_readers(v_topic.id);
     perform howdah._record_change('bridge', v_name, case when v_before is null then 'created' else 'altered' end,
         v_before, howdah._properties('bridge', v_name));
 end
 $$;
 
-COMMENT ON FUNCTION howdah.bridge(topic text, queue text, selector text) IS 'send every message of a topic on to a queue, or only those that a selector selects.';
+COMMENT ON FUNCTION howdah.bridge(topic text, queue text, selector text, transformation text) IS 'send every message of a topic on to a queue, or only those that a selector selects.';
 
 CREATE FUNCTION howdah.browse(queue text, max_messages integer DEFAULT 100, after_priority integer DEFAULT NULL::integer, after_position bigint DEFAULT NULL::bigint, only_id bigint DEFAULT NULL::bigint, selector text DEFAULT NULL::text, correlation_id text DEFAULT NULL::text) RETURNS SETOF howdah.message
     LANGUAGE plpgsql SECURITY DEFINER
@@ -22156,7 +22584,7 @@ $$;
 
 COMMENT ON FUNCTION howdah.create_alias(alias text, target text, options jsonb) IS 'give a queue or topic another name, with levels of its own.';
 
-CREATE FUNCTION howdah.create_link(name text, source text, target_queue text, service text DEFAULT NULL::text, dsn_env text DEFAULT NULL::text, selector text DEFAULT NULL::text, batch_size integer DEFAULT 1000, retry_ms_max integer DEFAULT 30000) RETURNS uuid
+CREATE FUNCTION howdah.create_link(name text, source text, target_queue text, service text DEFAULT NULL::text, dsn_env text DEFAULT NULL::text, selector text DEFAULT NULL::text, batch_size integer DEFAULT 1000, retry_ms_max integer DEFAULT 30000, transformation text DEFAULT NULL::text) RETURNS uuid
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
@@ -22174,11 +22602,13 @@ begin
     v_link.selector := nullif(btrim(create_link.selector), '');
     v_link.batch_size := create_link.batch_size;
     v_link.retry_ms_max := create_link.retry_ms_max;
+    v_link.transformation := howdah._transformation(create_link.transformation);
     perform howdah._check_link(v_link);
     insert into howdah.links (link_id, engine_id, created_at, source_id, batch_size, retry_ms_max, name, target_queue,
-        selector, service, dsn_env, created_by)
+        selector, service, dsn_env, created_by, transformation)
     values (v_link.link_id, v_link.engine_id, howdah.now(), v_link.source_id, v_link.batch_size, v_link.retry_ms_max,
-        v_link.name, v_link.target_queue, v_link.selector, v_link.service, v_link.dsn_env, howdah._caller())
+        v_link.name, v_link.target_queue, v_link.selector, v_link.service, v_link.dsn_env, howdah._caller(),
+        v_link.transformation)
     on conflict do nothing;
     if not found then
         raise exception using errcode = 'HD042', message = format('there is a link %s', quote_literal(v_link.name)),
@@ -22189,7 +22619,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.create_link(name text, source text, target_queue text, service text, dsn_env text, selector text, batch_size integer, retry_ms_max integer) IS 'create a link, which forwards messages to a queue of another engine.';
+COMMENT ON FUNCTION howdah.create_link(name text, source text, target_queue text, service text, dsn_env text, selector text, batch_size integer, retry_ms_max integer, transformation text) IS 'create a link, which forwards messages to a queue of another engine.';
 
 CREATE FUNCTION howdah.create_listener(listener text, queue text, options jsonb DEFAULT '{}'::jsonb) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
@@ -22686,6 +23116,36 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.drop_topic(topic text, force boolean) IS 'drop a topic; force also drops one with subscriptions, which lose what they have not read.';
+
+CREATE FUNCTION howdah.drop_transformation(name text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_before jsonb := howdah._properties('transformation', drop_transformation.name);
+    v_user text;
+begin
+    perform howdah._refuse_maintenance();
+    -- Whoever begins to use it holds its row.
+    perform from howdah.transformations t where t.name = drop_transformation.name for update;
+    select u.kind || ' ' || u.used_by into v_user
+    from howdah._transformation_users() u where u.transformation = drop_transformation.name limit 1;
+    if found then
+        raise exception using errcode = 'HD049',
+            message = format('the transformation %s is used by %s', quote_literal(drop_transformation.name), v_user),
+            hint = 'howdah.list_transformations() says who uses it.';
+    end if;
+    delete from howdah.transformations t where t.name = drop_transformation.name;
+    if not found then
+        return false;
+    end if;
+    perform howdah._record_change('transformation', drop_transformation.name, 'dropped', v_before, null);
+    return true;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.drop_transformation(name text) IS 'forget a transformation; its function stays.';
 
 CREATE FUNCTION howdah.due_schedules(max_schedules integer DEFAULT 1000) RETURNS TABLE(schedule_id bigint, cron text, time_zone text, next_at timestamp with time zone, from_at timestamp with time zone, catch_up boolean, now timestamp with time zone)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -24332,14 +24792,15 @@ begin
     end if;
     begin
         v_found := howdah._link_batch(source, v_want, case when v_link.loops
-            then howdah._cut_loops(v_link.selector, target_engine) else v_link.selector end);
+            then howdah._cut_loops(v_link.selector, target_engine) else v_link.selector end, v_link.transformation);
         if v_kind = 'queue' and exists (select from unnest(v_found) m
                 where strpos(m.headers ->> 'JMS_Howdah_Route', target_engine::text) > 0) then
             raise exception using errcode = 'LOOPS', message = 'the queue holds messages that came from the target';
         end if;
     exception when sqlstate 'LOOPS' then
         v_link.loops := true;
-        v_found := howdah._link_batch(source, v_want, howdah._cut_loops(v_link.selector, target_engine));
+        v_found := howdah._link_batch(source, v_want, howdah._cut_loops(v_link.selector, target_engine),
+            v_link.transformation);
     end;
     taken := cardinality(v_found);
     if v_link.away_since is not null then
@@ -24492,7 +24953,7 @@ $$;
 
 COMMENT ON FUNCTION howdah.list_audits(max_runs integer, made boolean, before bigint) IS 'list the last audits, newest first.';
 
-CREATE FUNCTION howdah.list_bridges(topic text) RETURNS TABLE(queue text, selector text)
+CREATE FUNCTION howdah.list_bridges(topic text) RETURNS TABLE(queue text, selector text, transformation text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
@@ -24500,7 +24961,7 @@ declare
     v_id integer := (howdah._topic(topic, 'browse')).id;
 begin
     return query
-    select d.name, b.selector from howdah.bridges b join howdah.destinations d on d.id = b.queue_id
+    select d.name, b.selector, b.transformation from howdah.bridges b join howdah.destinations d on d.id = b.queue_id
     where b.topic_id = v_id order by 1;
 end
 $$;
@@ -24767,7 +25228,7 @@ $$;
 
 COMMENT ON FUNCTION howdah.list_leases(queue text, after bigint, max_rows integer) IS 'list the leases of a queue or subscription, or of all that the caller may browse, the oldest first.';
 
-CREATE FUNCTION howdah.list_links(after text DEFAULT NULL::text, max_rows integer DEFAULT NULL::integer) RETURNS TABLE(name text, source text, target_queue text, service text, dsn_env text, selector text, state text, holder text, waiting bigint, forwarded bigint, cut bigint, dropped bigint, forwarded_at timestamp with time zone, away_since timestamp with time zone, last_error text, error_at timestamp with time zone, batch_size integer, retry_ms_max integer, link_id uuid, target_engine_id uuid, loops boolean, batch bigint, created_at timestamp with time zone, created_by text)
+CREATE FUNCTION howdah.list_links(after text DEFAULT NULL::text, max_rows integer DEFAULT NULL::integer) RETURNS TABLE(name text, source text, target_queue text, service text, dsn_env text, selector text, state text, holder text, waiting bigint, forwarded bigint, cut bigint, dropped bigint, forwarded_at timestamp with time zone, away_since timestamp with time zone, last_error text, error_at timestamp with time zone, batch_size integer, retry_ms_max integer, link_id uuid, target_engine_id uuid, loops boolean, batch bigint, created_at timestamp with time zone, created_by text, transformation text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
@@ -24781,7 +25242,7 @@ begin
             else (select coalesce(sum(t.behind), 0)::bigint from howdah._lags(null) t
                 where t.subscription_id = d.id) end,
         l.forwarded, l.cut, l.dropped, l.forwarded_at, l.away_since, l.last_error, l.error_at, l.batch_size,
-        l.retry_ms_max, l.link_id, l.target_engine_id, l.loops, l.batch, l.created_at, l.created_by
+        l.retry_ms_max, l.link_id, l.target_engine_id, l.loops, l.batch, l.created_at, l.created_by, l.transformation
     from howdah.links l
     join howdah.destinations d on d.id = l.source_id
     left join howdah.lock k on k.name = 'link:' || l.name and k.expires_at > howdah.now()
@@ -24896,6 +25357,8 @@ begin
     if max_rows is null or max_rows not between 1 and 1000 then
         raise exception using errcode = 'HD005',
             message = format('max_rows must be 1 to 1000, not %s', coalesce(max_rows::text, 'NULL'));
+    elsif extract(epoch from min_age) not between 0 and 864000000 then
+        raise exception using errcode = 'HD005', message = format('min_age must be 0 to 10000 days, not %s', min_age);
     end if;
     return query
     with locked as materialized (
@@ -25312,6 +25775,25 @@ $$;
 
 COMMENT ON FUNCTION howdah.list_transactions() IS 'list the prepared transactions of this database that belong to Howdah.';
 
+CREATE FUNCTION howdah.list_transformations(after text DEFAULT NULL::text, max_rows integer DEFAULT NULL::integer) RETURNS TABLE(name text, function text, unfit text, used_by text[], registered_at timestamp with time zone, registered_by text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+begin
+    perform howdah._refuse_maintenance();
+    return query
+    select t.name, t.function, howdah._function_fault(t.function, t.function_owner, 'transformation'),
+        array(select concat_ws(' ', u.kind, u.used_by) from howdah._transformation_users() u
+              where u.transformation = t.name order by 1),
+        t.registered_at, t.registered_by
+    from howdah.transformations t
+    where after is null or t.name > after
+    order by t.name limit howdah._most_rows(max_rows);
+end
+$$;
+
+COMMENT ON FUNCTION howdah.list_transformations(after text, max_rows integer) IS 'list the registered transformations.';
+
 CREATE FUNCTION howdah.list_workers(after_name text DEFAULT NULL::text, after_start timestamp with time zone DEFAULT NULL::timestamp with time zone, after_worker uuid DEFAULT NULL::uuid, max_rows integer DEFAULT NULL::integer) RETURNS TABLE(worker_id uuid, name text, host text, pid integer, sessions integer, queues text[], started_at timestamp with time zone, silent_for interval, in_hand jsonb, instance text)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -25632,6 +26114,7 @@ begin
     where d.ctid = any (array(select g.ctid from howdah.deduplications g where g.forgotten_at <= howdah.now()
         limit max_keys for update skip locked));
     get diagnostics v_count = row_count;
+    perform howdah._forget_values();
     return v_count;
 end
 $$;
@@ -27932,6 +28415,41 @@ $_$;
 
 COMMENT ON FUNCTION howdah.register_instance(name text, host text, pid integer, version text, settings jsonb) IS 'register an instance: a set of worker processes.';
 
+CREATE FUNCTION howdah.register_transformation(name text, function text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $_$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_new howdah.transformations;
+begin
+    if (register_transformation.name ~ '^[A-Za-z0-9_.-]{1,100}$') is not true then
+        raise exception using errcode = 'HD003', message = 'bad name of a transformation',
+            hint = 'It has 1 to 100 characters out of A-Z a-z 0-9 . _ -';
+    end if;
+    v_new.name := register_transformation.name;
+    v_new.function := register_transformation.function;
+    v_new.function_owner := howdah._check_function(v_new.function, 'transformation');
+    insert into howdah.transformations (name, function, function_owner, registered_at, registered_by)
+    values (v_new.name, v_new.function, v_new.function_owner, howdah.now(), howdah._caller())
+    on conflict on constraint pk_transformations do nothing;
+    if found then
+        perform howdah._record_change('transformation', v_new.name, 'created', null,
+            howdah._properties('transformation', v_new.name));
+        return true;
+    elsif not exists (select from howdah.transformations t where t.name = v_new.name
+            and t.function = v_new.function and t.function_owner = v_new.function_owner) then
+        raise exception using errcode = 'HD049',
+            message = format('the transformation %s has another function, or its owner changed',
+                quote_literal(v_new.name)),
+            hint = 'Choose another name, or drop it first with howdah.drop_transformation(name).';
+    end if;
+    return false;
+end
+$_$;
+
+COMMENT ON FUNCTION howdah.register_transformation(name text, function text) IS 'let bridges, links and subscriptions change messages by a function of yours.';
+
 CREATE FUNCTION howdah.register_worker(name text, host text, pid integer, sessions integer, queues text[], instance uuid DEFAULT NULL::uuid) RETURNS uuid
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -28385,7 +28903,8 @@ begin
                           and (l.line #>> '{change,change_id}') ~ '^[1-9][0-9]{0,14}$'
                       or jsonb_typeof(l.line -> 'properties') = 'object' and l.line ->> 'name' is not null
                       and l.line ->> 'kind' in ('engine', 'policy', 'queue', 'topic', 'subscription', 'alias', 'bridge',
-                          'listener', 'link', 'rule_set', 'rule', 'service', 'object')) is not true) then
+                          'listener', 'link', 'rule_set', 'rule', 'service', 'object',
+                          'transformation')) is not true) then
         raise exception using errcode = 'HD005', message = 'this is no backup of the record of changes',
             hint = 'howdah.backup_changes() returns its lines.';
     end if;
@@ -29682,6 +30201,7 @@ begin
     v_row.message_groups := 'none';
     v_row.delivery_policy := 'shared';
     v_row.keep_bodies_ms := null;
+    v_row.last_value_key := null;
     v_row := howdah._with_options(v_row, options - 'prioritized');
     v_row.kind := 'subscription';
     v_row.journal_level_at := v_row.created_at;
@@ -29767,6 +30287,25 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.topic_options(topic text) IS 'all options of a topic with their values.';
+
+CREATE FUNCTION howdah.transform_subscription(subscription text, transformation text DEFAULT NULL::text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_destination howdah.destinations := howdah._subscription(subscription, 'admin');
+    v_transformation text := howdah._transformation(transformation);
+    v_before jsonb := howdah._properties('subscription', v_destination.name);
+begin
+    perform howdah._lock_subscription(v_destination);
+    update howdah.subscriptions s set transformation = v_transformation where s.destination_id = v_destination.id;
+    perform howdah._record_change('subscription', v_destination.name, 'altered', v_before,
+        howdah._properties('subscription', v_destination.name));
+end
+$$;
+
+COMMENT ON FUNCTION howdah.transform_subscription(subscription text, transformation text) IS 'let a subscription''s consumers get messages as a transformation makes them.';
 
 CREATE FUNCTION howdah.unbridge(topic text, queue text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -31630,7 +32169,8 @@ CREATE TABLE howdah.bridges (
     topic_id integer NOT NULL,
     queue_id integer NOT NULL,
     selector text,
-    selector_sql text
+    selector_sql text,
+    transformation text COLLATE pg_catalog."C"
 );
 
 COMMENT ON TABLE howdah.bridges IS 'Topics whose messages are sent on to queues, including virtual topics.';
@@ -31642,6 +32182,8 @@ COMMENT ON COLUMN howdah.bridges.queue_id IS 'The queue that gets a copy of each
 COMMENT ON COLUMN howdah.bridges.selector IS 'JMS selector. NULL: all messages.';
 
 COMMENT ON COLUMN howdah.bridges.selector_sql IS 'The compiled selector.';
+
+COMMENT ON COLUMN howdah.bridges.transformation IS 'The transformation that makes the queue''s message out of the topic''s. NULL: none.';
 
 CREATE UNLOGGED TABLE howdah.candidates (
     destination_id integer NOT NULL,
@@ -32115,6 +32657,23 @@ ALTER TABLE howdah.lanes ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
+
+CREATE TABLE howdah.last_values (
+    destination_id integer NOT NULL,
+    key bytea NOT NULL,
+    message_ids bigint[] NOT NULL,
+    changed_at timestamp with time zone NOT NULL
+);
+
+COMMENT ON TABLE howdah.last_values IS 'Which messages the next one of a key replaces. A send writes the row of its key.';
+
+COMMENT ON COLUMN howdah.last_values.destination_id IS 'The queue.';
+
+COMMENT ON COLUMN howdah.last_values.key IS 'SHA-256 of the value of the header last_value_key.';
+
+COMMENT ON COLUMN howdah.last_values.message_ids IS 'The last message that was sent with it, and earlier ones that somebody held then.';
+
+COMMENT ON COLUMN howdah.last_values.changed_at IS 'When it was last sent, or looked at by maintenance.';
 
 CREATE TABLE howdah.latches (
     name text NOT NULL COLLATE pg_catalog."C"
@@ -32775,6 +33334,26 @@ CREATE SEQUENCE howdah.topic_truncations
     NO MAXVALUE
     CACHE 1;
 
+CREATE TABLE howdah.transformations (
+    registered_at timestamp with time zone NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C",
+    function text NOT NULL COLLATE pg_catalog."C",
+    function_owner text NOT NULL,
+    registered_by text NOT NULL
+);
+
+COMMENT ON TABLE howdah.transformations IS 'Functions that bridges, links and subscriptions may apply to messages. Administrators register them.';
+
+COMMENT ON COLUMN howdah.transformations.registered_at IS 'When it was registered.';
+
+COMMENT ON COLUMN howdah.transformations.name IS 'Name of the transformation.';
+
+COMMENT ON COLUMN howdah.transformations.function IS 'Its function, SCHEMA.FUNCTION, which takes a howdah.message and returns one.';
+
+COMMENT ON COLUMN howdah.transformations.function_owner IS 'The role that owned the function when it was registered.';
+
+COMMENT ON COLUMN howdah.transformations.registered_by IS 'The role that registered it.';
+
 CREATE UNLOGGED TABLE howdah.untaken_attempts (
     attempt_id uuid NOT NULL,
     message_id bigint NOT NULL,
@@ -32982,6 +33561,9 @@ ALTER TABLE ONLY howdah.journal_totals
 ALTER TABLE ONLY howdah.lanes
     ADD CONSTRAINT pk_lanes PRIMARY KEY (id);
 
+ALTER TABLE ONLY howdah.last_values
+    ADD CONSTRAINT pk_last_values PRIMARY KEY (destination_id, key);
+
 ALTER TABLE ONLY howdah.latches
     ADD CONSTRAINT pk_latches PRIMARY KEY (name);
 
@@ -33108,6 +33690,9 @@ ALTER TABLE ONLY howdah.topic_ring
 ALTER TABLE ONLY howdah.topics
     ADD CONSTRAINT pk_topics PRIMARY KEY (destination_id);
 
+ALTER TABLE ONLY howdah.transformations
+    ADD CONSTRAINT pk_transformations PRIMARY KEY (name);
+
 ALTER TABLE ONLY howdah.untaken_attempts
     ADD CONSTRAINT pk_untaken_attempts PRIMARY KEY (attempt_id, message_id);
 
@@ -33166,6 +33751,8 @@ CREATE INDEX ix_kept_messages_time ON ONLY howdah.kept_messages USING btree (des
 CREATE INDEX ix_kept_messages_until ON ONLY howdah.kept_messages USING brin (kept_until);
 
 CREATE INDEX ix_lanes_destination ON howdah.lanes USING btree (destination_id, rank, place);
+
+CREATE INDEX ix_last_values_changed_at ON howdah.last_values USING btree (changed_at);
 
 CREATE INDEX ix_leases_destination_id ON howdah.leases USING btree (destination_id, rank, until);
 
@@ -33273,6 +33860,9 @@ CREATE TRIGGER note_rule_set AFTER UPDATE ON howdah.engine FOR EACH ROW WHEN ((o
 
 CREATE TRIGGER note_service AFTER UPDATE ON howdah.services FOR EACH ROW WHEN ((((old.rule_set IS DISTINCT FROM new.rule_set) OR (old.access_enabled IS DISTINCT FROM new.access_enabled)) OR (old.roles IS DISTINCT FROM new.roles))) EXECUTE FUNCTION howdah._note_rights();
 
+ALTER TABLE ONLY howdah.bridges
+    ADD CONSTRAINT bridges_transformation_fkey FOREIGN KEY (transformation) REFERENCES howdah.transformations(name);
+
 ALTER TABLE ONLY howdah.access_rules
     ADD CONSTRAINT fk_access_rules_rule_set FOREIGN KEY (rule_set) REFERENCES howdah.access_rule_sets(name) ON DELETE CASCADE;
 
@@ -33299,6 +33889,12 @@ ALTER TABLE ONLY howdah.temporary_queues
 
 ALTER TABLE ONLY howdah.topics
     ADD CONSTRAINT fk_topics_destination FOREIGN KEY (destination_id) REFERENCES howdah.destinations(id);
+
+ALTER TABLE ONLY howdah.links
+    ADD CONSTRAINT links_transformation_fkey FOREIGN KEY (transformation) REFERENCES howdah.transformations(name);
+
+ALTER TABLE ONLY howdah.subscriptions
+    ADD CONSTRAINT subscriptions_transformation_fkey FOREIGN KEY (transformation) REFERENCES howdah.transformations(name);
 
 GRANT USAGE ON SCHEMA howdah TO howdah_admin;
 GRANT USAGE ON SCHEMA howdah TO howdah_auditor;
@@ -33412,6 +34008,8 @@ REVOKE ALL ON FUNCTION howdah._boot_ms() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._bound_backlog(p_destination howdah.destinations, p_subscription howdah.subscriptions) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._bridge_transformed(p_queue howdah.destinations, p_transformation text, p_messages howdah.message[], p_time_to_live interval, p_notify boolean, p_user text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._browse(queue text, max_messages integer, after_priority integer, after_position bigint, only_id bigint, selector text, correlation_id text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._browse_selected(p_destination howdah.destinations, p_selector_sql text, p_rank smallint, p_seq bigint, p_now timestamp with time zone, p_max integer) FROM PUBLIC;
@@ -33423,6 +34021,8 @@ REVOKE ALL ON FUNCTION howdah._busiest_queues(p_most integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._by_alias(p_destination howdah.destinations, p_alias text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._call_poison_procedure(p_not name, p_schema text, p_function text, p_message howdah.message, p_incidents jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._call_transformation(p_not name, p_schema text, p_function text, p_message howdah.message, OUT made howdah.message) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._caller() FROM PUBLIC;
 
@@ -33468,6 +34068,8 @@ REVOKE ALL ON FUNCTION howdah._check_engine(p_states text[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_filter(p_filter jsonb, p_after jsonb) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._check_function(p_name text, p_kind text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._check_grant(p_verb text, p_role text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_hardened(p_queue howdah.destinations) FROM PUBLIC;
@@ -33497,8 +34099,6 @@ REVOKE ALL ON FUNCTION howdah._check_object_whole(p_kind text, p_attributes json
 REVOKE ALL ON FUNCTION howdah._check_options(p_owner text, p_options jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_pattern(p_pattern text) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._check_poison_procedure(p_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_policy(p_destination howdah.destinations) FROM PUBLIC;
 
@@ -33678,6 +34278,8 @@ REVOKE ALL ON FUNCTION howdah._end_conversation(p_conversation_id uuid, p_error 
 
 REVOKE ALL ON FUNCTION howdah._end_destination(p_id integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._end_held(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_positions bigint[], p_event text, p_reason text, p_reliability smallint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._end_leases_of(p_destination_id integer, p_leases bigint[], p_now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._end_locked(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_positions bigint[], p_event text, p_reason text, p_reliability smallint) FROM PUBLIC;
@@ -33772,6 +34374,8 @@ REVOKE ALL ON FUNCTION howdah._forget_moved() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._forget_selections() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._forget_values() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._forward_to_bridges(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_level smallint, p_notify boolean, p_user text, p_scheduled boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._found(p_destination howdah.destinations, p_filter jsonb, p_after jsonb, p_max bigint, p_bound bigint, p_places integer[], p_paths text[]) FROM PUBLIC;
@@ -33783,6 +34387,14 @@ REVOKE ALL ON FUNCTION howdah._free_between(p_lane howdah.lanes, p_after bigint,
 REVOKE ALL ON FUNCTION howdah._free_temporary() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._from_microseconds(p_microseconds bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._function_fault(p_name text, p_owner text, p_kind text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._function_is_definers(p_name text, p_oid oid, p_kind text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._function_shape(p_kind text, OUT arguments regtype[], OUT result regtype, OUT signature text, OUT returns text, OUT caller text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._function_version(p_name text, p_kind text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._generation() FROM PUBLIC;
 
@@ -33982,7 +34594,7 @@ REVOKE ALL ON FUNCTION howdah._link(p_name text, p_verb text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._link_arrival(p_link_id uuid, p_engine_id uuid, p_engine_name text, p_link_name text, p_source text, p_batch bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._link_batch(p_source text, p_want integer, p_selector text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._link_batch(p_source text, p_want integer, p_selector text, p_transformation text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._link_chunk(p_source_id integer, p_last howdah.message, p_most integer, p_bytes bigint) FROM PUBLIC;
 
@@ -33993,6 +34605,8 @@ REVOKE ALL ON FUNCTION howdah._link_drop_read(p_link howdah.links, p_target uuid
 REVOKE ALL ON FUNCTION howdah._link_json(p_messages howdah.message[], p_queue text, p_engine_id uuid, p_engine_name text, p_target uuid, p_away_until timestamp with time zone, OUT messages json, OUT taken integer, OUT dropped integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._link_messages(p_messages json) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._link_receive(p_source text, p_want integer, p_selector text, p_transformation text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._link_refusal(p_sqlstate text) FROM PUBLIC;
 
@@ -34242,12 +34856,6 @@ REVOKE ALL ON FUNCTION howdah._place_shared(p_stream record, p_plain boolean, OU
 
 REVOKE ALL ON FUNCTION howdah._poison_incidents(p_destination_id integer, p_message howdah.msgs) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._poison_procedure_fault(p_name text, p_owner text) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._poison_procedure_is_definers(p_name text, p_oid oid) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._poison_procedure_version(p_name text) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._policy_for(p_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._position_at(p_name text, p_resumes boolean) FROM PUBLIC;
@@ -34299,6 +34907,8 @@ REVOKE ALL ON FUNCTION howdah._receive_set_aside(p_destination howdah.destinatio
 REVOKE ALL ON FUNCTION howdah._receive_shared(p_stream record, p_name text, p_want integer, p_hold boolean, p_plain boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._receive_stream(p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint, p_plain boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._receive_transformed(p_id integer, p_transformation text, p_name text, p_want integer, p_hold boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._reclaim(p_place integer, p_from tid, p_until tid, p_now timestamp with time zone, p_limit bigint) FROM PUBLIC;
 
@@ -34354,6 +34964,8 @@ REVOKE ALL ON FUNCTION howdah._remember(p_search regclass, p_back bigint, p_begu
 
 REVOKE ALL ON FUNCTION howdah._remove(p_message howdah.msgs, p_place text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._replace_values(p_destination howdah.destinations, p_keys text[], p_message_ids bigint[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._report_blocked_maintenance(p_service text, p_object text, p_reason text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._report_disposal(p_destination howdah.destinations, p_message howdah.msgs, p_outcome text, p_reason text) FROM PUBLIC;
@@ -34393,6 +35005,8 @@ REVOKE ALL ON FUNCTION howdah._rule_set_of(p_role text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._rule_set_of_caller() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._rules_at(p_destination howdah.destinations) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._run_function(p_kind text, p_name text, p_owner text, p_message howdah.message, p_incidents jsonb, OUT answer boolean, OUT made howdah.message, OUT fault text, OUT error_state text, OUT context text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._run_nonpersistent_0(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) FROM PUBLIC;
 
@@ -34650,6 +35264,14 @@ REVOKE ALL ON FUNCTION howdah._trace_in_failures(p_trace text, p_bound integer, 
 
 REVOKE ALL ON FUNCTION howdah._trace_in_messages(p_id integer, p_trace text, p_place integer, p_rank smallint, p_key bigint, p_bound bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._transform(p_name text, p_message howdah.message, OUT message howdah.message, OUT failure jsonb, OUT unfit boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._transformation(p_name text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._transformation_users() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._transformed(p_destination howdah.destinations, p_transformation text, p_held howdah.message[], p_hold boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._truncations() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._try_latch(p_name text) FROM PUBLIC;
@@ -34739,8 +35361,8 @@ GRANT ALL ON FUNCTION howdah.alter_alias(alias text, options jsonb, target text)
 REVOKE ALL ON FUNCTION howdah.alter_engine(options jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.alter_engine(options jsonb) TO howdah_admin;
 
-REVOKE ALL ON FUNCTION howdah.alter_link(name text, target_queue text, service text, dsn_env text, selector text, batch_size integer, retry_ms_max integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.alter_link(name text, target_queue text, service text, dsn_env text, selector text, batch_size integer, retry_ms_max integer) TO howdah_admin;
+REVOKE ALL ON FUNCTION howdah.alter_link(name text, target_queue text, service text, dsn_env text, selector text, batch_size integer, retry_ms_max integer, transformation text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.alter_link(name text, target_queue text, service text, dsn_env text, selector text, batch_size integer, retry_ms_max integer, transformation text) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.alter_listener(listener text, options jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.alter_listener(listener text, options jsonb) TO howdah_admin;
@@ -34787,8 +35409,8 @@ REVOKE ALL ON FUNCTION howdah.break_lock(name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.break_lock(name text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.break_lock(name text) TO howdah_consumer;
 
-REVOKE ALL ON FUNCTION howdah.bridge(topic text, queue text, selector text) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.bridge(topic text, queue text, selector text) TO howdah_admin;
+REVOKE ALL ON FUNCTION howdah.bridge(topic text, queue text, selector text, transformation text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.bridge(topic text, queue text, selector text, transformation text) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.browse(queue text, max_messages integer, after_priority integer, after_position bigint, only_id bigint, selector text, correlation_id text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.browse(queue text, max_messages integer, after_priority integer, after_position bigint, only_id bigint, selector text, correlation_id text) TO howdah_admin;
@@ -34887,8 +35509,8 @@ GRANT ALL ON FUNCTION howdah.count_matching(queue text, filter jsonb, after json
 REVOKE ALL ON FUNCTION howdah.create_alias(alias text, target text, options jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.create_alias(alias text, target text, options jsonb) TO howdah_admin;
 
-REVOKE ALL ON FUNCTION howdah.create_link(name text, source text, target_queue text, service text, dsn_env text, selector text, batch_size integer, retry_ms_max integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.create_link(name text, source text, target_queue text, service text, dsn_env text, selector text, batch_size integer, retry_ms_max integer) TO howdah_admin;
+REVOKE ALL ON FUNCTION howdah.create_link(name text, source text, target_queue text, service text, dsn_env text, selector text, batch_size integer, retry_ms_max integer, transformation text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.create_link(name text, source text, target_queue text, service text, dsn_env text, selector text, batch_size integer, retry_ms_max integer, transformation text) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.create_listener(listener text, queue text, options jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.create_listener(listener text, queue text, options jsonb) TO howdah_admin;
@@ -34959,6 +35581,9 @@ GRANT ALL ON FUNCTION howdah.drop_temporary_queue(queue text) TO howdah_consumer
 
 REVOKE ALL ON FUNCTION howdah.drop_topic(topic text, force boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.drop_topic(topic text, force boolean) TO howdah_admin;
+
+REVOKE ALL ON FUNCTION howdah.drop_transformation(name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.drop_transformation(name text) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.due_schedules(max_schedules integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.due_schedules(max_schedules integer) TO howdah_admin;
@@ -35356,6 +35981,10 @@ GRANT ALL ON FUNCTION howdah.list_transactions() TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.list_transactions() TO howdah_auditor;
 GRANT ALL ON FUNCTION howdah.list_transactions() TO howdah_consumer;
 
+REVOKE ALL ON FUNCTION howdah.list_transformations(after text, max_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_transformations(after text, max_rows integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_transformations(after text, max_rows integer) TO howdah_auditor;
+
 REVOKE ALL ON FUNCTION howdah.list_workers(after_name text, after_start timestamp with time zone, after_worker uuid, max_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_workers(after_name text, after_start timestamp with time zone, after_worker uuid, max_rows integer) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.list_workers(after_name text, after_start timestamp with time zone, after_worker uuid, max_rows integer) TO howdah_auditor;
@@ -35656,6 +36285,9 @@ REVOKE ALL ON FUNCTION howdah.register_instance(name text, host text, pid intege
 GRANT ALL ON FUNCTION howdah.register_instance(name text, host text, pid integer, version text, settings jsonb) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.register_instance(name text, host text, pid integer, version text, settings jsonb) TO howdah_consumer;
 
+REVOKE ALL ON FUNCTION howdah.register_transformation(name text, function text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.register_transformation(name text, function text) TO howdah_admin;
+
 REVOKE ALL ON FUNCTION howdah.register_worker(name text, host text, pid integer, sessions integer, queues text[], instance uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.register_worker(name text, host text, pid integer, sessions integer, queues text[], instance uuid) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.register_worker(name text, host text, pid integer, sessions integer, queues text[], instance uuid) TO howdah_consumer;
@@ -35876,6 +36508,9 @@ GRANT ALL ON FUNCTION howdah.topic_options(topic text) TO howdah_auditor;
 GRANT ALL ON FUNCTION howdah.topic_options(topic text) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.topic_options(topic text) TO howdah_consumer;
 GRANT ALL ON FUNCTION howdah.topic_options(topic text) TO howdah_producer;
+
+REVOKE ALL ON FUNCTION howdah.transform_subscription(subscription text, transformation text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.transform_subscription(subscription text, transformation text) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.unbridge(topic text, queue text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.unbridge(topic text, queue text) TO howdah_admin;

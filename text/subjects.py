@@ -60,7 +60,13 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
         "producer_may_override",
         "discard_with_sender",
     ),
-    "Messages": ("stamp_user", "default_priority", "default_time_to_live_ms", "deduplication_window_ms"),
+    "Messages": (
+        "stamp_user",
+        "last_value_key",
+        "default_priority",
+        "default_time_to_live_ms",
+        "deduplication_window_ms",
+    ),
     "Limits": ("max_message_bytes", "message_limit", "byte_limit", "limit_behaviour", "send_timeout_ms"),
 }
 OTHERS = "Others"

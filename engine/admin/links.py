@@ -18,6 +18,7 @@ _TYPES = {
     "selector": "text",
     "batch_size": "integer",
     "retry_ms_max": "integer",
+    "transformation": "text",
 }
 
 

@@ -116,9 +116,17 @@ class Topics(PoisonAdmin):
         """Return every subscription, or those to a topic, and how far behind each is."""
         return self._run(table("list_subscriptions", SUBSCRIPTION_COLUMNS, topic=("text", topic)))
 
-    def bridge(self, topic: str, queue: str, selector: str | None = None) -> None:
-        """Pass a topic's messages on to a queue too. Another call with another selector changes the selector."""
-        self._run(scalar("bridge", topic=("text", topic), queue=("text", queue), selector=("text", selector)))
+    def bridge(self, topic: str, queue: str, selector: str | None = None, transformation: str | None = None) -> None:
+        """Pass a topic's messages on to a queue too. Another call changes the selector and the transformation."""
+        self._run(
+            scalar(
+                "bridge",
+                topic=("text", topic),
+                queue=("text", queue),
+                selector=("text", selector),
+                transformation=("text", transformation),
+            )
+        )
 
     def unbridge(self, topic: str, queue: str) -> bool:
         """Stop passing messages on to a queue. Returns whether they were."""
@@ -126,7 +134,34 @@ class Topics(PoisonAdmin):
 
     def list_bridges(self, topic: str) -> Rows:
         """Return the queues that get a topic's messages."""
-        return self._run(table("list_bridges", "queue, selector", topic=("text", topic)))
+        return self._run(table("list_bridges", "queue, selector, transformation", topic=("text", topic)))
+
+    def register_transformation(self, name: str, function: str) -> bool:
+        """Let bridges, links and subscriptions use a function, SCHEMA.FUNCTION. Returns whether it is new.
+
+        Raises BadOption if the function is not suitable, and TransformationRefused if the name has another one.
+        """
+        call = scalar("register_transformation", name=("text", name), function=("text", function))
+        return self._run(call.then(bool))
+
+    def drop_transformation(self, name: str) -> bool:
+        """Forget a transformation. Returns whether there was one. Raises TransformationRefused if it is used."""
+        return self._run(scalar("drop_transformation", name=("text", name)).then(bool))
+
+    def list_transformations(self) -> Rows:
+        """Return the transformations: their functions, why one cannot be called, and who uses them."""
+        columns = "name, function, unfit, used_by, registered_at, registered_by"
+        return self._run(table("list_transformations", columns))
+
+    def transform_subscription(self, subscription: str, transformation: str | None = None) -> None:
+        """Let a subscription's consumers get messages as a transformation makes them; None: as they were published."""
+        self._run(
+            scalar(
+                "transform_subscription",
+                subscription=("text", subscription),
+                transformation=("text", transformation),
+            )
+        )
 
     def rebase_topics(self) -> str:
         """Adapt topics after a restore into another cluster. Returns what was rewritten.

@@ -80,6 +80,7 @@ class QueueOptions(TypedDict, total=False):
     discard_with_sender: bool
     stamp_user: bool
     keep_bodies_ms: int | None
+    last_value_key: str | None
     message_groups: Literal["none", "transaction", "sticky"]
     delivery_policy: Literal["shared", "single", "failover", "round_robin"]
 

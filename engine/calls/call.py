@@ -65,7 +65,7 @@ def _as_they_are(rows: list[Message]) -> list[Message]:
     return rows
 
 
-def table(function: str, columns: str, **arguments: tuple[str, Any]) -> Call[Rows]:
+def table(function: str, columns: str, /, **arguments: tuple[str, Any]) -> Call[Rows]:
     """Call a set-returning procedure for rows as dictionaries. Arguments are (SQL type, value); None: the default.
 
     A time that Python has not, before the year 1 or after 9999, is text.
@@ -80,7 +80,7 @@ def table(function: str, columns: str, **arguments: tuple[str, Any]) -> Call[Row
     )
 
 
-def scalar(function: str, **arguments: tuple[str, Any]) -> Call[Any]:
+def scalar(function: str, /, **arguments: tuple[str, Any]) -> Call[Any]:
     """Call a procedure for its single value. Arguments as for ``table``."""
     invocation, values = invoke(function, {}, arguments)
     return Call(f"select {invocation}", values, single)

@@ -14,7 +14,7 @@ from .call import Call, scalar
 COLUMNS = (
     "name, source, target_queue, service, dsn_env, selector, state, holder, waiting, forwarded, cut, dropped,"
     " forwarded_at, away_since, last_error, error_at, batch_size, retry_ms_max, link_id, target_engine_id, loops,"
-    " batch, created_at, created_by"
+    " batch, created_at, created_by, transformation"
 )
 ARRIVAL_COLUMNS = (
     "engine, link, source, arrived, repeated, in_transit, arrived_at, batch, arrived_as, link_id, engine_id,"

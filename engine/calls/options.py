@@ -156,3 +156,4 @@ class LinkOptions(TypedDict, total=False):
     selector: str | None
     batch_size: int | None
     retry_ms_max: int | None
+    transformation: str | None

@@ -304,6 +304,12 @@ class ReadOnlyObject(HowdahError):
     sqlstate = "HD048"
 
 
+class TransformationRefused(HowdahError):
+    """A transformation cannot be called, is in use, or has another function."""
+
+    sqlstate = "HD049"
+
+
 class NotMigrated(HowdahError):
     """Howdah is not installed in the database, or in a version that does not fit this code."""
 

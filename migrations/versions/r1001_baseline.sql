@@ -404,6 +404,7 @@ CREATE TABLE howdah.destinations (
     tickets REGCLASS,
     process_expired BOOLEAN DEFAULT false NOT NULL,
     keep_bodies_ms BIGINT,
+    last_value_key TEXT,
     message_groups TEXT DEFAULT 'none' NOT NULL,
     delivery_policy TEXT DEFAULT 'shared' NOT NULL,
     groups_at TIMESTAMP WITH TIME ZONE,
@@ -520,6 +521,7 @@ COMMENT ON COLUMN howdah.destinations.room IS 'A sequence: the last ticket that 
 COMMENT ON COLUMN howdah.destinations.tickets IS 'A sequence: the tickets that sends draw under a limit. NULL: no limit applies.';
 COMMENT ON COLUMN howdah.destinations.process_expired IS 'True: expired messages go to the exception destination. False: they are gone.';
 COMMENT ON COLUMN howdah.destinations.keep_bodies_ms IS 'Milliseconds that a consumed message stays readable, in kept_messages. NULL: it is gone at once.';
+COMMENT ON COLUMN howdah.destinations.last_value_key IS 'The header by whose value a message replaces the unread ones sent before it. NULL: none is replaced.';
 COMMENT ON COLUMN howdah.destinations.message_groups IS 'Order within groups (header JMSXGroupID, or else the conversation): none, transaction (a group belongs to one transaction at a time) or sticky (it belongs to one consumer until that goes).';
 COMMENT ON COLUMN howdah.destinations.delivery_policy IS 'Who gets messages: shared (whoever asks), single (one open consumer, no second one), failover (the first open consumer) or round_robin (open consumers in turn).';
 COMMENT ON COLUMN howdah.destinations.groups_at IS 'When message_groups or delivery_policy last changed. An audit expects order for what was sent since. NULL: never.';
@@ -1000,62 +1002,20 @@ COMMENT ON COLUMN howdah.lanes.place IS 'Where its messages lie: 0 parked, 1 msg
 COMMENT ON COLUMN howdah.lanes.head IS 'A sequence, a hint: the position behind which claims look. NULL: none; claims start at the beginning.';
 COMMENT ON COLUMN howdah.lanes.search IS 'A sequence, a hint: how far the search behind the head is, times 2^20, and when its next step is due, in ms.';
 
-CREATE TABLE howdah.links (
-    link_id UUID NOT NULL,
-    engine_id UUID NOT NULL,
-    target_engine_id UUID,
-    attempt UUID,
-    batch BIGINT DEFAULT 0 NOT NULL,
-    forwarded BIGINT DEFAULT 0 NOT NULL,
-    cut BIGINT DEFAULT 0 NOT NULL,
-    dropped BIGINT DEFAULT 0 NOT NULL,
-    forwarded_at TIMESTAMP WITH TIME ZONE,
-    away_since TIMESTAMP WITH TIME ZONE,
-    error_at TIMESTAMP WITH TIME ZONE,
-    created_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    source_id INTEGER NOT NULL,
-    batch_size INTEGER DEFAULT 1000 NOT NULL,
-    retry_ms_max INTEGER DEFAULT 30000 NOT NULL,
-    paused BOOLEAN DEFAULT false NOT NULL,
-    loops BOOLEAN DEFAULT false NOT NULL,
+CREATE TABLE howdah.transformations (
+    registered_at TIMESTAMP WITH TIME ZONE NOT NULL,
     name TEXT COLLATE "C" NOT NULL,
-    target_queue TEXT NOT NULL,
-    selector TEXT,
-    service TEXT,
-    dsn_env TEXT,
-    last_error TEXT,
-    created_by TEXT NOT NULL,
-    CONSTRAINT pk_links PRIMARY KEY (link_id),
-    CONSTRAINT ck_links_lengths CHECK (batch_size BETWEEN 1 AND 10000 AND retry_ms_max > 0),
-    CONSTRAINT ck_links_target CHECK ((service IS NULL) <> (dsn_env IS NULL))
+    function TEXT COLLATE "C" NOT NULL,
+    function_owner TEXT NOT NULL,
+    registered_by TEXT NOT NULL,
+    CONSTRAINT pk_transformations PRIMARY KEY (name)
 );
-CREATE UNIQUE INDEX uq_links_name ON howdah.links (name);
-CREATE INDEX ix_links_source_id ON howdah.links (source_id);
-COMMENT ON TABLE howdah.links IS 'What is forwarded to other engines. No credentials are stored: a service or a variable leads there.';
-COMMENT ON COLUMN howdah.links.link_id IS 'Identity of the link. The receiving engine knows it by this.';
-COMMENT ON COLUMN howdah.links.engine_id IS 'The engine that the link belongs to. In a copy of the database it does not fit, and the link stops.';
-COMMENT ON COLUMN howdah.links.target_engine_id IS 'The engine that it leads to. NULL: not reached yet.';
-COMMENT ON COLUMN howdah.links.attempt IS 'The last batch that was forwarded: the random mark of its attempt, committed with the consumption. Its receipts are pruned with the next batch. NULL: none.';
-COMMENT ON COLUMN howdah.links.batch IS 'Number of the last batch that was forwarded. A gap or a step back shows a restored database.';
-COMMENT ON COLUMN howdah.links.forwarded IS 'Messages forwarded.';
-COMMENT ON COLUMN howdah.links.cut IS 'Messages of a subscription that were not forwarded because they had passed the target already.';
-COMMENT ON COLUMN howdah.links.dropped IS 'Messages of the level best effort that were dropped because the target was away.';
-COMMENT ON COLUMN howdah.links.forwarded_at IS 'When the last batch was forwarded. NULL: never.';
-COMMENT ON COLUMN howdah.links.away_since IS 'Since when nothing can be forwarded. NULL: it can.';
-COMMENT ON COLUMN howdah.links.error_at IS 'When last_error happened. NULL: never.';
-COMMENT ON COLUMN howdah.links.created_at IS 'When it was created.';
-COMMENT ON COLUMN howdah.links.source_id IS 'The queue or subscription that it takes from.';
-COMMENT ON COLUMN howdah.links.batch_size IS 'The most messages that are forwarded at a time.';
-COMMENT ON COLUMN howdah.links.retry_ms_max IS 'The longest pause between two attempts while the target is away, in milliseconds.';
-COMMENT ON COLUMN howdah.links.paused IS 'True: nothing is forwarded for now.';
-COMMENT ON COLUMN howdah.links.loops IS 'True: the queue holds messages that came from the target, so each take selects the others.';
-COMMENT ON COLUMN howdah.links.name IS 'Name of the link.';
-COMMENT ON COLUMN howdah.links.target_queue IS 'Name of the queue or topic there.';
-COMMENT ON COLUMN howdah.links.selector IS 'Which messages are forwarded. NULL: all.';
-COMMENT ON COLUMN howdah.links.service IS 'The service of pg_service.conf that leads to the target. NULL: see dsn_env.';
-COMMENT ON COLUMN howdah.links.dsn_env IS 'The environment variable with the target''s DSN. NULL: see service.';
-COMMENT ON COLUMN howdah.links.last_error IS 'Why it last failed to forward. NULL: never.';
-COMMENT ON COLUMN howdah.links.created_by IS 'The role that created it.';
+COMMENT ON TABLE howdah.transformations IS 'Functions that bridges, links and subscriptions may apply to messages. Administrators register them.';
+COMMENT ON COLUMN howdah.transformations.registered_at IS 'When it was registered.';
+COMMENT ON COLUMN howdah.transformations.name IS 'Name of the transformation.';
+COMMENT ON COLUMN howdah.transformations.function IS 'Its function, SCHEMA.FUNCTION, which takes a howdah.message and returns one.';
+COMMENT ON COLUMN howdah.transformations.function_owner IS 'The role that owned the function when it was registered.';
+COMMENT ON COLUMN howdah.transformations.registered_by IS 'The role that registered it.';
 
 CREATE TABLE howdah.link_arrivals (
     arrival_id INTEGER GENERATED ALWAYS AS IDENTITY,
@@ -1408,6 +1368,20 @@ COMMENT ON COLUMN howdah.parked.lease_id IS 'The lease that has the message unti
 COMMENT ON COLUMN howdah.parked.group_id IS 'The message group that the message holds up while it waits (after a failure, under a lease). NULL: none.';
 COMMENT ON COLUMN howdah.parked.reads IS 'How often the facade pgmq has read the message. NULL: never.';
 COMMENT ON COLUMN howdah.parked.last_read_at IS 'When the facade pgmq last read the message. NULL: never.';
+
+CREATE TABLE howdah.last_values (
+    destination_id INTEGER NOT NULL,
+    key BYTEA NOT NULL,
+    message_ids BIGINT[] NOT NULL,
+    changed_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_last_values PRIMARY KEY (destination_id, key)
+);
+CREATE INDEX ix_last_values_changed_at ON howdah.last_values (changed_at);
+COMMENT ON TABLE howdah.last_values IS 'Which messages the next one of a key replaces. A send writes the row of its key.';
+COMMENT ON COLUMN howdah.last_values.destination_id IS 'The queue.';
+COMMENT ON COLUMN howdah.last_values.key IS 'SHA-256 of the value of the header last_value_key.';
+COMMENT ON COLUMN howdah.last_values.message_ids IS 'The last message that was sent with it, and earlier ones that somebody held then.';
+COMMENT ON COLUMN howdah.last_values.changed_at IS 'When it was last sent, or looked at by maintenance.';
 
 CREATE TABLE howdah.deduplications (
     destination_id INTEGER NOT NULL,
@@ -2159,19 +2133,6 @@ COMMENT ON COLUMN howdah.acked.lease_id IS 'The lease that has the message until
 COMMENT ON COLUMN howdah.acked.leased_until IS 'When the lease ends. NULL: there is no lease.';
 COMMENT ON COLUMN howdah.acked.nonpersistent IS 'For a leased message: whether it is non-persistent, for the journal when it is acknowledged.';
 
-CREATE TABLE howdah.bridges (
-    topic_id INTEGER NOT NULL,
-    queue_id INTEGER NOT NULL,
-    selector TEXT,
-    selector_sql TEXT,
-    CONSTRAINT pk_bridges PRIMARY KEY (topic_id, queue_id)
-);
-COMMENT ON TABLE howdah.bridges IS 'Topics whose messages are sent on to queues, including virtual topics.';
-COMMENT ON COLUMN howdah.bridges.topic_id IS 'The topic.';
-COMMENT ON COLUMN howdah.bridges.queue_id IS 'The queue that gets a copy of each message.';
-COMMENT ON COLUMN howdah.bridges.selector IS 'JMS selector. NULL: all messages.';
-COMMENT ON COLUMN howdah.bridges.selector_sql IS 'The compiled selector.';
-
 CREATE UNLOGGED TABLE howdah.sent_by (
     destination_id INTEGER NOT NULL,
     sender BIGINT NOT NULL,
@@ -2321,6 +2282,66 @@ COMMENT ON COLUMN howdah.group_owners.group_id IS 'The group: header JMSXGroupID
 COMMENT ON COLUMN howdah.group_owners.consumer_id IS 'The consumer that gets the group''s messages until it goes.';
 COMMENT ON COLUMN howdah.group_owners.owned_since IS 'When it got the group.';
 
+CREATE TABLE howdah.links (
+    link_id UUID NOT NULL,
+    engine_id UUID NOT NULL,
+    target_engine_id UUID,
+    attempt UUID,
+    batch BIGINT DEFAULT 0 NOT NULL,
+    forwarded BIGINT DEFAULT 0 NOT NULL,
+    cut BIGINT DEFAULT 0 NOT NULL,
+    dropped BIGINT DEFAULT 0 NOT NULL,
+    forwarded_at TIMESTAMP WITH TIME ZONE,
+    away_since TIMESTAMP WITH TIME ZONE,
+    error_at TIMESTAMP WITH TIME ZONE,
+    created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    source_id INTEGER NOT NULL,
+    batch_size INTEGER DEFAULT 1000 NOT NULL,
+    retry_ms_max INTEGER DEFAULT 30000 NOT NULL,
+    paused BOOLEAN DEFAULT false NOT NULL,
+    loops BOOLEAN DEFAULT false NOT NULL,
+    name TEXT COLLATE "C" NOT NULL,
+    target_queue TEXT NOT NULL,
+    selector TEXT,
+    service TEXT,
+    dsn_env TEXT,
+    last_error TEXT,
+    created_by TEXT NOT NULL,
+    transformation TEXT COLLATE "C",
+    CONSTRAINT pk_links PRIMARY KEY (link_id),
+    CONSTRAINT ck_links_lengths CHECK (batch_size BETWEEN 1 AND 10000 AND retry_ms_max > 0),
+    CONSTRAINT ck_links_target CHECK ((service IS NULL) <> (dsn_env IS NULL)),
+    FOREIGN KEY(transformation) REFERENCES howdah.transformations (name)
+);
+CREATE UNIQUE INDEX uq_links_name ON howdah.links (name);
+CREATE INDEX ix_links_source_id ON howdah.links (source_id);
+COMMENT ON TABLE howdah.links IS 'What is forwarded to other engines. No credentials are stored: a service or a variable leads there.';
+COMMENT ON COLUMN howdah.links.link_id IS 'Identity of the link. The receiving engine knows it by this.';
+COMMENT ON COLUMN howdah.links.engine_id IS 'The engine that the link belongs to. In a copy of the database it does not fit, and the link stops.';
+COMMENT ON COLUMN howdah.links.target_engine_id IS 'The engine that it leads to. NULL: not reached yet.';
+COMMENT ON COLUMN howdah.links.attempt IS 'The last batch that was forwarded: the random mark of its attempt, committed with the consumption. Its receipts are pruned with the next batch. NULL: none.';
+COMMENT ON COLUMN howdah.links.batch IS 'Number of the last batch that was forwarded. A gap or a step back shows a restored database.';
+COMMENT ON COLUMN howdah.links.forwarded IS 'Messages forwarded.';
+COMMENT ON COLUMN howdah.links.cut IS 'Messages of a subscription that were not forwarded because they had passed the target already.';
+COMMENT ON COLUMN howdah.links.dropped IS 'Messages of the level best effort that were dropped because the target was away.';
+COMMENT ON COLUMN howdah.links.forwarded_at IS 'When the last batch was forwarded. NULL: never.';
+COMMENT ON COLUMN howdah.links.away_since IS 'Since when nothing can be forwarded. NULL: it can.';
+COMMENT ON COLUMN howdah.links.error_at IS 'When last_error happened. NULL: never.';
+COMMENT ON COLUMN howdah.links.created_at IS 'When it was created.';
+COMMENT ON COLUMN howdah.links.source_id IS 'The queue or subscription that it takes from.';
+COMMENT ON COLUMN howdah.links.batch_size IS 'The most messages that are forwarded at a time.';
+COMMENT ON COLUMN howdah.links.retry_ms_max IS 'The longest pause between two attempts while the target is away, in milliseconds.';
+COMMENT ON COLUMN howdah.links.paused IS 'True: nothing is forwarded for now.';
+COMMENT ON COLUMN howdah.links.loops IS 'True: the queue holds messages that came from the target, so each take selects the others.';
+COMMENT ON COLUMN howdah.links.name IS 'Name of the link.';
+COMMENT ON COLUMN howdah.links.target_queue IS 'Name of the queue or topic there.';
+COMMENT ON COLUMN howdah.links.selector IS 'Which messages are forwarded. NULL: all.';
+COMMENT ON COLUMN howdah.links.service IS 'The service of pg_service.conf that leads to the target. NULL: see dsn_env.';
+COMMENT ON COLUMN howdah.links.dsn_env IS 'The environment variable with the target''s DSN. NULL: see service.';
+COMMENT ON COLUMN howdah.links.last_error IS 'Why it last failed to forward. NULL: never.';
+COMMENT ON COLUMN howdah.links.created_by IS 'The role that created it.';
+COMMENT ON COLUMN howdah.links.transformation IS 'The transformation that makes what is forwarded. NULL: none.';
+
 CREATE TABLE howdah.listeners (
     id INTEGER GENERATED ALWAYS AS IDENTITY (CYCLE),
     name TEXT COLLATE "C" NOT NULL,
@@ -2426,12 +2447,14 @@ CREATE TABLE howdah.subscriptions (
     shared BOOLEAN NOT NULL,
     no_local BOOLEAN NOT NULL,
     prioritized BOOLEAN NOT NULL,
+    transformation TEXT COLLATE "C",
     selector TEXT,
     selector_sql TEXT,
     alive REGCLASS NOT NULL,
     warned_at TIMESTAMP WITH TIME ZONE,
     CONSTRAINT pk_subscriptions PRIMARY KEY (destination_id),
-    CONSTRAINT fk_subscriptions_destination FOREIGN KEY(destination_id) REFERENCES howdah.destinations (id)
+    CONSTRAINT fk_subscriptions_destination FOREIGN KEY(destination_id) REFERENCES howdah.destinations (id),
+    FOREIGN KEY(transformation) REFERENCES howdah.transformations (name)
 );
 COMMENT ON TABLE howdah.subscriptions IS 'Subscriptions, durable and not. Each is also a destination of kind subscription.';
 COMMENT ON COLUMN howdah.subscriptions.destination_id IS 'The destination that holds its poison policy, its rights and the messages set aside.';
@@ -2442,10 +2465,27 @@ COMMENT ON COLUMN howdah.subscriptions.durable IS 'False: it ends when no consum
 COMMENT ON COLUMN howdah.subscriptions.shared IS 'True: several consumers at once, each message to one of them.';
 COMMENT ON COLUMN howdah.subscriptions.no_local IS 'True: messages of the same client id are left out.';
 COMMENT ON COLUMN howdah.subscriptions.prioritized IS 'True: one cursor per priority, higher priorities first.';
+COMMENT ON COLUMN howdah.subscriptions.transformation IS 'The transformation that makes what its consumers get. NULL: none.';
 COMMENT ON COLUMN howdah.subscriptions.selector IS 'JMS selector. NULL: all messages.';
 COMMENT ON COLUMN howdah.subscriptions.selector_sql IS 'The compiled selector.';
 COMMENT ON COLUMN howdah.subscriptions.alive IS 'A sequence, a hint: when a consumer was last heard of, in ms.';
 COMMENT ON COLUMN howdah.subscriptions.warned_at IS 'When administrators were told that it is behind. NULL: not since.';
+
+CREATE TABLE howdah.bridges (
+    topic_id INTEGER NOT NULL,
+    queue_id INTEGER NOT NULL,
+    selector TEXT,
+    selector_sql TEXT,
+    transformation TEXT COLLATE "C",
+    CONSTRAINT pk_bridges PRIMARY KEY (topic_id, queue_id),
+    FOREIGN KEY(transformation) REFERENCES howdah.transformations (name)
+);
+COMMENT ON TABLE howdah.bridges IS 'Topics whose messages are sent on to queues, including virtual topics.';
+COMMENT ON COLUMN howdah.bridges.topic_id IS 'The topic.';
+COMMENT ON COLUMN howdah.bridges.queue_id IS 'The queue that gets a copy of each message.';
+COMMENT ON COLUMN howdah.bridges.selector IS 'JMS selector. NULL: all messages.';
+COMMENT ON COLUMN howdah.bridges.selector_sql IS 'The compiled selector.';
+COMMENT ON COLUMN howdah.bridges.transformation IS 'The transformation that makes the queue''s message out of the topic''s. NULL: none.';
 
 CREATE TABLE howdah.temporary_queues (
     destination_id INTEGER NOT NULL,

@@ -13,7 +13,8 @@ language plpgsql volatile
 as $$
 declare
     v_pauses constant text[] := array['sending_paused', 'receiving_paused', 'grants'];
-    v_defines constant text[] := array['topic', 'name', 'client_id', 'selector', 'shared', 'no_local', 'prioritized'];
+    v_defines constant text[] := array['topic', 'name', 'client_id', 'selector', 'shared', 'no_local', 'prioritized',
+        'transformation'];
     v_options jsonb := p_wanted - v_pauses;
 begin
     if p_wanted is null then
@@ -49,6 +50,8 @@ begin
         v_options := v_options - v_defines;
     end if;
     v_options := howdah._delta(p_is, v_options);
+    perform howdah.transform_subscription(p_name, p_wanted ->> 'transformation')
+    where p_kind = 'subscription' and p_wanted -> 'transformation' is distinct from p_is -> 'transformation';
     if v_options <> '{}' and p_kind = 'topic' then
         perform howdah.alter_topic(p_name, v_options);
     elsif v_options <> '{}' then

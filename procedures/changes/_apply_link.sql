@@ -17,11 +17,12 @@ begin
     elsif p_is is null then
         perform howdah.create_link(p_name, p_wanted ->> 'source', p_wanted ->> 'target_queue',
             p_wanted ->> 'service', p_wanted ->> 'dsn_env', p_wanted ->> 'selector',
-            (p_wanted ->> 'batch_size')::integer, (p_wanted ->> 'retry_ms_max')::integer);
+            (p_wanted ->> 'batch_size')::integer, (p_wanted ->> 'retry_ms_max')::integer,
+            p_wanted ->> 'transformation');
     else
         perform howdah.alter_link(p_name, p_wanted ->> 'target_queue', p_wanted ->> 'service', p_wanted ->> 'dsn_env',
             coalesce(p_wanted ->> 'selector', ''), (p_wanted ->> 'batch_size')::integer,
-            (p_wanted ->> 'retry_ms_max')::integer);
+            (p_wanted ->> 'retry_ms_max')::integer, coalesce(p_wanted ->> 'transformation', ''));
     end if;
     perform case (p_wanted ->> 'paused')::boolean when true then howdah.pause_link(p_name)
         else howdah.resume_link(p_name) end

@@ -23,7 +23,11 @@ begin
         perform howdah.alter_engine(howdah._delta(p_is, p_wanted));
     elsif p_kind = 'bridge' then
         perform howdah.unbridge(v_of ->> 'topic', v_of ->> 'queue') where p_wanted is null;
-        perform howdah.bridge(v_of ->> 'topic', v_of ->> 'queue', p_wanted ->> 'selector') where p_wanted is not null;
+        perform howdah.bridge(v_of ->> 'topic', v_of ->> 'queue', p_wanted ->> 'selector',
+            p_wanted ->> 'transformation') where p_wanted is not null;
+    elsif p_kind = 'transformation' then
+        perform howdah.drop_transformation(p_name) where p_is is not null;
+        perform howdah.register_transformation(p_name, p_wanted ->> 'function') where p_wanted is not null;
     elsif p_kind = 'grant' then
         perform howdah._set_grants(v_of ->> 'queue', v_of -> 'grants', false);
     elsif p_kind in ('rule_set', 'rule', 'service', 'object') then

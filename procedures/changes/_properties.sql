@@ -39,7 +39,7 @@ begin
         when 'subscription' then (
             select v_paused || o.options || jsonb_build_object('topic', s.topic, 'name', s.name,
                 'client_id', s.client_id, 'selector', s.selector, 'shared', s.shared, 'no_local', s.no_local,
-                'prioritized', s.prioritized)
+                'prioritized', s.prioritized, 'transformation', s.transformation)
             from howdah.subscriptions s cross join (
                 select jsonb_object_agg(k.key, v_row -> k.key) as options
                 from howdah._option_kinds() k where k.owner = 'queue') o
@@ -52,7 +52,8 @@ begin
             from howdah.redactions r where r.pattern || ' ' || r.path = p_name)
         when 'engine' then howdah.engine_options()
         when 'bridge' then (
-            select jsonb_build_object('topic', t.name, 'queue', q.name, 'selector', b.selector)
+            select jsonb_build_object('topic', t.name, 'queue', q.name, 'selector', b.selector,
+                'transformation', b.transformation)
             from howdah.bridges b join howdah.destinations t on t.id = b.topic_id
             join howdah.destinations q on q.id = b.queue_id
             where t.name = split_part(p_name, ' ', 1) and q.name = split_part(p_name, ' ', 2)
@@ -65,7 +66,8 @@ begin
         when 'link' then (
             select jsonb_build_object('source', d.name, 'target_queue', l.target_queue, 'service', l.service,
                 'dsn_env', l.dsn_env, 'selector', l.selector, 'batch_size', l.batch_size,
-                'retry_ms_max', l.retry_ms_max, 'paused', l.paused)
+                'retry_ms_max', l.retry_ms_max, 'paused', l.paused,
+                'transformation', l.transformation)
             from howdah.links l join howdah.destinations d on d.id = l.source_id where l.name = p_name)
         when 'grant' then (
             select jsonb_build_object('queue', d.name, 'grants', howdah._grants_of(d.id))
@@ -76,6 +78,8 @@ begin
             where r.rule_set = split_part(p_name, '/', 1)
               and howdah._rule_key(r.resource, r.name, r.operation, r.allow, r.kind)
                   = substr(p_name, strpos(p_name, '/') + 1))
+        when 'transformation' then (
+            select jsonb_build_object('function', t.function) from howdah.transformations t where t.name = p_name)
         when 'service' then (select to_jsonb(s) from howdah.services s where s.name = p_name)
         when 'storage' then (
             select coalesce(jsonb_object_agg(o.option_name, o.option_value), '{}')

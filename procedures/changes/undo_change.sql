@@ -3,8 +3,8 @@
 -- Returns  the number of the change that takes it back (bigint); NULL if nothing had to be changed.
 -- Raises   HD005 there is no such change; HD011 what was made holds messages, or a topic has subscriptions; HD045 it
 --          was changed since, it cannot be taken back, or the master of changes is away; HD001, HD002, HD003, HD004,
---          HD010, HD012, HD020, HD021, HD023, HD024, HD025, HD027, HD029, HD040, HD041, HD042, HD044, HD047, HD048 as
---          the verbs that it calls.
+--          HD010, HD012, HD020, HD021, HD023, HD024, HD025, HD027, HD029, HD040, HD041, HD042, HD044, HD047, HD048,
+--          HD049 as the verbs that it calls.
 -- Role     howdah_admin
 --
 -- What was made is dropped, if that loses no message. What was altered gets its properties of before, and what was

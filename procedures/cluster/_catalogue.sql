@@ -16,7 +16,8 @@ as $$
             union all select -1, 0, 'rule_set', r.name, null from howdah.access_rule_sets r
             union all select 0, 0, 'rule', concat_ws('/', r.rule_set,
                 howdah._rule_key(r.resource, r.name, r.operation, r.allow, r.kind)), null from howdah.access_rules r
-            union all select 2, 0, 'policy', p.pattern, null from howdah.destination_policies p
+            union all select 2, 0, 'transformation', t.name, null from howdah.transformations t
+            union all select 2, 1, 'policy', p.pattern, null from howdah.destination_policies p
             union all select case d.kind when 'subscription' then 5 else 3 end, d.id, d.kind, d.name, d.id
             from howdah.destinations d where d.dropped_at is null
             union all select 6, 0, 'alias', a.name, null from howdah.aliases a

@@ -3,7 +3,7 @@
 -- Returns  how many things were made, altered or dropped (bigint).
 -- Raises   HD005 it is no backup; HD011 prune would drop messages; HD045 the master of changes is away; HD001, HD002,
 --          HD003, HD004, HD010, HD012, HD020, HD021, HD023, HD024, HD025, HD027, HD029, HD040, HD041, HD042, HD044,
---          HD047, HD048 as the verbs that it calls.
+--          HD047, HD048, HD049 as the verbs that it calls.
 -- Role     howdah_admin
 --
 -- backup has the lines of howdah.backup_changes(). What is missing is made, and what differs is altered. prune: what
@@ -28,7 +28,8 @@ begin
                           and (l.line #>> '{change,change_id}') ~ '^[1-9][0-9]{0,14}$'
                       or jsonb_typeof(l.line -> 'properties') = 'object' and l.line ->> 'name' is not null
                       and l.line ->> 'kind' in ('engine', 'policy', 'queue', 'topic', 'subscription', 'alias', 'bridge',
-                          'listener', 'link', 'rule_set', 'rule', 'service', 'object')) is not true) then
+                          'listener', 'link', 'rule_set', 'rule', 'service', 'object',
+                          'transformation')) is not true) then
         raise exception using errcode = 'HD005', message = 'this is no backup of the record of changes',
             hint = 'howdah.backup_changes() returns its lines.';
     end if;

@@ -57,7 +57,7 @@ begin
         producer_may_override = v_new.producer_may_override,
         exception_discard_reliability = v_new.exception_discard_reliability,
         discard_with_sender = v_new.discard_with_sender, stamp_user = v_new.stamp_user,
-        keep_bodies_ms = v_new.keep_bodies_ms,
+        keep_bodies_ms = v_new.keep_bodies_ms, last_value_key = v_new.last_value_key,
         message_groups = v_new.message_groups, delivery_policy = v_new.delivery_policy,
         groups_at = case when (v_new.message_groups, v_new.delivery_policy) = (d.message_groups, d.delivery_policy)
             then d.groups_at else howdah.now() end,

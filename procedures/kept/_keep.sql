@@ -19,7 +19,8 @@ as $$
         last_read_at, destination_id, delivery_count, stage, priority, reliability, nonpersistent, is_text,
         content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, origin_queue, dead_reason)
     select m.message_id, n.moment, coalesce(n.moment + p_keep_ms * interval '1 millisecond', 'infinity'), m.sent_at,
-        m.expires_at, m.dead_at, m.visible_at, m.last_read_at, p_destination_id, coalesce(m.read_count, m.delivery_count), m.stage, m.priority,
+        m.expires_at, m.dead_at, m.visible_at, m.last_read_at, p_destination_id,
+        coalesce(m.read_count, m.delivery_count), m.stage, m.priority,
         array_position(array['BEST_EFFORT_NONPERSISTENT', 'EXPRESS_NONPERSISTENT', 'RELIABLE_NONPERSISTENT',
             'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], m.reliability) - 1,
         m.delivery_mode = 'non-persistent', m.body is not null, m.content_type,

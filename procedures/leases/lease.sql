@@ -7,7 +7,8 @@
 --          topic, or a wildcard with acknowledge; HD009 receiving is paused; HD010 not allowed; HD016, HD019, HD023,
 --          HD024, HD025, HD032 as howdah.receive; HD026 the lease to acknowledge has no messages left; nothing is
 --          acknowledged or leased; HD040 the engine is paused, quiesced or stopped; HD002, HD004, HD027 the missing
---          queue cannot create itself (docs/auto-creation.md); HD045 the master of changes is away.
+--          queue cannot create itself (docs/auto-creation.md); HD045 the master of changes is away; HD049 the
+--          transformation cannot be called (docs/transformations.md).
 -- Role     howdah_consumer howdah_admin
 --
 -- COMMIT at once. The messages then belong to the lease until leased_until, whatever happens to the session. Only the

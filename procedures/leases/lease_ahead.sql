@@ -4,10 +4,10 @@
 -- Returns  as howdah.lease. suspects: how many of the messages, the first ones left, may be in hand at a time. If the
 --          lease runs out, these count as failed. The others also come again as redelivered, but no limit counts that.
 --          finished: leases of this queue that the session has finished.
--- Raises   HD001 no such queue; HD003, HD005 as howdah.lease, or suspects is negative; HD009 receiving is paused; HD010
---          not allowed; HD016, HD019, HD023, HD024, HD025, HD032 as howdah.receive; HD040 the engine is paused,
+-- Raises   HD001 no such queue; HD003, HD005 as howdah.lease, or suspects is negative; HD009 receiving is paused;
+--          HD010 not allowed; HD016, HD019, HD023, HD024, HD025, HD032 as howdah.receive; HD040 the engine is paused,
 --          quiesced or stopped; HD002, HD004, HD027 the missing queue cannot create itself (docs/auto-creation.md);
---          HD045 the master of changes is away.
+--          HD045 the master of changes is away; HD049 the transformation cannot be called (docs/transformations.md).
 -- Role     howdah_consumer howdah_admin
 --
 -- A message that kills its consumers so reaches its limit. Messages behind it in the memory of the dead consumers do

@@ -1,4 +1,5 @@
--- howdah._link_batch(p_source, p_want, p_selector): receive what a link forwards next, up to about 8 MB.
+-- howdah._link_batch(p_source, p_want, p_selector, p_transformation): receive what a link forwards next, up to about 8
+-- MB.
 --
 -- Returns  howdah.message[], in the order of receives; empty if there is nothing.
 -- Raises   as howdah.receive.
@@ -6,7 +7,9 @@
 --
 -- It takes one message, then as many as howdah._link_chunk finds room for, and again, so a batch of large ones ends
 -- early. Of a subscription it takes eight times as many at a time, while ones as large as the largest of before fit.
-create or replace function howdah._link_batch(p_source text, p_want integer, p_selector text) returns howdah.message[]
+create or replace function howdah._link_batch(
+    p_source text, p_want integer, p_selector text, p_transformation text
+) returns howdah.message[]
 language plpgsql volatile
 as $$
 declare
@@ -24,7 +27,7 @@ begin
         v_chunk := least(v_chunk, p_want - cardinality(v_messages));
         select array_agg(r), coalesce(sum(b.bytes), 0), greatest(max(b.bytes), v_largest)
         into v_more, v_new, v_largest
-        from howdah.receive(p_source, v_chunk, false, p_selector) r
+        from howdah._link_receive(p_source, v_chunk, p_selector, p_transformation) r
         cross join lateral (
             select octet_length(coalesce(r.body, '')) + octet_length(coalesce(r.bytes, '')) as bytes) b;
         exit when v_more is null;

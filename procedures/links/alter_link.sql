@@ -4,11 +4,12 @@
 --          of changes is away.
 -- Role     howdah_admin
 --
--- selector '' takes the selector away. service and dsn_env replace each other. They must lead to the same engine as
--- before: for another one, drop the link and create it anew.
+-- '' takes selector or transformation away. service and dsn_env replace each other. They must lead to the same engine
+-- as before: for another one, drop the link and create it anew.
 create or replace function howdah.alter_link(
     name text, target_queue text default null, service text default null, dsn_env text default null,
-    selector text default null, batch_size integer default null, retry_ms_max integer default null
+    selector text default null, batch_size integer default null, retry_ms_max integer default null,
+    transformation text default null
 ) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -27,10 +28,12 @@ begin
     v_link.selector := nullif(btrim(coalesce(alter_link.selector, v_link.selector)), '');
     v_link.batch_size := coalesce(alter_link.batch_size, v_link.batch_size);
     v_link.retry_ms_max := coalesce(alter_link.retry_ms_max, v_link.retry_ms_max);
+    v_link.transformation := howdah._transformation(coalesce(alter_link.transformation, v_link.transformation));
     perform howdah._check_link(v_link);
     update howdah.links l
     set target_queue = v_link.target_queue, service = v_link.service, dsn_env = v_link.dsn_env,
-        selector = v_link.selector, batch_size = v_link.batch_size, retry_ms_max = v_link.retry_ms_max
+        selector = v_link.selector, batch_size = v_link.batch_size, retry_ms_max = v_link.retry_ms_max,
+        transformation = v_link.transformation
     where l.link_id = v_link.link_id;
     perform howdah._record_change('link', v_link.name, 'altered', v_before, howdah._properties('link', v_link.name));
 end

@@ -3,7 +3,8 @@
 -- Returns  true if this is new: the link was not away before (boolean).
 -- Raises   HD010 not allowed; HD041 there is no such link; HD001, HD003, HD005, HD009, HD016, HD019, HD023, HD024,
 --          HD025, HD032, HD040 as howdah.receive for the link's source; HD002, HD004, HD027 the missing queue cannot
---          create itself (docs/auto-creation.md); HD045 the master of changes is away.
+--          create itself (docs/auto-creation.md); HD045 the master of changes is away; HD049 the transformation cannot
+--          be called (docs/transformations.md).
 -- Role     howdah_consumer howdah_admin
 --
 -- Another forwarder may then try from where it runs. error NULL: there is no error, the forwarder ends.

@@ -5,8 +5,9 @@
 --          given. With a batch: what howdah.link_arrive needs at the target, and messages, a JSON array.
 -- Raises   HD005 wrong argument; HD010 not allowed; HD025 this database or the target is a copy; HD041 there is no such
 --          link; HD001, HD003, HD009, HD016, HD019, HD023, HD024, HD032, HD040 as howdah.receive for the link's source;
---          HD002, HD004, HD027 the missing queue cannot create itself (docs/auto-creation.md); HD013 a message
---          that it was to drop is gone; HD045 the master of changes is away.
+--          HD002, HD004, HD027 the missing queue cannot create itself (docs/auto-creation.md); HD013 a message that it
+--          was to drop is gone; HD045 the master of changes is away; HD049 the transformation cannot be called
+--          (docs/transformations.md).
 -- Role     howdah_consumer howdah_admin
 --
 -- Commit only after howdah.link_arrive has committed at the target. After a rollback the messages come again, and the
@@ -68,14 +69,15 @@ begin
     end if;
     begin
         v_found := howdah._link_batch(source, v_want, case when v_link.loops
-            then howdah._cut_loops(v_link.selector, target_engine) else v_link.selector end);
+            then howdah._cut_loops(v_link.selector, target_engine) else v_link.selector end, v_link.transformation);
         if v_kind = 'queue' and exists (select from unnest(v_found) m
                 where strpos(m.headers ->> 'JMS_Howdah_Route', target_engine::text) > 0) then
             raise exception using errcode = 'LOOPS', message = 'the queue holds messages that came from the target';
         end if;
     exception when sqlstate 'LOOPS' then
         v_link.loops := true;
-        v_found := howdah._link_batch(source, v_want, howdah._cut_loops(v_link.selector, target_engine));
+        v_found := howdah._link_batch(source, v_want, howdah._cut_loops(v_link.selector, target_engine),
+            v_link.transformation);
     end;
     taken := cardinality(v_found);
     if v_link.away_since is not null then

@@ -12,7 +12,8 @@ create or replace function howdah.list_links(after text default null, max_rows i
     name text, source text, target_queue text, service text, dsn_env text, selector text, state text, holder
     text, waiting bigint, forwarded bigint, cut bigint, dropped bigint, forwarded_at timestamptz, away_since
     timestamptz, last_error text, error_at timestamptz, batch_size integer, retry_ms_max integer, link_id uuid,
-    target_engine_id uuid, loops boolean, batch bigint, created_at timestamptz, created_by text
+    target_engine_id uuid, loops boolean, batch bigint, created_at timestamptz, created_by text,
+    transformation text
 )
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -26,7 +27,7 @@ begin
             else (select coalesce(sum(t.behind), 0)::bigint from howdah._lags(null) t
                 where t.subscription_id = d.id) end,
         l.forwarded, l.cut, l.dropped, l.forwarded_at, l.away_since, l.last_error, l.error_at, l.batch_size,
-        l.retry_ms_max, l.link_id, l.target_engine_id, l.loops, l.batch, l.created_at, l.created_by
+        l.retry_ms_max, l.link_id, l.target_engine_id, l.loops, l.batch, l.created_at, l.created_by, l.transformation
     from howdah.links l
     join howdah.destinations d on d.id = l.source_id
     left join howdah.lock k on k.name = 'link:' || l.name and k.expires_at > howdah.now()

@@ -5,7 +5,8 @@
 --          stopped or all its sessions are at work.
 -- Raises   HD001 no such queue; HD010 not allowed; HD020 no such listener; HD003, HD005, HD009, HD016, HD019, HD023,
 --          HD024, HD025, HD032 as howdah.begin_attempts; HD040 the engine is paused, quiesced or stopped; HD002, HD004,
---          HD027 the missing queue cannot create itself (docs/auto-creation.md); HD045 the master of changes is away.
+--          HD027 the missing queue cannot create itself (docs/auto-creation.md); HD045 the master of changes is away;
+--          HD049 the transformation cannot be called (docs/transformations.md).
 -- Role     howdah_consumer howdah_admin
 --
 -- It is for listeners of hardened queues. COMMIT this call, then take each message with howdah.receive_attempt_as.

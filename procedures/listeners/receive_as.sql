@@ -6,7 +6,8 @@
 -- Raises   HD001 no such queue; HD005 max_messages is not 1 to 10000; HD009 receiving is paused; HD010 not allowed;
 --          HD016 failures in a row disabled the queue; HD019 the queue is hardened; HD020 no such listener; HD003,
 --          HD023, HD024, HD025, HD032 as howdah.receive; HD040 the engine is paused, quiesced or stopped; HD002, HD004,
---          HD027 the missing queue cannot create itself (docs/auto-creation.md); HD045 the master of changes is away.
+--          HD027 the missing queue cannot create itself (docs/auto-creation.md); HD045 the master of changes is away;
+--          HD049 the transformation cannot be called (docs/transformations.md).
 -- Role     howdah_consumer howdah_admin
 --
 -- The transaction uses one of the listener's max_sessions from here to its end, even if there was no message. COMMIT

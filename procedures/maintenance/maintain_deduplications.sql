@@ -4,7 +4,8 @@
 -- Raises   HD005 max_keys is not positive; HD014 the maintenance lock is not held with this epoch.
 -- Role     howdah_consumer howdah_admin
 --
--- It includes the keys of dropped queues. lock_epoch NULL: run by hand.
+-- It includes the keys of dropped queues. It also forgets keys of last-value queues that have no message left.
+-- lock_epoch NULL: run by hand.
 create or replace function howdah.maintain_deduplications(
     lock_epoch bigint default null, max_keys integer default 100000
 ) returns bigint
@@ -24,6 +25,7 @@ begin
     where d.ctid = any (array(select g.ctid from howdah.deduplications g where g.forgotten_at <= howdah.now()
         limit max_keys for update skip locked));
     get diagnostics v_count = row_count;
+    perform howdah._forget_values();
     return v_count;
 end
 $$;

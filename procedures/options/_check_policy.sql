@@ -31,6 +31,7 @@ declare
             or p_destination.at_limit = 'move' and p_destination.exception_mode = 'none')
             then
                 'option poison_procedure needs decided_at "receive", and a place for messages that the procedure leaves'
+        when p_destination.last_value_key = '' then 'option last_value_key is the name of a header, or null'
         when p_destination.log_queue = p_destination.name then 'a queue cannot be its own log_queue'
         when p_destination.disable_after > 0 and p_destination.journal_level = 'off'
             then 'option disable_after needs the journal, which tells successes from failures'

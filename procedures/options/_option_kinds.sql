@@ -68,6 +68,7 @@ as $$
         ('queue', 'producer_may_override', 'boolean', 0, 0, null, false),
         ('queue', 'stamp_user', 'boolean', 0, 0, null, false),
         ('queue', 'keep_bodies_ms', 'integer', 1, 3155760000000, null, true),
+        ('queue', 'last_value_key', 'text', 0, 0, null, true),
         ('queue', 'message_groups', 'choice', 0, 0, array['none', 'transaction', 'sticky'], false),
         ('queue', 'delivery_policy', 'choice', 0, 0, array['shared', 'single', 'failover', 'round_robin'], false),
         ('topic', 'persistent', 'boolean', 0, 0, null, false),

@@ -35,7 +35,8 @@ begin
     if p_options ->> 'poison_procedure' is not null then
         -- If a failure decided, the message would go before that failure is on record.
         v_options := jsonb '{"decided_at": "receive"}' || v_options;
-        p_destination.poison_procedure_owner := howdah._check_poison_procedure(p_options ->> 'poison_procedure');
+        p_destination.poison_procedure_owner := howdah._check_function(p_options ->> 'poison_procedure',
+            'poison procedure');
     end if;
     p_destination := jsonb_populate_record(p_destination, v_options);
     if v_options ? 'max_message_bytes' then

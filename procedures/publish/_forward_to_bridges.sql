@@ -23,7 +23,8 @@ declare
     v_headers jsonb[];
 begin
     for v_bridge in
-        select d as queue, b.selector_sql from howdah.bridges b join howdah.destinations d on d.id = b.queue_id
+        select d as queue, b.selector_sql, b.transformation
+        from howdah.bridges b join howdah.destinations d on d.id = b.queue_id
         where b.topic_id = p_topic.id and d.dropped_at is null order by d.id
     loop
         v_selected := null;
@@ -55,9 +56,23 @@ begin
                 with ordinality b(body, headers, priority, correlation_id, message_type, conversation_id, n)
         ) u
         where v_selected is null or u.n = any (v_selected);
-        if v_wanted.bodies is not null then
-            v_queue := v_bridge.queue;
-            v_queue.discard_with_sender := v_queue.discard_with_sender and not p_scheduled;
+        v_queue := v_bridge.queue;
+        v_queue.discard_with_sender := v_queue.discard_with_sender and not p_scheduled;
+        if v_wanted.bodies is null then
+            null;
+        elsif v_bridge.transformation is not null then
+            perform howdah._bridge_transformed(v_queue, v_bridge.transformation, array(
+                select row(null, p_topic.name, case when p_is_text then convert_from(w.body, 'UTF8') end,
+                    case when not p_is_text then w.body end, p_content_type, coalesce(w.headers, '{}'), w.priority,
+                    w.correlation_id, p_reply_to, w.message_type, w.conversation_id,
+                    case when p_level <= 2 then 'non-persistent' else 'persistent' end, howdah.now(),
+                    howdah.now() + howdah._span(p_time_to_live), 1, false, null, 0, null, null, null,
+                    howdah._level_name(p_level, null))::howdah.message
+                from unnest(v_wanted.bodies, v_wanted.headers, v_wanted.priorities, v_wanted.correlation_ids,
+                    v_wanted.message_types, v_wanted.conversation_ids) with ordinality
+                    w(body, headers, priority, correlation_id, message_type, conversation_id, n)
+                order by w.n), p_time_to_live, p_notify, p_user);
+        else
             perform howdah._send_batch(v_queue, v_wanted.bodies, p_is_text, p_content_type, v_wanted.headers,
                 v_wanted.priorities, v_wanted.correlation_ids, v_wanted.message_types, v_wanted.conversation_ids,
                 p_reply_to, p_time_to_live,

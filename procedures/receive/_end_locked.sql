@@ -3,62 +3,20 @@
 --
 -- Raises   HD013 a message is no longer there.
 -- Role     internal
---
--- p_reliability: the level of all of them, for a discard.
 create or replace function howdah._end_locked(
     p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_positions bigint[],
     p_event text, p_reason text, p_reliability smallint default null
 ) returns void
-language plpgsql volatile set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off set jit = off
+language plpgsql volatile
 as $$
 declare
-    v_missing bigint[];
-    v_persistent bigint[];
-    v_nonpersistent bigint[];
-    v_oldest timestamptz;
-    v_oldest_nonpersistent timestamptz;
-    v_apart bigint[];
+    v_missing bigint[] := howdah._end_held(p_destination, p_message_ids, p_priorities, p_positions, p_event, p_reason,
+        p_reliability);
 begin
-    if p_destination.keep_bodies_ms is not null and p_event = 'consumed' then
-        perform howdah._keep_held(p_destination, p_message_ids, p_priorities, p_positions);
-    end if;
-    with wanted as (
-        select distinct w.message_id, 9 - w.priority::bigint as rank, w.seq
-        from unnest(p_message_ids, p_priorities, p_positions) w(message_id, priority, seq)
-    ), ready as (
-        delete from howdah.msgs m using wanted w
-        where m.destination_id = p_destination.id and m.rank = w.rank and m.seq = w.seq and m.message_id = w.message_id
-        returning m.message_id, m.sent_at, m.body is null as apart
-    ), nonpersistent as (
-        delete from howdah.msgs_nonpersistent n using wanted w
-        where n.destination_id = p_destination.id and n.rank = w.rank and n.seq = w.seq and n.message_id = w.message_id
-        returning n.message_id, n.sent_at
-    ), parked as (
-        delete from howdah.parked p using wanted w
-        where p.destination_id = p_destination.id and p.message_id = w.message_id
-        returning p.message_id, p.sent_at, p.boot is not null as nonpersistent, p.body is null as apart
-    ), gone as (
-        select r.message_id, r.sent_at, false as nonpersistent, r.apart from ready r
-        union all select n.message_id, n.sent_at, true, false from nonpersistent n
-        union all select p.message_id, p.sent_at, p.nonpersistent, p.apart from parked p
-    )
-    select array_agg(w.message_id) filter (where g.message_id is null),
-        array_agg(w.message_id) filter (where not g.nonpersistent),
-        array_agg(w.message_id) filter (where g.nonpersistent), min(g.sent_at) filter (where not g.nonpersistent),
-        min(g.sent_at) filter (where g.nonpersistent), array_agg(w.message_id) filter (where g.apart)
-    into v_missing, v_persistent, v_nonpersistent, v_oldest, v_oldest_nonpersistent, v_apart
-    from wanted w left join gone g on g.message_id = w.message_id;
-    if v_missing is not null then
-        v_missing := howdah._consume_published(p_destination, v_missing, p_event, p_reason);
-    end if;
     if v_missing is not null then
         raise exception using errcode = 'HD013',
             message = format('message %s is not in queue %s', v_missing[1], quote_literal(p_destination.name)),
             hint = 'Messages are consumed in the transaction that received them with howdah.receive_locked, once.';
     end if;
-    perform howdah._journal(p_destination, p_event, v_persistent, false, null, p_reason, v_oldest,
-        coalesce(v_apart, '{}'), p_reliability);
-    perform howdah._journal(p_destination, p_event, v_nonpersistent, true, null, p_reason, v_oldest_nonpersistent,
-        p_reliability => p_reliability);
 end
 $$;

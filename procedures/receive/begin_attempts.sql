@@ -6,7 +6,8 @@
 --          was used before, or the transaction is not READ COMMITTED; HD009 receiving is paused; HD010 not allowed;
 --          HD016 failures in a row disabled the queue; HD003, HD019, HD023, HD024, HD025, HD032 as howdah.receive;
 --          HD040 the engine is paused, quiesced or stopped; HD002, HD004, HD027 the missing queue cannot create itself
---          (docs/auto-creation.md); HD045 the master of changes is away.
+--          (docs/auto-creation.md); HD045 the master of changes is away; HD049 the transformation cannot be called
+--          (docs/transformations.md).
 -- Role     howdah_consumer howdah_admin
 --
 -- This is for hardened queues (IBM MQ's HardenGetBackout). COMMIT this call, then take each message with

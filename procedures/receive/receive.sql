@@ -12,7 +12,7 @@
 --          an unshared subscription, or has an open consumer of it; HD025 a restored database (howdah.rebase_topics);
 --          HD032 the consumer is not open, or the queue needs one; HD040 the engine is paused, quiesced or stopped;
 --          HD002, HD004, HD027 the missing queue cannot create itself (docs/auto-creation.md); HD045 the master of
---          changes is away.
+--          changes is away; HD049 the transformation cannot be called (docs/transformations.md).
 -- Role     howdah_consumer howdah_admin
 --
 -- Messages that other transactions are receiving are skipped. Expired messages are discarded. A message whose recorded

@@ -4,7 +4,8 @@
 -- Raises   HD001 no such queue; HD003, HD005 max_messages is not 1 to 10000, or queue is a topic; HD009 receiving is
 --          paused; HD010 not allowed; HD016 failures in a row disabled the queue; HD019 the queue is hardened; HD023,
 --          HD024, HD025, HD032 as howdah.receive; HD040 the engine is paused, quiesced or stopped; HD002, HD004, HD027
---          the missing queue cannot create itself (docs/auto-creation.md); HD045 the master of changes is away.
+--          the missing queue cannot create itself (docs/auto-creation.md); HD045 the master of changes is away; HD049
+--          the transformation cannot be called (docs/transformations.md).
 -- Role     howdah_consumer howdah_admin
 --
 -- Nobody else receives the messages until the transaction ends. howdah.consume_locked consumes those that were handled.

@@ -7,7 +7,7 @@
 --          transactions; NULL: none. locks: how many of Howdah's tables it has locked. blocks: how many sessions wait
 --          for it. wal_bytes: what a slot keeps of the write-ahead log. advice: what to do. hidden: PostgreSQL does not
 --          tell the owner of Howdah's functions its state and age, who is not in pg_read_all_stats.
--- Raises   HD005 max_rows is not 1 to 1000.
+-- Raises   HD005 max_rows is not 1 to 1000, or min_age not 0 to 10000 days.
 -- Role     howdah_admin howdah_consumer howdah_browser howdah_auditor
 --
 -- A session is listed if its transaction is at least min_age old, or if others wait for it. A hidden one is listed
@@ -29,6 +29,8 @@ begin
     if max_rows is null or max_rows not between 1 and 1000 then
         raise exception using errcode = 'HD005',
             message = format('max_rows must be 1 to 1000, not %s', coalesce(max_rows::text, 'NULL'));
+    elsif extract(epoch from min_age) not between 0 and 864000000 then
+        raise exception using errcode = 'HD005', message = format('min_age must be 0 to 10000 days, not %s', min_age);
     end if;
     return query
     with locked as materialized (

@@ -22,6 +22,7 @@ declare
     v_longest integer;
     v_row record;
     v_ids bigint[];
+    v_keys text[];
     v_seqs bigint[];
     v_now timestamptz;
     v_expires_at timestamptz;
@@ -60,6 +61,23 @@ begin
         return howdah._send_new(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
             p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay,
             p_reliability, p_notify, p_deduplication_keys);
+    end if;
+    if v_count > 0 and p_destination.last_value_key is not null and p_headers is not null then
+        v_keys := array(select h.headers ->> p_destination.last_value_key
+            from unnest(p_headers) with ordinality h(headers, n) order by h.n);
+        if exists (select from unnest(v_keys) k(key) where k.key is not null group by k.key having count(*) > 1) then
+            for i in 1..v_count loop  -- of one key, each replaces the one before
+                v_ids := v_ids || howdah._send_batch(p_destination, p_bodies[i:i], p_is_text, p_content_type,
+                    p_headers[i:i], p_priorities[i:i], p_correlation_ids[i:i], p_message_types[i:i],
+                    p_conversation_ids[i:i], p_reply_to, p_time_to_live, p_delay, p_reliability, p_notify, null,
+                    p_seqs[i:i], p_caught);
+            end loop;
+            return v_ids;
+        end if;
+        perform pg_current_xact_id();
+        p_seqs := coalesce(p_seqs, array(select nextval(p_destination.positions) from generate_series(1, v_count)));
+        perform howdah._replace_values(p_destination, v_keys,
+            array(select s.seq * 1000000 + p_destination.id from unnest(p_seqs) with ordinality s(seq, n) order by n));
     end if;
     if v_count > 0 and current_setting('howdah.commit_by_reliability', true) <> '' then
         perform howdah._commit_needs(v_level);

@@ -37,6 +37,12 @@ begin
             return v_first;
         end if;
     end if;
+    if v_destination.last_value_key is not null then
+        perform pg_current_xact_id();
+        v_message.seq := coalesce(v_message.seq, nextval(v_destination.positions));
+        perform howdah._replace_values(v_destination, array[p_headers ->> v_destination.last_value_key],
+            array[v_message.seq * 1000000 + v_destination.id]);
+    end if;
     if current_setting('howdah.commit_by_reliability', true) <> '' then
         perform howdah._commit_needs(v_level);
     end if;

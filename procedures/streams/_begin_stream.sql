@@ -2,11 +2,11 @@
 -- lock it, and find where it continues.
 --
 -- Returns  the subscription's id, whether it is journaled, and where to read. A subscription is usual if it reads one
---          topic alone, takes all its messages, and has nothing failed or set aside. Then the result is: slot, the
---          number of the ring's tables that hold what it has not passed (NULL: several, or it is not usual); whether
---          these hold only non-persistent or only persistent messages; ack_cursor, where it starts; done, what it has
---          passed, as a snapshot; late, the first transaction that committed late; and upto, the snapshot to read up
---          to.
+--          topic alone, takes all its messages as they are, and has nothing failed or set aside. Then the result is:
+--          slot, the number of the ring's tables that hold what it has not passed (NULL: several, or it is not usual);
+--          whether these hold only non-persistent or only persistent messages; ack_cursor, where it starts; done, what
+--          it has passed, as a snapshot; late, the first transaction that committed late; and upto, the snapshot to
+--          read up to.
 --
 --          Of a shared subscription howdah._receive_shared finds the place. It gets: usual; failing, the sequence that
 --          tells whether something failed, unless failures count by conversation or group; closed, the first
@@ -37,7 +37,7 @@ begin
         select d.id, d.journal_level <> 'off' as journaled, d.special, s.topic, s.shared, s.alive,
             howdah._is_wildcard(s.topic) as wild,
             not (s.prioritized or s.no_local or p_hold and not s.shared or howdah._has_old_snapshot())
-                and s.selector_sql is null
+                and s.selector_sql is null and s.transformation is null
                 and (pg_sequence_last_value(d.failing) is null or s.shared and d.count_by = 'message') as plain,
             d.failing,
             r.truncations = howdah._truncations() and r.generation = howdah._generation() as settled,

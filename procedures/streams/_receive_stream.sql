@@ -53,7 +53,11 @@ begin
         select m.* from howdah.destinations d
         join howdah.subscriptions s on s.destination_id = d.id
         cross join howdah._receive_published(d, s, p_name, p_want, p_hold) m
-        where d.id = v_stream.id;
+        where d.id = v_stream.id and s.transformation is null
+        union all
+        select m.* from howdah.subscriptions s
+        cross join howdah._receive_transformed(s.destination_id, s.transformation, p_name, p_want, p_hold) m
+        where s.destination_id = v_stream.id and s.transformation is not null;
         return;
     end if;
     v_topic := v_stream.topic;

@@ -40,7 +40,7 @@ NO_EFFECT = {
     *("count_matching", "drop_redaction", "find_messages", "health", "list_redactions", "message_history"),
     *("set_redaction", "show_message", "flow_history", "queue_figures", "queue_names"),
     *("exception_figures", "list_open_transactions", "list_groups", "list_selectors", "queue_times", "find_names"),
-    *("find_trace", "browse_kept"),
+    *("find_trace", "list_transformations", "browse_kept"),
     "reset_metrics",
     "new_engine_id",  # after a copy of a whole cluster only
     "rebase_topics",  # after a restore into another cluster only

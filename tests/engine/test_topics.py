@@ -342,7 +342,7 @@ def _admin(session: Session) -> Admin:
 
 def test_a_bridged_queue_gets_what_its_selector_selects(connection: Connection, prices: str, orders: str) -> None:
     connection.admin.bridge(prices, orders, "level > 1")
-    assert connection.admin.list_bridges(prices) == [{"queue": orders, "selector": "level > 1"}]
+    assert connection.admin.list_bridges(prices) == [{"queue": orders, "selector": "level > 1", "transformation": None}]
     for level in (1, 2):
         connection.send(prices, str(level), headers={"level": level})
     assert connection.admin.unbridge(prices, orders)

@@ -300,6 +300,19 @@ def kept_bodies(e: Engine) -> None:
 
 
 @feature
+def last_values(e: Engine) -> None:
+    """Messages that replace the unread ones of their keys, one by one and in a batch."""
+    e.queue("latest", last_value_key="k")
+    for delay in (None, "1 hour", None):
+        e.rows("select howdah.send('latest', 'x', headers => '{\"k\": 1}', delay => %s::interval)", delay)
+    e.rows("select howdah.send('latest', 'x', headers => '{\"k\": 2}', delivery_mode => 'non-persistent')")
+    e.rows("select howdah.send('latest', repeat('x', 5000), headers => '{\"k\": 2}')")
+    e.rows("select howdah.send_batch('latest', array['a', 'b', 'c'], headers => array['{\"k\": 2}', '{\"k\": 3}',"
+           " '{\"k\": 2}']::jsonb[])")  # fmt: skip
+    e.receive("latest", 2)
+
+
+@feature
 def poison_procedures(e: Engine) -> None:
     """A function of the application deals with two messages at their limit, leaves one, and fails with one."""
     e.rows(
@@ -501,6 +514,33 @@ def states_of_the_engine(e: Engine) -> None:
         time.sleep(0.01)
     e.rows("select howdah.resume_engine()")
     assert len(e.receive("halted", 9)) == 1
+
+
+@feature
+def transformations(e: Engine) -> None:
+    """A subscription and a bridge get what an application's function makes, or its error; the unused one is dropped."""
+    e.rows(
+        "create schema changed; create function changed.upper(m howdah.message) returns howdah.message"
+        " language plpgsql security definer set search_path = changed, pg_temp as"
+        " $$ begin assert m.body <> 'bad'; m.body := upper(m.body); return m; end $$;"
+        " alter function changed.upper owner to howdah_producer; grant usage on schema changed to howdah_nobody"
+    )
+    e.rows(
+        "select howdah.register_transformation('upper', 'changed.upper'),"
+        " howdah.register_transformation('unused', 'changed.upper')"
+    )
+    e.rows("select howdah.drop_transformation('unused')")
+    e.queue("uppercase")
+    e.rows("select howdah.create_topic('lowercase', '{\"journal_level\": \"full\"}')")
+    e.rows("select howdah.bridge('lowercase', 'uppercase', null, 'upper')")
+    e.rows(
+        "select howdah.subscribe('lowercase', 'upper', options => %s)",
+        '{"journal_level": "full", "max_failed_deliveries": 1}',
+    )
+    e.rows("select howdah.transform_subscription('lowercase::upper', 'upper')")
+    e.rows("select howdah.send_batch('lowercase', array['tea', 'bad'])")
+    e.receive("lowercase::upper", 2)
+    e.receive("uppercase", 2)
 
 
 @feature

@@ -121,7 +121,7 @@ def test_what_runs_with_the_owners_rights_has_its_search_path_pinned_with_pg_tem
     for signature, name, definer, config in rows:
         if definer:
             assert "search_path=pg_catalog, howdah, pg_temp" in config, signature
-        if name == "_call_poison_procedure":  # with the rights of nobody
+        if name in ("_call_poison_procedure", "_call_transformation"):  # with the rights of nobody
             assert definer
         else:
             assert definer == (not name.startswith("_") and name != "now"), signature
@@ -272,6 +272,7 @@ def test_dynamic_sql_is_run_for_partitions_sequences_storage_selectors_and_poiso
         "selector_matches", "_page", "_forward_to_bridges", "_select_history", "_selected_messages",
         "maintain_topics", "_still_needed", "_empty_slot", "rebase_topics", "_walk_rows", "_forget_selections",
         "_look_ahead", "set_storage", "_browse_selected", "_call_poison_procedure", "_drop_prepared",
+        "_call_transformation",
         "_lose_unread", "_found", "_maintain_kept"
     }  # fmt: skip
 
@@ -286,7 +287,8 @@ def test_rights_are_decided_in_one_place() -> None:
         "base/_is_member",
         "base/_has_role",
         "poison/_call_poison_procedure",  # with nobody's rights
-        "poison/_poison_procedure_fault",  # whose the function is, not what the caller may do
+        "transformations/_call_transformation",  # likewise
+        "functions/_function_fault",  # whose the function is, not what the caller may do
         "send/send_copied",
         "runtime/list_open_transactions",  # what PostgreSQL tells the owner, not what the caller may do
         "changes/user_state",  # what a role is, not what the caller may do

@@ -476,7 +476,7 @@ def test_a_batch_is_bounded_by_bytes_whatever_came_before_in_it(pair: Pair) -> N
     while batches[-1:] != [(0, 0)]:
         batches += pair.a.execute(
             "select count(*), coalesce(sum(octet_length(m.body)), 0)"
-            " from unnest(howdah._link_batch('out', 1000, null)) m"
+            " from unnest(howdah._link_batch('out', 1000, null, null)) m"
         ).fetchall()
     assert sum(count for count, _ in batches) == 163
     assert batches[0][0] > 73

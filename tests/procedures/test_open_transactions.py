@@ -126,3 +126,8 @@ def test_who_may_see_what_holds_things_up(db: Db, connect: Connect) -> None:
         listed(connect("howdah_producer"))
     refused(db, "HD005", "select * from howdah.list_open_transactions(max_rows => 0)")
     assert listed(db, "min_age => null") is not None
+
+
+@pytest.mark.parametrize("age", ["-1 second", "10001 days", "170000000 years"])
+def test_an_age_that_no_transaction_has_is_refused(db: Db, age: str) -> None:
+    refused(db, "HD005", "select * from howdah.list_open_transactions(%s::interval)", (age,))

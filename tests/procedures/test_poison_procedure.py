@@ -491,7 +491,8 @@ def test_attributes_of_a_name_do_not_pass_for_those_of_the_function(db: Db, queu
     db.execute("reset role")
     assert not one(
         db,
-        "select howdah._poison_procedure_is_definers('shop.poison', 'shop.poison(howdah.message,jsonb)'::regprocedure)",
+        "select howdah._function_is_definers('shop.poison', 'shop.poison(howdah.message,jsonb)'::regprocedure,"
+        " 'poison procedure')",
     )
     db.execute(
         "alter function shop.poison(howdah.message, jsonb) security definer stable strict"
@@ -499,7 +500,8 @@ def test_attributes_of_a_name_do_not_pass_for_those_of_the_function(db: Db, queu
     )
     assert one(
         db,
-        "select howdah._poison_procedure_is_definers('shop.poison', 'shop.poison(howdah.message,jsonb)'::regprocedure)",
+        "select howdah._function_is_definers('shop.poison', 'shop.poison(howdah.message,jsonb)'::regprocedure,"
+        " 'poison procedure')",
     )
 
 

@@ -117,9 +117,19 @@ class AsyncTopics(AsyncPoisonAdmin):
         """Return every subscription, or those to a topic, and how far behind each is."""
         return await self._run(table("list_subscriptions", SUBSCRIPTION_COLUMNS, topic=("text", topic)))
 
-    async def bridge(self, topic: str, queue: str, selector: str | None = None) -> None:
-        """Pass a topic's messages on to a queue too. Another call with another selector changes the selector."""
-        await self._run(scalar("bridge", topic=("text", topic), queue=("text", queue), selector=("text", selector)))
+    async def bridge(
+        self, topic: str, queue: str, selector: str | None = None, transformation: str | None = None
+    ) -> None:
+        """Pass a topic's messages on to a queue too. Another call changes the selector and the transformation."""
+        await self._run(
+            scalar(
+                "bridge",
+                topic=("text", topic),
+                queue=("text", queue),
+                selector=("text", selector),
+                transformation=("text", transformation),
+            )
+        )
 
     async def unbridge(self, topic: str, queue: str) -> bool:
         """Stop passing messages on to a queue. Returns whether they were."""
@@ -127,7 +137,34 @@ class AsyncTopics(AsyncPoisonAdmin):
 
     async def list_bridges(self, topic: str) -> Rows:
         """Return the queues that get a topic's messages."""
-        return await self._run(table("list_bridges", "queue, selector", topic=("text", topic)))
+        return await self._run(table("list_bridges", "queue, selector, transformation", topic=("text", topic)))
+
+    async def register_transformation(self, name: str, function: str) -> bool:
+        """Let bridges, links and subscriptions use a function, SCHEMA.FUNCTION. Returns whether it is new.
+
+        Raises BadOption if the function is not suitable, and TransformationRefused if the name has another one.
+        """
+        call = scalar("register_transformation", name=("text", name), function=("text", function))
+        return await self._run(call.then(bool))
+
+    async def drop_transformation(self, name: str) -> bool:
+        """Forget a transformation. Returns whether there was one. Raises TransformationRefused if it is used."""
+        return await self._run(scalar("drop_transformation", name=("text", name)).then(bool))
+
+    async def list_transformations(self) -> Rows:
+        """Return the transformations: their functions, why one cannot be called, and who uses them."""
+        columns = "name, function, unfit, used_by, registered_at, registered_by"
+        return await self._run(table("list_transformations", columns))
+
+    async def transform_subscription(self, subscription: str, transformation: str | None = None) -> None:
+        """Let a subscription's consumers get messages as a transformation makes them; None: as they were published."""
+        await self._run(
+            scalar(
+                "transform_subscription",
+                subscription=("text", subscription),
+                transformation=("text", transformation),
+            )
+        )
 
     async def rebase_topics(self) -> str:
         """Adapt topics after a restore into another cluster. Returns what was rewritten.

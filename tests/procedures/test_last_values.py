@@ -1,0 +1,268 @@
+"""last_value_key: a message replaces the unread one of its key, and nobody waits for a receiver."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import psycopg
+import pytest
+from policy_support import Create
+from psycopg.types.json import Jsonb
+from support import Clock, Connect, Db, all_refused, column, deliver_and_fail, one, receive, refused, wait_until_blocked
+
+KEY = "stock"
+DISCARDED = (
+    "select message_id from howdah.audit_journal where event = 'discarded' and reason = 'replaced by a later value'"
+    " order by at, message_id"
+)
+BODIES = "select body from howdah.browse('q', 1000)"
+
+
+def quote(db: Db, key: str | None, body: str, **more: Any) -> int:
+    given = {"body": body, "headers": Jsonb({KEY: key} if key is not None else {"other": 1}), **more}
+    arguments = ", ".join(f"{name} => %({name})s" for name in given)
+    number: int = one(db, f"select howdah.send('q', {arguments})", given)
+    return number
+
+
+def test_a_message_replaces_the_unread_one_of_its_key_which_is_on_record_as_discarded(db: Db, create: Create) -> None:
+    create(last_value_key=KEY, journal_level="full")
+    first = quote(db, "IBM", "1")
+    quote(db, "SUN", "2")
+    second = quote(db, "IBM", "x" * 5000)
+    quote(db, "IBM", "4")
+    assert column(db, BODIES) == ["2", "4"]
+    assert column(db, DISCARDED) == [first, second]
+    assert one(db, "select count(*) from howdah.bodies") == 0
+    assert [m.body for m in receive(db, n=9)] == ["2", "4"]
+    quote(db, "IBM", "5")
+    assert column(db, BODIES) == ["5"]
+    assert column(db, DISCARDED) == [first, second]
+
+
+def test_a_message_without_the_header_replaces_nothing_and_is_not_replaced(db: Db, create: Create) -> None:
+    create(last_value_key=KEY)
+    one(db, "select howdah.send('q', 'plain')")
+    for body in ("a", "b"):
+        quote(db, None, body)
+    one(db, "select howdah.send('q', 'null', headers => %s)", (Jsonb({KEY: None}),))
+    quote(db, "IBM", "c")
+    one(db, "select howdah.send('q', 'number', headers => %s)", (Jsonb({KEY: 5}),))
+    one(db, "select howdah.send('q', 'text', headers => %s)", (Jsonb({KEY: "5"}),))
+    quote(db, "k" * 10_000, "long")
+    quote(db, "k" * 10_000, "longer")
+    assert column(db, BODIES) == ["plain", "a", "b", "null", "c", "text", "longer"]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"priority": 9}, {"delivery_mode": "non-persistent"}, {"delay": "1 hour"}, {"deduplication_key": "d"}],
+    ids=str,
+)
+def test_the_old_one_goes_wherever_it_lies(db: Db, create: Create, more: dict[str, Any]) -> None:
+    create(last_value_key=KEY)
+    quote(db, "IBM", "1", **more)
+    quote(db, "IBM", "2")
+    assert column(db, "select message_id from howdah.audit_messages") == column(
+        db, "select message_id from howdah.browse('q')"
+    )
+    assert column(db, BODIES) == ["2"]
+    quote(db, "IBM", "3", **more | ({"deduplication_key": "e"} if "deduplication_key" in more else {}))
+    assert one(db, "select count(*) from howdah.audit_messages") == 1
+
+
+def test_a_message_that_waits_for_its_redelivery_is_replaced(db: Db, create: Create) -> None:
+    create(last_value_key=KEY, redelivery_delay_ms=60_000)
+    quote(db, "IBM", "1")
+    assert deliver_and_fail(db) == (1, "delayed")
+    quote(db, "IBM", "2")
+    assert [m.body for m in receive(db, n=9)] == ["2"]
+    assert one(db, "select count(*) from howdah.audit_messages") == 0
+
+
+def test_a_batch_leaves_the_last_of_each_key(db: Db, create: Create) -> None:
+    create(last_value_key=KEY, journal_level="full")
+    quote(db, "a", "old")
+    headers = [Jsonb({KEY: key} if key else {}) for key in ("a", "b", None, "a", "b", "c")]
+    ids = one(db, "select howdah.send_batch('q', %s::text[], headers => %s)", (list("123456"), headers))
+    assert len(set(ids)) == 6
+    assert column(db, BODIES) == ["3", "4", "5", "6"]
+    assert column(db, "select message_id from howdah.browse('q')") == ids[2:]
+    one(
+        db,
+        "select howdah.send_batch('q', %s::text[], headers => %s)",
+        (["7", "8"], [Jsonb({KEY: "a"}), Jsonb({KEY: "c"})]),
+    )
+    assert column(db, BODIES) == ["3", "5", "7", "8"]
+    one(db, "select howdah.send_batch('q', array['9'])")
+    assert column(db, BODIES) == ["3", "5", "7", "8", "9"]
+    assert len(column(db, DISCARDED)) == 5
+    assert one(db, "select count(distinct message_id) from howdah.audit_journal where event = 'sent'") == 10
+
+
+def test_a_rollback_of_the_sender_brings_the_old_one_back(db: Db, create: Create) -> None:
+    create(last_value_key=KEY)
+    quote(db, "IBM", "1")
+    with db.transaction(force_rollback=True):
+        quote(db, "IBM", "2")
+        assert column(db, BODIES) == ["2"]
+    assert column(db, BODIES) == ["1"]
+    quote(db, "IBM", "3")
+    assert column(db, BODIES) == ["3"]
+
+
+def test_a_sender_does_not_wait_for_a_receiver_and_what_comes_back_goes_with_the_next_send(
+    db: Db, create: Create, connect: Connect
+) -> None:
+    create(last_value_key=KEY)
+    first = quote(db, "IBM", "1")
+    receiver = connect()
+    db.execute("set lock_timeout = '1s'")
+    with receiver.transaction(force_rollback=True):
+        assert [m.message_id for m in receive(receiver)] == [first]
+        second = quote(db, "IBM", "2")
+        third = quote(db, "IBM", "3")
+        assert column(db, DISCARDED) == [second]
+    assert sorted(column(db, BODIES)) == ["1", "3"]
+    quote(db, "IBM", "4")
+    assert column(db, BODIES) == ["4"]
+    assert sorted(column(db, DISCARDED)) == [first, second, third]
+
+
+def test_a_leased_message_stays_with_its_reader(db: Db, create: Create, clock: Clock) -> None:
+    create(last_value_key=KEY)
+    first = quote(db, "IBM", "1")
+    lease = one(db, "select lease from howdah.lease('q', 1, interval '1 minute')")
+    quote(db, "IBM", "2")
+    assert one(db, "select howdah.ack('q', %s)", (lease,)) == 1
+    quote(db, "IBM", "3")
+    assert column(db, BODIES) == ["3"]
+    assert first not in column(db, DISCARDED)
+    one(db, "select lease from howdah.lease('q', 1, interval '1 minute')")
+    clock.advance(61)
+    quote(db, "IBM", "4")
+    assert [m.body for m in receive(db, n=9)] == ["4"]
+
+
+def test_senders_of_one_key_wait_for_each_other_and_leave_the_last_that_committed(
+    db: Db, create: Create, connect: Connect
+) -> None:
+    create(last_value_key=KEY)
+    quote(db, "IBM", "0")
+    one_sender, other = connect(), connect()
+    with one_sender.transaction():
+        quote(one_sender, "IBM", "1")
+        quote(other, "SUN", "of another key")
+        thread = threading.Thread(target=quote, args=(other, "IBM", "2"))
+        thread.start()
+        wait_until_blocked(db, other)
+    thread.join()
+    assert sorted(column(db, BODIES)) == ["2", "of another key"]
+
+
+def test_many_senders_and_receivers_of_a_few_keys_leave_one_each(db: Db, create: Create, connect: Connect) -> None:
+    create(last_value_key=KEY, journal_level="full")
+    errors: list[BaseException] = []
+
+    def run(session: Db, number: int) -> None:
+        try:
+            for step in range(40):
+                with session.transaction(force_rollback=(step + number) % 7 == 0):
+                    if number == 0:
+                        receive(session, n=2)
+                    else:
+                        quote(session, f"k{(step * number) % 3}", f"{number}.{step}")
+        except psycopg.Error as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=(connect(), number)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    for key in range(3):
+        quote(db, f"k{key}", "last")
+    assert column(db, BODIES) == ["last"] * 3
+    assert (
+        one(
+            db,
+            "select count(*) filter (where event = 'sent') - count(*) filter (where event in ('consumed', 'discarded'))"
+            " from howdah.audit_journal",
+        )
+        == 3
+    )
+
+
+def test_a_full_queue_takes_a_message_that_replaces_another(db: Db, create: Create) -> None:
+    create(last_value_key=KEY, message_limit=2)
+    quote(db, "a", "1")
+    quote(db, "b", "2")
+    for step in range(5):
+        quote(db, "a", f"a{step}")
+    refused(db, "HD018", "select howdah.send('q', 'x', headers => %s)", (Jsonb({KEY: "c"}),))
+    assert column(db, BODIES) == ["2", "a4"]
+
+
+def test_bridges_schedules_and_copies_replace_too(db: Db, create: Create) -> None:
+    create(last_value_key=KEY)
+    quote(db, "IBM", "1")
+    one(db, "select howdah.create_topic('t')")
+    one(db, "select howdah.bridge('t', 'q')")
+    one(db, "select howdah.send('t', 'bridged', headers => %s)", (Jsonb({KEY: "IBM"}),))
+    assert column(db, BODIES) == ["bridged"]
+    with db.transaction():
+        one(db, "select howdah.begin_copy()::text")
+        with db.cursor().copy(b"copy pg_temp.howdah_copy (body, headers) from stdin") as copy:
+            copy.write('copied\t{"stock": "IBM"}\ntwice\t{"stock": "IBM"}\n')
+        one(db, "select howdah.send_copied('q')")
+    assert column(db, BODIES) == ["twice"]
+    one(db, "select howdah.schedule('q', 'clock', period => '1 hour', starts_at => now(), headers => %s)",
+        (Jsonb({KEY: "IBM"}),))  # fmt: skip
+    db.execute("select howdah.fire_schedules()")
+    assert column(db, BODIES) == ["clock"]
+
+
+def test_keys_without_a_message_are_forgotten_and_the_others_are_not(db: Db, create: Create, clock: Clock) -> None:
+    create(last_value_key=KEY)
+    quote(db, "consumed", "1")
+    receive(db)
+    quote(db, "there", "2")
+    quote(db, "delayed", "3", delay="10 hours")
+    quote(db, "leased", "4", priority=4)
+    one(db, "select howdah.maintain_deduplications()")
+    keys = "select count(*) from howdah.last_values"
+    assert one(db, keys) == 4
+    clock.advance(3601)
+    one(db, "select howdah.maintain_deduplications()")
+    assert one(db, keys) == 3
+    quote(db, "there", "5")
+    quote(db, "consumed", "6")
+    quote(db, "delayed", "7")
+    assert one(db, "select count(*) from howdah.audit_messages") == 4
+    one(db, "select howdah.drop_queue('q', true)")
+    clock.advance(3601)
+    one(db, "select howdah.maintain_deduplications()")
+    assert one(db, keys) == 0
+
+
+def test_the_option_is_for_queues_and_names_a_header(db: Db, create: Create) -> None:
+    one(db, "select howdah.create_topic('t')")
+    subscription = one(db, "select howdah.subscribe('t', 's')")
+    all_refused(
+        db,
+        [
+            ("HD004", "select howdah.create_queue('x', '{\"last_value_key\": \"\"}')"),
+            ("HD004", "select howdah.create_queue('x', '{\"last_value_key\": 5}')"),
+            ("HD004", f"select howdah.alter_queue('{subscription}', '{{\"last_value_key\": \"k\"}}')"),
+            ("HD004", "select howdah.create_topic('x', '{\"last_value_key\": \"k\"}')"),
+        ],
+    )
+    create()
+    quote(db, "IBM", "1")
+    quote(db, "IBM", "2")
+    one(db, "select howdah.alter_queue('q', %s)", (Jsonb({"last_value_key": KEY}),))
+    quote(db, "IBM", "3")
+    quote(db, "IBM", "4")
+    assert column(db, BODIES) == ["1", "2", "4"]
