@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+from psycopg.conninfo import make_conninfo
+
 from ..migrations import add_facade
 from .bench import BODY, Bench, Db, opened, settle
 from .record import OURS
@@ -32,7 +34,7 @@ def measure(bench: Bench, beside: Callable[[int], None]) -> None:
     """All cases in turn with the real pgmq, which ``beside`` measures, each in a new database."""
     for turn in range(bench.size.rounds):
         with bench.database() as dsn:
-            add_facade(dsn, "pgmq")
+            add_facade(make_conninfo(dsn, options=""), "pgmq")  # not as the application
             one_turn(bench, dsn, OURS)
         beside(turn)
 

@@ -87,6 +87,7 @@ ROWS = (
         "≥ 1 times the real pgmq",
         pgmq.WHO,
         tuple(Goal(1, pgmq.WHO, case) for case in facade.CASES),
+        anywhere=False,
     ),
     Row(
         "lease-acknowledge-100",
