@@ -1562,6 +1562,8 @@ CREATE TABLE howdah.parked (
     boot timestamp with time zone,
     lease_id bigint,
     group_id text,
+    reads integer,
+    last_read_at timestamp with time zone,
     CONSTRAINT ck_parked_reason CHECK ((parked_reason = ANY (ARRAY['delay'::text, 'redelivery'::text, 'blocked'::text, 'quarantine'::text, 'operator'::text, 'lease'::text])))
 );
 
@@ -1607,13 +1609,17 @@ COMMENT ON COLUMN howdah.parked.reliability IS 'Level of reliability: 0 best eff
 
 COMMENT ON COLUMN howdah.parked.due_at IS 'From this time on a receive may claim the message.';
 
-COMMENT ON COLUMN howdah.parked.parked_reason IS 'delay (sent with one), redelivery (after a failure), blocked (past its limit), quarantine, operator (park_messages) or lease.';
+COMMENT ON COLUMN howdah.parked.parked_reason IS 'delay (sent with one), redelivery (after a failure), blocked (past its limit), quarantine, operator (park_messages) or lease. A lease of the facade pgmq has no lease_id.';
 
 COMMENT ON COLUMN howdah.parked.boot IS 'For a non-persistent message, the start of the server that took it. NULL: persistent.';
 
 COMMENT ON COLUMN howdah.parked.lease_id IS 'The lease that has the message until due_at. NULL: none.';
 
 COMMENT ON COLUMN howdah.parked.group_id IS 'The message group that the message holds up while it waits (after a failure, under a lease). NULL: none.';
+
+COMMENT ON COLUMN howdah.parked.reads IS 'How often the facade pgmq has read the message. NULL: never.';
+
+COMMENT ON COLUMN howdah.parked.last_read_at IS 'When the facade pgmq last read the message. NULL: never.';
 
 CREATE FUNCTION howdah._as_ready(p_row howdah.parked) RETURNS howdah.msgs
     LANGUAGE sql IMMUTABLE

@@ -1346,6 +1346,8 @@ CREATE TABLE howdah.parked (
     boot TIMESTAMP WITH TIME ZONE,
     lease_id BIGINT,
     group_id TEXT,
+    reads INTEGER,
+    last_read_at TIMESTAMP WITH TIME ZONE,
     CONSTRAINT pk_parked PRIMARY KEY (destination_id, message_id),
     CONSTRAINT ck_parked_reason CHECK (parked_reason IN ('delay', 'redelivery', 'blocked', 'quarantine', 'operator', 'lease'))
 );
@@ -1375,10 +1377,12 @@ COMMENT ON COLUMN howdah.parked.conversation_id IS 'The conversation (dialog) th
 COMMENT ON COLUMN howdah.parked.dead_reason IS 'Why the message was moved to an exception destination.';
 COMMENT ON COLUMN howdah.parked.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
 COMMENT ON COLUMN howdah.parked.due_at IS 'From this time on a receive may claim the message.';
-COMMENT ON COLUMN howdah.parked.parked_reason IS 'delay (sent with one), redelivery (after a failure), blocked (past its limit), quarantine, operator (park_messages) or lease.';
+COMMENT ON COLUMN howdah.parked.parked_reason IS 'delay (sent with one), redelivery (after a failure), blocked (past its limit), quarantine, operator (park_messages) or lease. A lease of the facade pgmq has no lease_id.';
 COMMENT ON COLUMN howdah.parked.boot IS 'For a non-persistent message, the start of the server that took it. NULL: persistent.';
 COMMENT ON COLUMN howdah.parked.lease_id IS 'The lease that has the message until due_at. NULL: none.';
 COMMENT ON COLUMN howdah.parked.group_id IS 'The message group that the message holds up while it waits (after a failure, under a lease). NULL: none.';
+COMMENT ON COLUMN howdah.parked.reads IS 'How often the facade pgmq has read the message. NULL: never.';
+COMMENT ON COLUMN howdah.parked.last_read_at IS 'When the facade pgmq last read the message. NULL: never.';
 
 CREATE TABLE howdah.last_values (
     destination_id INTEGER NOT NULL,
