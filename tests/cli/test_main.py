@@ -239,6 +239,7 @@ MORE = {
     "retry": ("--id", "1"),
     "discard": ("--id", "1"),
     "top": ("--once",),
+    "import activemq": ("--from", "dbname=store"),
     "changes restore": (),
     "restore": ("--message", "1", "--to", "q"),
 }
