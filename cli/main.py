@@ -50,6 +50,7 @@ from . import (
 )
 from .common import EXIT_CODES, INTERRUPTED, OK, describe
 from .demo.command import demo
+from .importing import command as importing
 from .poison import command as poison
 
 app = typer.Typer(
@@ -76,6 +77,7 @@ app.command("receive")(receive.receive)
 app.command("browse")(receive.browse)
 app.add_typer(schedule.app, name="schedule")
 app.add_typer(link.app, name="link")
+app.add_typer(importing.app, name="import")
 app.add_typer(objects.app, name="object")
 app.command("scheduler")(schedule.scheduler)
 app.add_typer(poison.app, name="poison")

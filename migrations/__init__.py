@@ -21,6 +21,7 @@ from ..procedures import Roles, checksum
 from ..text.dsn import BadDsnError
 from ..text.passfile import accessible
 from . import adopting, facades
+from .names import include_name, include_object
 from .roles import MigrationError, installed_roles
 
 __all__ = [
@@ -30,6 +31,8 @@ __all__ = [
     "add_facade",
     "adopt_pgmq",
     "downgrade",
+    "include_name",
+    "include_object",
     "migrate",
     "newest",
     "remove_facade",
