@@ -21,6 +21,7 @@ from . import (
     cluster,
     console,
     engine,
+    facade,
     health,
     hooks,
     instance,
@@ -88,6 +89,7 @@ app.add_typer(instance.app, name="instance")
 app.add_typer(cluster.app, name="cluster")
 app.add_typer(changes.app, name="changes")
 app.add_typer(engine.app, name="engine")
+app.add_typer(facade.app, name="facade")
 app.add_typer(log.app, name="log")
 app.add_typer(service.app, name="service")
 app.command("check")(check.check)

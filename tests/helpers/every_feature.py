@@ -193,6 +193,19 @@ def expiry_and_delay(e: Engine) -> None:
 
 
 @feature
+def results(e: Engine) -> None:
+    """What became of messages: one handled, one dead, one expired."""
+    e.queue("kept", keep_results_ms=60_000, max_failed_deliveries=1)
+    ids = e.send("kept", 2)
+    e.one("select howdah.send('kept', 'x', time_to_live => '1 millisecond')")
+    with e.db.transaction():
+        assert [row[0] for row in e.receive("kept")] == [ids[0]]
+        assert e.one("select howdah.keep_result('kept', %s, '1')", ids[0])
+    e.rows("select howdah.record_failure('kept', %s, error_class => 'ValueError', error_text => 'x')", ids[1])
+    e.rows("select howdah.maintain_results()")
+
+
+@feature
 def schedules(e: Engine) -> None:
     """Messages that the engine sends by the clock."""
     e.queue("clocked")
