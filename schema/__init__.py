@@ -20,6 +20,7 @@ from .failures import (
     quarantines,
     untaken_attempts,
 )
+from .imports import import_holds, imported, imports
 from .instances import instance_positions, instances
 from .journal import EVENTS, backlog_counts, backlog_figures, dead_figures, journal, journal_totals
 from .kept import kept_messages
@@ -32,6 +33,7 @@ from .metrics import flow_samples, metric_epoch, metric_histograms, metric_total
 from .objects import objects, xa_transactions
 from .permits import leased_permits, permits_in_hand, rate_cells
 from .policies import destination_policies, redactions
+from .results import result_waiters, results
 from .runtime import engine, latches, lock, worker_figures, workers
 from .schedules import schedule_runs, schedules
 from .senders import sender_signs, sent_by
@@ -77,6 +79,9 @@ __all__ = [
     "flow_samples",
     "group_owners",
     "handed",
+    "import_holds",
+    "imported",
+    "imports",
     "instance_positions",
     "instances",
     "journal",
@@ -110,6 +115,8 @@ __all__ = [
     "quarantines",
     "rate_cells",
     "redactions",
+    "result_waiters",
+    "results",
     "schedule_runs",
     "schedules",
     "selections",

@@ -274,6 +274,11 @@ def limit_columns() -> list[Column[object]]:
             comment="Milliseconds for which a deduplication key is remembered. Amazon SQS has five minutes.",
         ),
         Column(
+            "keep_results_ms",
+            BigInteger,
+            comment="Milliseconds for which the results of its messages are kept. NULL: they are not kept.",
+        ),
+        Column(
             "room",
             REGCLASS,
             comment=(
@@ -345,6 +350,7 @@ def policy_checks() -> list[CheckConstraint]:
             name="limit_behaviour",
         ),
         CheckConstraint("deduplication_window_ms > 0", name="deduplication_window_ms"),
+        CheckConstraint("keep_results_ms > 0", name="keep_results_ms"),
         CheckConstraint(
             "max_concurrent BETWEEN 1 AND 1000 AND max_concurrent_per_key BETWEEN 1 AND 1000"
             " AND rate_keys BETWEEN 1 AND 10000",

@@ -173,6 +173,7 @@ CREATE TABLE howdah.destinations (
     limit_behaviour text DEFAULT 'reject'::text NOT NULL,
     send_timeout_ms bigint DEFAULT 30000 NOT NULL,
     deduplication_window_ms bigint DEFAULT 300000 NOT NULL,
+    keep_results_ms bigint,
     room regclass,
     tickets regclass,
     process_expired boolean DEFAULT false NOT NULL,
@@ -206,6 +207,7 @@ CREATE TABLE howdah.destinations (
     CONSTRAINT ck_destinations_exception_queue CHECK (((exception_mode = 'named'::text) = (exception_queue IS NOT NULL))),
     CONSTRAINT ck_destinations_journal_level CHECK ((journal_level = ANY (ARRAY['off'::text, 'exits'::text, 'full'::text]))),
     CONSTRAINT ck_destinations_keep_bodies_ms CHECK ((keep_bodies_ms > 0)),
+    CONSTRAINT ck_destinations_keep_results_ms CHECK ((keep_results_ms > 0)),
     CONSTRAINT ck_destinations_kind CHECK ((kind = ANY (ARRAY['queue'::text, 'topic'::text, 'subscription'::text]))),
     CONSTRAINT ck_destinations_limit_behaviour CHECK (((limit_behaviour = ANY (ARRAY['reject'::text, 'remove_oldest'::text, 'remove_lowest_priority'::text, 'block'::text])) AND (send_timeout_ms >= 0))),
     CONSTRAINT ck_destinations_max_failed_deliveries CHECK ((max_failed_deliveries >= '-1'::integer)),
@@ -370,6 +372,8 @@ COMMENT ON COLUMN howdah.destinations.limit_behaviour IS 'What a send to a full 
 COMMENT ON COLUMN howdah.destinations.send_timeout_ms IS 'Milliseconds that a send waits for room if limit_behaviour is block.';
 
 COMMENT ON COLUMN howdah.destinations.deduplication_window_ms IS 'Milliseconds for which a deduplication key is remembered. Amazon SQS has five minutes.';
+
+COMMENT ON COLUMN howdah.destinations.keep_results_ms IS 'Milliseconds for which the results of its messages are kept. NULL: they are not kept.';
 
 COMMENT ON COLUMN howdah.destinations.room IS 'A sequence: the last ticket that sends may use without counting. howdah._reserve describes it. NULL: no limit applies.';
 
@@ -1254,6 +1258,9 @@ begin
         v_outcome := howdah._move_dead(p_destination, p_message, p_nonpersistent, p_reason);
     end if;
     perform howdah._report_disposal(p_destination, p_message, v_outcome, p_reason);
+    if v_outcome in ('moved', 'discarded', 'ended') then
+        perform howdah._keep_outcome(p_destination, p_message, 'failed');
+    end if;
     if v_outcome = 'blocked' then
         perform howdah._park(p_message, p_nonpersistent, howdah._blocked_until(p_destination), 'blocked');
     elsif v_outcome = 'quarantined' then
@@ -1555,6 +1562,8 @@ CREATE TABLE howdah.parked (
     boot timestamp with time zone,
     lease_id bigint,
     group_id text,
+    reads integer,
+    last_read_at timestamp with time zone,
     CONSTRAINT ck_parked_reason CHECK ((parked_reason = ANY (ARRAY['delay'::text, 'redelivery'::text, 'blocked'::text, 'quarantine'::text, 'operator'::text, 'lease'::text])))
 );
 
@@ -1600,13 +1609,17 @@ COMMENT ON COLUMN howdah.parked.reliability IS 'Level of reliability: 0 best eff
 
 COMMENT ON COLUMN howdah.parked.due_at IS 'From this time on a receive may claim the message.';
 
-COMMENT ON COLUMN howdah.parked.parked_reason IS 'delay (sent with one), redelivery (after a failure), blocked (past its limit), quarantine, operator (park_messages) or lease.';
+COMMENT ON COLUMN howdah.parked.parked_reason IS 'delay (sent with one), redelivery (after a failure), blocked (past its limit), quarantine, operator (park_messages) or lease. A lease of the facade pgmq has no lease_id.';
 
 COMMENT ON COLUMN howdah.parked.boot IS 'For a non-persistent message, the start of the server that took it. NULL: persistent.';
 
 COMMENT ON COLUMN howdah.parked.lease_id IS 'The lease that has the message until due_at. NULL: none.';
 
 COMMENT ON COLUMN howdah.parked.group_id IS 'The message group that the message holds up while it waits (after a failure, under a lease). NULL: none.';
+
+COMMENT ON COLUMN howdah.parked.reads IS 'How often the facade pgmq has read the message. NULL: never.';
+
+COMMENT ON COLUMN howdah.parked.last_read_at IS 'When the facade pgmq last read the message. NULL: never.';
 
 CREATE FUNCTION howdah._as_ready(p_row howdah.parked) RETURNS howdah.msgs
     LANGUAGE sql IMMUTABLE
@@ -7053,6 +7066,7 @@ CREATE FUNCTION howdah._expire(p_destination howdah.destinations, p_message howd
 declare
     v_reason text;
 begin
+    perform howdah._keep_outcome(p_destination, p_message, 'expired');
     if p_destination.process_expired and p_destination.exception_mode <> 'none'
         and (not p_nonpersistent or p_destination.process_non_persistent) then
         v_reason := format('Message Expired. Expiration:%s', (extract(epoch from p_message.expires_at) * 1000)::bigint);
@@ -8676,6 +8690,51 @@ $$;
 
 COMMENT ON FUNCTION howdah._holds_messages(p_destination_id integer) IS 'whether a destination holds any message, including expired ones.';
 
+CREATE TABLE howdah.imports (
+    import_id integer NOT NULL,
+    stored bigint DEFAULT 0 NOT NULL,
+    withdrawn bigint DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    finished_at timestamp with time zone,
+    source text NOT NULL COLLATE pg_catalog."C",
+    created_by text NOT NULL
+);
+
+COMMENT ON TABLE howdah.imports IS 'Stores of other systems that messages are or were copied from.';
+
+COMMENT ON COLUMN howdah.imports.import_id IS 'Number of the import.';
+
+COMMENT ON COLUMN howdah.imports.stored IS 'Messages that came over.';
+
+COMMENT ON COLUMN howdah.imports.withdrawn IS 'Messages that were taken back, because they had been consumed at the source.';
+
+COMMENT ON COLUMN howdah.imports.created_at IS 'When it began.';
+
+COMMENT ON COLUMN howdah.imports.finished_at IS 'When the final pass ended. NULL: the source may still be in use.';
+
+COMMENT ON COLUMN howdah.imports.source IS 'Identity of the store that it copies from.';
+
+COMMENT ON COLUMN howdah.imports.created_by IS 'The role that began it.';
+
+CREATE FUNCTION howdah._import(p_source text) RETURNS howdah.imports
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_import howdah.imports;
+begin
+    perform howdah._refuse_maintenance();
+    perform howdah._check_changes();
+    select i.* into v_import from howdah.imports i where i.source = p_source for no key update;
+    if not found then
+        raise exception using errcode = 'HD005', message = 'no import from this source has begun',
+            hint = 'See howdah.list_imports() and howdah.begin_import(source).';
+    end if;
+    return v_import;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._import(p_source text) IS 'the import from a store, locked: two passes at once would store messages twice.';
+
 CREATE FUNCTION howdah._in_doubt(p_destination_id integer, p_seconds integer) RETURNS TABLE(attempt_id uuid, message_id bigint, stage smallint, begun_at timestamp with time zone, backend integer)
     LANGUAGE sql
     AS $$
@@ -9551,6 +9610,23 @@ CREATE FUNCTION howdah._keep_lock(p_name text, p_holder text, p_now timestamp wi
 $$;
 
 COMMENT ON FUNCTION howdah._keep_lock(p_name text, p_holder text, p_now timestamp with time zone, p_seconds numeric) IS 'extend a named lease for its holder.';
+
+CREATE FUNCTION howdah._keep_outcome(p_destination howdah.destinations, p_message howdah.msgs, p_state text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if p_destination.keep_results_ms is null then
+        return;
+    end if;
+    insert into howdah.results as r (destination_id, message_id, state, stage, finished_at, until, body)
+    values (p_destination.id, p_message.message_id, p_state, p_message.stage, howdah.now(),
+        howdah.now() + p_destination.keep_results_ms * interval '1 millisecond', howdah._result_body(p_message))
+    on conflict on constraint pk_results do update set state = excluded.state, stage = excluded.stage,
+        finished_at = excluded.finished_at, until = excluded.until, body = excluded.body, value = null;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._keep_outcome(p_destination howdah.destinations, p_message howdah.msgs, p_state text) IS 'keep that a message failed or expired, if its queue keeps results.';
 
 CREATE FUNCTION howdah._keep_receipts(p_arrival_id integer, p_attempt uuid, p_started timestamp with time zone, p_message_ids bigint[], p_sent_ats timestamp with time zone[], p_local_ids bigint[], p_levels text[]) RETURNS void
     LANGUAGE plpgsql
@@ -10576,7 +10652,7 @@ begin
                 raise;
             end if;
             v_first := coalesce(v_first, sqlerrm);
-            v_refused := v_refused || jsonb_build_object('message_id', (v_message ->> 'message_id')::bigint,
+            v_refused := v_refused || jsonb_build_object('message_id', v_message -> 'message_id',
                 'sqlstate', sqlstate, 'error_text', sqlerrm,
                 'reject', howdah._link_refusal(sqlstate) = 'rejected');
         end;
@@ -12324,7 +12400,7 @@ CREATE FUNCTION howdah._new_destination(p_name text) RETURNS howdah.destinations
             "exception_discard_reliability": "BEST_EFFORT_NONPERSISTENT", "discard_with_sender": false,
             "limit_behaviour": "reject",
             "send_timeout_ms": 30000,
-            "deduplication_window_ms": 300000, "stamp_user": false,
+            "deduplication_window_ms": 300000, "keep_results_ms": null, "stamp_user": false,
             "keep_bodies_ms": null, "last_value_key": null, "message_groups": "none",
             "delivery_policy": "shared", "limited": false, "rate_keys": 100}' || howdah._preset('howdah'))
 $$;
@@ -13260,6 +13336,7 @@ CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind 
             array['reject', 'remove_oldest', 'remove_lowest_priority', 'block'], false),
         ('queue', 'send_timeout_ms', 'integer', 0, 86400000, null, false),
         ('queue', 'deduplication_window_ms', 'integer', 1, 2592000000, null, false),
+        ('queue', 'keep_results_ms', 'integer', 1, 3155760000000, null, true),
         ('queue', 'default_priority', 'integer', 0, 9, null, false),
         ('queue', 'default_time_to_live_ms', 'integer', 1, 3155760000000, null, true),
         ('queue', 'journal_level', 'choice', 0, 0, array['off', 'exits', 'full'], false),
@@ -14415,6 +14492,7 @@ begin
     select e.* into v_engine from howdah.engine e;
     select p.* into v_old from howdah.instance_positions p where p.name = p_name for update;
     v_known := v_old.record_id = v_engine.record_id
+        and pg_snapshot_xmax(v_old.read) <= pg_snapshot_xmax(pg_current_snapshot())
         and (pg_sequence_last_value('howdah.changes_dropped'::regclass)
             >= pg_snapshot_xmin(v_old.read)::text::bigint) is not true;
     if v_known and p_resumes then
@@ -15849,7 +15927,7 @@ begin
         )
         select d as destination, g.nonpersistent, array_agg((g.message).message_id
             order by (g.message).message_id) as ids,
-            case when d.process_expired then array_agg(g.message) end as messages
+            case when d.process_expired or d.keep_results_ms is not null then array_agg(g.message) end as messages
         from gone g join howdah.destinations d on d.id = (g.message).destination_id
         group by d, d.id, d.process_expired, g.nonpersistent
     loop
@@ -16441,7 +16519,8 @@ CREATE FUNCTION howdah._refuse_sending(p_destination howdah.destinations) RETURN
     AS $$
 begin
     if not exists (select from howdah.engine e
-                   where e.state = 'quiesced' and pg_current_xact_id_if_assigned()::text::bigint < e.state_xid) then
+                   where e.state = 'quiesced' and pg_current_xact_id_if_assigned()::text::bigint < e.state_xid
+                     and e.state_xid < pg_snapshot_xmax(pg_current_snapshot())::text::bigint) then
         perform howdah._check_engine();
     end if;
     if p_destination.own_sending_paused then
@@ -16777,6 +16856,28 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._restore_history(p_changes jsonb[]) IS 'put the changes of a backup into a record that is empty.';
+
+CREATE FUNCTION howdah._result_body(p_message howdah.msgs) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+    select case when p_message.is_text
+        then convert_from(coalesce(p_message.body, howdah._body(p_message.message_id)), 'UTF8') end
+$$;
+
+COMMENT ON FUNCTION howdah._result_body(p_message howdah.msgs) IS 'the text of a message''s body, for who asks what became of it.';
+
+CREATE FUNCTION howdah._result_queue(p_queue text) RETURNS howdah.destinations
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    v_id integer := (select d.id from howdah.destinations d where d.name = p_queue and d.dropped_at is null);
+begin
+    return howdah._queue(p_queue, case when v_id is not null and howdah._has_right(v_id, 'browse') then 'browse'
+        else 'send' end);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._result_queue(p_queue text) IS 'a queue of whose messages the caller may be told what became.';
 
 CREATE FUNCTION howdah._return_leases(p_destination_id integer, p_want bigint, p_now timestamp with time zone, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone, p_message_ids bigint[] DEFAULT NULL::bigint[]) RETURNS void
     LANGUAGE plpgsql
@@ -22136,7 +22237,8 @@ begin
         poison_handling = v_new.poison_handling, disable_after = v_new.disable_after,
         own_max_message_bytes = v_new.own_max_message_bytes, message_limit = v_new.message_limit,
         byte_limit = v_new.byte_limit, limit_behaviour = v_new.limit_behaviour, send_timeout_ms = v_new.send_timeout_ms,
-        deduplication_window_ms = v_new.deduplication_window_ms, default_priority = v_new.default_priority,
+        deduplication_window_ms = v_new.deduplication_window_ms, keep_results_ms = v_new.keep_results_ms,
+        default_priority = v_new.default_priority,
         default_time_to_live_ms = v_new.default_time_to_live_ms, journal_level = v_new.journal_level,
         journal_level_at = v_new.journal_level_at, persistent = v_new.persistent, own_persistent = v_new.own_persistent,
         default_reliability = v_new.default_reliability, max_reliability = v_new.max_reliability,
@@ -22520,6 +22622,30 @@ $$;
 
 COMMENT ON FUNCTION howdah.begin_copy(body_type text) IS 'create the temporary table pg_temp.howdah_copy, to copy messages into before howdah.send_copied sends them.';
 
+CREATE FUNCTION howdah.begin_import(source text) RETURNS timestamp with time zone
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_import howdah.imports;
+begin
+    if source is null or length(source) not between 1 and 1000 then
+        raise exception using errcode = 'HD005', message = 'source has 1 to 1000 characters',
+            hint = 'It identifies the store that messages are copied from.';
+    end if;
+    perform howdah._refuse_maintenance();
+    perform howdah._check_changes();
+    insert into howdah.imports (source, created_at, created_by)
+    values (begin_import.source, howdah.now(), howdah._caller())
+    on conflict do nothing;
+    v_import := howdah._import(source);
+    return v_import.created_at;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.begin_import(source text) IS 'begin to copy messages from the store of another system, or go on with it.';
+
 CREATE FUNCTION howdah.break_lock(name text) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -22859,6 +22985,11 @@ CREATE FUNCTION howdah.check_server() RETURNS TABLE(setting text, value text, da
         'The embedded server shares this machine with what uses it, and nobody backs it up. Production needs a server '
         'of its own.'
     where current_setting('howdah.embedded', true) = 'on'
+    union all
+    select 'owner', r.rolname, 'slow',
+        'Howdah''s functions run as a superuser, as after pg_restore --no-owner. Restore with the owners of the dump.'
+    from pg_namespace n join pg_roles r on r.oid = n.nspowner and r.rolsuper cross join howdah.engine e
+    where n.nspname = 'howdah' and r.rolname <> e.admin_role
     union all
     select 'engine', 'persistent: false', 'loss',
         'Every message is non-persistent, and every restart of the server loses it: howdah engine alter -o '
@@ -24234,6 +24365,28 @@ $$;
 
 COMMENT ON FUNCTION howdah.finish_archive_run(lock_epoch bigint, archive uuid, run integer, snapshot text, facts jsonb, message_ids bigint[], destination_ids integer[], origin_ids integer[], stages integer[]) IS 'record a run as finished; it is part of the archive from now on.';
 
+CREATE FUNCTION howdah.finish_import(source text) RETURNS text[]
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_import howdah.imports := howdah._import(source);
+    v_names text[] := array(
+        select d.name from howdah.import_holds h join howdah.destinations d on d.id = h.destination_id
+        where h.import_id = v_import.import_id and h.paused and d.dropped_at is null and d.own_receiving_paused
+        order by d.name);
+begin
+    perform howdah.resume(n.name, sending => false, receiving => true) from unnest(v_names) n(name);
+    delete from howdah.import_holds h where h.import_id = v_import.import_id;
+    update howdah.imports i set finished_at = howdah.now()
+    where i.import_id = v_import.import_id and i.finished_at is null;
+    return v_names;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.finish_import(source text) IS 'end an import after its final pass, and resume what it had paused.';
+
 CREATE FUNCTION howdah.fire_schedule(schedule_id bigint, reason text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -24397,6 +24550,29 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.forget_arrivals(link_id uuid) IS 'forget a link that leads here, once it was dropped or began anew at its sender.';
+
+CREATE FUNCTION howdah.forget_import(source text) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_import howdah.imports := howdah._import(source);
+    v_count bigint;
+begin
+    if exists (select from howdah.import_holds h where h.import_id = v_import.import_id and h.paused) then
+        raise exception using errcode = 'HD005', message = 'the import has paused queues for its final pass',
+            hint = 'End it with howdah.finish_import(source) first, which resumes them.';
+    end if;
+    with gone as (delete from howdah.imported i where i.import_id = v_import.import_id returning 1)
+    select count(*) into v_count from gone;
+    delete from howdah.import_holds h where h.import_id = v_import.import_id;
+    delete from howdah.imports i where i.import_id = v_import.import_id;
+    return v_count;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.forget_import(source text) IS 'forget an import and the record of what came over.';
 
 CREATE FUNCTION howdah.from_mq_persistence(persistence text, nonpersistent text DEFAULT 'RELIABLE_NONPERSISTENT'::text, persistent text DEFAULT 'ASSURED_PERSISTENT'::text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE SECURITY DEFINER
@@ -24616,6 +24792,28 @@ $$;
 
 COMMENT ON FUNCTION howdah.hold_audit(holder text, seconds numeric) IS 'become, or stay, the only auditor of this database for a while.';
 
+CREATE FUNCTION howdah.hold_import(source text, queue text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_import howdah.imports := howdah._import(source);
+    v_destination howdah.destinations := howdah._own_queue(queue);
+    v_pauses boolean := v_import.finished_at is null and not v_destination.own_receiving_paused;
+begin
+    if v_pauses then
+        perform howdah.pause(queue, sending => false, receiving => true);
+    end if;
+    insert into howdah.import_holds (import_id, destination_id, paused)
+    values (v_import.import_id, v_destination.id, v_pauses)
+    on conflict do nothing;
+    return v_pauses;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.hold_import(source text, queue text) IS 'pause receiving from a queue or subscription until the final pass of an import.';
+
 CREATE FUNCTION howdah.hold_instance(instance_id uuid, epoch bigint) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -24658,6 +24856,60 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.hold_link(name text) IS 'let no batch of a link begin until the transaction ends, for an audit of both its engines.';
+
+CREATE FUNCTION howdah.import_messages(source text, queue text, messages json) RETURNS TABLE(stored integer, repeated integer)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_import howdah.imports := howdah._import(source);
+    v_destination howdah.destinations := howdah._destination(queue, 'send');
+    v_now constant timestamptz := howdah.now();
+    v_new json;
+    v_keys text[];
+    v_numbers bigint[];
+    v_stored record;
+begin
+    if messages is null or json_typeof(messages) <> 'array' then
+        raise exception using errcode = 'HD005', message = 'messages is not a JSON array',
+            hint = 'Each of its objects has key and message_id.';
+    end if;
+    begin
+        select coalesce(json_agg(case when f.message ->> 'expires_ms' is null then f.message
+                else f.message || jsonb_build_object('lives_ms', greatest(1, ceil((f.message ->> 'expires_ms')::numeric
+                    - extract(epoch from v_now) * 1000)::bigint)) end order by f.n), '[]'),
+            array_agg(f.message ->> 'key' order by f.n), array_agg((f.message ->> 'message_id')::bigint order by f.n)
+        into v_new, v_keys, v_numbers
+        from (
+            select distinct on (e.message ->> 'key') e.message, e.n
+            from (select m.value::jsonb as message, m.ordinality as n
+                  from json_array_elements(messages) with ordinality m) e
+            where not exists (select from howdah.imported i
+                              where i.import_id = v_import.import_id and i.destination_id = v_destination.id
+                                and i.key = e.message ->> 'key' collate "C")
+            order by e.message ->> 'key', e.n
+        ) f;
+    exception when data_exception then
+        raise exception using errcode = 'HD005', message = format('messages cannot be read: %s', sqlerrm);
+    end;
+    if array_position(v_keys, null) is not null or array_position(v_numbers, null) is not null
+       or exists (select from unnest(v_keys) k(key) where length(k.key) not between 1 and 1000) then
+        raise exception using errcode = 'HD005',
+            message = 'each message has a key of 1 to 1000 characters and a message_id';
+    end if;
+    v_stored := howdah._link_store(queue, v_new);
+    insert into howdah.imported (import_id, destination_id, key, store_id, message_id)
+    select v_import.import_id, v_destination.id, u.key, u.number, u.id
+    from unnest(v_keys, v_numbers, v_stored.local_ids) u(key, number, id);
+    stored := cardinality(v_stored.local_ids);
+    repeated := json_array_length(messages) - stored;
+    update howdah.imports i set stored = i.stored + import_messages.stored where i.import_id = v_import.import_id;
+    return next;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.import_messages(source text, queue text, messages json) IS 'store messages of another system''s store, each once however often it comes.';
 
 CREATE FUNCTION howdah.import_objects(objects jsonb, replace boolean DEFAULT false) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -24925,6 +25177,50 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.keep_connection() IS 'report that the caller''s connection lives, though it receives nothing.';
+
+CREATE FUNCTION howdah.keep_result(queue text, message_id bigint, value jsonb DEFAULT NULL::jsonb, notify boolean DEFAULT true) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_queue howdah.destinations := howdah._queue(queue, 'receive');
+    v_bytes constant integer := octet_length(value::text);
+begin
+    if keep_result.message_id is null then
+        raise exception using errcode = 'HD005', message = 'message_id must not be NULL';
+    elsif v_queue.keep_results_ms is null then
+        return false;
+    elsif v_bytes > v_queue.max_message_bytes then
+        raise exception using errcode = 'HD007',
+            message = format('a result of %s bytes exceeds max_message_bytes of queue %s, %s', v_bytes,
+                quote_literal(v_queue.name), v_queue.max_message_bytes),
+            hint = 'Store it in a table of your own, and return its key.';
+    end if;
+    insert into howdah.results as r (destination_id, message_id, state, finished_at, until, value)
+    values (v_queue.id, keep_result.message_id, 'done', howdah.now(),
+        howdah.now() + v_queue.keep_results_ms * interval '1 millisecond', keep_result.value)
+    on conflict on constraint pk_results do update set state = excluded.state, finished_at = excluded.finished_at,
+        until = excluded.until, value = excluded.value, stage = null, body = null;
+    if notify is not false and exists (select from howdah.result_waiters w
+                                       where w.destination_id = v_queue.id and w.message_id = keep_result.message_id
+                                         and w.until > howdah.now()) then
+        perform pg_notify('howdah', format('result:%s:%s', v_queue.id, keep_result.message_id));
+    end if;
+    return true;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.keep_result(queue text, message_id bigint, value jsonb, notify boolean) IS 'keep what a message was handled to, for who sent it.';
+
+CREATE FUNCTION howdah.keeps_results(queue text) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+    select exists (select from howdah.destinations d
+                   where d.name = queue and d.dropped_at is null and d.keep_results_ms is not null)
+$$;
+
+COMMENT ON FUNCTION howdah.keeps_results(queue text) IS 'whether a queue keeps the results of its messages (option keep_results_ms).';
 
 CREATE FUNCTION howdah.last_acked_id(ack_id integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -25741,6 +26037,44 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.list_handler_limits(queue text) IS 'the limits of concurrency and rates of a queue, or of all that the caller may browse, and how far they are used.';
+
+CREATE FUNCTION howdah.list_imported(source text, queue text, after bigint DEFAULT NULL::bigint, batch integer DEFAULT 1000) RETURNS TABLE(key text, store_id bigint, message_id bigint)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_import howdah.imports := howdah._import(source);
+    v_destination howdah.destinations := howdah._destination(queue, 'send');
+begin
+    if batch is null or batch not between 1 and 100000 then
+        raise exception using errcode = 'HD005', message = 'batch is 1 to 100000';
+    end if;
+    return query
+    select i.key, i.store_id, i.message_id
+    from howdah.imported i
+    where i.import_id = v_import.import_id and i.destination_id = v_destination.id
+      and i.store_id > coalesce(after, -9223372036854775808)
+    order by i.store_id
+    fetch first batch rows with ties;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.list_imported(source text, queue text, after bigint, batch integer) IS 'list what came over into a queue or topic, in the order of the store.';
+
+CREATE FUNCTION howdah.list_imports() RETURNS TABLE(source text, stored bigint, withdrawn bigint, held text[], created_at timestamp with time zone, finished_at timestamp with time zone, created_by text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+    select i.source, i.stored, i.withdrawn,
+        array(select d.name from howdah.import_holds h join howdah.destinations d on d.id = h.destination_id
+              where h.import_id = i.import_id and d.dropped_at is null order by d.name),
+        i.created_at, i.finished_at, i.created_by
+    from howdah.imports i
+    order by i.import_id
+$$;
+
+COMMENT ON FUNCTION howdah.list_imports() IS 'list the imports from stores of other systems.';
 
 CREATE FUNCTION howdah.list_instances(after text DEFAULT NULL::text, max_rows integer DEFAULT NULL::integer) RETURNS TABLE(instance_id uuid, name text, state text, waits_for text, master boolean, holder boolean, workers bigint, consumers bigint, last_change bigint, unread bigint, missed bigint, host text, pid integer, version text, settings jsonb, registered_as text, quiesced_by text, started_at timestamp with time zone, silent_for interval)
     LANGUAGE sql SECURITY DEFINER
@@ -27001,6 +27335,33 @@ $$;
 
 COMMENT ON FUNCTION howdah.maintain_log(lock_epoch bigint) IS 'log which queues are full and how full the engine is, and delete old events.';
 
+CREATE FUNCTION howdah.maintain_results(lock_epoch bigint DEFAULT NULL::bigint, max_results integer DEFAULT 100000) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_count bigint;
+begin
+    if lock_epoch is not null then
+        perform howdah._fence('maintenance', lock_epoch);
+    end if;
+    if max_results is null or max_results <= 0 then
+        raise exception using errcode = 'HD005', message = format('max_results must be positive, not %s',
+            coalesce(max_results::text, 'NULL'));
+    end if;
+    delete from howdah.result_waiters w
+    where w.ctid = any (array(select g.ctid from howdah.result_waiters g where g.until <= howdah.now()
+        limit max_results for update skip locked));
+    delete from howdah.results r
+    where r.ctid = any (array(select g.ctid from howdah.results g where g.until <= howdah.now()
+        order by g.until limit max_results for update skip locked));
+    get diagnostics v_count = row_count;
+    return v_count;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.maintain_results(lock_epoch bigint, max_results integer) IS 'delete the results that are no longer kept.';
+
 CREATE FUNCTION howdah.maintain_schedules(lock_epoch bigint DEFAULT NULL::bigint) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -28225,6 +28586,39 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.read_changes(instance_id uuid, max_changes integer) IS 'the changes that an instance has not read, in the order of commits.';
+
+CREATE FUNCTION howdah.read_imported(source text, topic text, subscription text, keys text[]) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_import howdah.imports := howdah._import(source);
+    v_topic howdah.destinations := howdah._destination(topic, 'send');
+    v_subscription howdah.destinations := howdah._subscription(subscription, 'receive');
+    v_ids bigint[];
+    v_read bigint;
+begin
+    if keys is null then
+        raise exception using errcode = 'HD005', message = 'keys cannot be NULL',
+            hint = 'See howdah.list_imported(source, queue).';
+    end if;
+    v_ids := array(
+        select i.message_id from howdah.imported i
+        where i.import_id = v_import.import_id and i.destination_id = v_topic.id and i.key = any (keys)
+        order by i.store_id);
+    if v_ids = '{}' then
+        return 0;
+    end if;
+    perform howdah._commit_needs(4);
+    v_read := cardinality(v_ids) - coalesce(cardinality(howdah._consume_published(v_subscription, v_ids, 'discarded',
+        'read at the source')), 0);
+    update howdah.imports i set withdrawn = i.withdrawn + v_read where i.import_id = v_import.import_id and v_read > 0;
+    return v_read;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.read_imported(source text, topic text, subscription text, keys text[]) IS 'pass messages that the same subscription had read at the source.';
 
 CREATE FUNCTION howdah.read_log(reader text, max_rows integer DEFAULT 1000) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
@@ -29595,6 +29989,55 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.restore_message(queue text, archive uuid, run integer, message_id bigint, body bytea, is_text boolean, properties jsonb, again boolean) IS 'send a message of the archive again.';
+
+CREATE FUNCTION howdah.result(queue text, message_id bigint) RETURNS TABLE(state text, value jsonb, failures integer, error_class text, error_text text, finished_at timestamp with time zone, kept_until timestamp with time zone, body text, errors jsonb)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_queue howdah.destinations := howdah._result_queue(queue);
+    v_browses constant boolean := howdah._has_right(v_queue.id, 'browse');
+    v_now constant timestamptz := howdah.now();
+    v_found record;
+    v_message howdah.msgs;
+    v_stage smallint;
+begin
+    if result.message_id is null then
+        raise exception using errcode = 'HD005', message = 'message_id must not be NULL';
+    end if;
+    -- First where messages lie, and then the results: what ends in between is then found as a result.
+    select l.message as message, l.due_at is not null and exists (
+        select from howdah.leased o where o.destination_id = v_queue.id and o.message_id = result.message_id
+        union all
+        select from howdah.parked p where p.destination_id = v_queue.id and p.message_id = result.message_id
+          and p.lease_id is not null) and l.due_at > v_now as leased
+    into v_found from howdah._look_up(v_queue.id, result.message_id, null) l limit 1;
+    if found then
+        v_message := v_found.message;
+        v_stage := v_message.stage;
+        state := case when v_found.leased then 'running' when v_message.expires_at <= v_now then 'expired'
+            else 'waiting' end;
+        body := case when v_browses then howdah._result_body(v_message) end;
+    else
+        select r.state, r.value, r.stage, r.finished_at, r.until, case when v_browses then r.body end
+        into state, value, v_stage, finished_at, kept_until, body
+        from howdah.results r
+        where r.destination_id = v_queue.id and r.message_id = result.message_id and r.until > v_now;
+        state := coalesce(state, 'unknown');
+    end if;
+    select count(*), (array_agg(i.error_class order by i.incident_id desc))[1],
+        (array_agg(i.error_text order by i.incident_id desc))[1],
+        coalesce(jsonb_agg(jsonb_build_object('at', i.recorded_at, 'class', i.error_class, 'text', i.error_text,
+                'worker', i.worker, 'traceback', case when v_browses then i.traceback end)
+            order by i.incident_id) filter (where i.newest <= 20), '[]')
+    into failures, error_class, error_text, errors
+    from (select p.*, row_number() over (order by p.incident_id desc) as newest from howdah.poison_details p
+          where p.message_id = result.message_id and p.stage = v_stage and p.destination_id = v_queue.id) i;
+    return next;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.result(queue text, message_id bigint) IS 'what became of a message that was sent to a queue.';
 
 CREATE FUNCTION howdah.resume(queue text, sending boolean DEFAULT true, receiving boolean DEFAULT true) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -31077,6 +31520,38 @@ $$;
 
 COMMENT ON FUNCTION howdah.wait_many(queues text[], since bigint[]) IS 'howdah.wait for many queues at once, and whether a receive can find anything there.';
 
+CREATE FUNCTION howdah.wait_result(queue text, message_id bigint, INOUT since bigint DEFAULT NULL::bigint, OUT channel text, OUT payload text, OUT unsettled boolean) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_queue howdah.destinations := howdah._result_queue(queue);
+    v_now constant timestamptz := howdah.now();
+    v_snapshot pg_snapshot;
+    v_next bigint;
+begin
+    if wait_result.message_id is null then
+        raise exception using errcode = 'HD005', message = 'message_id must not be NULL';
+    end if;
+    if not exists (select from howdah.result_waiters w
+                   where w.destination_id = v_queue.id and w.message_id = wait_result.message_id
+                     and w.until > v_now + interval '30 seconds') then
+        insert into howdah.result_waiters as w (destination_id, message_id, until)
+        values (v_queue.id, wait_result.message_id, v_now + interval '1 minute')
+        on conflict on constraint pk_result_waiters do update set until = excluded.until;
+    end if;
+    -- As in howdah.wait: transactions that already have an id may have kept their result without seeing the request.
+    v_snapshot := pg_current_snapshot();
+    v_next := pg_snapshot_xmax(v_snapshot)::text::bigint + greatest(age(pg_snapshot_xmax(v_snapshot)::xid), 0);
+    since := coalesce(since, v_next);
+    channel := 'howdah';
+    payload := format('result:%s:%s', v_queue.id, wait_result.message_id);
+    unsettled := pg_snapshot_xmin(v_snapshot)::text::bigint < since;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.wait_result(queue text, message_id bigint, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) IS 'ask for a NOTIFY when a message''s result is kept.';
+
 CREATE FUNCTION howdah.wake_due(since timestamp with time zone, OUT woken bigint, OUT next_in double precision, OUT now timestamp with time zone) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -31114,6 +31589,40 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.wake_due(since timestamp with time zone, OUT woken bigint, OUT next_in double precision, OUT now timestamp with time zone) IS 'wake waiting consumers of queues in which a parked message has become due; schedulers call it.';
+
+CREATE FUNCTION howdah.withdraw_imported(source text, queue text, keys text[]) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_import howdah.imports := howdah._import(source);
+    v_destination howdah.destinations := howdah._own_queue(queue);
+    v_named bigint[];
+    v_ids bigint[];
+begin
+    if keys is null then
+        raise exception using errcode = 'HD005', message = 'keys cannot be NULL',
+            hint = 'See howdah.list_imported(source, queue).';
+    end if;
+    v_named := array(
+        select i.message_id from howdah.imported i
+        where i.import_id = v_import.import_id and i.destination_id = v_destination.id and i.key = any (keys));
+    v_ids := array(
+        select (t.message).message_id from howdah._take_back(v_destination, v_named, null) t
+        where not t.nonpersistent order by 1);
+    perform howdah._journal(v_destination, 'discarded', v_ids, false, null, 'consumed at the source');
+    perform howdah._record_act('discarded', v_destination.id, v_ids, null, howdah._why('consumed at the source'));
+    delete from howdah.imported i
+    where i.import_id = v_import.import_id and i.destination_id = v_destination.id and i.key = any (keys)
+      and i.message_id = any (v_ids);
+    update howdah.imports i set withdrawn = i.withdrawn + cardinality(v_ids)
+    where i.import_id = v_import.import_id and v_ids <> '{}';
+    return cardinality(v_ids);
+end
+$$;
+
+COMMENT ON FUNCTION howdah.withdraw_imported(source text, queue text, keys text[]) IS 'take back messages that were consumed at the source after they had come over.';
 
 CREATE FUNCTION howdah.xa_begin(factory text) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
@@ -33176,6 +33685,49 @@ CREATE UNLOGGED SEQUENCE howdah.head_of_1
     NO MAXVALUE
     CACHE 1;
 
+CREATE TABLE howdah.import_holds (
+    import_id integer NOT NULL,
+    destination_id integer NOT NULL,
+    paused boolean NOT NULL
+);
+
+COMMENT ON TABLE howdah.import_holds IS 'Queues and subscriptions that wait for the final pass of an import.';
+
+COMMENT ON COLUMN howdah.import_holds.import_id IS 'The import.';
+
+COMMENT ON COLUMN howdah.import_holds.destination_id IS 'The queue or subscription.';
+
+COMMENT ON COLUMN howdah.import_holds.paused IS 'Whether the import paused receiving, and is to resume it.';
+
+CREATE TABLE howdah.imported (
+    message_id bigint NOT NULL,
+    store_id bigint NOT NULL,
+    import_id integer NOT NULL,
+    destination_id integer NOT NULL,
+    key text NOT NULL COLLATE pg_catalog."C"
+);
+
+COMMENT ON TABLE howdah.imported IS 'Messages that came over, each once however often the copy is repeated.';
+
+COMMENT ON COLUMN howdah.imported.message_id IS 'The message here.';
+
+COMMENT ON COLUMN howdah.imported.store_id IS 'Number of the message in the store, in order.';
+
+COMMENT ON COLUMN howdah.imported.import_id IS 'The import.';
+
+COMMENT ON COLUMN howdah.imported.destination_id IS 'The queue or topic here.';
+
+COMMENT ON COLUMN howdah.imported.key IS 'Identity of the message at the source.';
+
+ALTER TABLE howdah.imports ALTER COLUMN import_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME howdah.imports_import_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE howdah.journal_default (
     at timestamp with time zone CONSTRAINT journal_at_not_null NOT NULL,
     xid bigint DEFAULT ((pg_current_xact_id())::text)::bigint CONSTRAINT journal_xid_not_null NOT NULL,
@@ -33624,6 +34176,50 @@ COMMENT ON COLUMN howdah.redactions.reason IS 'Why, in the administrator''s word
 COMMENT ON COLUMN howdah.redactions.set_at IS 'When it was set.';
 
 COMMENT ON COLUMN howdah.redactions.set_by IS 'The role that set it.';
+
+CREATE UNLOGGED TABLE howdah.result_waiters (
+    message_id bigint NOT NULL,
+    until timestamp with time zone NOT NULL,
+    destination_id integer NOT NULL
+);
+
+COMMENT ON TABLE howdah.result_waiters IS 'Requests to be notified of a result (howdah.wait_result). Only speed depends on them.';
+
+COMMENT ON COLUMN howdah.result_waiters.message_id IS 'The message whose result somebody waits for.';
+
+COMMENT ON COLUMN howdah.result_waiters.until IS 'From this time on the request counts no more.';
+
+COMMENT ON COLUMN howdah.result_waiters.destination_id IS 'Its queue.';
+
+CREATE TABLE howdah.results (
+    message_id bigint NOT NULL,
+    finished_at timestamp with time zone NOT NULL,
+    until timestamp with time zone NOT NULL,
+    destination_id integer NOT NULL,
+    stage smallint,
+    state text NOT NULL,
+    value jsonb,
+    body text,
+    CONSTRAINT ck_results_state CHECK ((state = ANY (ARRAY['done'::text, 'failed'::text, 'expired'::text])))
+);
+
+COMMENT ON TABLE howdah.results IS 'Results of messages of queues with keep_results_ms. The handler''s transaction inserts them; maintenance deletes them.';
+
+COMMENT ON COLUMN howdah.results.message_id IS 'The message.';
+
+COMMENT ON COLUMN howdah.results.finished_at IS 'When it was handled, died or expired.';
+
+COMMENT ON COLUMN howdah.results.until IS 'From this time on the result is not told any more.';
+
+COMMENT ON COLUMN howdah.results.destination_id IS 'The queue that it was received from.';
+
+COMMENT ON COLUMN howdah.results.stage IS 'If it failed or expired: the stage in which its incidents are to be found.';
+
+COMMENT ON COLUMN howdah.results.state IS 'done (handled), failed (at its limit) or expired.';
+
+COMMENT ON COLUMN howdah.results.value IS 'What its handler returned. NULL: nothing, or it was not handled.';
+
+COMMENT ON COLUMN howdah.results.body IS 'The text of a message that failed or expired. NULL: it is bytes, or was handled.';
 
 CREATE TABLE howdah.schedule_runs (
     schedule_id bigint NOT NULL,
@@ -34187,6 +34783,15 @@ ALTER TABLE ONLY howdah.group_owners
 ALTER TABLE ONLY howdah.handed
     ADD CONSTRAINT pk_handed PRIMARY KEY (lease_id, message_id);
 
+ALTER TABLE ONLY howdah.import_holds
+    ADD CONSTRAINT pk_import_holds PRIMARY KEY (import_id, destination_id);
+
+ALTER TABLE ONLY howdah.imported
+    ADD CONSTRAINT pk_imported PRIMARY KEY (import_id, destination_id, key);
+
+ALTER TABLE ONLY howdah.imports
+    ADD CONSTRAINT pk_imports PRIMARY KEY (import_id);
+
 ALTER TABLE ONLY howdah.instance_positions
     ADD CONSTRAINT pk_instance_positions PRIMARY KEY (name);
 
@@ -34289,6 +34894,12 @@ ALTER TABLE ONLY howdah.rate_cells
 ALTER TABLE ONLY howdah.redactions
     ADD CONSTRAINT pk_redactions PRIMARY KEY (pattern, path);
 
+ALTER TABLE ONLY howdah.result_waiters
+    ADD CONSTRAINT pk_result_waiters PRIMARY KEY (destination_id, message_id);
+
+ALTER TABLE ONLY howdah.results
+    ADD CONSTRAINT pk_results PRIMARY KEY (destination_id, message_id);
+
 ALTER TABLE ONLY howdah.schedule_runs
     ADD CONSTRAINT pk_schedule_runs PRIMARY KEY (schedule_id, planned_at);
 
@@ -34389,6 +35000,8 @@ CREATE INDEX ix_flow_samples_destination_id ON howdah.flow_samples USING btree (
 
 CREATE INDEX ix_group_owners_consumer_id ON howdah.group_owners USING btree (consumer_id);
 
+CREATE INDEX ix_imported_store_id ON howdah.imported USING btree (import_id, destination_id, store_id);
+
 CREATE INDEX ix_journal_xid ON ONLY howdah.journal USING brin (xid) WITH (pages_per_range='32');
 
 CREATE INDEX ix_kept_messages_message ON ONLY howdah.kept_messages USING btree (destination_id, message_id);
@@ -34451,6 +35064,8 @@ CREATE INDEX ix_poison_details_recorded ON howdah.poison_details USING brin (rec
 
 CREATE INDEX ix_poison_details_xid ON howdah.poison_details USING brin (xid) WITH (pages_per_range='32');
 
+CREATE INDEX ix_results_until ON howdah.results USING btree (until);
+
 CREATE INDEX ix_schedule_runs_fired ON howdah.schedule_runs USING brin (fired_at);
 
 CREATE INDEX ix_schedules_destination ON howdah.schedules USING btree (destination_id);
@@ -34478,6 +35093,8 @@ CREATE INDEX kept_messages_default_kept_until_idx ON howdah.kept_messages_defaul
 CREATE UNIQUE INDEX uq_acks_id ON howdah.acks USING btree (id);
 
 CREATE UNIQUE INDEX uq_destinations_name ON howdah.destinations USING btree (name) WHERE (dropped_at IS NULL);
+
+CREATE UNIQUE INDEX uq_imports_source ON howdah.imports USING btree (source);
 
 CREATE UNIQUE INDEX uq_link_arrivals_link_id ON howdah.link_arrivals USING btree (link_id);
 
@@ -35107,6 +35724,8 @@ REVOKE ALL ON FUNCTION howdah._hold_tickets(p_id integer, p_shift integer, p_fir
 
 REVOKE ALL ON FUNCTION howdah._holds_messages(p_destination_id integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._import(p_source text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._in_doubt(p_destination_id integer, p_seconds integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._in_lease(p_destination_id integer, p_lease bigint, p_message_ids bigint[]) FROM PUBLIC;
@@ -35204,6 +35823,8 @@ REVOKE ALL ON FUNCTION howdah._keep_leased(p_destination howdah.destinations, p_
 REVOKE ALL ON FUNCTION howdah._keep_link(p_name text, p_holder text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._keep_lock(p_name text, p_holder text, p_now timestamp with time zone, p_seconds numeric) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._keep_outcome(p_destination howdah.destinations, p_message howdah.msgs, p_state text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._keep_receipts(p_arrival_id integer, p_attempt uuid, p_started timestamp with time zone, p_message_ids bigint[], p_sent_ats timestamp with time zone[], p_local_ids bigint[], p_levels text[]) FROM PUBLIC;
 
@@ -35663,6 +36284,10 @@ REVOKE ALL ON FUNCTION howdah._resources() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._restore_history(p_changes jsonb[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._result_body(p_message howdah.msgs) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._result_queue(p_queue text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._return_leases(p_destination_id integer, p_want bigint, p_now timestamp with time zone, p_since timestamp with time zone, p_message_ids bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._returned_messages(p_destination_id integer, p_message_ids bigint[]) FROM PUBLIC;
@@ -36092,6 +36717,9 @@ REVOKE ALL ON FUNCTION howdah.begin_copy(body_type text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.begin_copy(body_type text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.begin_copy(body_type text) TO howdah_producer;
 
+REVOKE ALL ON FUNCTION howdah.begin_import(source text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.begin_import(source text) TO howdah_admin;
+
 REVOKE ALL ON FUNCTION howdah.break_lock(name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.break_lock(name text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.break_lock(name text) TO howdah_consumer;
@@ -36349,6 +36977,9 @@ GRANT ALL ON FUNCTION howdah.find_trace(trace_id text, after jsonb, max_rows int
 REVOKE ALL ON FUNCTION howdah.finish_archive_run(lock_epoch bigint, archive uuid, run integer, snapshot text, facts jsonb, message_ids bigint[], destination_ids integer[], origin_ids integer[], stages integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.finish_archive_run(lock_epoch bigint, archive uuid, run integer, snapshot text, facts jsonb, message_ids bigint[], destination_ids integer[], origin_ids integer[], stages integer[]) TO howdah_admin;
 
+REVOKE ALL ON FUNCTION howdah.finish_import(source text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.finish_import(source text) TO howdah_admin;
+
 REVOKE ALL ON FUNCTION howdah.fire_schedule(schedule_id bigint, reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.fire_schedule(schedule_id bigint, reason text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.fire_schedule(schedule_id bigint, reason text) TO howdah_producer;
@@ -36365,6 +36996,9 @@ GRANT ALL ON FUNCTION howdah.flow_history(queue text, span text) TO howdah_consu
 
 REVOKE ALL ON FUNCTION howdah.forget_arrivals(link_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.forget_arrivals(link_id uuid) TO howdah_admin;
+
+REVOKE ALL ON FUNCTION howdah.forget_import(source text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.forget_import(source text) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.from_mq_persistence(persistence text, nonpersistent text, persistent text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.from_mq_persistence(persistence text, nonpersistent text, persistent text) TO howdah_admin;
@@ -36399,6 +37033,9 @@ REVOKE ALL ON FUNCTION howdah.hold_audit(holder text, seconds numeric) FROM PUBL
 GRANT ALL ON FUNCTION howdah.hold_audit(holder text, seconds numeric) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.hold_audit(holder text, seconds numeric) TO howdah_auditor;
 
+REVOKE ALL ON FUNCTION howdah.hold_import(source text, queue text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.hold_import(source text, queue text) TO howdah_admin;
+
 REVOKE ALL ON FUNCTION howdah.hold_instance(instance_id uuid, epoch bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.hold_instance(instance_id uuid, epoch bigint) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.hold_instance(instance_id uuid, epoch bigint) TO howdah_consumer;
@@ -36406,6 +37043,9 @@ GRANT ALL ON FUNCTION howdah.hold_instance(instance_id uuid, epoch bigint) TO ho
 REVOKE ALL ON FUNCTION howdah.hold_link(name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.hold_link(name text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.hold_link(name text) TO howdah_auditor;
+
+REVOKE ALL ON FUNCTION howdah.import_messages(source text, queue text, messages json) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.import_messages(source text, queue text, messages json) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.import_objects(objects jsonb, replace boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.import_objects(objects jsonb, replace boolean) TO howdah_admin;
@@ -36435,6 +37075,15 @@ REVOKE ALL ON FUNCTION howdah.keep_connection() FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.keep_connection() TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.keep_connection() TO howdah_consumer;
 GRANT ALL ON FUNCTION howdah.keep_connection() TO howdah_producer;
+
+REVOKE ALL ON FUNCTION howdah.keep_result(queue text, message_id bigint, value jsonb, notify boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.keep_result(queue text, message_id bigint, value jsonb, notify boolean) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.keep_result(queue text, message_id bigint, value jsonb, notify boolean) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.keeps_results(queue text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.keeps_results(queue text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.keeps_results(queue text) TO howdah_consumer;
+GRANT ALL ON FUNCTION howdah.keeps_results(queue text) TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.last_acked_id(ack_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.last_acked_id(ack_id integer) TO howdah_admin;
@@ -36543,6 +37192,13 @@ GRANT ALL ON FUNCTION howdah.list_handler_limits(queue text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.list_handler_limits(queue text) TO howdah_auditor;
 GRANT ALL ON FUNCTION howdah.list_handler_limits(queue text) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.list_handler_limits(queue text) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.list_imported(source text, queue text, after bigint, batch integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_imported(source text, queue text, after bigint, batch integer) TO howdah_admin;
+
+REVOKE ALL ON FUNCTION howdah.list_imports() FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_imports() TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_imports() TO howdah_auditor;
 
 REVOKE ALL ON FUNCTION howdah.list_instances(after text, max_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_instances(after text, max_rows integer) TO howdah_admin;
@@ -36748,6 +37404,10 @@ REVOKE ALL ON FUNCTION howdah.maintain_log(lock_epoch bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.maintain_log(lock_epoch bigint) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.maintain_log(lock_epoch bigint) TO howdah_consumer;
 
+REVOKE ALL ON FUNCTION howdah.maintain_results(lock_epoch bigint, max_results integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.maintain_results(lock_epoch bigint, max_results integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.maintain_results(lock_epoch bigint, max_results integer) TO howdah_consumer;
+
 REVOKE ALL ON FUNCTION howdah.maintain_schedules(lock_epoch bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.maintain_schedules(lock_epoch bigint) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.maintain_schedules(lock_epoch bigint) TO howdah_consumer;
@@ -36908,6 +37568,9 @@ REVOKE ALL ON FUNCTION howdah.read_changes(instance_id uuid, max_changes integer
 GRANT ALL ON FUNCTION howdah.read_changes(instance_id uuid, max_changes integer) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.read_changes(instance_id uuid, max_changes integer) TO howdah_consumer;
 
+REVOKE ALL ON FUNCTION howdah.read_imported(source text, topic text, subscription text, keys text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.read_imported(source text, topic text, subscription text, keys text[]) TO howdah_admin;
+
 REVOKE ALL ON FUNCTION howdah.read_log(reader text, max_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.read_log(reader text, max_rows integer) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.read_log(reader text, max_rows integer) TO howdah_auditor;
@@ -37050,6 +37713,11 @@ GRANT ALL ON FUNCTION howdah.restore_changes(backup jsonb[], prune boolean) TO h
 
 REVOKE ALL ON FUNCTION howdah.restore_message(queue text, archive uuid, run integer, message_id bigint, body bytea, is_text boolean, properties jsonb, again boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.restore_message(queue text, archive uuid, run integer, message_id bigint, body bytea, is_text boolean, properties jsonb, again boolean) TO howdah_admin;
+
+REVOKE ALL ON FUNCTION howdah.result(queue text, message_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.result(queue text, message_id bigint) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.result(queue text, message_id bigint) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.result(queue text, message_id bigint) TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.resume(queue text, sending boolean, receiving boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.resume(queue text, sending boolean, receiving boolean) TO howdah_admin;
@@ -37235,9 +37903,17 @@ REVOKE ALL ON FUNCTION howdah.wait_many(queues text[], since bigint[]) FROM PUBL
 GRANT ALL ON FUNCTION howdah.wait_many(queues text[], since bigint[]) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.wait_many(queues text[], since bigint[]) TO howdah_consumer;
 
+REVOKE ALL ON FUNCTION howdah.wait_result(queue text, message_id bigint, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.wait_result(queue text, message_id bigint, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.wait_result(queue text, message_id bigint, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.wait_result(queue text, message_id bigint, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) TO howdah_producer;
+
 REVOKE ALL ON FUNCTION howdah.wake_due(since timestamp with time zone, OUT woken bigint, OUT next_in double precision, OUT now timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.wake_due(since timestamp with time zone, OUT woken bigint, OUT next_in double precision, OUT now timestamp with time zone) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.wake_due(since timestamp with time zone, OUT woken bigint, OUT next_in double precision, OUT now timestamp with time zone) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.withdraw_imported(source text, queue text, keys text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.withdraw_imported(source text, queue text, keys text[]) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.xa_begin(factory text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.xa_begin(factory text) TO howdah_admin;

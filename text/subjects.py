@@ -66,6 +66,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
         "default_priority",
         "default_time_to_live_ms",
         "deduplication_window_ms",
+        "keep_results_ms",
     ),
     "Handlers": (
         "max_concurrent",

@@ -70,6 +70,7 @@ class QueueOptions(TypedDict, total=False):
     limit_behaviour: Literal["reject", "remove_oldest", "remove_lowest_priority", "block"]
     send_timeout_ms: int
     deduplication_window_ms: int
+    keep_results_ms: int | None
     default_priority: int
     default_time_to_live_ms: int | None
     journal_level: Literal["off", "exits", "full"]

@@ -67,8 +67,8 @@ class Idle:
         self._asked: dict[str, Asked] = {}
         self._opens: dict[str, float] = {}
 
-    def ask(self, queue: str) -> Call[Asked] | None:
-        """What to call before looking at the queue, if anything."""
+    def ask(self, queue: str, waiting: Callable[[str, int | None], Call[Asked]] = calls.wait) -> Call[Asked] | None:
+        """What to call before looking at the queue, if anything. waiting: what asks to be woken for it."""
         if (
             self._waking is None
             or self._next < (ASK_FROM_BUSY if self._asks.busy else ASK_FROM)
@@ -81,7 +81,7 @@ class Idle:
         every = ASK_EVERY_UNSETTLED if asked is not None and asked.unsettled else ASK_EVERY
         if time.monotonic() - at < every and self._opens.get(queue, math.inf) > time.monotonic():
             return None
-        return calls.wait(queue, asked.since if asked is not None else None)
+        return waiting(queue, asked.since if asked is not None else None)
 
     def asked(self, queue: str, asked: Asked) -> None:
         """The queue was asked for a wake-up, and when its rate leaves room again."""

@@ -54,6 +54,7 @@ as $$
             array['reject', 'remove_oldest', 'remove_lowest_priority', 'block'], false),
         ('queue', 'send_timeout_ms', 'integer', 0, 86400000, null, false),
         ('queue', 'deduplication_window_ms', 'integer', 1, 2592000000, null, false),
+        ('queue', 'keep_results_ms', 'integer', 1, 3155760000000, null, true),
         ('queue', 'default_priority', 'integer', 0, 9, null, false),
         ('queue', 'default_time_to_live_ms', 'integer', 1, 3155760000000, null, true),
         ('queue', 'journal_level', 'choice', 0, 0, array['off', 'exits', 'full'], false),

@@ -40,6 +40,7 @@ NO_EFFECT = {
     *("list_poison_queues", "parse_rule", "record_user", "user_state"),
     *("count_matching", "drop_redaction", "find_messages", "health", "list_redactions", "message_history"),
     *("set_redaction", "show_message", "flow_history", "queue_figures", "queue_names"),
+    *("keeps_results", "result", "wait_result"),
     *("exception_figures", "list_open_transactions", "list_groups", "list_selectors", "queue_times", "find_names"),
     *("find_trace", "list_transformations", "browse_kept"),
     "reset_metrics",
