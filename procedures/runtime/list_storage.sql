@@ -1,7 +1,7 @@
 -- howdah.list_storage(): list the sizes and storage parameters of the tables that hold messages, and of the journal.
 --
 -- Returns  one row per table: bytes with indexes, live and dead rows, when it was last vacuumed, and the parameters
---          that are set. The journal has one row for all its partitions.
+--          that are set. The journal and kept messages have one row each for all partitions.
 -- Role     howdah_admin howdah_auditor
 create or replace function howdah.list_storage() returns table (
     table_name text, bytes bigint, live_rows bigint, dead_rows bigint, vacuumed_at timestamptz, options jsonb

@@ -19,7 +19,7 @@ def test_settings_of_the_hot_tables_are_applied_and_taken_back(db: Db, connect: 
     admin = connect("howdah_admin")
     in_the_row = {"toast_tuple_target": "8160"}
     hot = {"msgs": {}, "msgs_nonpersistent": {}, "parked": {}, "leased": {}, "bodies": in_the_row}
-    assert options(admin) == {**hot, "journal": {}}
+    assert options(admin) == {**hot, "journal": {}, "kept_messages": {}}
     admin.execute("""select howdah.set_storage('{"fillfactor": 90, "autovacuum_vacuum_scale_factor": 0.05}')""")
     set_so = {"fillfactor": "90", "autovacuum_vacuum_scale_factor": "0.05"}
     assert options(admin) == {
@@ -29,6 +29,7 @@ def test_settings_of_the_hot_tables_are_applied_and_taken_back(db: Db, connect: 
         "leased": set_so,
         "bodies": set_so | in_the_row,
         "journal": {},
+        "kept_messages": {},
     }
     assert one(db, "select reloptions from pg_class where oid = 'howdah.msgs'::regclass") == [
         "fillfactor=90", "autovacuum_vacuum_scale_factor=0.05",
