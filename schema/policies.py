@@ -294,6 +294,35 @@ def limit_columns() -> list[Column[object]]:
     ]
 
 
+def permit_columns() -> list[Column[object]]:
+    """How many of a destination's messages all its consumers together may have in hand, and how fast they may go."""
+    return [
+        Column(
+            "limited",
+            Boolean,
+            nullable=False,
+            server_default=text("false"),
+            comment="True: a receive needs permits or draws on a rate; derived from the columns that follow.",
+        ),
+        Column("max_concurrent", Integer, comment="Most messages in hand at a time, received or leased. NULL: any."),
+        Column(
+            "rate_limit",
+            Text,
+            comment="Most messages given out in a period, such as 100/1s or 100/1m burst 10. NULL: any number.",
+        ),
+        Column("limit_key", Text, comment="The header whose value is a message's key. NULL: no limit by key."),
+        Column("max_concurrent_per_key", Integer, comment="As max_concurrent, for each key. NULL: any."),
+        Column("rate_limit_per_key", Text, comment="As rate_limit, for each key. NULL: any number."),
+        Column(
+            "rate_keys",
+            Integer,
+            nullable=False,
+            server_default=text("100"),
+            comment="For how many keys at a time rate_limit_per_key is kept; messages of further keys wait.",
+        ),
+    ]
+
+
 def policy_checks() -> list[CheckConstraint]:
     """What policy_columns() may hold."""
     return [
@@ -322,6 +351,11 @@ def policy_checks() -> list[CheckConstraint]:
         ),
         CheckConstraint("deduplication_window_ms > 0", name="deduplication_window_ms"),
         CheckConstraint("keep_results_ms > 0", name="keep_results_ms"),
+        CheckConstraint(
+            "max_concurrent BETWEEN 1 AND 1000 AND max_concurrent_per_key BETWEEN 1 AND 1000"
+            " AND rate_keys BETWEEN 1 AND 10000",
+            name="permits",
+        ),
     ]
 
 

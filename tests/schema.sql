@@ -185,6 +185,13 @@ CREATE TABLE howdah.destinations (
     notify_events boolean DEFAULT false NOT NULL,
     stamp_user boolean DEFAULT false NOT NULL,
     auto_created boolean DEFAULT false NOT NULL,
+    limited boolean DEFAULT false NOT NULL,
+    max_concurrent integer,
+    rate_limit text,
+    limit_key text,
+    max_concurrent_per_key integer,
+    rate_limit_per_key text,
+    rate_keys integer DEFAULT 100 NOT NULL,
     CONSTRAINT ck_destinations_at_limit CHECK ((at_limit = ANY (ARRAY['move'::text, 'discard'::text, 'quarantine'::text, 'end_conversation'::text]))),
     CONSTRAINT ck_destinations_backoff CHECK (((backoff_multiplier >= (1)::double precision) AND ((collision_avoidance_factor >= (0)::double precision) AND (collision_avoidance_factor <= (1)::double precision)) AND (max_redelivery_delay_ms >= '-1'::integer))),
     CONSTRAINT ck_destinations_comparison CHECK ((limit_comparison = ANY (ARRAY['reached'::text, 'exceeded'::text]))),
@@ -207,6 +214,7 @@ CREATE TABLE howdah.destinations (
     CONSTRAINT ck_destinations_max_message_bytes CHECK ((max_message_bytes > 0)),
     CONSTRAINT ck_destinations_message_groups CHECK ((message_groups = ANY (ARRAY['none'::text, 'transaction'::text, 'sticky'::text]))),
     CONSTRAINT ck_destinations_own_max_message_bytes CHECK ((own_max_message_bytes > 0)),
+    CONSTRAINT ck_destinations_permits CHECK ((((max_concurrent >= 1) AND (max_concurrent <= 1000)) AND ((max_concurrent_per_key >= 1) AND (max_concurrent_per_key <= 1000)) AND ((rate_keys >= 1) AND (rate_keys <= 10000)))),
     CONSTRAINT ck_destinations_preset CHECK ((preset = ANY (ARRAY['howdah'::text, 'websphere'::text, 'websphere_mq'::text, 'service_broker'::text, 'activemq'::text, 'sun_mq'::text]))),
     CONSTRAINT ck_destinations_quarantine CHECK (((quarantine_ms >= 0) AND (quarantine_times >= 0) AND (disable_after >= 0))),
     CONSTRAINT ck_destinations_reliability CHECK ((array_position(ARRAY['BEST_EFFORT_NONPERSISTENT'::text, 'EXPRESS_NONPERSISTENT'::text, 'RELIABLE_NONPERSISTENT'::text, 'RELIABLE_PERSISTENT'::text, 'ASSURED_PERSISTENT'::text], default_reliability) <= array_position(ARRAY['BEST_EFFORT_NONPERSISTENT'::text, 'EXPRESS_NONPERSISTENT'::text, 'RELIABLE_NONPERSISTENT'::text, 'RELIABLE_PERSISTENT'::text, 'ASSURED_PERSISTENT'::text], max_reliability))),
@@ -388,6 +396,20 @@ COMMENT ON COLUMN howdah.destinations.notify_events IS 'True: dead messages and 
 COMMENT ON COLUMN howdah.destinations.stamp_user IS 'True: each message sent here gets the role of its sender in the header JMSXUserID.';
 
 COMMENT ON COLUMN howdah.destinations.auto_created IS 'True: its first use created it, and it ends when nobody uses it. False: an administrator''s.';
+
+COMMENT ON COLUMN howdah.destinations.limited IS 'True: a receive needs permits or draws on a rate; derived from the columns that follow.';
+
+COMMENT ON COLUMN howdah.destinations.max_concurrent IS 'Most messages in hand at a time, received or leased. NULL: any.';
+
+COMMENT ON COLUMN howdah.destinations.rate_limit IS 'Most messages given out in a period, such as 100/1s or 100/1m burst 10. NULL: any number.';
+
+COMMENT ON COLUMN howdah.destinations.limit_key IS 'The header whose value is a message''s key. NULL: no limit by key.';
+
+COMMENT ON COLUMN howdah.destinations.max_concurrent_per_key IS 'As max_concurrent, for each key. NULL: any.';
+
+COMMENT ON COLUMN howdah.destinations.rate_limit_per_key IS 'As rate_limit, for each key. NULL: any number.';
+
+COMMENT ON COLUMN howdah.destinations.rate_keys IS 'For how many keys at a time rate_limit_per_key is kept; messages of further keys wait.';
 
 CREATE FUNCTION howdah._ack_published(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[]) RETURNS bigint
     LANGUAGE plpgsql
@@ -1540,6 +1562,8 @@ CREATE TABLE howdah.parked (
     boot timestamp with time zone,
     lease_id bigint,
     group_id text,
+    reads integer,
+    last_read_at timestamp with time zone,
     CONSTRAINT ck_parked_reason CHECK ((parked_reason = ANY (ARRAY['delay'::text, 'redelivery'::text, 'blocked'::text, 'quarantine'::text, 'operator'::text, 'lease'::text])))
 );
 
@@ -1585,13 +1609,17 @@ COMMENT ON COLUMN howdah.parked.reliability IS 'Level of reliability: 0 best eff
 
 COMMENT ON COLUMN howdah.parked.due_at IS 'From this time on a receive may claim the message.';
 
-COMMENT ON COLUMN howdah.parked.parked_reason IS 'delay (sent with one), redelivery (after a failure), blocked (past its limit), quarantine, operator (park_messages) or lease.';
+COMMENT ON COLUMN howdah.parked.parked_reason IS 'delay (sent with one), redelivery (after a failure), blocked (past its limit), quarantine, operator (park_messages) or lease. A lease of the facade pgmq has no lease_id.';
 
 COMMENT ON COLUMN howdah.parked.boot IS 'For a non-persistent message, the start of the server that took it. NULL: persistent.';
 
 COMMENT ON COLUMN howdah.parked.lease_id IS 'The lease that has the message until due_at. NULL: none.';
 
 COMMENT ON COLUMN howdah.parked.group_id IS 'The message group that the message holds up while it waits (after a failure, under a lease). NULL: none.';
+
+COMMENT ON COLUMN howdah.parked.reads IS 'How often the facade pgmq has read the message. NULL: never.';
+
+COMMENT ON COLUMN howdah.parked.last_read_at IS 'When the facade pgmq last read the message. NULL: never.';
 
 CREATE FUNCTION howdah._as_ready(p_row howdah.parked) RETURNS howdah.msgs
     LANGUAGE sql IMMUTABLE
@@ -3456,6 +3484,9 @@ begin
                 select from jsonb_array_elements(v_option.value) r where jsonb_typeof(r.value) <> 'string') end
             when 'choice' then v_option.type = 'string' and v_option.text = any (v_option.choices)
             when 'options' then v_option.type = 'object'
+            when 'rate' then v_option.type = 'string'
+                and (select r.burst is not null from howdah._parse_rate(v_option.text) r)
+            when 'header' then v_option.type = 'string' and length(v_option.text) between 1 and 200
             when 'rule_set' then v_option.type = 'string'
                 and exists (select from howdah.access_rule_sets s where s.name = v_option.text)
             else v_option.type = 'string' end;
@@ -3471,6 +3502,8 @@ begin
                     when 'options' then 'It is a JSON object of options of a queue, such as {"message_limit": 1000}.'
                     when 'roles' then 'It is an array of names of roles, or null for anybody.'
                     when 'text' then 'It is a text.'
+                    when 'rate' then 'It is a rate such as "100/1s" or "600/1h burst 20"; see docs/handler-limits.md.'
+                    when 'header' then 'It is the name of a header, of 1 to 200 characters.'
                     when 'function' then 'It is the name of a function with its schema, such as "shop.poison".'
                     when 'rule_set' then 'It is the name of a set of access rules (howdah.list_rule_sets()).'
                     when 'selector' then 'It is a selector, such as "price > 100".'
@@ -3533,6 +3566,20 @@ declare
                 'option poison_procedure needs decided_at "receive", and a place for messages that the procedure leaves'
         when p_destination.last_value_key = '' then 'option last_value_key is the name of a header, or null'
         when p_destination.log_queue = p_destination.name then 'a queue cannot be its own log_queue'
+        when p_destination.kind = 'subscription' and p_destination.limited
+            then 'limits of concurrency and rates are for queues, not for subscriptions'
+        when p_destination.backout_count = 'hardened' and p_destination.limited
+            then 'option backout_count "hardened" does not go with limits of concurrency or rates'
+        when p_destination.limit_key is null and howdah._is_limited_by_key(p_destination)
+            then 'options max_concurrent_per_key and rate_limit_per_key need the option limit_key'
+        when howdah._is_limited_by_key(p_destination)
+            and (p_destination.strict_order or p_destination.delivery_policy in ('single', 'failover'))
+            then
+                'options max_concurrent_per_key and rate_limit_per_key skip messages, which strict_order and '
+                'delivery_policy "single" or "failover" forbid'
+        when howdah._is_limited_by_key(p_destination) and p_destination.message_groups <> 'none'
+            and p_destination.limit_key <> 'JMSXGroupID'
+            then 'with message_groups, limit_key is "JMSXGroupID", so that a limit skips whole groups'
         when p_destination.disable_after > 0 and p_destination.journal_level = 'off'
             then 'option disable_after needs the journal, which tells successes from failures'
     end;
@@ -3730,6 +3777,21 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._check_schedule(p_once boolean, p_cron text, p_period interval, p_repeat integer, p_starts_at timestamp with time zone, p_ends_at timestamp with time zone, p_delay interval, p_name text, p_time_zone text, p_misfire_grace interval) IS 'refuse a schedule whose arguments are wrong or contradict each other.';
+
+CREATE FUNCTION howdah._check_snapshot_for_permits(p_queue howdah.destinations) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    if howdah._has_old_snapshot()
+       and (p_queue.max_concurrent is not null or p_queue.max_concurrent_per_key is not null) then
+        raise exception using errcode = 'HD005', message = format('receiving from %s needs READ COMMITTED',
+            quote_literal(p_queue.name)),
+            hint = 'It has a limit of concurrency, and an older snapshot does not see what others have leased.';
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._check_snapshot_for_permits(p_queue howdah.destinations) IS 'refuse a transaction that would not see which permits are leased.';
 
 CREATE FUNCTION howdah._check_subscription(p_topic text, p_name text, p_client_id text, p_shared boolean, p_durable boolean, p_no_local boolean, p_options jsonb) RETURNS void
     LANGUAGE plpgsql
@@ -5953,6 +6015,66 @@ $$;
 
 COMMENT ON FUNCTION howdah._dispose_published(p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_rank smallint, p_is_text boolean, p_content_type text, p_body bytea, p_headers jsonb, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_nonpersistent boolean, p_reliability smallint, p_now timestamp with time zone) IS 'dispose of a topic message that reached its limit, for one subscription.';
 
+CREATE FUNCTION howdah._draw_rate(p_queue howdah.destinations, p_key text, p_want integer, OUT room integer, OUT by_key boolean) RETURNS record
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_now bigint;
+    v_since bigint;
+    v_cell howdah.rate_cells;
+    v_of_key howdah.rate_cells;
+    v_spent bigint;
+    v_spent_of_key bigint;
+    v_room bigint;
+    v_ahead boolean;
+begin
+    room := p_want;
+    by_key := false;
+    begin
+        perform pg_advisory_xact_lock(howdah._lock_key('rate', p_queue.id::text));
+        v_now := howdah._microseconds(howdah.now());
+        select c.* into v_cell from howdah.rate_cells c where c.destination_id = p_queue.id and c.number = 0;
+        v_since := coalesce(pg_sequence_last_value(v_cell.mark), setval(v_cell.mark, v_now));
+        if p_queue.rate_limit is not null then
+            select r.spent, r.room, r.ahead into v_spent, room, v_ahead
+            from howdah._rate_left(p_queue.rate_limit, v_cell, v_since, v_now) r;
+            room := least(room, p_want);
+            if v_ahead then
+                perform setval(v_cell.spent, v_spent);
+            end if;
+        end if;
+        if p_queue.rate_limit_per_key is not null and p_key is not null then
+            v_of_key := howdah._rate_cell(p_queue, p_key, v_now);
+            select r.spent, r.room, r.ahead into v_spent_of_key, v_room, v_ahead
+            from howdah._rate_left(p_queue.rate_limit_per_key, v_of_key, v_since, v_now) r;
+            by_key := v_room < room;
+            room := least(v_room, room);
+            if v_ahead then
+                perform setval(v_of_key.spent, v_spent_of_key);
+            end if;
+        end if;
+        if room = p_want then
+            if p_queue.rate_limit is not null then
+                perform setval(v_cell.spent, v_spent + p_want * r.spacing)
+                from howdah._parse_rate(p_queue.rate_limit) r;
+            end if;
+            if v_of_key.spent is not null then
+                perform setval(v_of_key.mark, howdah._fingerprint_of_key(p_key));  -- first: an unspent cell is harmless
+                perform setval(v_of_key.spent, v_spent_of_key + p_want * r.spacing)
+                from howdah._parse_rate(p_queue.rate_limit_per_key) r;
+            end if;
+        end if;
+        raise exception 'the lock goes with this';
+    exception when raise_exception then
+        null;
+    end;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._draw_rate(p_queue howdah.destinations, p_key text, p_want integer, OUT room integer, OUT by_key boolean) IS 'spend a queue''s rates, its own and that of a key, for some messages; or only look.';
+
 CREATE FUNCTION howdah._draw_tickets(p_id integer, p_tickets regclass, p_shift integer, p_needed bigint) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
@@ -6014,10 +6136,14 @@ begin
         union all
         select s.name from howdah.lanes l cross join lateral unnest(array[l.head, l.search]) s(name)
         where l.destination_id = p_destination.id and s.name is not null
+        union all
+        select s.name from howdah.rate_cells c cross join lateral unnest(array[c.spent, c.mark]) s(name)
+        where c.destination_id = p_destination.id
     loop
         execute format('drop sequence %s', v_sequence);
     end loop;
     delete from howdah.lanes l where l.destination_id = p_destination.id;
+    delete from howdah.rate_cells c where c.destination_id = p_destination.id;
     update howdah.destinations d set positions = 0::regclass, head = 0::regclass, search = 0::regclass, room = null,
         tickets = null where d.id = p_destination.id;
 exception when lock_not_available then
@@ -7296,6 +7422,12 @@ $_$;
 
 COMMENT ON FUNCTION howdah._fingerprint(p_class text, p_text text, p_sqlstate text) IS 'a hash that is equal for errors that differ only in their values.';
 
+CREATE FUNCTION howdah._fingerprint_of_key(p_key text) RETURNS bigint
+    LANGUAGE sql IMMUTABLE
+    AS $$ select greatest(('x' || left(md5(p_key), 16))::bit(64)::bigint & 9223372036854775807, 1) $$;
+
+COMMENT ON FUNCTION howdah._fingerprint_of_key(p_key text) IS 'a number for a key of a rate.';
+
 CREATE FUNCTION howdah._fire(p_schedule howdah.schedules, p_at timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
@@ -7717,6 +7849,26 @@ $$;
 
 COMMENT ON FUNCTION howdah._forget_moved() IS 'delete records of where moved messages lay that no longer lie there.';
 
+CREATE FUNCTION howdah._forget_permits(p_most integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    delete from howdah.permits_in_hand h
+    where h.ctid = any (array(
+        select o.ctid from howdah.permits_in_hand o
+        where o.xid < pg_snapshot_xmin(pg_current_snapshot()) limit p_most));
+    delete from howdah.leased_permits l
+    where l.ctid = any (array(
+        select o.ctid from howdah.leased_permits o
+        where not exists (select from howdah.parked p
+                          where p.destination_id = o.destination_id and p.message_id = o.message_id
+                            and p.lease_id is not null)
+        limit p_most for update skip locked));
+end
+$$;
+
+COMMENT ON FUNCTION howdah._forget_permits(p_most integer) IS 'delete what is on record of permits of transactions and leases that are over.';
+
 CREATE FUNCTION howdah._forget_selections() RETURNS bigint
     LANGUAGE plpgsql
     SET lock_timeout TO '50ms'
@@ -8053,6 +8205,25 @@ CREATE FUNCTION howdah._from_microseconds(p_microseconds bigint) RETURNS timesta
     AS $$ select timestamptz 'epoch' + least(p_microseconds, 9000000000000000000) * interval '1 microsecond' $$;
 
 COMMENT ON FUNCTION howdah._from_microseconds(p_microseconds bigint) IS 'the time that a hint holds.';
+
+CREATE FUNCTION howdah._full_keys(p_queue howdah.destinations, p_known text[]) RETURNS text[]
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+begin
+    return p_known || array(
+        select k.key
+        from (select distinct m.key
+              from (select r.headers ->> p_queue.limit_key as key from howdah.msgs r
+                    where r.destination_id = p_queue.id and r.rank = p_queue.main_rank
+                      and r.headers ->> p_queue.limit_key <> all (p_known)
+                    order by r.seq limit 1000) m) k
+        where howdah._permit_room(p_queue, k.key, 1) = 0);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._full_keys(p_queue howdah.destinations, p_known text[]) IS 'keys of the next messages that have no room now, beyond those known.';
 
 CREATE FUNCTION howdah._function_fault(p_name text, p_owner text, p_kind text) RETURNS text
     LANGUAGE sql
@@ -8834,6 +9005,12 @@ $$;
 
 COMMENT ON FUNCTION howdah._is_leased(p_destination_id integer, p_message_id bigint) IS 'whether a message is under a lease that has not run out.';
 
+CREATE FUNCTION howdah._is_limited_by_key(p_destination howdah.destinations) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    AS $$ select p_destination.max_concurrent_per_key is not null or p_destination.rate_limit_per_key is not null $$;
+
+COMMENT ON FUNCTION howdah._is_limited_by_key(p_destination howdah.destinations) IS 'whether a queue limits concurrency or rate for each key.';
+
 CREATE FUNCTION howdah._is_listed(p_lane howdah.lanes, p_walk howdah.walk) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -8943,7 +9120,7 @@ CREATE FUNCTION howdah._is_plain(p_destination_id integer, p_groups text DEFAULT
 begin
     return exists (select from howdah.destinations d
                    where d.id = p_destination_id and not d.strict_order and d.backout_count <> 'hardened'
-                     and d.message_groups = p_groups and d.delivery_policy = 'shared')
+                     and d.message_groups = p_groups and d.delivery_policy = 'shared' and not d.limited)
         and not exists (select from howdah.consumers c where c.destination_id = p_destination_id and c.exclusive)
         and not exists (select from howdah.lanes l
                         where l.destination_id = p_destination_id
@@ -9098,7 +9275,7 @@ COMMENT ON FUNCTION howdah._is_unblamed(p_message_id bigint, p_group text) IS 'w
 CREATE FUNCTION howdah._is_walked(p_destination howdah.destinations) RETURNS boolean
     LANGUAGE sql IMMUTABLE
     AS $$ select p_destination.strict_order or p_destination.message_groups <> 'none'
-    or p_destination.delivery_policy <> 'shared' $$;
+    or p_destination.delivery_policy <> 'shared' or howdah._is_limited_by_key(p_destination) $$;
 
 COMMENT ON FUNCTION howdah._is_walked(p_destination howdah.destinations) IS 'whether a queue''s options forbid simply taking the next message, with or without a selector (docs/decisions/0011).';
 
@@ -9889,6 +10066,43 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._lease_until(p_duration interval) IS 'when a lease of a given duration ends.';
+
+CREATE FUNCTION howdah._leased_permits(p_id integer, p_key uuid) RETURNS integer[]
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_now timestamptz := howdah.now();
+    v_leased integer[];
+    v_over bigint[];
+    v_free bigint[] := '{}';
+begin
+    select array_agg(l.permit) filter (where p.due_at > v_now), array_agg(l.message_id) filter (where p.due_at <= v_now)
+    into v_leased, v_over
+    from howdah.leased_permits l
+    join howdah.parked p on p.destination_id = l.destination_id and p.message_id = l.message_id
+    where l.destination_id = p_id and l.key = p_key and p.lease_id is not null
+      and not exists (select from howdah.leased_permits n
+                      where n.destination_id = p_id and n.message_id = l.message_id and n.key = p_key and n.id > l.id);
+    if v_over is not null then
+        begin
+            v_free := array(select p.message_id from howdah.parked p
+                            where p.destination_id = p_id and p.message_id = any (v_over) for update skip locked);
+            raise exception 'the locks go with this';
+        exception when raise_exception then
+            null;
+        end;
+        v_leased := v_leased || array(
+            select l.permit from howdah.leased_permits l
+            where l.destination_id = p_id and l.key = p_key and l.message_id = any (v_over)
+              and l.message_id <> all (v_free));
+    end if;
+    return coalesce(v_leased, '{}');
+end
+$$;
+
+COMMENT ON FUNCTION howdah._leased_permits(p_id integer, p_key uuid) IS 'the permits of a limit whose messages are under a lease.';
 
 CREATE FUNCTION howdah._leave_topics(p_queue_id integer) RETURNS void
     LANGUAGE sql
@@ -11461,6 +11675,28 @@ $_$;
 
 COMMENT ON FUNCTION howdah._maintain_kept() IS 'create the partitions of kept_messages for the next weeks, and drop those that have nothing left to show.';
 
+CREATE FUNCTION howdah._make_rate_cells(p_destination howdah.destinations) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_name text;
+begin
+    for v_number in 0..case when p_destination.rate_limit_per_key is not null then p_destination.rate_keys
+                       when p_destination.rate_limit is not null then 0 else -1 end loop
+        continue when exists (select from howdah.rate_cells c
+                              where c.destination_id = p_destination.id and c.number = v_number);
+        v_name := p_destination.id || '_' || v_number;
+        insert into howdah.rate_cells (destination_id, number, spent, mark)
+        values (p_destination.id, v_number, howdah._new_hint('rate_' || v_name),
+            howdah._new_hint('rate_mark_' || v_name));
+        perform setval(c.mark, 1) from howdah.rate_cells c
+        where c.destination_id = p_destination.id and c.number = v_number and v_number = 0;
+    end loop;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._make_rate_cells(p_destination howdah.destinations) IS 'make the sequences that remember how far the rates of a queue are spent.';
+
 CREATE FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer, p_level smallint) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -12121,7 +12357,7 @@ CREATE FUNCTION howdah._new_destination(p_name text) RETURNS howdah.destinations
             "send_timeout_ms": 30000,
             "deduplication_window_ms": 300000, "keep_results_ms": null, "stamp_user": false,
             "keep_bodies_ms": null, "last_value_key": null, "message_groups": "none",
-            "delivery_policy": "shared"}' || howdah._preset('howdah'))
+            "delivery_policy": "shared", "limited": false, "rate_keys": 100}' || howdah._preset('howdah'))
 $$;
 
 COMMENT ON FUNCTION howdah._new_destination(p_name text) IS 'the row of a destination with every default, not yet stored.';
@@ -12724,12 +12960,15 @@ CREATE FUNCTION howdah._note_special(p_destination howdah.destinations) RETURNS 
     LANGUAGE plpgsql
     AS $$
 begin
-    if howdah._is_walked(p_destination) or p_destination.backout_count = 'hardened' then
+    if howdah._is_walked(p_destination) or p_destination.backout_count = 'hardened' or p_destination.limited then
         perform nextval(p_destination.special);
     end if;
     if howdah._is_walked(p_destination) then
         perform setval(coalesce(to_regclass('howdah.mark_' || p_destination.id),
             howdah._new_hint('mark_' || p_destination.id)), 0);
+    end if;
+    if p_destination.limited then
+        perform howdah._make_rate_cells(p_destination);
     end if;
 end
 $$;
@@ -13070,6 +13309,12 @@ CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind 
         ('queue', 'last_value_key', 'text', 0, 0, null, true),
         ('queue', 'message_groups', 'choice', 0, 0, array['none', 'transaction', 'sticky'], false),
         ('queue', 'delivery_policy', 'choice', 0, 0, array['shared', 'single', 'failover', 'round_robin'], false),
+        ('queue', 'max_concurrent', 'integer', 1, 1000, null, true),
+        ('queue', 'rate_limit', 'rate', 0, 0, null, true),
+        ('queue', 'limit_key', 'header', 0, 0, null, true),
+        ('queue', 'max_concurrent_per_key', 'integer', 1, 1000, null, true),
+        ('queue', 'rate_limit_per_key', 'rate', 0, 0, null, true),
+        ('queue', 'rate_keys', 'integer', 1, 10000, null, false),
         ('topic', 'persistent', 'boolean', 0, 0, null, false),
         ('topic', 'default_reliability', 'choice', 0, 0, array['BEST_EFFORT_NONPERSISTENT', 'EXPRESS_NONPERSISTENT',
             'RELIABLE_NONPERSISTENT', 'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], false),
@@ -13446,6 +13691,22 @@ $$;
 
 COMMENT ON FUNCTION howdah._parks_waiting(p_queue howdah.destinations, p_now timestamp with time zone) IS 'park messages that wait for the delay of a recorded failure and are still in their place.';
 
+CREATE FUNCTION howdah._parse_rate(p_rate text, OUT burst bigint, OUT spacing bigint) RETURNS record
+    LANGUAGE sql IMMUTABLE
+    AS $_$
+    select b.burst::bigint, ceil(r.period / greatest(r.amount - b.burst + 1, 1))::bigint
+    from regexp_match(p_rate,
+        '^([1-9][0-9]{0,6})/([1-9][0-9]{0,6})?(ms|s|m|h|d)(?: burst ([1-9][0-9]{0,6}))?$') m(part)
+    cross join lateral (select m.part[1]::numeric as amount, m.part[4]::numeric as burst,
+        coalesce(m.part[2], '1')::numeric * case m.part[3] when 'ms' then 1000 when 's' then 1000000
+            when 'm' then 60000000 when 'h' then 3600000000 else 86400000000 end as period) r
+    cross join lateral (select coalesce(r.burst, least(r.amount,
+        case when r.period / r.amount >= 40000 then 1 else greatest(2, 1 + div(r.amount, 50)) end)) as burst) b
+    where b.burst <= r.amount and r.amount <= r.period and r.period <= 604800000000
+$_$;
+
+COMMENT ON FUNCTION howdah._parse_rate(p_rate text, OUT burst bigint, OUT spacing bigint) IS 'a rate such as "100/1s" or "600/1h burst 20" in numbers.';
+
 CREATE FUNCTION howdah._parse_rules(p_text text) RETURNS TABLE(resource text, name text, operation text, allow boolean, kind text, principals text[])
     LANGUAGE plpgsql STABLE
     AS $_$
@@ -13783,6 +14044,95 @@ $$;
 
 COMMENT ON FUNCTION howdah._pause_destinations() IS 'let every queue, topic and subscription take new work or not, as the engine and each of them now say.';
 
+CREATE FUNCTION howdah._permit_base(p_id integer, p_key uuid) RETURNS bigint
+    LANGUAGE sql
+    AS $$ select howdah._lock_key('permit', p_id || ':' || p_key) & ~1023::bigint $$;
+
+COMMENT ON FUNCTION howdah._permit_base(p_id integer, p_key uuid) IS 'the number before that of the lock of a limit''s first permit.';
+
+CREATE FUNCTION howdah._permit_key(p_key text) RETURNS uuid
+    LANGUAGE sql IMMUTABLE
+    AS $$ select coalesce(md5(p_key), repeat('0', 32))::uuid $$;
+
+COMMENT ON FUNCTION howdah._permit_key(p_key text) IS 'the key of a limit in the form in which permits are on record.';
+
+CREATE FUNCTION howdah._permit_messages(p_queue howdah.destinations, p_messages howdah.message[], p_hold boolean, OUT room integer, OUT by_key boolean) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_want integer := cardinality(p_messages);
+    v_key text := case when howdah._is_limited_by_key(p_queue) then p_messages[1].headers ->> p_queue.limit_key end;
+    v_permits integer[] := '{}';
+    v_of_key integer[] := '{}';
+begin
+    room := v_want;
+    by_key := false;
+    if p_queue.max_concurrent is not null then
+        v_permits := howdah._take_permits(p_queue.id, null, p_queue.max_concurrent, v_want);
+        room := cardinality(v_permits);
+    end if;
+    if room = v_want and p_queue.max_concurrent_per_key is not null and v_key is not null then
+        v_of_key := howdah._take_permits(p_queue.id, v_key, p_queue.max_concurrent_per_key, v_want);
+        room := cardinality(v_of_key);
+        by_key := room < v_want;
+    end if;
+    if room = v_want and (p_queue.rate_limit is not null or p_queue.rate_limit_per_key is not null) then
+        select d.room, d.by_key into room, by_key from howdah._draw_rate(p_queue, v_key, v_want) d;
+    end if;
+    if room < v_want or v_permits || v_of_key = '{}' then
+        return;
+    end if;
+    with permits as (
+        select u.key, u.permit, u.n
+        from (select howdah._permit_key(null) as key, o.permit, o.n from unnest(v_permits) with ordinality o(permit, n)
+              union all
+              select howdah._permit_key(v_key), k.permit, k.n from unnest(v_of_key) with ordinality k(permit, n)) u
+    ), noted as (
+        insert into howdah.permits_in_hand (xid, destination_id, key, permit)
+        select pg_current_xact_id(), p_queue.id, p.key, p.permit from permits p
+    )
+    insert into howdah.leased_permits (destination_id, key, permit, message_id)
+    select p_queue.id, p.key, p.permit, p_messages[p.n].message_id from permits p where p_hold;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._permit_messages(p_queue howdah.destinations, p_messages howdah.message[], p_hold boolean, OUT room integer, OUT by_key boolean) IS 'take permits for messages that the transaction has, and spend rates for them.';
+
+CREATE FUNCTION howdah._permit_room(p_queue howdah.destinations, p_key text, p_want integer) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_most integer := case when p_key is null then p_queue.max_concurrent else p_queue.max_concurrent_per_key end;
+    v_now bigint;
+    v_since bigint;
+    v_cell howdah.rate_cells;
+begin
+    if (case when p_key is null then p_queue.rate_limit else p_queue.rate_limit_per_key end) is not null then
+        v_now := howdah._microseconds(howdah.now());
+        select c.* into v_cell from howdah.rate_cells c where c.destination_id = p_queue.id and c.number = 0;
+        v_since := coalesce(pg_sequence_last_value(v_cell.mark), setval(v_cell.mark, v_now));
+        if p_key is not null then
+            v_cell := howdah._rate_cell(p_queue, p_key, v_now);
+        end if;
+        -- whether a rate that is too far spent is right, howdah._draw_rate decides under its lock
+        select case when r.ahead then p_want else least(p_want, r.room) end into p_want
+        from howdah._rate_left(case when p_key is null then p_queue.rate_limit else p_queue.rate_limit_per_key end,
+            v_cell, v_since, v_now) r;
+    end if;
+    if v_most is not null and p_want > 0 then
+        begin
+            p_want := cardinality(howdah._take_permits(p_queue.id, p_key, v_most, p_want));
+            raise exception 'the permits go with this';
+        exception when raise_exception then
+            null;
+        end;
+    end if;
+    return p_want;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._permit_room(p_queue howdah.destinations, p_key text, p_want integer) IS 'how many messages the limits of a queue, or of a key, leave room for now.';
+
 CREATE TABLE howdah.topic_msgs_0 (
     xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
     seq bigint NOT NULL,
@@ -14097,6 +14447,7 @@ begin
     select e.* into v_engine from howdah.engine e;
     select p.* into v_old from howdah.instance_positions p where p.name = p_name for update;
     v_known := v_old.record_id = v_engine.record_id
+        and pg_snapshot_xmax(v_old.read) <= pg_snapshot_xmax(pg_current_snapshot())
         and (pg_sequence_last_value('howdah.changes_dropped'::regclass)
             >= pg_snapshot_xmin(v_old.read)::text::bigint) is not true;
     if v_known and p_resumes then
@@ -14482,7 +14833,7 @@ begin
             quote_literal(p_queue)),
             hint =
                 'Messages cannot be taken out of order from a subscription, or from a queue with strict_order, '
-                'message_groups, an exclusive consumer, or a delivery_policy other than shared.';
+                'message_groups, limits by key, an exclusive consumer, or a delivery_policy other than shared.';
     elsif v_queue.receiving_paused then
         perform howdah._refuse_paused(v_queue.id);
     end if;
@@ -14548,6 +14899,80 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._queue_metrics(p_ids integer[]) IS 'what lies in each of some queues, and who receives from it.';
+
+CREATE TABLE howdah.rate_cells (
+    destination_id integer NOT NULL,
+    number integer NOT NULL,
+    spent regclass NOT NULL,
+    mark regclass NOT NULL
+);
+
+COMMENT ON TABLE howdah.rate_cells IS 'Sequences that remember how far a rate is spent, outside transactions.';
+
+COMMENT ON COLUMN howdah.rate_cells.destination_id IS 'The queue.';
+
+COMMENT ON COLUMN howdah.rate_cells.number IS '0: the queue itself. From 1: a place for a key.';
+
+COMMENT ON COLUMN howdah.rate_cells.spent IS 'A sequence: up to when the rate is spent, in microseconds.';
+
+COMMENT ON COLUMN howdah.rate_cells.mark IS 'A sequence. Cell 0: since when the cells are known; a crash of the server resets it. Other cells: the fingerprint of the key.';
+
+CREATE FUNCTION howdah._rate_cell(p_queue howdah.destinations, p_key text, p_now bigint) RETURNS howdah.rate_cells
+    LANGUAGE sql
+    AS $$
+    select c
+    from howdah.rate_cells c
+    where c.destination_id = p_queue.id
+      and c.number = any (array(
+          select (1 + (howdah._fingerprint_of_key(p_key) % p_queue.rate_keys + i) % p_queue.rate_keys)::integer
+          from generate_series(0, 7) i))
+      and (pg_sequence_last_value(c.mark) = howdah._fingerprint_of_key(p_key)
+           or coalesce(pg_sequence_last_value(c.spent), 0) <= p_now)
+    order by pg_sequence_last_value(c.mark) = howdah._fingerprint_of_key(p_key) desc nulls last, c.number
+    limit 1
+$$;
+
+COMMENT ON FUNCTION howdah._rate_cell(p_queue howdah.destinations, p_key text, p_now bigint) IS 'the cell that remembers the rate of a key, or the one that it may take over.';
+
+CREATE FUNCTION howdah._rate_left(p_rate text, p_cell howdah.rate_cells, p_since bigint, p_now bigint, OUT spent bigint, OUT room bigint, OUT ahead boolean) RETURNS record
+    LANGUAGE sql
+    AS $$
+    select least(s.spent, p_now + r.burst * r.spacing),
+        case when p_cell.spent is null then 0 else greatest((p_now + r.burst * r.spacing - s.spent) / r.spacing, 0) end,
+        p_cell.spent is not null and s.spent > p_now + r.burst * r.spacing
+    from howdah._parse_rate(p_rate) r
+    cross join lateral (select greatest(pg_sequence_last_value(p_cell.spent), p_now,
+        p_since + r.burst * r.spacing) as spent) s
+$$;
+
+COMMENT ON FUNCTION howdah._rate_left(p_rate text, p_cell howdah.rate_cells, p_since bigint, p_now bigint, OUT spent bigint, OUT room bigint, OUT ahead boolean) IS 'how much of a rate is left.';
+
+CREATE FUNCTION howdah._rate_opens_in(p_queue howdah.destinations) RETURNS interval
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_now bigint := howdah._microseconds(howdah.now());
+    v_since bigint := (select pg_sequence_last_value(c.mark) from howdah.rate_cells c
+                       where c.destination_id = p_queue.id and c.number = 0);
+    v_opens bigint;
+begin
+    v_opens := (select greatest(pg_sequence_last_value(c.spent) - (r.burst - 1) * r.spacing, v_since + r.spacing)
+                from howdah.rate_cells c cross join lateral howdah._parse_rate(p_queue.rate_limit) r
+                where c.destination_id = p_queue.id and c.number = 0);
+    if (v_opens > v_now) is not true and p_queue.rate_limit_per_key is not null then
+        v_opens := (select min(k.opens)
+                    from (select pg_sequence_last_value(c.spent) - (r.burst - 1) * r.spacing as opens
+                          from howdah.rate_cells c cross join lateral howdah._parse_rate(p_queue.rate_limit_per_key) r
+                          where c.destination_id = p_queue.id and c.number > 0) k
+                    where k.opens > v_now);
+    end if;
+    return case when v_opens > v_now then (v_opens - v_now) * interval '1 microsecond' end;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._rate_opens_in(p_queue howdah.destinations) IS 'when the rates of a queue let a message through that they do not let through now.';
 
 CREATE FUNCTION howdah._read_claimed(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_topic text, p_name text, p_xids xid8[], p_seqs bigint[], p_upto pg_snapshot, p_now timestamp with time zone) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -14763,7 +15188,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._receive_any(p_pattern text, p_want integer, p_hold boolean, p_selector text) IS 'receive from all queues that match a wildcard; howdah.receive calls it for wildcards.';
 
-CREATE FUNCTION howdah._receive_by_lane(p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint, p_taken boolean) RETURNS SETOF howdah.message
+CREATE FUNCTION howdah._receive_by_lane(p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint, p_taken boolean, p_share text DEFAULT NULL::text) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
     AS $$
 declare
@@ -14814,6 +15239,8 @@ begin
         if not v_walk.admitted then
             return;
         end if;
+        v_walk.share := case when v_walk.share is null then p_share
+            else v_walk.share || coalesce(' and ' || p_share, '') end;
         v_one_by_one := howdah._is_one_by_one(p_id);
         if p_hold and v_one_by_one and howdah._is_strict(p_id) then
             p_want := 1;  -- consuming some held messages and leaving others would break the order
@@ -14883,7 +15310,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._receive_by_lane(p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint, p_taken boolean) IS 'receive from a queue, lane by lane.';
+COMMENT ON FUNCTION howdah._receive_by_lane(p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint, p_taken boolean, p_share text) IS 'receive from a queue, lane by lane.';
 
 CREATE FUNCTION howdah._receive_keeping(p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -14901,6 +15328,70 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._receive_keeping(p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint) IS 'receive from a queue that keeps bodies.';
+
+CREATE FUNCTION howdah._receive_limited(p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint) RETURNS SETOF howdah.message
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_queue howdah.destinations;
+    v_by_key boolean;
+    v_left integer;
+    v_next integer;
+    v_messages howdah.message[];
+    v_room record;
+    v_short boolean;
+    v_full text[] := '{}';
+    v_held bigint[] := '{}';
+    v_failed integer := 0;
+begin
+    select d.* into v_queue from howdah.destinations d where d.id = p_id;
+    v_by_key := howdah._is_limited_by_key(v_queue);
+    perform howdah._check_snapshot_for_permits(v_queue);
+    v_left := least(p_want, case when v_by_key then 50 else 10000 end);
+    v_next := case when v_by_key then 1 else v_left end;
+    loop
+        v_next := least(v_next, howdah._permit_room(v_queue, null, least(v_next, v_left)));
+        exit when v_next <= 0;
+        v_short := false;
+        begin
+            v_messages := array(
+                select r from howdah._receive_by_lane(p_id, p_name, v_next, p_hold, p_selector, p_consumer, false,
+                    case when v_by_key then format(
+                        '((m.headers ->> %L) <> all (%L::text[])) is not false and m.seq <> all (%L::bigint[])',
+                        v_queue.limit_key, v_full, v_held) end) r);
+            exit when cardinality(v_messages) = 0;
+            v_room := howdah._permit_messages(v_queue, v_messages, p_hold);
+            if v_room.room < cardinality(v_messages) then
+                v_short := true;
+                raise exception 'the messages and permits go with this';
+            end if;
+        exception when raise_exception then
+            if not v_short then
+                raise;
+            end if;
+        end;
+        if not v_short then
+            if v_queue.keep_bodies_ms is not null and not p_hold then
+                perform howdah._keep(p_id, v_messages, v_queue.keep_bodies_ms);
+            end if;
+            return query select * from unnest(v_messages);
+            v_left := v_left - cardinality(v_messages);
+            if p_hold then  -- SKIP LOCKED does not skip our own locks
+                v_held := v_held || v_messages[1]."position";
+            end if;
+            exit when v_left <= 0 or not v_by_key;
+        elsif v_room.by_key then
+            v_full := howdah._full_keys(v_queue, v_full || array[v_messages[1].headers ->> v_queue.limit_key]);
+        else
+            v_next := v_room.room;  -- another transaction was faster
+            v_failed := v_failed + 1;
+            exit when v_failed > 3;
+        end if;
+    end loop;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._receive_limited(p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint) IS 'receive from a queue whose concurrency or rate is limited.';
 
 CREATE FUNCTION howdah._receive_noting(p_queue text, p_max_messages integer, p_hold boolean, p_selector text, p_consumer bigint) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -15983,7 +16474,8 @@ CREATE FUNCTION howdah._refuse_sending(p_destination howdah.destinations) RETURN
     AS $$
 begin
     if not exists (select from howdah.engine e
-                   where e.state = 'quiesced' and pg_current_xact_id_if_assigned()::text::bigint < e.state_xid) then
+                   where e.state = 'quiesced' and pg_current_xact_id_if_assigned()::text::bigint < e.state_xid
+                     and e.state_xid < pg_snapshot_xmax(pg_current_snapshot())::text::bigint) then
         perform howdah._check_engine();
     end if;
     if p_destination.own_sending_paused then
@@ -19648,7 +20140,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._take_drawn(p_destination_id integer, p_rank smallint, p_name text, p_positions bigint[], p_now timestamp with time zone, p_failed boolean, p_journaled boolean) IS 'receive the messages at positions that the caller has drawn.';
 
-CREATE FUNCTION howdah._take_found(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone) RETURNS SETOF howdah.message
+CREATE FUNCTION howdah._take_found(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone, p_permitted boolean DEFAULT false) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
     AS $$
 declare
@@ -19657,6 +20149,9 @@ declare
     v_failed record;
 begin
     if p_due_at > v_now then
+        return;
+    elsif p_queue.limited and not p_permitted then
+        return query select * from howdah._take_permitted(p_queue, p_message, p_due_at);
         return;
     end if;
     select f.* into v_found
@@ -19690,7 +20185,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._take_found(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone) IS 'take a message that was looked up, if it is free and may be delivered.';
+COMMENT ON FUNCTION howdah._take_found(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone, p_permitted boolean) IS 'take a message that was looked up, if it is free and may be delivered.';
 
 CREATE FUNCTION howdah._take_lease(p_destination howdah.destinations, p_held howdah.message[], p_lease bigint, p_until timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
@@ -19873,6 +20368,69 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._take_one_of_group(p_id integer, p_rank smallint, p_head regclass, p_headed bigint) IS 'take one message of a queue with transaction groups in the short way.';
+
+CREATE FUNCTION howdah._take_permits(p_id integer, p_key text, p_most integer, p_want integer) RETURNS integer[]
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_key uuid := howdah._permit_key(p_key);
+    v_base bigint := howdah._permit_base(p_id, v_key);
+    v_first integer := floor(random() * p_most);
+    v_taken integer[] := '{}';
+    v_used integer[] := howdah._leased_permits(p_id, v_key)
+        || array(select h.permit from howdah.permits_in_hand h
+                 where h.xid = pg_current_xact_id_if_assigned() and h.destination_id = p_id and h.key = v_key);
+    v_permit integer;
+    v_stale tid[];
+begin
+    for v_next in 0..p_most - 1 loop
+        exit when cardinality(v_taken) >= p_want;
+        v_permit := 1 + (v_first + v_next) % p_most;
+        continue when v_permit = any (v_used) or not pg_try_advisory_xact_lock(v_base + v_permit);
+        v_stale := array(select l.ctid from howdah.leased_permits l
+                         where l.destination_id = p_id and l.key = v_key and l.permit = v_permit);
+        if cardinality(v_stale) > 0 then
+            continue when v_permit = any (howdah._leased_permits(p_id, v_key));  -- it was leased in between
+            delete from howdah.leased_permits d where d.ctid = any (array(
+                select l.ctid from howdah.leased_permits l where l.ctid = any (v_stale) for update skip locked));
+        end if;
+        v_taken := v_taken || v_permit;
+    end loop;
+    return v_taken;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._take_permits(p_id integer, p_key text, p_most integer, p_want integer) IS 'take permits of a limit of concurrency until the transaction ends.';
+
+CREATE FUNCTION howdah._take_permitted(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone) RETURNS SETOF howdah.message
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_messages howdah.message[];
+    v_short boolean := false;
+begin
+    perform howdah._check_snapshot_for_permits(p_queue);
+    begin
+        v_messages := array(select t from howdah._take_found(p_queue, p_message, p_due_at, true) t);
+        if cardinality(v_messages) > 0 then
+            v_short := (select p.room = 0 from howdah._permit_messages(p_queue, v_messages, false) p);
+        end if;
+        if v_short then
+            raise exception 'the message goes with this';
+        end if;
+    exception when raise_exception then
+        if not v_short then
+            raise;
+        end if;
+        return;
+    end;
+    return query select * from unnest(v_messages);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._take_permitted(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone) IS 'take a message that was looked up in a queue with limits of concurrency or rate.';
 
 CREATE FUNCTION howdah._take_these(p_destination howdah.destinations, p_message_ids bigint[], p_act text) RETURNS TABLE(message howdah.msgs, nonpersistent boolean)
     LANGUAGE plpgsql
@@ -21119,6 +21677,8 @@ begin
     p_destination.dispose_at := case when howdah._failure_limit(p_destination) is not null
             and not (p_destination.at_limit = 'move' and p_destination.exception_mode = 'none')
         then howdah._failure_limit(p_destination) else 1000000 end;
+    p_destination.limited := howdah._is_limited_by_key(p_destination) or p_destination.max_concurrent is not null
+        or p_destination.rate_limit is not null;
     perform howdah._check_levels(p_destination);
     perform howdah._check_policy(p_destination);
     return p_destination;
@@ -21642,6 +22202,9 @@ begin
         discard_with_sender = v_new.discard_with_sender, stamp_user = v_new.stamp_user,
         keep_bodies_ms = v_new.keep_bodies_ms, last_value_key = v_new.last_value_key,
         message_groups = v_new.message_groups, delivery_policy = v_new.delivery_policy,
+        limited = v_new.limited, max_concurrent = v_new.max_concurrent, rate_limit = v_new.rate_limit,
+        limit_key = v_new.limit_key, max_concurrent_per_key = v_new.max_concurrent_per_key,
+        rate_limit_per_key = v_new.rate_limit_per_key, rate_keys = v_new.rate_keys,
         groups_at = case when (v_new.message_groups, v_new.delivery_policy) = (d.message_groups, d.delivery_policy)
             then d.groups_at else howdah.now() end,
         main_rank = case when v_new.persistent = d.persistent then d.main_rank
@@ -22353,6 +22916,11 @@ CREATE FUNCTION howdah.check_server() RETURNS TABLE(setting text, value text, da
         'The embedded server shares this machine with what uses it, and nobody backs it up. Production needs a server '
         'of its own.'
     where current_setting('howdah.embedded', true) = 'on'
+    union all
+    select 'owner', r.rolname, 'slow',
+        'Howdah''s functions run as a superuser, as after pg_restore --no-owner. Restore with the owners of the dump.'
+    from pg_namespace n join pg_roles r on r.oid = n.nspowner and r.rolsuper cross join howdah.engine e
+    where n.nspname = 'howdah' and r.rolname <> e.admin_role
     union all
     select 'engine', 'persistent: false', 'loss',
         'Every message is non-persistent, and every restart of the server loses it: howdah engine alter -o '
@@ -25254,6 +25822,32 @@ $$;
 
 COMMENT ON FUNCTION howdah.list_groups(queue text, max_groups integer) IS 'list message groups of a queue: how many messages each has, who has the group, and what holds it up.';
 
+CREATE FUNCTION howdah.list_handler_limits(queue text DEFAULT NULL::text) RETURNS TABLE(queue_name text, max_concurrent integer, in_hand bigint, leased bigint, rate_limit text, limited_for interval, limit_key text, max_concurrent_per_key integer, rate_limit_per_key text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_id integer := case when queue is not null then (howdah._destination(queue, 'browse')).id end;
+begin
+    return query
+    select d.name, d.max_concurrent, case when d.max_concurrent is not null then (
+            select count(*) from pg_locks l
+            where l.locktype = 'advisory' and l.granted and l.objsubid = 1
+              and l.database = (select b.oid from pg_database b where b.datname = current_database())
+              and (l.classid::bigint << 32 | l.objid::bigint) - k.base between 1 and d.max_concurrent) end,
+        case when d.max_concurrent is not null
+            then (select count(distinct p) from unnest(howdah._leased_permits(d.id, howdah._permit_key(null))) p) end,
+        d.rate_limit, howdah._rate_opens_in(d), d.limit_key, d.max_concurrent_per_key, d.rate_limit_per_key
+    from howdah.destinations d
+    cross join lateral (select howdah._permit_base(d.id, howdah._permit_key(null)) as base) k
+    where d.limited and d.dropped_at is null and (v_id is null or d.id = v_id)
+      and (v_id is not null or howdah._has_right(d.id, 'browse'))
+    order by d.name;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.list_handler_limits(queue text) IS 'the limits of concurrency and rates of a queue, or of all that the caller may browse, and how far they are used.';
+
 CREATE FUNCTION howdah.list_instances(after text DEFAULT NULL::text, max_rows integer DEFAULT NULL::integer) RETURNS TABLE(instance_id uuid, name text, state text, waits_for text, master boolean, holder boolean, workers bigint, consumers bigint, last_change bigint, unread bigint, missed bigint, host text, pid integer, version text, settings jsonb, registered_as text, quiesced_by text, started_at timestamp with time zone, silent_for interval)
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -26055,11 +26649,12 @@ begin
         limit max_attempts));
     -- No lease is longer than seven days. If a lease is extended, whoever hands its messages over records that again.
     delete from howdah.handed h where h.handed_at < howdah.now() - interval '192 hours';
+    perform howdah._forget_permits(max_attempts);
     return v_count;
 end
 $$;
 
-COMMENT ON FUNCTION howdah.maintain_attempts(lock_epoch bigint, max_attempts integer) IS 'delete attempts at messages that are gone.';
+COMMENT ON FUNCTION howdah.maintain_attempts(lock_epoch bigint, max_attempts integer) IS 'delete attempts at messages that are gone, and permits of transactions and leases that are over.';
 
 CREATE FUNCTION howdah.maintain_autocreated(lock_epoch bigint DEFAULT NULL::bigint) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -27914,7 +28509,8 @@ begin
     select d.id, d.kind, d.receiving_paused, d.receivers, d.failing, d.head, d.main_rank, d.dispose_at as most,
         d.journal_level <> 'off' as journaled, coalesce(pg_sequence_last_value(d.head), 0) as headed,
         pg_sequence_last_value(d.positions) - 64 - coalesce(pg_sequence_last_value(d.head), 0) as ahead,
-        pg_sequence_last_value(d.special) is null as plain, d.message_groups = 'transaction' as grouped,
+        pg_sequence_last_value(d.special) is null as plain, d.limited,
+        d.message_groups = 'transaction' and not d.limited as grouped,
         d.search, coalesce(pg_sequence_last_value(d.search), 0) as hint,
         howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as due,
         d.keep_bodies_ms is not null as keeps,
@@ -28023,9 +28619,15 @@ begin
             v_queue.plain);
         return;
     end if;
-    if v_queue.receiving_paused or v_queue.keeps then
+    if v_queue.receiving_paused or v_queue.keeps or v_queue.limited then
         perform howdah._refuse_paused(v_queue.id) where v_queue.receiving_paused;
-        return query select * from howdah._receive_keeping(v_queue.id, queue, max_messages, hold, selector, consumer);
+        if v_queue.limited then
+            return query select * from howdah._receive_limited(v_queue.id, queue, max_messages, hold, selector,
+                consumer);
+        else
+            return query select * from howdah._receive_keeping(v_queue.id, queue, max_messages, hold, selector,
+                consumer);
+        end if;
         return;
     end if;
     return query select * from howdah._receive_by_lane(v_queue.id, queue, max_messages - v_taken, hold, selector,
@@ -30600,7 +31202,7 @@ $$;
 
 COMMENT ON FUNCTION howdah.user_state(name text) IS 'what a role is to Howdah''s rules.';
 
-CREATE FUNCTION howdah.wait(queue text, INOUT since bigint DEFAULT NULL::bigint, OUT channel text, OUT payload text, OUT unsettled boolean) RETURNS record
+CREATE FUNCTION howdah.wait(queue text, INOUT since bigint DEFAULT NULL::bigint, OUT channel text, OUT payload text, OUT unsettled boolean, OUT limited_for interval) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
@@ -30627,12 +31229,15 @@ begin
     v_snapshot := pg_current_snapshot();
     v_next := pg_snapshot_xmax(v_snapshot)::text::bigint + greatest(age(pg_snapshot_xmax(v_snapshot)::xid), 0);
     since := coalesce(since, v_next);
+    if v_destination.limited then
+        limited_for := howdah._rate_opens_in(v_destination);
+    end if;
     channel := 'howdah';
     unsettled := pg_snapshot_xmin(v_snapshot)::text::bigint < since;
 end
 $$;
 
-COMMENT ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) IS 'ask senders to NOTIFY this queue''s consumers for two seconds.';
+COMMENT ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean, OUT limited_for interval) IS 'ask senders to NOTIFY this queue''s consumers for two seconds.';
 
 CREATE FUNCTION howdah.wait_many(queues text[], since bigint[] DEFAULT NULL::bigint[]) RETURNS TABLE(queue text, payload text, asked bigint, unsettled boolean, empty boolean)
     LANGUAGE sql SECURITY DEFINER
@@ -32891,6 +33496,35 @@ CREATE SEQUENCE howdah.lease_numbers
     NO MAXVALUE
     CACHE 1;
 
+CREATE TABLE howdah.leased_permits (
+    id bigint NOT NULL,
+    destination_id integer NOT NULL,
+    key uuid NOT NULL,
+    permit integer NOT NULL,
+    message_id bigint NOT NULL
+);
+
+COMMENT ON TABLE howdah.leased_permits IS 'Permits of messages that were held, and may have been put under a lease since. Rows are never updated.';
+
+COMMENT ON COLUMN howdah.leased_permits.id IS 'The newest row of a message counts.';
+
+COMMENT ON COLUMN howdah.leased_permits.destination_id IS 'The queue.';
+
+COMMENT ON COLUMN howdah.leased_permits.key IS 'MD5 of the key; all zeros: the limit of the queue itself.';
+
+COMMENT ON COLUMN howdah.leased_permits.permit IS 'Number of the permit, from 1 to the limit.';
+
+COMMENT ON COLUMN howdah.leased_permits.message_id IS 'The message; the permit is in use while it is leased.';
+
+ALTER TABLE howdah.leased_permits ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME howdah.leased_permits_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 ALTER TABLE howdah.link_arrivals ALTER COLUMN arrival_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME howdah.link_arrivals_arrival_id_seq
     START WITH 1
@@ -33125,6 +33759,23 @@ ALTER TABLE howdah.operator_acts ALTER COLUMN act_id ADD GENERATED ALWAYS AS IDE
     NO MAXVALUE
     CACHE 1
 );
+
+CREATE UNLOGGED TABLE howdah.permits_in_hand (
+    xid xid8 NOT NULL,
+    destination_id integer NOT NULL,
+    key uuid NOT NULL,
+    permit integer NOT NULL
+);
+
+COMMENT ON TABLE howdah.permits_in_hand IS 'Which permits a transaction has already, so that it takes none twice: its own advisory locks never refuse it. Only that transaction reads its rows.';
+
+COMMENT ON COLUMN howdah.permits_in_hand.xid IS 'The transaction that has it.';
+
+COMMENT ON COLUMN howdah.permits_in_hand.destination_id IS 'The queue.';
+
+COMMENT ON COLUMN howdah.permits_in_hand.key IS 'MD5 of the key; all zeros: the limit of the queue itself.';
+
+COMMENT ON COLUMN howdah.permits_in_hand.permit IS 'Number of the permit, from 1 to the limit.';
 
 ALTER TABLE howdah.poison_details ALTER COLUMN incident_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME howdah.poison_details_incident_id_seq
@@ -33815,6 +34466,9 @@ ALTER TABLE ONLY howdah.latches
 ALTER TABLE ONLY howdah.leased
     ADD CONSTRAINT pk_leased PRIMARY KEY (destination_id, rank, seq);
 
+ALTER TABLE ONLY howdah.leased_permits
+    ADD CONSTRAINT pk_leased_permits PRIMARY KEY (destination_id, key, permit, id);
+
 ALTER TABLE ONLY howdah.leases
     ADD CONSTRAINT pk_leases PRIMARY KEY (lease_id);
 
@@ -33875,6 +34529,9 @@ ALTER TABLE ONLY howdah.operator_acts
 ALTER TABLE ONLY howdah.parked
     ADD CONSTRAINT pk_parked PRIMARY KEY (destination_id, message_id);
 
+ALTER TABLE ONLY howdah.permits_in_hand
+    ADD CONSTRAINT pk_permits_in_hand PRIMARY KEY (xid, destination_id, key, permit);
+
 ALTER TABLE ONLY howdah.poison_details
     ADD CONSTRAINT pk_poison_details PRIMARY KEY (incident_id);
 
@@ -33883,6 +34540,9 @@ ALTER TABLE ONLY howdah.poison_log
 
 ALTER TABLE ONLY howdah.quarantines
     ADD CONSTRAINT pk_quarantines PRIMARY KEY (message_id, destination_id, stage);
+
+ALTER TABLE ONLY howdah.rate_cells
+    ADD CONSTRAINT pk_rate_cells PRIMARY KEY (destination_id, number);
 
 ALTER TABLE ONLY howdah.redactions
     ADD CONSTRAINT pk_redactions PRIMARY KEY (pattern, path);
@@ -34004,6 +34664,8 @@ CREATE INDEX ix_kept_messages_until ON ONLY howdah.kept_messages USING brin (kep
 CREATE INDEX ix_lanes_destination ON howdah.lanes USING btree (destination_id, rank, place);
 
 CREATE INDEX ix_last_values_changed_at ON howdah.last_values USING btree (changed_at);
+
+CREATE INDEX ix_leased_permits_message ON howdah.leased_permits USING btree (destination_id, message_id);
 
 CREATE INDEX ix_leases_destination_id ON howdah.leases USING btree (destination_id, rank, until);
 
@@ -34369,6 +35031,8 @@ REVOKE ALL ON FUNCTION howdah._check_rule_right(p_resource text, p_name text) FR
 
 REVOKE ALL ON FUNCTION howdah._check_schedule(p_once boolean, p_cron text, p_period interval, p_repeat integer, p_starts_at timestamp with time zone, p_ends_at timestamp with time zone, p_delay interval, p_name text, p_time_zone text, p_misfire_grace interval) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._check_snapshot_for_permits(p_queue howdah.destinations) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._check_subscription(p_topic text, p_name text, p_client_id text, p_shared boolean, p_durable boolean, p_no_local boolean, p_options jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_subscription_options(p_options jsonb) FROM PUBLIC;
@@ -34511,6 +35175,8 @@ REVOKE ALL ON FUNCTION howdah._dispose_evicted(p_destination howdah.destinations
 
 REVOKE ALL ON FUNCTION howdah._dispose_published(p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_rank smallint, p_is_text boolean, p_content_type text, p_body bytea, p_headers jsonb, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_nonpersistent boolean, p_reliability smallint, p_now timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._draw_rate(p_queue howdah.destinations, p_key text, p_want integer, OUT room integer, OUT by_key boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._draw_tickets(p_id integer, p_tickets regclass, p_shift integer, p_needed bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._drop_bodies(p_message_ids bigint[]) FROM PUBLIC;
@@ -34601,6 +35267,8 @@ REVOKE ALL ON FUNCTION howdah._find_run(p_stream record, p_after xid8, p_after_s
 
 REVOKE ALL ON FUNCTION howdah._fingerprint(p_class text, p_text text, p_sqlstate text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._fingerprint_of_key(p_key text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._fire(p_schedule howdah.schedules, p_at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._fire_due(p_schedule howdah.schedules, p_times timestamp with time zone[], p_next_at timestamp with time zone, p_error text) FROM PUBLIC;
@@ -34625,6 +35293,8 @@ REVOKE ALL ON FUNCTION howdah._forget_lease(p_lease howdah.leases) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._forget_moved() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._forget_permits(p_most integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._forget_selections() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._forget_values() FROM PUBLIC;
@@ -34640,6 +35310,8 @@ REVOKE ALL ON FUNCTION howdah._free_between(p_lane howdah.lanes, p_after bigint,
 REVOKE ALL ON FUNCTION howdah._free_temporary() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._from_microseconds(p_microseconds bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._full_keys(p_queue howdah.destinations, p_known text[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._function_fault(p_name text, p_owner text, p_kind text) FROM PUBLIC;
 
@@ -34732,6 +35404,8 @@ REVOKE ALL ON FUNCTION howdah._is_held_up(p_destination_id integer, p_now timest
 REVOKE ALL ON FUNCTION howdah._is_large(p_bytes integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._is_leased(p_destination_id integer, p_message_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._is_limited_by_key(p_destination howdah.destinations) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._is_listed(p_lane howdah.lanes, p_walk howdah.walk) FROM PUBLIC;
 
@@ -34832,6 +35506,8 @@ REVOKE ALL ON FUNCTION howdah._lease_published(p_destination howdah.destinations
 REVOKE ALL ON FUNCTION howdah._lease_rest(p_destination_id integer, p_name text, p_rank smallint, p_lease bigint, p_until timestamp with time zone, p_seqs bigint[], p_locked boolean, p_now timestamp with time zone, p_limit integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lease_until(p_duration interval) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._leased_permits(p_id integer, p_key uuid) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._leave_topics(p_queue_id integer) FROM PUBLIC;
 
@@ -34944,6 +35620,8 @@ REVOKE ALL ON FUNCTION howdah._lose_nonpersistent(p_all boolean, p_reason text) 
 REVOKE ALL ON FUNCTION howdah._lose_unread(p_all boolean, p_reason text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._maintain_kept() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._make_rate_cells(p_destination howdah.destinations) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer, p_level smallint) FROM PUBLIC;
 
@@ -35089,6 +35767,8 @@ REVOKE ALL ON FUNCTION howdah._parked_of_lease(p_destination_id integer, p_lease
 
 REVOKE ALL ON FUNCTION howdah._parks_waiting(p_queue howdah.destinations, p_now timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._parse_rate(p_rate text, OUT burst bigint, OUT spacing bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._parse_rules(p_text text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._parse_size(p_size text) FROM PUBLIC;
@@ -35100,6 +35780,14 @@ REVOKE ALL ON FUNCTION howdah._pass_stream(p_stream record, p_rest boolean, p_fr
 REVOKE ALL ON FUNCTION howdah._path_parts(p_path text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._pause_destinations() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._permit_base(p_id integer, p_key uuid) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._permit_key(p_key text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._permit_messages(p_queue howdah.destinations, p_messages howdah.message[], p_hold boolean, OUT room integer, OUT by_key boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._permit_room(p_queue howdah.destinations, p_key text, p_want integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._persistent_0(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) FROM PUBLIC;
 
@@ -35137,6 +35825,12 @@ REVOKE ALL ON FUNCTION howdah._queue_for_look_up(p_queue text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._queue_metrics(p_ids integer[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._rate_cell(p_queue howdah.destinations, p_key text, p_now bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._rate_left(p_rate text, p_cell howdah.rate_cells, p_since bigint, p_now bigint, OUT spent bigint, OUT room bigint, OUT ahead boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._rate_opens_in(p_queue howdah.destinations) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._read_claimed(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_topic text, p_name text, p_xids xid8[], p_seqs bigint[], p_upto pg_snapshot, p_now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._read_failure(p_failure jsonb, OUT message_id bigint, OUT error_text text, OUT error_class text, OUT sqlstate text, OUT traceback text, OUT duration_ms integer, OUT worker text, OUT failure_key uuid, OUT details jsonb, OUT priority integer, OUT "position" bigint, OUT stage smallint, OUT delay_ms numeric, OUT conversation_id uuid, OUT message_group text, OUT reject boolean) FROM PUBLIC;
@@ -35145,9 +35839,11 @@ REVOKE ALL ON FUNCTION howdah._read_published(p_destination howdah.destinations,
 
 REVOKE ALL ON FUNCTION howdah._receive_any(p_pattern text, p_want integer, p_hold boolean, p_selector text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._receive_by_lane(p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint, p_taken boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._receive_by_lane(p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint, p_taken boolean, p_share text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._receive_keeping(p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._receive_limited(p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._receive_noting(p_queue text, p_max_messages integer, p_hold boolean, p_selector text, p_consumer bigint) FROM PUBLIC;
 
@@ -35485,7 +36181,7 @@ REVOKE ALL ON FUNCTION howdah._take_body(p_message_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_drawn(p_destination_id integer, p_rank smallint, p_name text, p_positions bigint[], p_now timestamp with time zone, p_failed boolean, p_journaled boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._take_found(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._take_found(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone, p_permitted boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_lease(p_destination howdah.destinations, p_held howdah.message[], p_lease bigint, p_until timestamp with time zone) FROM PUBLIC;
 
@@ -35494,6 +36190,10 @@ REVOKE ALL ON FUNCTION howdah._take_listed(p_lane howdah.lanes, p_walk howdah.wa
 REVOKE ALL ON FUNCTION howdah._take_named(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_one_of_group(p_id integer, p_rank smallint, p_head regclass, p_headed bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._take_permits(p_id integer, p_key text, p_most integer, p_want integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._take_permitted(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_these(p_destination howdah.destinations, p_message_ids bigint[], p_act text) FROM PUBLIC;
 
@@ -36118,6 +36818,12 @@ GRANT ALL ON FUNCTION howdah.list_groups(queue text, max_groups integer) TO howd
 GRANT ALL ON FUNCTION howdah.list_groups(queue text, max_groups integer) TO howdah_auditor;
 GRANT ALL ON FUNCTION howdah.list_groups(queue text, max_groups integer) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.list_groups(queue text, max_groups integer) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.list_handler_limits(queue text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_handler_limits(queue text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_handler_limits(queue text) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.list_handler_limits(queue text) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.list_handler_limits(queue text) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.list_instances(after text, max_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_instances(after text, max_rows integer) TO howdah_admin;
@@ -36811,9 +37517,9 @@ REVOKE ALL ON FUNCTION howdah.user_state(name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.user_state(name text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.user_state(name text) TO howdah_auditor;
 
-REVOKE ALL ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) TO howdah_consumer;
+REVOKE ALL ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean, OUT limited_for interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean, OUT limited_for interval) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean, OUT limited_for interval) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.wait_many(queues text[], since bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.wait_many(queues text[], since bigint[]) TO howdah_admin;

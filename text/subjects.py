@@ -68,6 +68,14 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
         "deduplication_window_ms",
         "keep_results_ms",
     ),
+    "Handlers": (
+        "max_concurrent",
+        "rate_limit",
+        "limit_key",
+        "max_concurrent_per_key",
+        "rate_limit_per_key",
+        "rate_keys",
+    ),
     "Limits": ("max_message_bytes", "message_limit", "byte_limit", "limit_behaviour", "send_timeout_ms"),
 }
 OTHERS = "Others"

@@ -26,7 +26,7 @@ class AliasOptions(TypedDict, total=False):
 
 
 class QueueOptions(TypedDict, total=False):
-    """Options of a queue; docs/poison.md and docs/limits.md explain them."""
+    """Options of a queue; docs/poison.md, docs/limits.md and docs/handler-limits.md explain them."""
 
     preset: Literal["howdah", "websphere", "websphere_mq", "service_broker", "activemq", "sun_mq"]
     max_failed_deliveries: int
@@ -84,6 +84,12 @@ class QueueOptions(TypedDict, total=False):
     last_value_key: str | None
     message_groups: Literal["none", "transaction", "sticky"]
     delivery_policy: Literal["shared", "single", "failover", "round_robin"]
+    max_concurrent: int | None
+    rate_limit: str | None
+    limit_key: str | None
+    max_concurrent_per_key: int | None
+    rate_limit_per_key: str | None
+    rate_keys: int
 
 
 class SubscriptionOptions(QueueOptions, total=False):

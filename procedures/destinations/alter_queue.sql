@@ -60,6 +60,9 @@ begin
         discard_with_sender = v_new.discard_with_sender, stamp_user = v_new.stamp_user,
         keep_bodies_ms = v_new.keep_bodies_ms, last_value_key = v_new.last_value_key,
         message_groups = v_new.message_groups, delivery_policy = v_new.delivery_policy,
+        limited = v_new.limited, max_concurrent = v_new.max_concurrent, rate_limit = v_new.rate_limit,
+        limit_key = v_new.limit_key, max_concurrent_per_key = v_new.max_concurrent_per_key,
+        rate_limit_per_key = v_new.rate_limit_per_key, rate_keys = v_new.rate_keys,
         groups_at = case when (v_new.message_groups, v_new.delivery_policy) = (d.message_groups, d.delivery_policy)
             then d.groups_at else howdah.now() end,
         main_rank = case when v_new.persistent = d.persistent then d.main_rank

@@ -20,6 +20,7 @@ NO_EFFECT = {
     *("default_options", "engine_options", "presets", "queue_options", "topic_options", "set_storage", "grant_queue"),
     *("revoke_queue", "may_browse", "my_rights"),
     *("list_acts", "list_archive_runs", "list_audits", "list_bridges", "list_consumers", "list_delayed", "list_grants"),
+    *("list_handler_limits",),
     *("list_leases", "list_listeners", "list_poison", "list_policies", "list_queues", "list_schedules", "list_storage"),
     *("list_subscriptions", "list_topics", "list_transactions", "list_workers", "incidents", "last_acked_id"),
     *("poison_causes", "poison_message", "queue_stats", "resource_state", "topic_history", "metrics"),

@@ -517,6 +517,26 @@ def links(e: Engine) -> None:
 
 
 @feature
+def imports(e: Engine) -> None:
+    """Messages of another system: stored, taken back, passed for a subscription, and forgotten on record."""
+    e.queue("came")
+    e.rows("""select howdah.create_topic('came.topic', '{"journal_level": "full"}')""")
+    e.rows("select howdah.begin_import('elsewhere'), howdah.hold_import('elsewhere', 'came')")
+    full = '{"journal_level": "full"}'
+    e.rows("select howdah.subscribe('came.topic', 'reader', 'came', options => %s)", full)
+    messages = json.dumps([{"key": f"k{n}", "message_id": n, "text": "x", "content_type": "a/b"} for n in range(3)])
+    for queue in ("came", "came.topic"):
+        e.rows("select * from howdah.import_messages('elsewhere', %s, %s)", queue, messages)
+    assert len(e.rows("select key from howdah.list_imported('elsewhere', 'came')")) == 3
+    assert e.one("select howdah.withdraw_imported('elsewhere', 'came', '{k0}')") == 1
+    assert e.one("select howdah.read_imported('elsewhere', 'came.topic', 'came.topic:came:reader', '{k0,k1}')") == 2
+    e.rows("select howdah.finish_import('elsewhere')")
+    assert (len(e.receive("came", 9)), len(e.receive("came.topic:came:reader", 9))) == (2, 1)
+    e.rows("select howdah.begin_import('again'), howdah.forget_import('again')")
+    assert len(e.rows("select source from howdah.list_imports()")) == 1
+
+
+@feature
 def states_of_the_engine(e: Engine) -> None:
     """A stop loses what is not persistent, once it is resumed."""
     e.queue("halted")

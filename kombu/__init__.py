@@ -1,0 +1,17 @@
+"""Howdah as a broker of Celery, and of whatever else uses kombu: ``broker_transport = "howdah.kombu:Transport"``.
+
+``transport`` waits and delivers, ``channel`` has AMQP's verbs, ``places`` says where AMQP's queues lie in Howdah,
+``leases`` keeps what a worker has in hand, ``envelope`` translates messages and ``server`` runs the calls.
+"""
+
+from __future__ import annotations
+
+from kombu.transport import TRANSPORT_ALIASES
+
+from .server import using
+from .transport import Transport
+
+__all__ = ["Transport", "using"]
+
+# kombu goes by the scheme of the URL when it switches to another broker of a list.
+TRANSPORT_ALIASES.setdefault("howdah", "howdah.kombu:Transport")

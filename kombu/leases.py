@@ -1,0 +1,216 @@
+"""What a worker has in hand: renewed while it lives, acknowledged together, given back at its end."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import groupby
+
+from ..engine.calls import Call, scalar
+from ..engine.calls.call import interval, invoke
+from ..engine.errors import HowdahError, LeaseLost, NoSuchQueue
+from .server import Server
+
+log = logging.getLogger("howdah.kombu")
+
+LOOK_EVERY = 0.5
+"""Seconds until an acknowledgement is made that the event loop did not come to, as while a worker stops."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Held:
+    """One message under a lease."""
+
+    queue: str
+    lease: int
+    message_id: int
+
+
+class Leases:
+    """All leases of one connection of kombu. Acknowledgements come from any thread."""
+
+    def __init__(self, server: Server, duration: float, *, at_once: Callable[[], bool]) -> None:
+        """duration: seconds of a lease. at_once: whether nobody will call ``flush`` soon."""
+        self._server = server
+        self._duration = duration
+        self._at_once = at_once
+        self._held: dict[tuple[str, int], set[int]] = {}
+        self._acked: list[Held] = []
+        self._since = 0.0
+        self._lost: set[tuple[str, int]] = set()
+        self._lock = threading.RLock()
+        self._flushing = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._stopped = threading.Event()
+        self._then: Callable[[], None] | None = None
+
+    def add(self, queue: str, lease: int, message_ids: Iterable[int]) -> None:
+        """Renew a lease from now on."""
+        with self._lock:
+            self._held[queue, lease] = set(message_ids)
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._keep, name="howdah-kombu-leases", daemon=True)
+                self._thread.start()
+
+    def ack(self, held: Held) -> None:
+        """Acknowledge a message with the others of this moment."""
+        with self._lock:
+            if not self._acked:
+                self._since = time.monotonic()
+            self._acked.append(held)
+        if self._at_once():
+            self.flush()
+
+    def flush(self) -> int:
+        """Make the acknowledgements that have come together; how many there were."""
+        with self._flushing:
+            with self._lock:
+                acked, self._acked = self._acked, []
+            if not acked:
+                return 0
+            try:
+                self._acknowledge(acked)
+            except LeaseLost:
+                self._one_by_one(acked)
+            except Exception:
+                with self._lock:
+                    self._acked[:0] = acked
+                raise
+            self._forget(acked)
+        return len(acked)
+
+    def reject(self, held: Held, *, requeue: bool) -> None:
+        """Give a message back as failed: the queue's policy says when it comes again. Without requeue it is dead."""
+        # An acknowledgement of the same lease comes first: the lease may end with this call.
+        self.flush()
+        call = _of(
+            held.queue, held.lease, [held.message_id], "nack",
+            error_text=("text", "the worker rejected it"), error_class=("text", "Rejected"),
+            reject=("boolean", not requeue),
+        )  # fmt: skip
+        try:
+            self._server.run(call)
+        except LeaseLost as error:
+            log.warning("message %s of %s cannot be rejected: %s", held.message_id, held.queue, error)
+        self._forget([held])
+
+    def release(self, held: Sequence[Held]) -> None:
+        """Give messages back that nobody has handled, and blame nobody."""
+        self.flush()
+        for (queue, lease), some in groupby(sorted(held), lambda one: (one.queue, one.lease)):
+            with suppress(LeaseLost):
+                self._server.run(_of(queue, lease, [one.message_id for one in some], "release"))
+        self._forget(held)
+
+    def close(self, then: Callable[[], None]) -> None:
+        """Go on only until what still runs is acknowledged, and call ``then``: the connection is closed."""
+        with self._lock:
+            self._at_once = lambda: True
+            self._then = then
+            left = bool(self._held or self._acked) and self._thread is not None and self._thread.is_alive()
+        if not left:
+            self._stopped.set()
+            then()
+
+    def _acknowledge(self, acked: list[Held]) -> None:
+        (queue, lease), rest = (acked[0].queue, acked[0].lease), acked[1:]
+        if all((one.queue, one.lease) == (queue, lease) for one in rest):
+            ids = {one.message_id for one in acked}
+            with self._lock:
+                whole = self._held.get((queue, lease)) == ids
+            self._server.run(_of(queue, lease, None if whole else sorted(ids), "ack"))
+            return
+        self._server.run(
+            scalar(
+                "ack_many",
+                queues=("text[]", [one.queue for one in acked]),
+                leases=("bigint[]", [one.lease for one in acked]),
+                message_ids=("bigint[]", [one.message_id for one in acked]),
+            )
+        )
+
+    def _one_by_one(self, acked: list[Held]) -> None:
+        for one in acked:
+            try:
+                self._server.run(_of(one.queue, one.lease, [one.message_id], "ack"))
+            except LeaseLost as error:
+                log.warning(
+                    "message %s of %s was acknowledged too late, and may run again: %s",
+                    one.message_id, one.queue, error,
+                )  # fmt: skip
+
+    def _forget(self, held: Iterable[Held]) -> None:
+        with self._lock:
+            for one in held:
+                left = self._held.get((one.queue, one.lease))
+                if left is not None:
+                    left.discard(one.message_id)
+                    if not left:
+                        del self._held[one.queue, one.lease]
+                        self._lost.discard((one.queue, one.lease))
+
+    def _keep(self) -> None:
+        """Renew three times as often as leases run out. A server that cannot be reached is tried again."""
+        every, last = self._duration / 3, time.monotonic()
+        while not self._stopped.wait(min(LOOK_EVERY, every)):
+            now = time.monotonic()
+            with self._lock:
+                late = bool(self._acked) and now - self._since > LOOK_EVERY
+            try:
+                if late:
+                    self.flush()
+                if now - last >= every:
+                    last = now
+                    self._renew()
+            except (HowdahError, OSError) as error:
+                log.warning("leases could not be renewed: %s", error)
+            with self._lock:
+                ended = self._then is not None and not self._held and not self._acked
+            if ended and self._then is not None:
+                self._stopped.set()
+                self._then()
+
+    def _renew(self) -> None:
+        with self._lock:
+            leases = [lease for lease in self._held if lease not in self._lost]
+        if not leases:
+            return
+        try:
+            there = self._server.run(self._renewal(leases))
+        except NoSuchQueue:  # one was dropped, which is no reason to lose the others
+            there = set()
+            for one in leases:
+                with suppress(NoSuchQueue):
+                    alone = self._server.run(self._renewal([one]))
+                    there.update(alone)
+        with self._lock:
+            waiting = {(one.queue, one.lease) for one in self._acked}
+            gone = [each for each in leases if each[1] not in there and each in self._held and each not in waiting]
+            self._lost.update(gone)
+        for queue, lease in gone:
+            log.warning("lease %s of %s has run out: its messages may run a second time", lease, queue)
+
+    def _renewal(self, leases: list[tuple[str, int]]) -> Call[set[int]]:
+        invocation, arguments = invoke(
+            "renew_leases",
+            {
+                "queues": ("text[]", [queue for queue, _ in leases]),
+                "leases": ("bigint[]", [lease for _, lease in leases]),
+                "duration": ("interval", interval("duration", self._duration)),
+            },
+            {},
+        )
+        return Call(f"select * from {invocation}", arguments, lambda rows: {row[0] for row in rows})
+
+
+def _of(queue: str, lease: int, ids: list[int] | None, function: str, **more: tuple[str, object]) -> Call[object]:
+    invocation, arguments = invoke(
+        function,
+        {"queue": ("text", queue), "lease": ("bigint", lease)},
+        {"message_ids": ("bigint[]", ids), **more},
+    )
+    return Call(f"select * from {invocation}", arguments, lambda rows: None)

@@ -1,0 +1,237 @@
+"""The transport: when a connection looks for messages, in an event loop or without one."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import time
+from contextlib import suppress
+from typing import Any
+from urllib.parse import quote
+
+from kombu.transport import virtual
+
+from ..engine.database.waiting import Asks, Idle
+from ..engine.database.waking import Waking
+from ..engine.errors import CannotConnect, ConnectionLost, HowdahError, NoSuchQueue
+from ..text.dsn import shown
+from .catalogue import Catalogue
+from .channel import MOST, Channel
+from .exchanges import Replies
+from .leases import Leases
+from .server import Server
+
+log = logging.getLogger("howdah.kombu")
+
+LEASE_SECONDS = 60.0
+"""How long after a worker's death its messages come back."""
+SOON = 0.001
+PASSING_EVERY = 0.1
+
+_replies: dict[str, Replies] = {}
+"""Of each database. The connections of a process share it: commands and their answers go over different ones."""
+
+
+class Transport(virtual.Transport):  # type: ignore[misc]
+    """kombu's connection to a database with Howdah."""
+
+    Channel = Channel
+    can_parse_url = True
+    default_port = 5432
+    driver_type = "howdah"
+    driver_name = "psycopg"
+    connection_errors = (*virtual.Transport.connection_errors, ConnectionLost, CannotConnect)
+    channel_errors = (*virtual.Transport.channel_errors, HowdahError)
+    recoverable_connection_errors = connection_errors
+    recoverable_channel_errors = ()
+    implements = virtual.Transport.implements.extend(
+        asynchronous=True, exchange_type=frozenset(["direct", "topic", "fanout"])
+    )
+
+    def __init__(self, client: Any, **options: Any) -> None:
+        """client: kombu's Connection, with the URL and the options."""
+        super().__init__(client, **options)
+        given = client.transport_options
+        self.lease_seconds = float(given.get("lease_seconds", LEASE_SECONDS))
+        self.server = Server(_url(client), client.connect_timeout)
+        self.replies = _replies.setdefault(self.server.dsn, Replies())
+        self.places = Catalogue(self.server, self.replies, dict(given.get("queue_options") or {}))
+        self.leases = Leases(self.server, self.lease_seconds, at_once=lambda: self._loop is None)
+        self._loop: Any = None
+        self._timer: Any = None
+        self._bell: tuple[socket.socket, socket.socket] | None = None
+        self._waking: Waking | None = None
+        self._asks = Asks()
+        self._full = False
+        self._passing_at = 0.0
+        self._idle: Idle | None = None
+
+    # connections
+
+    def establish_connection(self) -> Transport:
+        """Connect. Raises CannotConnect."""
+        self.server.connect()
+        connection: Transport = super().establish_connection()
+        return connection
+
+    def close_connection(self, connection: Any) -> None:
+        """Give back what is in hand, and end the session."""
+        self.unregister_from_event_loop(connection, self._loop)
+        super().close_connection(connection)
+        self.places.close()
+        if self._idle is not None:
+            self._idle.reset()
+            self._idle = None
+        if self._waking is not None:
+            self._waking.release()
+            self._waking = None
+        if self._bell is not None:
+            for end in self._bell:
+                end.close()
+            self._bell = None
+        self.leases.close(self.server.close)
+
+    def as_uri(self, uri: str, include_password: bool = False, mask: str = "**") -> str:
+        """Where it connects to, for logs."""
+        return uri if include_password else f"howdah: {shown(self.server.dsn)}"
+
+    # waiting without an event loop
+
+    def drain_events(self, connection: Any, timeout: float | None = None, **options: Any) -> None:
+        """Deliver one message. Raises TimeoutError, as sockets do."""
+        self.leases.flush()
+        idle = self._idling(timeout)
+        while not any(channel.deliver() for channel in list(self.channels)):
+            self._ask(idle)
+            if self._fetch(1):
+                idle.found()
+                continue
+            pause = idle.pause()
+            if pause is None:
+                raise TimeoutError("no message came")
+            self._sleep(pause)
+        idle.reset()
+
+    def _sleep(self, seconds: float) -> None:
+        bell, _ = self._ringing()
+        bell.settimeout(max(seconds, SOON))
+        with suppress(TimeoutError, BlockingIOError):
+            bell.recv(4096)
+
+    # waiting in the event loop of a worker
+
+    def register_with_event_loop(self, connection: Any, loop: Any) -> None:
+        """Look for messages whenever there may be some, from now on."""
+        self._loop = loop
+        bell, _ = self._ringing()
+        bell.setblocking(False)
+        loop.add_reader(bell, self._rung)
+        loop.on_tick.add(self._tick)
+        self._idle = self._idling(None)
+        self._look()
+
+    def unregister_from_event_loop(self, connection: Any, loop: Any) -> None:
+        """Look no more."""
+        if self._loop is None:
+            return
+        self._loop.on_tick.discard(self._tick)
+        if self._bell is not None:
+            with suppress(Exception):  # a loop that was reset knows it no more
+                self._loop.remove_reader(self._bell[0])
+        if self._timer is not None:
+            self._timer.cancel()
+        self._loop = self._timer = None
+
+    def hurry(self) -> None:
+        """Look at once: there is a new consumer, or room for more."""
+        if self._loop is not None:
+            self._ring()
+
+    def _tick(self) -> None:
+        if self.leases.flush() and self._full:
+            self._ring()
+
+    def _rung(self) -> None:
+        self._passing_at = 0.0
+        if self._bell is not None:
+            with suppress(BlockingIOError):
+                self._bell[0].recv(4096)
+        if self._timer is not None:
+            self._timer.cancel()
+        self._look()
+
+    def _look(self) -> None:
+        self._timer = None
+        if self._loop is None or self._idle is None:
+            return
+        self._ask(self._idle)
+        if self._receive():
+            self._idle.found()
+            pause: float | None = SOON
+        else:
+            pause = self._idle.pause()
+        if self._loop is not None:  # a message may have been the command to stop
+            self._timer = self._loop.call_later(pause, self._look)
+
+    def _receive(self) -> int:
+        """Fetch and deliver. Commands and events are looked for less often than tasks, unless somebody rang."""
+        passing = time.monotonic() - self._passing_at >= PASSING_EVERY
+        if passing:
+            self._passing_at = time.monotonic()
+        count = 0
+        for channel in list(self.channels):
+            count += channel.fetch(MOST, passing=passing)
+            while channel.deliver():
+                pass
+        self._full = any(channel.full for channel in self.channels)
+        return count
+
+    # both
+
+    def _fetch(self, most: int) -> int:
+        count = 0
+        for channel in list(self.channels):
+            count += channel.fetch(most)
+            if count and most == 1:
+                break
+        return count
+
+    def _ask(self, idle: Idle) -> None:
+        for channel in list(self.channels):
+            for queue in channel.wanted:
+                place = self.places.target(queue)
+                call = idle.ask(self.places.make(place))
+                if call is not None and place.howdah is not None:
+                    with suppress(NoSuchQueue):
+                        idle.asked(place.howdah, self.server.run(call))
+
+    def _idling(self, timeout: float | None) -> Idle:
+        if self._waking is None:
+            self._waking = Waking.of(self.server.dsn)
+        return Idle(self._waking, self._ring, timeout, self._asks)
+
+    def _ringing(self) -> tuple[socket.socket, socket.socket]:
+        if self._bell is None:
+            self._bell = socket.socketpair()
+            self._bell[1].setblocking(False)
+        return self._bell
+
+    def _ring(self) -> None:
+        """End the sleep, from any thread."""
+        bell = self._bell
+        if bell is not None:
+            with suppress(OSError):  # full: it rings already; or closed
+                bell[1].send(b"!")
+
+
+def _url(client: Any) -> str:
+    """The URL of a connection. kombu has taken it apart where it switched between several."""
+    given = client.hostname or ""
+    if "://" in given:
+        return str(given)
+    user = quote(client.userid or "", safe="")
+    secret = f":{quote(client.password, safe='')}" if client.password else ""
+    port = f":{client.port}" if client.port else ""
+    who = f"{user}{secret}@" if user else ""
+    database = quote(client.virtual_host if client.virtual_host not in (None, "/") else "", safe="")
+    return f"howdah://{who}{given}{port}/{database}"

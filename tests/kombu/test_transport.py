@@ -1,0 +1,343 @@
+"""What the transport makes of kombu's and Celery's messages, in the database."""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+import sqlalchemy
+from celery import Celery
+from celery_support import application, broker, url
+from kombu import Connection, Consumer, Exchange, Producer, Queue
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict
+from sqlalchemy import orm
+from support import Clock, Connect, Db, column, one, wait_until
+
+from howdah.engine.errors import HowdahError, IllegalState, NoSuchQueue, QueueFull
+from howdah.kombu import using
+from howdah.kombu.places import matches, queue_name, selector
+
+
+@pytest.fixture
+def connection(dsn: str) -> Iterator[Connection]:
+    with broker(dsn) as opened:
+        yield opened
+
+
+@pytest.fixture
+def app(dsn: str) -> Iterator[Celery]:
+    """Sends tasks to a queue that is there."""
+    with application(dsn) as made:
+        yield made
+
+
+def bodies(db: Db, queue: str) -> list[str]:
+    return column(db, "select body from howdah.browse(%s)", [queue])
+
+
+def received(connection: Connection, *queues: Queue, count: int, no_ack: bool = True) -> list[Any]:
+    """The next messages' bodies."""
+    found: list[Any] = []
+    with Consumer(connection, queues, callbacks=[lambda body, _: found.append(body)], no_ack=no_ack):
+        while len(found) < count:
+            connection.drain_events(timeout=10)
+    return found
+
+
+def test_a_message_is_sent_received_and_acknowledged(connection: Connection, db: Db) -> None:
+    with connection.SimpleQueue("orders") as queue:
+        queue.put({"number": 1}, headers={"who": "tom"}, priority=7)
+        assert bodies(db, "orders") == ['{"number": 1}']
+        message = queue.get(timeout=5)
+        assert (message.payload, message.headers) == ({"number": 1}, {"who": "tom"})
+        assert (message.properties["priority"], message.delivery_info["redelivered"]) == (7, False)
+        assert one(db, "select messages from howdah.list_leases('orders')") == 1
+        message.ack()
+    assert one(db, "select count(*) from howdah.list_leases('orders')") == 0
+    assert one(db, "select consumed from howdah.queue_stats('orders')") == 1
+
+
+@pytest.mark.parametrize("serializer", ["json", "pickle", "yaml"])
+@pytest.mark.parametrize("compression", [None, "zlib"])
+def test_each_kind_of_body_comes_as_it_was_sent(connection: Connection, serializer: str, compression: str) -> None:
+    sent = {"text": "naïve \0 \U0001f418", "list": [1, 2.5, None], "": {"": []}}
+    with connection.SimpleQueue("orders", accept=[serializer]) as queue:
+        queue.put(sent, serializer=serializer, compression=compression)
+        assert queue.get(timeout=5).payload == sent
+
+
+def test_a_task_with_an_eta_waits_in_the_database_for_hours(app: Celery, clock: Clock, db: Db, dsn: str) -> None:
+    app.send_task("shop.brew", ("mocha",), countdown=7200)
+    (due,) = column(db, "select due_at from howdah.audit_messages where state = 'parked'")
+    assert timedelta(seconds=7199) < due - clock.now < timedelta(seconds=7201)
+    with broker(dsn) as connection:
+        queue = connection.SimpleQueue("celery")
+        clock.advance(7190)
+        with pytest.raises(queue.Empty):
+            queue.get(block=False)
+        clock.advance(11)
+        message = queue.get(timeout=5)
+        # The worker's clock says that there are two hours left. The database has decided.
+        assert (message.headers["task"], message.headers["eta"]) == ("shop.brew", None)
+        message.ack()
+
+
+def test_an_eta_that_the_database_did_not_wait_for_is_left_to_the_worker(connection: Connection, db: Db) -> None:
+    queue = connection.SimpleQueue("celery")
+    db.execute("select howdah.send('celery', '[]'::jsonb, headers => '{\"eta\": \"2099-01-01T00:00:00+00:00\"}')")
+    message = queue.get(timeout=5)
+    assert message.headers["eta"] == "2099-01-01T00:00:00+00:00"
+
+
+def test_higher_priorities_come_first(app: Celery, connection: Connection) -> None:
+    for priority in (None, 3, 9, 0):
+        app.send_task("shop.brew", (priority,), priority=priority)
+    queue = connection.SimpleQueue("celery")
+    assert [queue.get(timeout=5).payload[0] for _ in range(4)] == [[9], [3], [None], [0]]
+
+
+def test_a_task_expires_in_the_database(app: Celery, connection: Connection, clock: Clock, db: Db) -> None:
+    app.send_task("shop.brew", expires=60)
+    app.send_task("shop.brew", expires=600)
+    clock.advance(61)
+    queue = connection.SimpleQueue("celery")
+    queue.get(timeout=5).ack()
+    with pytest.raises(queue.Empty):
+        queue.get(block=False)
+    assert one(db, "select (consumed, expired) = (1, 1) from howdah.queue_stats('celery')")
+
+
+def test_a_rejected_message_fails_until_the_limit_and_one_that_is_not_requeued_is_dead_at_once(
+    dsn: str, db: Db
+) -> None:
+    with broker(dsn, queue_options={"max_failed_deliveries": 2}) as connection:
+        queue = connection.SimpleQueue("orders")
+        queue.put("a")
+        queue.put("b")
+        first, second = queue.get(timeout=5), queue.get(timeout=5)
+        second.reject()
+        first.requeue()
+        again = queue.get(timeout=5)
+        assert (again.payload, again.delivery_info["redelivered"]) == ("a", True)
+        again.requeue()
+        with pytest.raises(queue.Empty):
+            queue.get(block=False)
+    assert sorted(bodies(db, "_SYSTEM.Exception.Destination.howdah")) == ["a", "b"]
+
+
+def test_a_closed_connection_gives_back_what_it_held_and_blames_nobody(connection: Connection, db: Db) -> None:
+    queue = connection.SimpleQueue("orders")
+    for number in range(5):
+        queue.put(number)
+    queue.get(timeout=5)
+    connection.close()
+    assert one(db, "select count(*) from howdah.list_leases('orders')") == 0
+    assert (
+        column(db, "select delivery_count from howdah.browse('orders')") == [0] * 5
+        or column(db, "select redelivered from howdah.browse('orders')") == [False] * 5
+    )
+
+
+def test_a_late_acknowledgement_fails_and_is_logged(
+    dsn: str, db: Db, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    with broker(dsn) as connection, caplog.at_level(logging.WARNING, "howdah.kombu"):
+        queue = connection.SimpleQueue("orders")
+        queue.put("once")
+        message = queue.get(timeout=5)
+        clock.advance(61)
+        assert column(db, "select body from howdah.lease('orders')") != []
+        message.ack()
+    assert "acknowledged too late" in caplog.text
+    assert one(db, "select messages from howdah.list_leases('orders')") == 1
+
+
+def test_a_lost_session_costs_no_lease(connection: Connection, db: Db) -> None:
+    queue = connection.SimpleQueue("orders")
+    queue.put("a")
+    message = queue.get(timeout=5)
+    db.execute("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'howdah kombu'")
+    message.ack()
+    assert one(db, "select consumed from howdah.queue_stats('orders')") == 1
+
+
+def test_topics_and_fanouts_reach_every_queue_bound_in_any_process(dsn: str) -> None:
+    news, all_news = Exchange("news", "topic"), Exchange("all", "fanout", durable=False)
+    weather = Queue("weather", news, "weather.*", auto_delete=True)
+    kept = Queue("kept", news, "#.storm")
+    everything = Queue("everything", all_news, auto_delete=True, exclusive=True)
+    with broker(dsn) as first, broker(dsn) as second, broker(dsn) as sender:
+        found: list[tuple[str, str]] = []
+        consumers = [
+            Consumer(at, [queue], no_ack=True, callbacks=[lambda body, _, name=queue.name: found.append((name, body))])
+            for at, queue in ((first, weather), (second, everything), (second, kept))
+        ]
+        for consumer in consumers:
+            consumer.consume()
+        producer = Producer(sender)
+        for key in ("weather.sun", "weather.sun.hot", "weather.storm", "sea.storm", "storm", "stormy"):
+            producer.publish(key, exchange=news, routing_key=key, declare=[news], serializer="json")
+        producer.publish("hello", exchange=all_news, routing_key="", declare=[all_news], serializer="json")
+
+        def drained() -> bool:
+            for at in (first, second):
+                with suppress(TimeoutError):
+                    at.drain_events(timeout=0.05)
+            return len(found) >= 6
+
+        wait_until(drained)
+        assert sorted(found) == sorted(
+            [("weather", "weather.sun"), ("weather", "weather.storm"), ("everything", "hello")]
+            + [("kept", key) for key in ("weather.storm", "sea.storm", "storm")]
+        )
+
+
+@pytest.mark.parametrize(
+    ("pattern", "key", "fits"),
+    [
+        ("a.b", "a.b", True), ("a.b", "a.c", False), ("a.*", "a.b", True), ("a.*", "a", False), ("a.*", "a.b.c", False),
+        ("a.#", "a", True), ("a.#", "a.b.c", True), ("a.#", "ab", False), ("#", "", True), ("#", "a.b", True),
+        ("#.c", "c", True), ("#.c", "a.b.c", True), ("#.c", "abc", False), ("*.b.#", "a.b", True), ("*", "a", True),
+        ("a.#.z", "a.z", True), ("a.#.z", "a.b.c.z", True), ("a%.*", "ab.c", False), ("a_.b", "ax.b", False),
+    ],
+)  # fmt: skip
+def test_patterns_are_amqps_and_selectors_leave_nothing_out(db: Db, pattern: str, key: str, fits: bool) -> None:
+    assert matches([pattern], key) is fits
+    chosen = selector([pattern])
+    db.execute("select howdah.create_queue('keys')")
+    db.execute("select howdah.send('keys', 'x', headers => jsonb_build_object('routing_key', %s::text))", [key])
+    selected = one(db, "select count(*) from howdah.receive('keys', selector => %s::text)", [chosen])
+    assert selected == 1 or not fits
+
+
+def test_queue_names_of_any_kind_and_length(connection: Connection, db: Db) -> None:
+    for name in ("worker@host.dq2", "x" * 400, "żółw", "a b"):
+        with connection.SimpleQueue(name) as queue:
+            queue.put(name)
+            assert queue.get(timeout=5).payload == name
+    assert queue_name("plain") == "plain"
+    assert len({queue_name("a b"), queue_name("a c"), queue_name("a_b")}) == 3
+
+
+def test_an_answer_reaches_the_queue_that_was_named_in_reply_to(dsn: str) -> None:
+    """As Celery's rpc:// does it."""
+    with broker(dsn) as asker, broker(dsn) as answerer:
+        replies = Queue("4c0ffee0-1111-4222-8333-444455556666", durable=False, auto_delete=True)
+        with Consumer(asker, [replies], no_ack=True, callbacks=[lambda body, _: found.append(body)]):
+            found: list[str] = []
+            asker.SimpleQueue("questions").put("why?", reply_to=replies.name)
+            question = answerer.SimpleQueue("questions").get(timeout=5)
+            Producer(answerer).publish("because", routing_key=question.properties["reply_to"], serializer="json")
+            asker.drain_events(timeout=10)
+        assert found == ["because"]
+
+
+def _psycopg(dsn: str, send: Callable[[], None], *, commit: bool) -> None:
+    with psycopg.connect(dsn, row_factory=psycopg.rows.dict_row) as own, using(own):
+        own.execute("insert into orders values ('mocha')")
+        send()
+        own.commit() if commit else own.rollback()
+
+
+def _sqlalchemy(dsn: str, send: Callable[[], None], *, commit: bool) -> None:
+    engine = sqlalchemy.create_engine(url(dsn, "postgresql+psycopg"))
+    with orm.Session(engine) as own, using(own):
+        own.execute(sqlalchemy.text("insert into orders values ('mocha')"))
+        send()
+        own.commit() if commit else own.rollback()
+    engine.dispose()
+
+
+@pytest.mark.parametrize("library", [_psycopg, _sqlalchemy])
+def test_a_task_is_sent_in_the_callers_own_transaction(
+    app: Celery, dsn: str, db: Db, library: Callable[..., None]
+) -> None:
+    db.execute("create table orders (item text)")
+
+    def send() -> None:
+        app.send_task("shop.brew", ("mocha",), priority=5, countdown=None)
+        assert one(db, "select live + parked from howdah.queue_stats('celery')") == 0
+
+    app.amqp.queues.select_add("celery")
+    library(dsn, send, commit=False)
+    assert (one(db, "select count(*) from orders"), len(bodies(db, "celery"))) == (0, 0)
+    library(dsn, send, commit=True)
+    assert (one(db, "select count(*) from orders"), len(bodies(db, "celery"))) == (1, 1)
+    app.send_task("shop.brew")
+    assert len(bodies(db, "celery")) == 2
+
+
+def test_a_task_is_sent_in_an_atomic_block_of_django(dsn: str, db: Db) -> None:
+    db.execute("create table orders (item text)")
+    program = Path(__file__).with_name("django_shop.py")
+    paths = os.pathsep.join(path for path in sys.path if path.endswith(("/src", "/helpers")))
+    for commit in (False, True):
+        arguments = [sys.executable, "-P", str(program), dsn, str(commit)]
+        subprocess.run(arguments, env={**os.environ, "PYTHONPATH": paths}, check=True)
+        assert (one(db, "select count(*) from orders"), len(bodies(db, "celery"))) == (commit, commit)
+
+
+def test_using_refuses_what_is_no_connection_and_ends_with_its_block_and_thread(app: Celery, db: Db, dsn: str) -> None:
+    app.send_task("shop.brew")
+    with using("postgresql://"), pytest.raises(IllegalState):
+        app.send_task("shop.brew")
+    with psycopg.connect(dsn) as own:
+        with using(own):
+            other = threading.Thread(target=app.send_task, args=("shop.brew",))
+            other.start()
+            other.join()
+            app.send_task("shop.brew")
+        own.rollback()
+    assert len(bodies(db, "celery")) == 2
+
+
+def test_a_full_queue_refuses_a_task(app: Celery, db: Db) -> None:
+    db.execute("select howdah.create_queue('celery', '{\"message_limit\": 1}')")
+    app.send_task("shop.brew")
+    with pytest.raises(QueueFull):
+        app.send_task("shop.brew", retry=True)
+
+
+def test_producers_and_consumers_need_no_more_rights_once_an_administrator_has_made_the_queues(
+    dsn: str, db: Db, connect: Connect, caplog: pytest.LogCaptureFixture
+) -> None:
+    role = f"celery_{conninfo_to_dict(dsn)['dbname']}"
+    db.execute(
+        sql.SQL("create role {} login password 'x'; grant howdah_producer, howdah_consumer to {}").format(
+            sql.Identifier(role), sql.Identifier(role)
+        )
+    )
+    try:
+        limited = psycopg.conninfo.make_conninfo(dsn, user=role, password="x")
+        with broker(limited) as connection, pytest.raises((NoSuchQueue, HowdahError)):
+            connection.SimpleQueue("missing").put(1)
+        assert "create" in caplog.text or "allowed" in caplog.text or "permission" in caplog.text
+        db.execute("select howdah.create_queue('celery'), howdah.create_topic('celery.pidbox.exchange')")
+        with broker(limited) as connection:
+            connection.SimpleQueue("celery").put("a")
+            connection.SimpleQueue("celery").get(timeout=5).ack()
+            pidbox = Queue("me.celery.pidbox", Exchange("celery.pidbox", "fanout", durable=False), exclusive=True)
+            with Consumer(connection, [pidbox], no_ack=True):
+                Producer(connection).publish("ping", exchange=pidbox.exchange, routing_key="", serializer="json")
+    finally:
+        db.execute(sql.SQL("drop owned by {}; drop role {}").format(sql.Identifier(role), sql.Identifier(role)))
+
+
+def test_no_password_is_shown(dsn: str) -> None:
+    secret = f"howdah://tom:sesame@{conninfo_to_dict(dsn)['host']}:1/shop"
+    unreachable = Connection(secret, transport="howdah.kombu:Transport", connect_timeout=2)
+    assert "sesame" not in unreachable.as_uri() + repr(unreachable)
+    with pytest.raises(unreachable.connection_errors) as caught:
+        unreachable.connect()
+    assert "sesame" not in str(caught.value)
