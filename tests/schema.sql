@@ -8690,6 +8690,51 @@ $$;
 
 COMMENT ON FUNCTION howdah._holds_messages(p_destination_id integer) IS 'whether a destination holds any message, including expired ones.';
 
+CREATE TABLE howdah.imports (
+    import_id integer NOT NULL,
+    stored bigint DEFAULT 0 NOT NULL,
+    withdrawn bigint DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    finished_at timestamp with time zone,
+    source text NOT NULL COLLATE pg_catalog."C",
+    created_by text NOT NULL
+);
+
+COMMENT ON TABLE howdah.imports IS 'Stores of other systems that messages are or were copied from.';
+
+COMMENT ON COLUMN howdah.imports.import_id IS 'Number of the import.';
+
+COMMENT ON COLUMN howdah.imports.stored IS 'Messages that came over.';
+
+COMMENT ON COLUMN howdah.imports.withdrawn IS 'Messages that were taken back, because they had been consumed at the source.';
+
+COMMENT ON COLUMN howdah.imports.created_at IS 'When it began.';
+
+COMMENT ON COLUMN howdah.imports.finished_at IS 'When the final pass ended. NULL: the source may still be in use.';
+
+COMMENT ON COLUMN howdah.imports.source IS 'Identity of the store that it copies from.';
+
+COMMENT ON COLUMN howdah.imports.created_by IS 'The role that began it.';
+
+CREATE FUNCTION howdah._import(p_source text) RETURNS howdah.imports
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_import howdah.imports;
+begin
+    perform howdah._refuse_maintenance();
+    perform howdah._check_changes();
+    select i.* into v_import from howdah.imports i where i.source = p_source for no key update;
+    if not found then
+        raise exception using errcode = 'HD005', message = 'no import from this source has begun',
+            hint = 'See howdah.list_imports() and howdah.begin_import(source).';
+    end if;
+    return v_import;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._import(p_source text) IS 'the import from a store, locked: two passes at once would store messages twice.';
+
 CREATE FUNCTION howdah._in_doubt(p_destination_id integer, p_seconds integer) RETURNS TABLE(attempt_id uuid, message_id bigint, stage smallint, begun_at timestamp with time zone, backend integer)
     LANGUAGE sql
     AS $$
@@ -10607,7 +10652,7 @@ begin
                 raise;
             end if;
             v_first := coalesce(v_first, sqlerrm);
-            v_refused := v_refused || jsonb_build_object('message_id', (v_message ->> 'message_id')::bigint,
+            v_refused := v_refused || jsonb_build_object('message_id', v_message -> 'message_id',
                 'sqlstate', sqlstate, 'error_text', sqlerrm,
                 'reject', howdah._link_refusal(sqlstate) = 'rejected');
         end;
@@ -22577,6 +22622,30 @@ $$;
 
 COMMENT ON FUNCTION howdah.begin_copy(body_type text) IS 'create the temporary table pg_temp.howdah_copy, to copy messages into before howdah.send_copied sends them.';
 
+CREATE FUNCTION howdah.begin_import(source text) RETURNS timestamp with time zone
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_import howdah.imports;
+begin
+    if source is null or length(source) not between 1 and 1000 then
+        raise exception using errcode = 'HD005', message = 'source has 1 to 1000 characters',
+            hint = 'It identifies the store that messages are copied from.';
+    end if;
+    perform howdah._refuse_maintenance();
+    perform howdah._check_changes();
+    insert into howdah.imports (source, created_at, created_by)
+    values (begin_import.source, howdah.now(), howdah._caller())
+    on conflict do nothing;
+    v_import := howdah._import(source);
+    return v_import.created_at;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.begin_import(source text) IS 'begin to copy messages from the store of another system, or go on with it.';
+
 CREATE FUNCTION howdah.break_lock(name text) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -24296,6 +24365,28 @@ $$;
 
 COMMENT ON FUNCTION howdah.finish_archive_run(lock_epoch bigint, archive uuid, run integer, snapshot text, facts jsonb, message_ids bigint[], destination_ids integer[], origin_ids integer[], stages integer[]) IS 'record a run as finished; it is part of the archive from now on.';
 
+CREATE FUNCTION howdah.finish_import(source text) RETURNS text[]
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_import howdah.imports := howdah._import(source);
+    v_names text[] := array(
+        select d.name from howdah.import_holds h join howdah.destinations d on d.id = h.destination_id
+        where h.import_id = v_import.import_id and h.paused and d.dropped_at is null and d.own_receiving_paused
+        order by d.name);
+begin
+    perform howdah.resume(n.name, sending => false, receiving => true) from unnest(v_names) n(name);
+    delete from howdah.import_holds h where h.import_id = v_import.import_id;
+    update howdah.imports i set finished_at = howdah.now()
+    where i.import_id = v_import.import_id and i.finished_at is null;
+    return v_names;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.finish_import(source text) IS 'end an import after its final pass, and resume what it had paused.';
+
 CREATE FUNCTION howdah.fire_schedule(schedule_id bigint, reason text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -24459,6 +24550,29 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.forget_arrivals(link_id uuid) IS 'forget a link that leads here, once it was dropped or began anew at its sender.';
+
+CREATE FUNCTION howdah.forget_import(source text) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_import howdah.imports := howdah._import(source);
+    v_count bigint;
+begin
+    if exists (select from howdah.import_holds h where h.import_id = v_import.import_id and h.paused) then
+        raise exception using errcode = 'HD005', message = 'the import has paused queues for its final pass',
+            hint = 'End it with howdah.finish_import(source) first, which resumes them.';
+    end if;
+    with gone as (delete from howdah.imported i where i.import_id = v_import.import_id returning 1)
+    select count(*) into v_count from gone;
+    delete from howdah.import_holds h where h.import_id = v_import.import_id;
+    delete from howdah.imports i where i.import_id = v_import.import_id;
+    return v_count;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.forget_import(source text) IS 'forget an import and the record of what came over.';
 
 CREATE FUNCTION howdah.from_mq_persistence(persistence text, nonpersistent text DEFAULT 'RELIABLE_NONPERSISTENT'::text, persistent text DEFAULT 'ASSURED_PERSISTENT'::text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE SECURITY DEFINER
@@ -24678,6 +24792,28 @@ $$;
 
 COMMENT ON FUNCTION howdah.hold_audit(holder text, seconds numeric) IS 'become, or stay, the only auditor of this database for a while.';
 
+CREATE FUNCTION howdah.hold_import(source text, queue text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_import howdah.imports := howdah._import(source);
+    v_destination howdah.destinations := howdah._own_queue(queue);
+    v_pauses boolean := v_import.finished_at is null and not v_destination.own_receiving_paused;
+begin
+    if v_pauses then
+        perform howdah.pause(queue, sending => false, receiving => true);
+    end if;
+    insert into howdah.import_holds (import_id, destination_id, paused)
+    values (v_import.import_id, v_destination.id, v_pauses)
+    on conflict do nothing;
+    return v_pauses;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.hold_import(source text, queue text) IS 'pause receiving from a queue or subscription until the final pass of an import.';
+
 CREATE FUNCTION howdah.hold_instance(instance_id uuid, epoch bigint) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -24720,6 +24856,60 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.hold_link(name text) IS 'let no batch of a link begin until the transaction ends, for an audit of both its engines.';
+
+CREATE FUNCTION howdah.import_messages(source text, queue text, messages json) RETURNS TABLE(stored integer, repeated integer)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_import howdah.imports := howdah._import(source);
+    v_destination howdah.destinations := howdah._destination(queue, 'send');
+    v_now constant timestamptz := howdah.now();
+    v_new json;
+    v_keys text[];
+    v_numbers bigint[];
+    v_stored record;
+begin
+    if messages is null or json_typeof(messages) <> 'array' then
+        raise exception using errcode = 'HD005', message = 'messages is not a JSON array',
+            hint = 'Each of its objects has key and message_id.';
+    end if;
+    begin
+        select coalesce(json_agg(case when f.message ->> 'expires_ms' is null then f.message
+                else f.message || jsonb_build_object('lives_ms', greatest(1, ceil((f.message ->> 'expires_ms')::numeric
+                    - extract(epoch from v_now) * 1000)::bigint)) end order by f.n), '[]'),
+            array_agg(f.message ->> 'key' order by f.n), array_agg((f.message ->> 'message_id')::bigint order by f.n)
+        into v_new, v_keys, v_numbers
+        from (
+            select distinct on (e.message ->> 'key') e.message, e.n
+            from (select m.value::jsonb as message, m.ordinality as n
+                  from json_array_elements(messages) with ordinality m) e
+            where not exists (select from howdah.imported i
+                              where i.import_id = v_import.import_id and i.destination_id = v_destination.id
+                                and i.key = e.message ->> 'key' collate "C")
+            order by e.message ->> 'key', e.n
+        ) f;
+    exception when data_exception then
+        raise exception using errcode = 'HD005', message = format('messages cannot be read: %s', sqlerrm);
+    end;
+    if array_position(v_keys, null) is not null or array_position(v_numbers, null) is not null
+       or exists (select from unnest(v_keys) k(key) where length(k.key) not between 1 and 1000) then
+        raise exception using errcode = 'HD005',
+            message = 'each message has a key of 1 to 1000 characters and a message_id';
+    end if;
+    v_stored := howdah._link_store(queue, v_new);
+    insert into howdah.imported (import_id, destination_id, key, store_id, message_id)
+    select v_import.import_id, v_destination.id, u.key, u.number, u.id
+    from unnest(v_keys, v_numbers, v_stored.local_ids) u(key, number, id);
+    stored := cardinality(v_stored.local_ids);
+    repeated := json_array_length(messages) - stored;
+    update howdah.imports i set stored = i.stored + import_messages.stored where i.import_id = v_import.import_id;
+    return next;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.import_messages(source text, queue text, messages json) IS 'store messages of another system''s store, each once however often it comes.';
 
 CREATE FUNCTION howdah.import_objects(objects jsonb, replace boolean DEFAULT false) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -25847,6 +26037,44 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.list_handler_limits(queue text) IS 'the limits of concurrency and rates of a queue, or of all that the caller may browse, and how far they are used.';
+
+CREATE FUNCTION howdah.list_imported(source text, queue text, after bigint DEFAULT NULL::bigint, batch integer DEFAULT 1000) RETURNS TABLE(key text, store_id bigint, message_id bigint)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_import howdah.imports := howdah._import(source);
+    v_destination howdah.destinations := howdah._destination(queue, 'send');
+begin
+    if batch is null or batch not between 1 and 100000 then
+        raise exception using errcode = 'HD005', message = 'batch is 1 to 100000';
+    end if;
+    return query
+    select i.key, i.store_id, i.message_id
+    from howdah.imported i
+    where i.import_id = v_import.import_id and i.destination_id = v_destination.id
+      and i.store_id > coalesce(after, -9223372036854775808)
+    order by i.store_id
+    fetch first batch rows with ties;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.list_imported(source text, queue text, after bigint, batch integer) IS 'list what came over into a queue or topic, in the order of the store.';
+
+CREATE FUNCTION howdah.list_imports() RETURNS TABLE(source text, stored bigint, withdrawn bigint, held text[], created_at timestamp with time zone, finished_at timestamp with time zone, created_by text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+    select i.source, i.stored, i.withdrawn,
+        array(select d.name from howdah.import_holds h join howdah.destinations d on d.id = h.destination_id
+              where h.import_id = i.import_id and d.dropped_at is null order by d.name),
+        i.created_at, i.finished_at, i.created_by
+    from howdah.imports i
+    order by i.import_id
+$$;
+
+COMMENT ON FUNCTION howdah.list_imports() IS 'list the imports from stores of other systems.';
 
 CREATE FUNCTION howdah.list_instances(after text DEFAULT NULL::text, max_rows integer DEFAULT NULL::integer) RETURNS TABLE(instance_id uuid, name text, state text, waits_for text, master boolean, holder boolean, workers bigint, consumers bigint, last_change bigint, unread bigint, missed bigint, host text, pid integer, version text, settings jsonb, registered_as text, quiesced_by text, started_at timestamp with time zone, silent_for interval)
     LANGUAGE sql SECURITY DEFINER
@@ -28358,6 +28586,39 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.read_changes(instance_id uuid, max_changes integer) IS 'the changes that an instance has not read, in the order of commits.';
+
+CREATE FUNCTION howdah.read_imported(source text, topic text, subscription text, keys text[]) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_import howdah.imports := howdah._import(source);
+    v_topic howdah.destinations := howdah._destination(topic, 'send');
+    v_subscription howdah.destinations := howdah._subscription(subscription, 'receive');
+    v_ids bigint[];
+    v_read bigint;
+begin
+    if keys is null then
+        raise exception using errcode = 'HD005', message = 'keys cannot be NULL',
+            hint = 'See howdah.list_imported(source, queue).';
+    end if;
+    v_ids := array(
+        select i.message_id from howdah.imported i
+        where i.import_id = v_import.import_id and i.destination_id = v_topic.id and i.key = any (keys)
+        order by i.store_id);
+    if v_ids = '{}' then
+        return 0;
+    end if;
+    perform howdah._commit_needs(4);
+    v_read := cardinality(v_ids) - coalesce(cardinality(howdah._consume_published(v_subscription, v_ids, 'discarded',
+        'read at the source')), 0);
+    update howdah.imports i set withdrawn = i.withdrawn + v_read where i.import_id = v_import.import_id and v_read > 0;
+    return v_read;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.read_imported(source text, topic text, subscription text, keys text[]) IS 'pass messages that the same subscription had read at the source.';
 
 CREATE FUNCTION howdah.read_log(reader text, max_rows integer DEFAULT 1000) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
@@ -31329,6 +31590,40 @@ $$;
 
 COMMENT ON FUNCTION howdah.wake_due(since timestamp with time zone, OUT woken bigint, OUT next_in double precision, OUT now timestamp with time zone) IS 'wake waiting consumers of queues in which a parked message has become due; schedulers call it.';
 
+CREATE FUNCTION howdah.withdraw_imported(source text, queue text, keys text[]) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_import howdah.imports := howdah._import(source);
+    v_destination howdah.destinations := howdah._own_queue(queue);
+    v_named bigint[];
+    v_ids bigint[];
+begin
+    if keys is null then
+        raise exception using errcode = 'HD005', message = 'keys cannot be NULL',
+            hint = 'See howdah.list_imported(source, queue).';
+    end if;
+    v_named := array(
+        select i.message_id from howdah.imported i
+        where i.import_id = v_import.import_id and i.destination_id = v_destination.id and i.key = any (keys));
+    v_ids := array(
+        select (t.message).message_id from howdah._take_back(v_destination, v_named, null) t
+        where not t.nonpersistent order by 1);
+    perform howdah._journal(v_destination, 'discarded', v_ids, false, null, 'consumed at the source');
+    perform howdah._record_act('discarded', v_destination.id, v_ids, null, howdah._why('consumed at the source'));
+    delete from howdah.imported i
+    where i.import_id = v_import.import_id and i.destination_id = v_destination.id and i.key = any (keys)
+      and i.message_id = any (v_ids);
+    update howdah.imports i set withdrawn = i.withdrawn + cardinality(v_ids)
+    where i.import_id = v_import.import_id and v_ids <> '{}';
+    return cardinality(v_ids);
+end
+$$;
+
+COMMENT ON FUNCTION howdah.withdraw_imported(source text, queue text, keys text[]) IS 'take back messages that were consumed at the source after they had come over.';
+
 CREATE FUNCTION howdah.xa_begin(factory text) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -33390,6 +33685,49 @@ CREATE UNLOGGED SEQUENCE howdah.head_of_1
     NO MAXVALUE
     CACHE 1;
 
+CREATE TABLE howdah.import_holds (
+    import_id integer NOT NULL,
+    destination_id integer NOT NULL,
+    paused boolean NOT NULL
+);
+
+COMMENT ON TABLE howdah.import_holds IS 'Queues and subscriptions that wait for the final pass of an import.';
+
+COMMENT ON COLUMN howdah.import_holds.import_id IS 'The import.';
+
+COMMENT ON COLUMN howdah.import_holds.destination_id IS 'The queue or subscription.';
+
+COMMENT ON COLUMN howdah.import_holds.paused IS 'Whether the import paused receiving, and is to resume it.';
+
+CREATE TABLE howdah.imported (
+    message_id bigint NOT NULL,
+    store_id bigint NOT NULL,
+    import_id integer NOT NULL,
+    destination_id integer NOT NULL,
+    key text NOT NULL COLLATE pg_catalog."C"
+);
+
+COMMENT ON TABLE howdah.imported IS 'Messages that came over, each once however often the copy is repeated.';
+
+COMMENT ON COLUMN howdah.imported.message_id IS 'The message here.';
+
+COMMENT ON COLUMN howdah.imported.store_id IS 'Number of the message in the store, in order.';
+
+COMMENT ON COLUMN howdah.imported.import_id IS 'The import.';
+
+COMMENT ON COLUMN howdah.imported.destination_id IS 'The queue or topic here.';
+
+COMMENT ON COLUMN howdah.imported.key IS 'Identity of the message at the source.';
+
+ALTER TABLE howdah.imports ALTER COLUMN import_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME howdah.imports_import_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE howdah.journal_default (
     at timestamp with time zone CONSTRAINT journal_at_not_null NOT NULL,
     xid bigint DEFAULT ((pg_current_xact_id())::text)::bigint CONSTRAINT journal_xid_not_null NOT NULL,
@@ -34445,6 +34783,15 @@ ALTER TABLE ONLY howdah.group_owners
 ALTER TABLE ONLY howdah.handed
     ADD CONSTRAINT pk_handed PRIMARY KEY (lease_id, message_id);
 
+ALTER TABLE ONLY howdah.import_holds
+    ADD CONSTRAINT pk_import_holds PRIMARY KEY (import_id, destination_id);
+
+ALTER TABLE ONLY howdah.imported
+    ADD CONSTRAINT pk_imported PRIMARY KEY (import_id, destination_id, key);
+
+ALTER TABLE ONLY howdah.imports
+    ADD CONSTRAINT pk_imports PRIMARY KEY (import_id);
+
 ALTER TABLE ONLY howdah.instance_positions
     ADD CONSTRAINT pk_instance_positions PRIMARY KEY (name);
 
@@ -34653,6 +35000,8 @@ CREATE INDEX ix_flow_samples_destination_id ON howdah.flow_samples USING btree (
 
 CREATE INDEX ix_group_owners_consumer_id ON howdah.group_owners USING btree (consumer_id);
 
+CREATE INDEX ix_imported_store_id ON howdah.imported USING btree (import_id, destination_id, store_id);
+
 CREATE INDEX ix_journal_xid ON ONLY howdah.journal USING brin (xid) WITH (pages_per_range='32');
 
 CREATE INDEX ix_kept_messages_message ON ONLY howdah.kept_messages USING btree (destination_id, message_id);
@@ -34744,6 +35093,8 @@ CREATE INDEX kept_messages_default_kept_until_idx ON howdah.kept_messages_defaul
 CREATE UNIQUE INDEX uq_acks_id ON howdah.acks USING btree (id);
 
 CREATE UNIQUE INDEX uq_destinations_name ON howdah.destinations USING btree (name) WHERE (dropped_at IS NULL);
+
+CREATE UNIQUE INDEX uq_imports_source ON howdah.imports USING btree (source);
 
 CREATE UNIQUE INDEX uq_link_arrivals_link_id ON howdah.link_arrivals USING btree (link_id);
 
@@ -35372,6 +35723,8 @@ REVOKE ALL ON FUNCTION howdah._hold_temporary(p_destination howdah.destinations)
 REVOKE ALL ON FUNCTION howdah._hold_tickets(p_id integer, p_shift integer, p_first bigint, p_last bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._holds_messages(p_destination_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._import(p_source text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._in_doubt(p_destination_id integer, p_seconds integer) FROM PUBLIC;
 
@@ -36364,6 +36717,9 @@ REVOKE ALL ON FUNCTION howdah.begin_copy(body_type text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.begin_copy(body_type text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.begin_copy(body_type text) TO howdah_producer;
 
+REVOKE ALL ON FUNCTION howdah.begin_import(source text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.begin_import(source text) TO howdah_admin;
+
 REVOKE ALL ON FUNCTION howdah.break_lock(name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.break_lock(name text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.break_lock(name text) TO howdah_consumer;
@@ -36621,6 +36977,9 @@ GRANT ALL ON FUNCTION howdah.find_trace(trace_id text, after jsonb, max_rows int
 REVOKE ALL ON FUNCTION howdah.finish_archive_run(lock_epoch bigint, archive uuid, run integer, snapshot text, facts jsonb, message_ids bigint[], destination_ids integer[], origin_ids integer[], stages integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.finish_archive_run(lock_epoch bigint, archive uuid, run integer, snapshot text, facts jsonb, message_ids bigint[], destination_ids integer[], origin_ids integer[], stages integer[]) TO howdah_admin;
 
+REVOKE ALL ON FUNCTION howdah.finish_import(source text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.finish_import(source text) TO howdah_admin;
+
 REVOKE ALL ON FUNCTION howdah.fire_schedule(schedule_id bigint, reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.fire_schedule(schedule_id bigint, reason text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.fire_schedule(schedule_id bigint, reason text) TO howdah_producer;
@@ -36637,6 +36996,9 @@ GRANT ALL ON FUNCTION howdah.flow_history(queue text, span text) TO howdah_consu
 
 REVOKE ALL ON FUNCTION howdah.forget_arrivals(link_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.forget_arrivals(link_id uuid) TO howdah_admin;
+
+REVOKE ALL ON FUNCTION howdah.forget_import(source text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.forget_import(source text) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.from_mq_persistence(persistence text, nonpersistent text, persistent text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.from_mq_persistence(persistence text, nonpersistent text, persistent text) TO howdah_admin;
@@ -36671,6 +37033,9 @@ REVOKE ALL ON FUNCTION howdah.hold_audit(holder text, seconds numeric) FROM PUBL
 GRANT ALL ON FUNCTION howdah.hold_audit(holder text, seconds numeric) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.hold_audit(holder text, seconds numeric) TO howdah_auditor;
 
+REVOKE ALL ON FUNCTION howdah.hold_import(source text, queue text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.hold_import(source text, queue text) TO howdah_admin;
+
 REVOKE ALL ON FUNCTION howdah.hold_instance(instance_id uuid, epoch bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.hold_instance(instance_id uuid, epoch bigint) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.hold_instance(instance_id uuid, epoch bigint) TO howdah_consumer;
@@ -36678,6 +37043,9 @@ GRANT ALL ON FUNCTION howdah.hold_instance(instance_id uuid, epoch bigint) TO ho
 REVOKE ALL ON FUNCTION howdah.hold_link(name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.hold_link(name text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.hold_link(name text) TO howdah_auditor;
+
+REVOKE ALL ON FUNCTION howdah.import_messages(source text, queue text, messages json) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.import_messages(source text, queue text, messages json) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.import_objects(objects jsonb, replace boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.import_objects(objects jsonb, replace boolean) TO howdah_admin;
@@ -36824,6 +37192,13 @@ GRANT ALL ON FUNCTION howdah.list_handler_limits(queue text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.list_handler_limits(queue text) TO howdah_auditor;
 GRANT ALL ON FUNCTION howdah.list_handler_limits(queue text) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.list_handler_limits(queue text) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.list_imported(source text, queue text, after bigint, batch integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_imported(source text, queue text, after bigint, batch integer) TO howdah_admin;
+
+REVOKE ALL ON FUNCTION howdah.list_imports() FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_imports() TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_imports() TO howdah_auditor;
 
 REVOKE ALL ON FUNCTION howdah.list_instances(after text, max_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_instances(after text, max_rows integer) TO howdah_admin;
@@ -37193,6 +37568,9 @@ REVOKE ALL ON FUNCTION howdah.read_changes(instance_id uuid, max_changes integer
 GRANT ALL ON FUNCTION howdah.read_changes(instance_id uuid, max_changes integer) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.read_changes(instance_id uuid, max_changes integer) TO howdah_consumer;
 
+REVOKE ALL ON FUNCTION howdah.read_imported(source text, topic text, subscription text, keys text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.read_imported(source text, topic text, subscription text, keys text[]) TO howdah_admin;
+
 REVOKE ALL ON FUNCTION howdah.read_log(reader text, max_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.read_log(reader text, max_rows integer) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.read_log(reader text, max_rows integer) TO howdah_auditor;
@@ -37533,6 +37911,9 @@ GRANT ALL ON FUNCTION howdah.wait_result(queue text, message_id bigint, INOUT si
 REVOKE ALL ON FUNCTION howdah.wake_due(since timestamp with time zone, OUT woken bigint, OUT next_in double precision, OUT now timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.wake_due(since timestamp with time zone, OUT woken bigint, OUT next_in double precision, OUT now timestamp with time zone) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.wake_due(since timestamp with time zone, OUT woken bigint, OUT next_in double precision, OUT now timestamp with time zone) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.withdraw_imported(source text, queue text, keys text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.withdraw_imported(source text, queue text, keys text[]) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.xa_begin(factory text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.xa_begin(factory text) TO howdah_admin;

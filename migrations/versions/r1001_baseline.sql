@@ -400,6 +400,7 @@ CREATE TABLE howdah.destinations (
     limit_behaviour TEXT DEFAULT 'reject' NOT NULL,
     send_timeout_ms BIGINT DEFAULT 30000 NOT NULL,
     deduplication_window_ms BIGINT DEFAULT 300000 NOT NULL,
+    keep_results_ms BIGINT,
     room REGCLASS,
     tickets REGCLASS,
     process_expired BOOLEAN DEFAULT false NOT NULL,
@@ -444,6 +445,7 @@ CREATE TABLE howdah.destinations (
     CONSTRAINT ck_destinations_room CHECK (message_limit > 0 AND byte_limit > 0),
     CONSTRAINT ck_destinations_limit_behaviour CHECK (limit_behaviour IN ('reject', 'remove_oldest', 'remove_lowest_priority', 'block') AND send_timeout_ms >= 0),
     CONSTRAINT ck_destinations_deduplication_window_ms CHECK (deduplication_window_ms > 0),
+    CONSTRAINT ck_destinations_keep_results_ms CHECK (keep_results_ms > 0),
     CONSTRAINT ck_destinations_permits CHECK (max_concurrent BETWEEN 1 AND 1000 AND max_concurrent_per_key BETWEEN 1 AND 1000 AND rate_keys BETWEEN 1 AND 10000)
 );
 CREATE UNIQUE INDEX uq_destinations_name ON howdah.destinations (name) WHERE dropped_at IS NULL;
@@ -525,6 +527,7 @@ COMMENT ON COLUMN howdah.destinations.discard_with_sender IS 'True: best-effort 
 COMMENT ON COLUMN howdah.destinations.limit_behaviour IS 'What a send to a full queue does: reject, remove_oldest, remove_lowest_priority or block (up to send_timeout_ms).';
 COMMENT ON COLUMN howdah.destinations.send_timeout_ms IS 'Milliseconds that a send waits for room if limit_behaviour is block.';
 COMMENT ON COLUMN howdah.destinations.deduplication_window_ms IS 'Milliseconds for which a deduplication key is remembered. Amazon SQS has five minutes.';
+COMMENT ON COLUMN howdah.destinations.keep_results_ms IS 'Milliseconds for which the results of its messages are kept. NULL: they are not kept.';
 COMMENT ON COLUMN howdah.destinations.room IS 'A sequence: the last ticket that sends may use without counting. howdah._reserve describes it. NULL: no limit applies.';
 COMMENT ON COLUMN howdah.destinations.tickets IS 'A sequence: the tickets that sends draw under a limit. NULL: no limit applies.';
 COMMENT ON COLUMN howdah.destinations.process_expired IS 'True: expired messages go to the exception destination. False: they are gone.';
@@ -886,6 +889,53 @@ COMMENT ON COLUMN howdah.quarantines.message_id IS 'The message that was put int
 COMMENT ON COLUMN howdah.quarantines.destination_id IS 'The destination that it is in.';
 COMMENT ON COLUMN howdah.quarantines.stage IS 'The message''s stage before.';
 COMMENT ON COLUMN howdah.quarantines.at IS 'When it was put there.';
+
+CREATE TABLE howdah.imports (
+    import_id INTEGER GENERATED ALWAYS AS IDENTITY,
+    stored BIGINT DEFAULT 0 NOT NULL,
+    withdrawn BIGINT DEFAULT 0 NOT NULL,
+    created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    finished_at TIMESTAMP WITH TIME ZONE,
+    source TEXT COLLATE "C" NOT NULL,
+    created_by TEXT NOT NULL,
+    CONSTRAINT pk_imports PRIMARY KEY (import_id)
+);
+CREATE UNIQUE INDEX uq_imports_source ON howdah.imports (source);
+COMMENT ON TABLE howdah.imports IS 'Stores of other systems that messages are or were copied from.';
+COMMENT ON COLUMN howdah.imports.import_id IS 'Number of the import.';
+COMMENT ON COLUMN howdah.imports.stored IS 'Messages that came over.';
+COMMENT ON COLUMN howdah.imports.withdrawn IS 'Messages that were taken back, because they had been consumed at the source.';
+COMMENT ON COLUMN howdah.imports.created_at IS 'When it began.';
+COMMENT ON COLUMN howdah.imports.finished_at IS 'When the final pass ended. NULL: the source may still be in use.';
+COMMENT ON COLUMN howdah.imports.source IS 'Identity of the store that it copies from.';
+COMMENT ON COLUMN howdah.imports.created_by IS 'The role that began it.';
+
+CREATE TABLE howdah.imported (
+    message_id BIGINT NOT NULL,
+    store_id BIGINT NOT NULL,
+    import_id INTEGER NOT NULL,
+    destination_id INTEGER NOT NULL,
+    key TEXT COLLATE "C" NOT NULL,
+    CONSTRAINT pk_imported PRIMARY KEY (import_id, destination_id, key)
+);
+CREATE INDEX ix_imported_store_id ON howdah.imported (import_id, destination_id, store_id);
+COMMENT ON TABLE howdah.imported IS 'Messages that came over, each once however often the copy is repeated.';
+COMMENT ON COLUMN howdah.imported.message_id IS 'The message here.';
+COMMENT ON COLUMN howdah.imported.store_id IS 'Number of the message in the store, in order.';
+COMMENT ON COLUMN howdah.imported.import_id IS 'The import.';
+COMMENT ON COLUMN howdah.imported.destination_id IS 'The queue or topic here.';
+COMMENT ON COLUMN howdah.imported.key IS 'Identity of the message at the source.';
+
+CREATE TABLE howdah.import_holds (
+    import_id INTEGER NOT NULL,
+    destination_id INTEGER NOT NULL,
+    paused BOOLEAN NOT NULL,
+    CONSTRAINT pk_import_holds PRIMARY KEY (import_id, destination_id)
+);
+COMMENT ON TABLE howdah.import_holds IS 'Queues and subscriptions that wait for the final pass of an import.';
+COMMENT ON COLUMN howdah.import_holds.import_id IS 'The import.';
+COMMENT ON COLUMN howdah.import_holds.destination_id IS 'The queue or subscription.';
+COMMENT ON COLUMN howdah.import_holds.paused IS 'Whether the import paused receiving, and is to resume it.';
 
 CREATE TABLE howdah.instances (
     instance_id UUID NOT NULL,
@@ -1881,6 +1931,40 @@ COMMENT ON COLUMN howdah.rate_cells.destination_id IS 'The queue.';
 COMMENT ON COLUMN howdah.rate_cells.number IS '0: the queue itself. From 1: a place for a key.';
 COMMENT ON COLUMN howdah.rate_cells.spent IS 'A sequence: up to when the rate is spent, in microseconds.';
 COMMENT ON COLUMN howdah.rate_cells.mark IS 'A sequence. Cell 0: since when the cells are known; a crash of the server resets it. Other cells: the fingerprint of the key.';
+
+CREATE TABLE howdah.results (
+    message_id BIGINT NOT NULL,
+    finished_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    until TIMESTAMP WITH TIME ZONE NOT NULL,
+    destination_id INTEGER NOT NULL,
+    stage SMALLINT,
+    state TEXT NOT NULL,
+    value JSONB,
+    body TEXT,
+    CONSTRAINT pk_results PRIMARY KEY (destination_id, message_id),
+    CONSTRAINT ck_results_state CHECK (state IN ('done', 'failed', 'expired'))
+);
+CREATE INDEX ix_results_until ON howdah.results (until);
+COMMENT ON TABLE howdah.results IS 'Results of messages of queues with keep_results_ms. The handler''s transaction inserts them; maintenance deletes them.';
+COMMENT ON COLUMN howdah.results.message_id IS 'The message.';
+COMMENT ON COLUMN howdah.results.finished_at IS 'When it was handled, died or expired.';
+COMMENT ON COLUMN howdah.results.until IS 'From this time on the result is not told any more.';
+COMMENT ON COLUMN howdah.results.destination_id IS 'The queue that it was received from.';
+COMMENT ON COLUMN howdah.results.stage IS 'If it failed or expired: the stage in which its incidents are to be found.';
+COMMENT ON COLUMN howdah.results.state IS 'done (handled), failed (at its limit) or expired.';
+COMMENT ON COLUMN howdah.results.value IS 'What its handler returned. NULL: nothing, or it was not handled.';
+COMMENT ON COLUMN howdah.results.body IS 'The text of a message that failed or expired. NULL: it is bytes, or was handled.';
+
+CREATE UNLOGGED TABLE howdah.result_waiters (
+    message_id BIGINT NOT NULL,
+    until TIMESTAMP WITH TIME ZONE NOT NULL,
+    destination_id INTEGER NOT NULL,
+    CONSTRAINT pk_result_waiters PRIMARY KEY (destination_id, message_id)
+);
+COMMENT ON TABLE howdah.result_waiters IS 'Requests to be notified of a result (howdah.wait_result). Only speed depends on them.';
+COMMENT ON COLUMN howdah.result_waiters.message_id IS 'The message whose result somebody waits for.';
+COMMENT ON COLUMN howdah.result_waiters.until IS 'From this time on the request counts no more.';
+COMMENT ON COLUMN howdah.result_waiters.destination_id IS 'Its queue.';
 
 CREATE TABLE howdah.latches (
     name TEXT COLLATE "C" NOT NULL,

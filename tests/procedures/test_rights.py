@@ -168,7 +168,9 @@ def test_a_login_without_a_role_sees_how_much_there_is_and_nothing_of_it(db: Db,
     stranger.execute("set session authorization stranger")
     table = "(select oid from pg_class where relname = 'msgs' and relkind = 'r')"
     assert one(stranger, f"select pg_relation_size({table}) > 0")
-    assert one(stranger, "select count(*) from pg_stat_all_tables where relname = 'msgs' and schemaname = 'howdah'") == 1
+    assert (
+        one(stranger, "select count(*) from pg_stat_all_tables where relname = 'msgs' and schemaname = 'howdah'") == 1
+    )
     secret = "(select oid from pg_class where relname = 'lock_secret')"
     assert one(stranger, f"select pg_sequence_last_value({secret})") is None
     for query in ("select * from howdah.activemq_msgs", "select howdah.now()", "select howdah.send('q', 'x'::text)"):
