@@ -436,7 +436,7 @@ def test_what_the_server_lacks_is_no_fault_of_the_message_that_a_listener_has(
     connection: Connection, orders: str, db: Db, mode: AckMode, error: type[Exception]
 ) -> None:
     first, second = (connection.send(orders, body) for body in ("first", "second"))
-    calls: list[tuple[str | None, int]] = []
+    calls: list[tuple[str | bytes, int]] = []
 
     def listener(message: Delivery) -> None:
         calls.append((message.body, message.delivery_count))

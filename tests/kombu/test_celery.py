@@ -175,14 +175,16 @@ def test_a_worker_that_loses_its_sessions_runs_nothing_twice(dsn: str, db: Db, t
         result = task(app, "linger_late", "once", str(gate)).apply_async()
         wait_until(lambda: ran(db) == ["once"])
         for _ in range(2):
-            until = _leased_until(db)
+            before = _leased_until(db)
             db.execute(
                 "select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'howdah %'"
                 " and datname = current_database() and pid <> pg_backend_pid()"
             )
-            wait_until(
-                lambda until=until: until < one(db, "select max(leased_until) from howdah.list_leases('celery')")
-            )
+
+            def renewed(before: object = before) -> bool:
+                return bool(one(db, "select max(leased_until) > %s from howdah.list_leases('celery')", (before,)))
+
+            wait_until(renewed)
         gate.touch()
         result.get(timeout=TIMEOUT)
         wait_until(lambda: one(db, "select consumed from howdah.queue_stats('celery')") == 1)
@@ -207,12 +209,17 @@ def test_a_worker_that_was_frozen_for_too_long_says_so_when_it_acknowledges(dsn:
     assert column(db, "select error_class from howdah.incidents('celery')") == ["LeaseExpired"]
 
 
+def _kill(started: Worker) -> None:
+    if started.process.poll() is None:
+        started.kill()
+
+
 def test_a_warm_shutdown_ends_what_runs_and_gives_back_what_was_prefetched(dsn: str, db: Db, tmp_path: Path) -> None:
     prepare(db)
     gate = tmp_path / "gate"
     started = support_.start(dsn, tmp_path / "warm.log", "-c", "1", SHOP_PREFETCH="4")
     with application(dsn) as app, ExitStack() as stack:
-        stack.callback(lambda: started.process.poll() is None and started.kill())
+        stack.callback(_kill, started)
         started.ready()
         for number in range(4):
             task(app, "linger", f"{number}", str(gate)).apply_async()

@@ -40,7 +40,7 @@ class Dumped:
         with psycopg.connect(dsn, autocommit=True) as db:
             db.execute(sql.SQL("create database {}").format(identifier(name)))
         target = make_conninfo(dsn, dbname=name)
-        command = [self.another.bin("pg_restore"), "--exit-on-error", *options, "-d", target, self.file]
+        command = [str(self.another.bin("pg_restore")), "--exit-on-error", *options, "-d", target, str(self.file)]
         subprocess.run(command, check=True)
         return target
 
