@@ -17,6 +17,7 @@ NO_COMMAND = {
     *("hold_audit", "journal_offset", "link_take", "list_consumers", "list_leases", "next_journal_offset"),
     *("open_consumer", "list_imported", "xa_begin", "xa_decide", "instance_heartbeat"),
     *("rebase_topics", "receive_attempt", "receive_locked", "release_client_id", "selector_matches", "send_copied"),
+    *("browse_kept", "drop_transformation", "list_transformations", "register_transformation"),
     *("audit_locks", "destination_grants", "message"),  # two views and a type
 }
 

@@ -222,7 +222,7 @@ MALFORMED = [
     SECRET,
 ]
 # What a command needs besides: an argument that is not "1", or options.
-WORDS = {"target": "howdah.cli.demo.flights:app", "link_id": "6f1b52c1-3c3b-4a0e-9d3c-0f5a1f6a2b11"}
+WORDS = {"facade": "pgmq", "target": "howdah.cli.demo.flights:app", "link_id": "6f1b52c1-3c3b-4a0e-9d3c-0f5a1f6a2b11"}
 MORE = {
     "link create": ("--from", "q", "--to", "q"),
     "link alter": ("--to", "q"),

@@ -126,8 +126,11 @@ def test_what_is_done_to_locks_instances_and_the_cluster_is_on_record(db: Db) ->
     refused(db, "HD045", "select howdah.undo_change(%s)", (last(db),))
 
 
-NO_CONFIGURATION = {"begin_archive", "check_archive_run", "finish_archive_run"}
-"""Steps of an archive's run, which has a record of its own."""
+NO_CONFIGURATION = {
+    *("begin_archive", "check_archive_run", "finish_archive_run"),
+    *("begin_import", "forget_import", "list_imported", "read_imported"),
+}
+"""Steps of an archive's run and of an import, which have records of their own."""
 
 
 def test_each_verb_that_administrators_alone_may_call_records_what_it_writes() -> None:

@@ -124,7 +124,7 @@ def test_an_unknown_option_is_answered_with_the_known_ones(db: Db) -> None:
         " 'head', 'search', 'waiting', 'main_rank', 'senders', 'receivers', 'journal_level_at', 'groups_at',"
         " 'dispose_at', 'disabled_at', 'streak_from', 'room', 'tickets', 'own_max_message_bytes',"
         " 'poison_procedure_owner', 'own_persistent', 'own_sending_paused', 'own_receiving_paused',"
-        " 'auto_created')"
+        " 'auto_created', 'limited')"
     )  # fmt: skip
     assert sorted(hint.removeprefix("Options are: ").removesuffix(".").split(", ")) == sorted(known)
 
