@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from ..engine import HowdahError, Session, connect
-from . import latency, listener, pgmq, stream
+from . import facade, latency, listener, pgmq, stream
 from .bench import BODY, QUEUE, Bench, timed
 from .peers.catalogue import PEERS, Entry
 from .peers.environment import Environment, PeerFailed
@@ -77,6 +77,18 @@ class Peers:
                 with self.servers.database(entry) as dsn:
                     self._install(entry, dsn)
                     pgmq.measure(self._bench, dsn)
+            except PeerFailed as failed:
+                self.drop(entry, failed)
+
+    def facade(self, turn: int) -> None:
+        """The real pgmq in the cases of the facade's row. A server of the user's own is left as it is."""
+        if self._bench.place.embedded is None or turn >= self._bench.size.peer_rounds:
+            return
+        for entry in [entry for entry in self.present if entry.name == pgmq.WHO]:
+            try:
+                with self.servers.database(entry) as dsn:
+                    self._install(entry, dsn)
+                    facade.one_turn(self._bench, dsn, pgmq.WHO)
             except PeerFailed as failed:
                 self.drop(entry, failed)
 

@@ -13,7 +13,7 @@ TAKES = 100
 STATEMENT = f"select count(*) from pgmq.delete('{QUEUE}', array(select msg_id from pgmq.read('{QUEUE}', 60, {TAKES})));"
 INSTALLED = (
     "select count(*) > 0 from pg_namespace n join pg_proc p on pronamespace = n.oid where nspname = 'pgmq'"
-    " and proname = 'read'"
+    " and proname = 'read' and coalesce(obj_description(n.oid, 'pg_namespace'), '') not like 'Facade of Howdah%'"
 )
 
 

@@ -14,6 +14,7 @@ from . import (
     broker,
     clients,
     counts,
+    facade,
     firstcall,
     floor,
     held,
@@ -78,6 +79,15 @@ ROWS = (
         "≥ 300,000/s, and ≥ 3 times pgmq",
         JOURNALED,
         (Goal(300_000), Goal(3, pgmq.WHO)),
+    ),
+    Row(
+        facade.ROW,
+        "pgmq's SQL on the facade, one connection",
+        lambda bench, peers: facade.measure(bench, peers.facade),
+        "≥ 1 times the real pgmq",
+        pgmq.WHO,
+        tuple(Goal(1, pgmq.WHO, case) for case in facade.CASES),
+        anywhere=False,
     ),
     Row(
         "lease-acknowledge-100",

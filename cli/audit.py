@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -16,7 +17,7 @@ import typer
 
 from ..text.extras import how_to_install
 from . import output, progress, times
-from .common import BUSY, FAILED, NOT_READY, OK, Dsn, Json, connected, one_line, resolve_dsn
+from .common import BUSY, FAILED, NOT_READY, OK, Dsn, Json, UsageError, connected, describe, one_line, resolve_dsn
 
 if TYPE_CHECKING:
     from ..audit import AuditResult
@@ -98,62 +99,79 @@ def audit(
     bucket_seconds = None if bucket is None else round(bucket)
     if bucket_seconds is not None and bucket_seconds < 1:
         raise typer.BadParameter("it is less than a second", param_hint="--bucket")
-    dsn = resolve_dsn(dsn)
-    if last:
-        _show_last(dsn, as_json)
-        return
-    if links:
-        from .link_audit import audit_links
+    with _no_audit():
+        dsn = resolve_dsn(dsn)
+        if last:
+            _show_last(dsn, as_json)
+            return
+        if links:
+            from .link_audit import audit_links
 
-        raise typer.Exit(audit_links(dsn, links, as_json=as_json))
-    # Ask the database first: Spark and its Java take seconds to start.
-    with connected(dsn, None) as connection:
-        connection.admin.list_queues()
-    if every is not None or cron is not None:
-        from .audit_schedule import audit_by_the_clock
+            raise typer.Exit(audit_links(dsn, links, as_json=as_json))
+        # Ask the database first: Spark and its Java take seconds to start.
+        with connected(dsn, None) as connection:
+            connection.admin.list_queues()
+        if every is not None or cron is not None:
+            from .audit_schedule import audit_by_the_clock
 
-        words = [
-            "--master",
-            master,
-            "--partitions",
-            str(partitions),
-            "--fail-on",
+            words = [
+                "--master",
+                master,
+                "--partitions",
+                str(partitions),
+                "--fail-on",
+                fail_on,
+                *(["--rows"] if rows else []),
+                *(["--json"] if as_json else []),
+            ]
+            for option, value in (
+                ("--jdbc-jar", jdbc_jar),
+                ("--page", page),
+                ("--bucket", bucket_seconds),
+                ("--archive", archive),
+            ):
+                words += [] if value is None else [option, str(value)]
+            if not record:
+                raise typer.BadParameter("audits by the clock are recorded", param_hint="--no-record")
+            audit_by_the_clock(dsn, words, every=every, cron=cron, time_zone=time_zone, keep=keep)
+            return
+        result = _audited(
+            dsn,
+            holder,
+            record,
             fail_on,
-            *(["--rows"] if rows else []),
-            *(["--json"] if as_json else []),
-        ]
-        for option, value in (
-            ("--jdbc-jar", jdbc_jar),
-            ("--page", page),
-            ("--bucket", bucket_seconds),
-            ("--archive", archive),
-        ):
-            words += [] if value is None else [option, str(value)]
-        if not record:
-            raise typer.BadParameter("audits by the clock are recorded", param_hint="--no-record")
-        audit_by_the_clock(dsn, words, every=every, cron=cron, time_zone=time_zone, keep=keep)
-        return
-    result = _audited(
-        dsn,
-        holder,
-        record,
-        fail_on,
-        output=keep,
-        master=master,
-        partitions=partitions,
-        jdbc_jar=jdbc_jar,
-        page=page,
-        bucket_seconds=bucket_seconds,
-        archive=archive,
-        rows=rows,
-    )
-    if as_json:
-        output.write(output.to_json(result.to_dict()))
-    else:
-        from .. import audit as audits
+            output=keep,
+            master=master,
+            partitions=partitions,
+            jdbc_jar=jdbc_jar,
+            page=page,
+            bucket_seconds=bucket_seconds,
+            archive=archive,
+            rows=rows,
+        )
+        if as_json:
+            output.write(output.to_json(result.to_dict()))
+        else:
+            from .. import audit as audits
 
-        audits.print_report(result, output.console())
-    raise typer.Exit(code_of(result, fail_on))
+            audits.print_report(result, output.console())
+        raise typer.Exit(code_of(result, fail_on))
+
+
+@contextmanager
+def _no_audit() -> Iterator[None]:
+    """End with 3 after an error: FAILED says that an audit was made and a rule is broken."""
+    try:
+        yield
+    except (typer.Exit, typer.Abort, UsageError):
+        raise
+    except Exception as error:
+        known = describe(error)
+        if known is None:
+            traceback.print_exc()
+        else:
+            output.complain(known[0])
+        raise typer.Exit(NOT_READY) from error
 
 
 def code_of(result: AuditResult, fail_on: str) -> int:

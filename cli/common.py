@@ -69,6 +69,10 @@ Define = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+JsonBody = Annotated[
+    bool,
+    typer.Option("--json-body", help="Check that BODY is JSON and send it as JSON, so that receivers get it parsed."),
+]
 Wide = Annotated[bool, typer.Option("--wide", "-w", help="Show every column in full.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 Queue = Annotated[str, typer.Argument(metavar="QUEUE", help="Queue name.", show_default=False)]

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from ..engine.calls.bodies import Body
 from ..engine.errors import BadArgument
-from .output import is_json
+from .output import complain, is_json
 
 #: Keys of a line and their types. Any other key is an error, so that a misspelt one is not lost silently.
 KEYS: dict[str, tuple[type, ...]] = {
@@ -106,7 +106,13 @@ def check_text(body: str, content_type: str | None) -> None:
             raise BadArgument(f"the body is not the JSON that its content type says: {error}") from error
 
 
-def is_json_document(body: str) -> bool:
+def note_text(body: str, content_type: str | None) -> None:
+    """Say so if a body without a content type looks like JSON: receivers get it as text."""
+    if content_type is None and _is_json_document(body):
+        complain("note: the body looks like JSON and was sent as text; --json-body sends it as JSON")
+
+
+def _is_json_document(body: str) -> bool:
     """Return whether a text is a JSON object or array, and so probably meant as JSON."""
     if not body.lstrip().startswith(("{", "[")):
         return False

@@ -21,6 +21,7 @@ from . import (
     cluster,
     console,
     engine,
+    facade,
     health,
     hooks,
     instance,
@@ -49,6 +50,7 @@ from . import (
 )
 from .common import EXIT_CODES, INTERRUPTED, OK, describe
 from .demo.command import demo
+from .importing import command as importing
 from .poison import command as poison
 
 app = typer.Typer(
@@ -75,6 +77,7 @@ app.command("receive")(receive.receive)
 app.command("browse")(receive.browse)
 app.add_typer(schedule.app, name="schedule")
 app.add_typer(link.app, name="link")
+app.add_typer(importing.app, name="import")
 app.add_typer(objects.app, name="object")
 app.command("scheduler")(schedule.scheduler)
 app.add_typer(poison.app, name="poison")
@@ -86,6 +89,7 @@ app.add_typer(instance.app, name="instance")
 app.add_typer(cluster.app, name="cluster")
 app.add_typer(changes.app, name="changes")
 app.add_typer(engine.app, name="engine")
+app.add_typer(facade.app, name="facade")
 app.add_typer(log.app, name="log")
 app.add_typer(service.app, name="service")
 app.command("check")(check.check)

@@ -1,4 +1,4 @@
-"""Show the stage of a long command on stderr if that is a terminal, and nothing otherwise."""
+"""Show on stderr how far a long command is, if that is a terminal, and nothing otherwise."""
 
 from __future__ import annotations
 
@@ -24,3 +24,19 @@ def working(first: str) -> Iterator[Callable[[str], None]]:
     ) as progress:
         task = progress.add_task(first, total=None)
         yield lambda stage: progress.update(task, description=stage, refresh=True)
+
+
+@contextmanager
+def counting(things: str) -> Iterator[tuple[Callable[[int], None], Callable[[int], None]]]:
+    """Show a bar. Yields two functions: one says how many there are in all, the other that so many more are done."""
+    if not sys.stderr.isatty():
+        yield lambda number: None, lambda number: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(
+        *columns, console=output.console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False
+    ) as progress:
+        task = progress.add_task(things, total=None)
+        yield (lambda number: progress.update(task, total=number)), (lambda number: progress.advance(task, number))

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from . import output, tables, times
-from .common import Dsn, Json, Queue, Role, Wide, connected, resolve_dsn
+from .common import Dsn, Json, JsonBody, Queue, Role, Wide, connected, resolve_dsn
 
 app = typer.Typer(no_args_is_help=True, help="Manage schedules, which send messages by the clock.")
 
@@ -32,6 +32,7 @@ COLUMNS = tables.Columns(
 def add(
     queue: Queue,
     body: Annotated[str, typer.Argument(metavar="BODY", help="Body of each message.", show_default=False)],
+    json_body: JsonBody = False,
     cron: Annotated[str | None, typer.Option(help='Cron expression, such as "30 8 * * mon-fri".')] = None,
     every: Annotated[float | None, times.length("--every", help="Period: 90 (seconds), 30m, 12h, 7d, …")] = None,
     repeat: Annotated[
@@ -53,11 +54,19 @@ def add(
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Schedule a message: by a cron expression, periodically, or once."""
+    """Schedule a message: by a cron expression, periodically, or once.
+
+    A BODY is sent as text, even if it looks like JSON. Use --json-body to send it as JSON.
+    """
+    from .lines import check_text, note_text
+
+    content_type = "application/json" if json_body else None
+    check_text(body, content_type)
     with connected(dsn, role) as connection:
         number = connection.schedules.add(
             queue,
             body,
+            content_type=content_type,
             cron=cron,
             period=every,
             repeat=repeat,
@@ -69,6 +78,7 @@ def add(
             catch_up=catch_up,
             reliability=reliability,
         )
+    note_text(body, content_type)
     output.said(f"schedule {number} added", as_json=as_json, schedule_id=number, queue=queue)
 
 

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import output, times
-from .common import Define, Dsn, Factory, Json, Queue, Role, connected, destination, pairs, transaction
+from .common import Define, Dsn, Factory, Json, JsonBody, Queue, Role, connected, destination, pairs, transaction
 
 if TYPE_CHECKING:
     from ..engine import Connection
@@ -24,12 +24,7 @@ def send(
     body: Annotated[
         str | None, typer.Argument(metavar="BODY", help="Text of the body; JSON with --json-body.", show_default=False)
     ] = None,
-    json_body: Annotated[
-        bool,
-        typer.Option(
-            "--json-body", help="Check that BODY is JSON and send it as JSON, so that receivers get it parsed."
-        ),
-    ] = False,
+    json_body: JsonBody = False,
     file: Annotated[
         typer.FileBinaryRead | None,
         typer.Option(
@@ -127,7 +122,7 @@ def send(
         output.said(f"{output.counted(outcome.sent, 'message')} sent to {queue}", as_json=as_json, **result)
         return
     assert body is not None
-    from .lines import check_text, is_json_document
+    from .lines import check_text, note_text
 
     if json_body:
         message["content_type"] = "application/json"
@@ -135,8 +130,7 @@ def send(
     with transaction(dsn, role, factory, define) as session:
         target = destination(session, queue, factory)
         message_id = session.send(target, body, **message, **common, deduplication_key=deduplication_key)
-    if message["content_type"] is None and is_json_document(body):
-        output.complain("note: the body looks like JSON and was sent as text; --json-body sends it as JSON")
+    note_text(body, message["content_type"])
     output.said(f"message {message_id} sent to {queue}", as_json=as_json, queue=queue, message_id=message_id)
 
 

@@ -16,6 +16,7 @@ from .calls.administered import AdministeredDestination
 from .calls.bodies import Body
 from .calls.levels import Destination
 from .calls.message import Message
+from .calls.results import Result
 from .calls.typed_map import TypedMap, TypedStream
 from .connection import Connection
 from .errors import HowdahError, is_innocent
@@ -55,6 +56,7 @@ __all__ = [
     "Producer",
     "Reject",
     "Requestor",
+    "Result",
     "Retry",
     "Session",
     "TypedMap",

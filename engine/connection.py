@@ -17,6 +17,7 @@ from .admin.access import Access
 from .admin.archives import Archives
 from .admin.audits import Audits
 from .admin.changes import Changes
+from .admin.imports import Imports
 from .admin.instances import Instances
 from .admin.links import Links
 from .admin.logs import Logs
@@ -206,6 +207,11 @@ class Connection:
     def links(self) -> Links:
         """Links to other engines: create, alter, list, pause, resume, rebase, drop. Also links that lead here."""
         return Links(self.call)
+
+    @property
+    def imports(self) -> Imports:
+        """Copies from stores of other systems: begin, messages, withdraw, read, finish, list, forget."""
+        return Imports(self.call)
 
     @property
     def changes(self) -> Changes:

@@ -20,9 +20,24 @@ from sqlalchemy import Connection, create_engine, text
 from ..procedures import Roles, checksum
 from ..text.dsn import BadDsnError
 from ..text.passfile import accessible
+from . import adopting, facades
+from .names import include_name, include_object
 from .roles import MigrationError, installed_roles
 
-__all__ = ["BadDsnError", "MigrationError", "State", "downgrade", "migrate", "newest", "state"]
+__all__ = [
+    "BadDsnError",
+    "MigrationError",
+    "State",
+    "add_facade",
+    "adopt_pgmq",
+    "downgrade",
+    "include_name",
+    "include_object",
+    "migrate",
+    "newest",
+    "remove_facade",
+    "state",
+]
 
 
 @dataclass(frozen=True)
@@ -71,6 +86,27 @@ def downgrade(dsn: str, revision: str) -> State:
         settings.attributes.update(connection=connection, roles=None, engine_name="howdah")
         command.downgrade(settings, revision)
     return state(dsn)
+
+
+def add_facade(dsn: str, facade: str) -> None:
+    """Install a facade in the database at ``dsn``, or bring it up to date. Raises MigrationError with what to do."""
+    with _begin(dsn) as connection:
+        facades.add(connection, facade)
+
+
+def adopt_pgmq(dsn: str) -> dict[str, int]:
+    """Put the facade in place of a real pgmq, with its messages; returns how many each queue has.
+
+    Raises MigrationError with what to do; nothing has changed then.
+    """
+    with _begin(dsn) as connection:
+        return adopting.adopt(connection)
+
+
+def remove_facade(dsn: str, facade: str) -> None:
+    """Remove a facade with its archives; the queues stay. Raises MigrationError if there is none."""
+    with _begin(dsn) as connection:
+        facades.remove(connection, facade)
 
 
 def newest() -> str:

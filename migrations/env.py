@@ -13,25 +13,13 @@ from alembic.runtime.migration import MigrationContext, MigrationInfo
 from alembic.script import Script, ScriptDirectory
 from sqlalchemy import Connection, create_engine, text
 
+from howdah.migrations.facades import DriverDatabase
 from howdah.migrations.roles import MigrationError, ensure_roles, installed_roles
-from howdah.procedures import Roles, checksum, identifier, install
+from howdah.procedures import FACADES, Roles, checksum, facade_owner, identifier, install, install_facade
 from howdah.schema import SCHEMA, metadata
 from howdah.text.passfile import accessible
 
 LOCK = 1213154371  # any constant nobody else uses; two first migrations at once take turns
-
-
-class _Database:
-    """The installer's view of a SQLAlchemy connection."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
-    def run(self, sql: str) -> list[tuple[object, ...]]:
-        """Run statements through the driver, which leaves colons and percent signs alone."""
-        cursor = self._connection.connection.cursor()
-        cursor.execute(sql)
-        return list(cursor.fetchall()) if cursor.description else []
 
 
 def chosen_roles(connection: Connection) -> Roles:
@@ -149,11 +137,14 @@ def run(connection: Connection) -> None:
 
 def finish(connection: Connection, roles: Roles, applied: list[Script]) -> None:
     """Install the procedures if they changed or revisions ran, and then take the revisions' last steps."""
-    database = _Database(connection)
+    database = DriverDatabase(connection)
     stored = connection.scalar(text("select procedures_checksum from howdah.engine"))
     if applied or stored != checksum(roles):
         install(database, roles, context.config.attributes.get("engine_name", "howdah"))
         database.run("select howdah.maintain_journal()")
+        for facade in FACADES:
+            if facade_owner(database, facade) == "howdah":
+                install_facade(database, roles, facade)
     for script in applied:
         if hasattr(script.module, "after_procedures"):
             with Operations.context(context.get_context()):

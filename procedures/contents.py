@@ -46,9 +46,11 @@ ROOMS = (
     "consumers",
     "groups",
     "walks",
+    "permits",
     "streams",
     "transformations",
     "receive",
+    "results",
     # fails and is disposed of,
     "failure",
     "attempts",
@@ -62,6 +64,8 @@ ROOMS = (
     "listeners",
     # goes on to another engine,
     "links",
+    # comes over from another system's store,
+    "imports",
     # is dealt with by an administrator and looked at,
     "operator",
     "engine",
@@ -82,11 +86,24 @@ ROOMS = (
     "maintenance",
 )
 
+FACADES = {
+    "pgmq": "the SQL API of pgmq 1.13.0",
+    "pgmq_public": "what Supabase shows of pgmq to its clients; needs the facade pgmq",
+}
+"""Rooms below facades/, which `howdah facade install` alone installs, each in the schema of its name."""
+
 
 def contents(room: str) -> tuple[str, ...]:
     """The files of a room, each as ROOM/NAME."""
     text = (files(__package__) / room / "CONTENTS").read_text(encoding="utf-8")
     return tuple(f"{room}/{name}" for name in text.splitlines() if name and not name.startswith("#"))
+
+
+def facade_files(facade: str) -> tuple[str, ...]:
+    """The texts of a facade, in the order of installation."""
+    room = files(__package__) / "facades" / facade
+    names = [name for name in (room / "CONTENTS").read_text(encoding="utf-8").splitlines() if name]
+    return tuple((room / f"{name}.sql").read_text(encoding="utf-8") for name in names if not name.startswith("#"))
 
 
 FILES = tuple(name for room in ROOMS for name in contents(room))

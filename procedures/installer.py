@@ -8,7 +8,7 @@ import re
 from dataclasses import asdict
 from typing import Protocol
 
-from .contents import FILES, installed, source
+from .contents import FACADES, FILES, facade_files, installed, source
 from .parser import headers
 from .roles import Roles
 
@@ -34,6 +34,9 @@ def checksum(roles: Roles) -> str:
     digest = hashlib.sha256(json.dumps(asdict(roles)).encode())
     for name in FILES:
         digest.update(installed(name).encode())
+    for facade in FACADES:
+        for text in facade_files(facade):
+            digest.update(text.encode())
     return digest.hexdigest()
 
 

@@ -7,7 +7,8 @@ import re
 from dataclasses import dataclass
 
 _HEADER = re.compile(
-    r"(?P<header>(?:^--[^\n]*\n)+)\s*(?P<ddl>create or replace (?P<kind>function|view) howdah\.(?P<name>\w+))",
+    r"(?P<header>(?:^--[^\n]*\n)+)\s*"
+    r"(?P<ddl>create or replace (?P<kind>function|view) (?:howdah|pgmq_public|pgmq)\.(?P<name>\w+))",
     re.MULTILINE,
 )
 _ROLE = re.compile(r"^-- Role +(.+)$", re.MULTILINE)

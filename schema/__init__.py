@@ -20,6 +20,7 @@ from .failures import (
     quarantines,
     untaken_attempts,
 )
+from .imports import import_holds, imported, imports
 from .instances import instance_positions, instances
 from .journal import EVENTS, backlog_counts, backlog_figures, dead_figures, journal, journal_totals
 from .kept import kept_messages
@@ -30,7 +31,9 @@ from .log import log_events, log_readers
 from .messages import ahead_leases, deduplications, handed, last_values, msgs, msgs_nonpersistent, parked
 from .metrics import flow_samples, metric_epoch, metric_histograms, metric_totals
 from .objects import objects, xa_transactions
+from .permits import leased_permits, permits_in_hand, rate_cells
 from .policies import destination_policies, redactions
+from .results import result_waiters, results
 from .runtime import engine, latches, lock, worker_figures, workers
 from .schedules import schedule_runs, schedules
 from .senders import sender_signs, sent_by
@@ -76,6 +79,9 @@ __all__ = [
     "flow_samples",
     "group_owners",
     "handed",
+    "import_holds",
+    "imported",
+    "imports",
     "instance_positions",
     "instances",
     "journal",
@@ -84,6 +90,7 @@ __all__ = [
     "lanes",
     "last_values",
     "latches",
+    "leased_permits",
     "link_arrivals",
     "link_receipts",
     "links",
@@ -102,10 +109,14 @@ __all__ = [
     "objects",
     "operator_acts",
     "parked",
+    "permits_in_hand",
     "poison_details",
     "poison_log",
     "quarantines",
+    "rate_cells",
     "redactions",
+    "result_waiters",
+    "results",
     "schedule_runs",
     "schedules",
     "selections",

@@ -20,7 +20,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, REGCLASS
 
 from .base import TIMESTAMPTZ, metadata
-from .policies import limit_columns, policy_checks, policy_columns
+from .policies import limit_columns, permit_columns, policy_checks, policy_columns
 
 FAILING = 16
 """Number of the sequences failing_0, … and of special_0, …"""
@@ -366,6 +366,7 @@ destinations = Table(
         server_default=text("false"),
         comment="True: its first use created it, and it ends when nobody uses it. False: an administrator's.",
     ),
+    *permit_columns(),
     CheckConstraint("message_groups IN ('none', 'transaction', 'sticky')", name="message_groups"),
     CheckConstraint("delivery_policy IN ('shared', 'single', 'failover', 'round_robin')", name="delivery_policy"),
     CheckConstraint("kind IN ('queue', 'topic', 'subscription')", name="kind"),

@@ -165,7 +165,7 @@ parked = Table(
         nullable=False,
         comment=(
             "delay (sent with one), redelivery (after a failure), blocked (past its limit), quarantine, operator "
-            "(park_messages) or lease."
+            "(park_messages) or lease. A lease of the facade pgmq has no lease_id."
         ),
     ),
     Column(
@@ -181,6 +181,8 @@ parked = Table(
             "The message group that the message holds up while it waits (after a failure, under a lease). NULL: none."
         ),
     ),
+    Column("reads", Integer, comment="How often the facade pgmq has read the message. NULL: never."),
+    Column("last_read_at", TIMESTAMPTZ, comment="When the facade pgmq last read the message. NULL: never."),
     PrimaryKeyConstraint("destination_id", "message_id"),
     Index("ix_parked_group", "destination_id", "group_id", postgresql_where=text("group_id IS NOT NULL")),
     Index("ix_parked_due", "destination_id", "rank", "due_at", "seq"),

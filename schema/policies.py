@@ -274,6 +274,11 @@ def limit_columns() -> list[Column[object]]:
             comment="Milliseconds for which a deduplication key is remembered. Amazon SQS has five minutes.",
         ),
         Column(
+            "keep_results_ms",
+            BigInteger,
+            comment="Milliseconds for which the results of its messages are kept. NULL: they are not kept.",
+        ),
+        Column(
             "room",
             REGCLASS,
             comment=(
@@ -285,6 +290,35 @@ def limit_columns() -> list[Column[object]]:
             "tickets",
             REGCLASS,
             comment=("A sequence: the tickets that sends draw under a limit. NULL: no limit applies."),
+        ),
+    ]
+
+
+def permit_columns() -> list[Column[object]]:
+    """How many of a destination's messages all its consumers together may have in hand, and how fast they may go."""
+    return [
+        Column(
+            "limited",
+            Boolean,
+            nullable=False,
+            server_default=text("false"),
+            comment="True: a receive needs permits or draws on a rate; derived from the columns that follow.",
+        ),
+        Column("max_concurrent", Integer, comment="Most messages in hand at a time, received or leased. NULL: any."),
+        Column(
+            "rate_limit",
+            Text,
+            comment="Most messages given out in a period, such as 100/1s or 100/1m burst 10. NULL: any number.",
+        ),
+        Column("limit_key", Text, comment="The header whose value is a message's key. NULL: no limit by key."),
+        Column("max_concurrent_per_key", Integer, comment="As max_concurrent, for each key. NULL: any."),
+        Column("rate_limit_per_key", Text, comment="As rate_limit, for each key. NULL: any number."),
+        Column(
+            "rate_keys",
+            Integer,
+            nullable=False,
+            server_default=text("100"),
+            comment="For how many keys at a time rate_limit_per_key is kept; messages of further keys wait.",
         ),
     ]
 
@@ -316,6 +350,12 @@ def policy_checks() -> list[CheckConstraint]:
             name="limit_behaviour",
         ),
         CheckConstraint("deduplication_window_ms > 0", name="deduplication_window_ms"),
+        CheckConstraint("keep_results_ms > 0", name="keep_results_ms"),
+        CheckConstraint(
+            "max_concurrent BETWEEN 1 AND 1000 AND max_concurrent_per_key BETWEEN 1 AND 1000"
+            " AND rate_keys BETWEEN 1 AND 10000",
+            name="permits",
+        ),
     ]
 
 

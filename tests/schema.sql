@@ -173,6 +173,7 @@ CREATE TABLE howdah.destinations (
     limit_behaviour text DEFAULT 'reject'::text NOT NULL,
     send_timeout_ms bigint DEFAULT 30000 NOT NULL,
     deduplication_window_ms bigint DEFAULT 300000 NOT NULL,
+    keep_results_ms bigint,
     room regclass,
     tickets regclass,
     process_expired boolean DEFAULT false NOT NULL,
@@ -184,6 +185,13 @@ CREATE TABLE howdah.destinations (
     notify_events boolean DEFAULT false NOT NULL,
     stamp_user boolean DEFAULT false NOT NULL,
     auto_created boolean DEFAULT false NOT NULL,
+    limited boolean DEFAULT false NOT NULL,
+    max_concurrent integer,
+    rate_limit text,
+    limit_key text,
+    max_concurrent_per_key integer,
+    rate_limit_per_key text,
+    rate_keys integer DEFAULT 100 NOT NULL,
     CONSTRAINT ck_destinations_at_limit CHECK ((at_limit = ANY (ARRAY['move'::text, 'discard'::text, 'quarantine'::text, 'end_conversation'::text]))),
     CONSTRAINT ck_destinations_backoff CHECK (((backoff_multiplier >= (1)::double precision) AND ((collision_avoidance_factor >= (0)::double precision) AND (collision_avoidance_factor <= (1)::double precision)) AND (max_redelivery_delay_ms >= '-1'::integer))),
     CONSTRAINT ck_destinations_comparison CHECK ((limit_comparison = ANY (ARRAY['reached'::text, 'exceeded'::text]))),
@@ -199,12 +207,14 @@ CREATE TABLE howdah.destinations (
     CONSTRAINT ck_destinations_exception_queue CHECK (((exception_mode = 'named'::text) = (exception_queue IS NOT NULL))),
     CONSTRAINT ck_destinations_journal_level CHECK ((journal_level = ANY (ARRAY['off'::text, 'exits'::text, 'full'::text]))),
     CONSTRAINT ck_destinations_keep_bodies_ms CHECK ((keep_bodies_ms > 0)),
+    CONSTRAINT ck_destinations_keep_results_ms CHECK ((keep_results_ms > 0)),
     CONSTRAINT ck_destinations_kind CHECK ((kind = ANY (ARRAY['queue'::text, 'topic'::text, 'subscription'::text]))),
     CONSTRAINT ck_destinations_limit_behaviour CHECK (((limit_behaviour = ANY (ARRAY['reject'::text, 'remove_oldest'::text, 'remove_lowest_priority'::text, 'block'::text])) AND (send_timeout_ms >= 0))),
     CONSTRAINT ck_destinations_max_failed_deliveries CHECK ((max_failed_deliveries >= '-1'::integer)),
     CONSTRAINT ck_destinations_max_message_bytes CHECK ((max_message_bytes > 0)),
     CONSTRAINT ck_destinations_message_groups CHECK ((message_groups = ANY (ARRAY['none'::text, 'transaction'::text, 'sticky'::text]))),
     CONSTRAINT ck_destinations_own_max_message_bytes CHECK ((own_max_message_bytes > 0)),
+    CONSTRAINT ck_destinations_permits CHECK ((((max_concurrent >= 1) AND (max_concurrent <= 1000)) AND ((max_concurrent_per_key >= 1) AND (max_concurrent_per_key <= 1000)) AND ((rate_keys >= 1) AND (rate_keys <= 10000)))),
     CONSTRAINT ck_destinations_preset CHECK ((preset = ANY (ARRAY['howdah'::text, 'websphere'::text, 'websphere_mq'::text, 'service_broker'::text, 'activemq'::text, 'sun_mq'::text]))),
     CONSTRAINT ck_destinations_quarantine CHECK (((quarantine_ms >= 0) AND (quarantine_times >= 0) AND (disable_after >= 0))),
     CONSTRAINT ck_destinations_reliability CHECK ((array_position(ARRAY['BEST_EFFORT_NONPERSISTENT'::text, 'EXPRESS_NONPERSISTENT'::text, 'RELIABLE_NONPERSISTENT'::text, 'RELIABLE_PERSISTENT'::text, 'ASSURED_PERSISTENT'::text], default_reliability) <= array_position(ARRAY['BEST_EFFORT_NONPERSISTENT'::text, 'EXPRESS_NONPERSISTENT'::text, 'RELIABLE_NONPERSISTENT'::text, 'RELIABLE_PERSISTENT'::text, 'ASSURED_PERSISTENT'::text], max_reliability))),
@@ -363,6 +373,8 @@ COMMENT ON COLUMN howdah.destinations.send_timeout_ms IS 'Milliseconds that a se
 
 COMMENT ON COLUMN howdah.destinations.deduplication_window_ms IS 'Milliseconds for which a deduplication key is remembered. Amazon SQS has five minutes.';
 
+COMMENT ON COLUMN howdah.destinations.keep_results_ms IS 'Milliseconds for which the results of its messages are kept. NULL: they are not kept.';
+
 COMMENT ON COLUMN howdah.destinations.room IS 'A sequence: the last ticket that sends may use without counting. howdah._reserve describes it. NULL: no limit applies.';
 
 COMMENT ON COLUMN howdah.destinations.tickets IS 'A sequence: the tickets that sends draw under a limit. NULL: no limit applies.';
@@ -384,6 +396,20 @@ COMMENT ON COLUMN howdah.destinations.notify_events IS 'True: dead messages and 
 COMMENT ON COLUMN howdah.destinations.stamp_user IS 'True: each message sent here gets the role of its sender in the header JMSXUserID.';
 
 COMMENT ON COLUMN howdah.destinations.auto_created IS 'True: its first use created it, and it ends when nobody uses it. False: an administrator''s.';
+
+COMMENT ON COLUMN howdah.destinations.limited IS 'True: a receive needs permits or draws on a rate; derived from the columns that follow.';
+
+COMMENT ON COLUMN howdah.destinations.max_concurrent IS 'Most messages in hand at a time, received or leased. NULL: any.';
+
+COMMENT ON COLUMN howdah.destinations.rate_limit IS 'Most messages given out in a period, such as 100/1s or 100/1m burst 10. NULL: any number.';
+
+COMMENT ON COLUMN howdah.destinations.limit_key IS 'The header whose value is a message''s key. NULL: no limit by key.';
+
+COMMENT ON COLUMN howdah.destinations.max_concurrent_per_key IS 'As max_concurrent, for each key. NULL: any.';
+
+COMMENT ON COLUMN howdah.destinations.rate_limit_per_key IS 'As rate_limit, for each key. NULL: any number.';
+
+COMMENT ON COLUMN howdah.destinations.rate_keys IS 'For how many keys at a time rate_limit_per_key is kept; messages of further keys wait.';
 
 CREATE FUNCTION howdah._ack_published(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[]) RETURNS bigint
     LANGUAGE plpgsql
@@ -1232,6 +1258,9 @@ begin
         v_outcome := howdah._move_dead(p_destination, p_message, p_nonpersistent, p_reason);
     end if;
     perform howdah._report_disposal(p_destination, p_message, v_outcome, p_reason);
+    if v_outcome in ('moved', 'discarded', 'ended') then
+        perform howdah._keep_outcome(p_destination, p_message, 'failed');
+    end if;
     if v_outcome = 'blocked' then
         perform howdah._park(p_message, p_nonpersistent, howdah._blocked_until(p_destination), 'blocked');
     elsif v_outcome = 'quarantined' then
@@ -1533,6 +1562,8 @@ CREATE TABLE howdah.parked (
     boot timestamp with time zone,
     lease_id bigint,
     group_id text,
+    reads integer,
+    last_read_at timestamp with time zone,
     CONSTRAINT ck_parked_reason CHECK ((parked_reason = ANY (ARRAY['delay'::text, 'redelivery'::text, 'blocked'::text, 'quarantine'::text, 'operator'::text, 'lease'::text])))
 );
 
@@ -1578,13 +1609,17 @@ COMMENT ON COLUMN howdah.parked.reliability IS 'Level of reliability: 0 best eff
 
 COMMENT ON COLUMN howdah.parked.due_at IS 'From this time on a receive may claim the message.';
 
-COMMENT ON COLUMN howdah.parked.parked_reason IS 'delay (sent with one), redelivery (after a failure), blocked (past its limit), quarantine, operator (park_messages) or lease.';
+COMMENT ON COLUMN howdah.parked.parked_reason IS 'delay (sent with one), redelivery (after a failure), blocked (past its limit), quarantine, operator (park_messages) or lease. A lease of the facade pgmq has no lease_id.';
 
 COMMENT ON COLUMN howdah.parked.boot IS 'For a non-persistent message, the start of the server that took it. NULL: persistent.';
 
 COMMENT ON COLUMN howdah.parked.lease_id IS 'The lease that has the message until due_at. NULL: none.';
 
 COMMENT ON COLUMN howdah.parked.group_id IS 'The message group that the message holds up while it waits (after a failure, under a lease). NULL: none.';
+
+COMMENT ON COLUMN howdah.parked.reads IS 'How often the facade pgmq has read the message. NULL: never.';
+
+COMMENT ON COLUMN howdah.parked.last_read_at IS 'When the facade pgmq last read the message. NULL: never.';
 
 CREATE FUNCTION howdah._as_ready(p_row howdah.parked) RETURNS howdah.msgs
     LANGUAGE sql IMMUTABLE
@@ -3449,6 +3484,9 @@ begin
                 select from jsonb_array_elements(v_option.value) r where jsonb_typeof(r.value) <> 'string') end
             when 'choice' then v_option.type = 'string' and v_option.text = any (v_option.choices)
             when 'options' then v_option.type = 'object'
+            when 'rate' then v_option.type = 'string'
+                and (select r.burst is not null from howdah._parse_rate(v_option.text) r)
+            when 'header' then v_option.type = 'string' and length(v_option.text) between 1 and 200
             when 'rule_set' then v_option.type = 'string'
                 and exists (select from howdah.access_rule_sets s where s.name = v_option.text)
             else v_option.type = 'string' end;
@@ -3464,6 +3502,8 @@ begin
                     when 'options' then 'It is a JSON object of options of a queue, such as {"message_limit": 1000}.'
                     when 'roles' then 'It is an array of names of roles, or null for anybody.'
                     when 'text' then 'It is a text.'
+                    when 'rate' then 'It is a rate such as "100/1s" or "600/1h burst 20"; see docs/handler-limits.md.'
+                    when 'header' then 'It is the name of a header, of 1 to 200 characters.'
                     when 'function' then 'It is the name of a function with its schema, such as "shop.poison".'
                     when 'rule_set' then 'It is the name of a set of access rules (howdah.list_rule_sets()).'
                     when 'selector' then 'It is a selector, such as "price > 100".'
@@ -3526,6 +3566,20 @@ declare
                 'option poison_procedure needs decided_at "receive", and a place for messages that the procedure leaves'
         when p_destination.last_value_key = '' then 'option last_value_key is the name of a header, or null'
         when p_destination.log_queue = p_destination.name then 'a queue cannot be its own log_queue'
+        when p_destination.kind = 'subscription' and p_destination.limited
+            then 'limits of concurrency and rates are for queues, not for subscriptions'
+        when p_destination.backout_count = 'hardened' and p_destination.limited
+            then 'option backout_count "hardened" does not go with limits of concurrency or rates'
+        when p_destination.limit_key is null and howdah._is_limited_by_key(p_destination)
+            then 'options max_concurrent_per_key and rate_limit_per_key need the option limit_key'
+        when howdah._is_limited_by_key(p_destination)
+            and (p_destination.strict_order or p_destination.delivery_policy in ('single', 'failover'))
+            then
+                'options max_concurrent_per_key and rate_limit_per_key skip messages, which strict_order and '
+                'delivery_policy "single" or "failover" forbid'
+        when howdah._is_limited_by_key(p_destination) and p_destination.message_groups <> 'none'
+            and p_destination.limit_key <> 'JMSXGroupID'
+            then 'with message_groups, limit_key is "JMSXGroupID", so that a limit skips whole groups'
         when p_destination.disable_after > 0 and p_destination.journal_level = 'off'
             then 'option disable_after needs the journal, which tells successes from failures'
     end;
@@ -3723,6 +3777,21 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._check_schedule(p_once boolean, p_cron text, p_period interval, p_repeat integer, p_starts_at timestamp with time zone, p_ends_at timestamp with time zone, p_delay interval, p_name text, p_time_zone text, p_misfire_grace interval) IS 'refuse a schedule whose arguments are wrong or contradict each other.';
+
+CREATE FUNCTION howdah._check_snapshot_for_permits(p_queue howdah.destinations) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    if howdah._has_old_snapshot()
+       and (p_queue.max_concurrent is not null or p_queue.max_concurrent_per_key is not null) then
+        raise exception using errcode = 'HD005', message = format('receiving from %s needs READ COMMITTED',
+            quote_literal(p_queue.name)),
+            hint = 'It has a limit of concurrency, and an older snapshot does not see what others have leased.';
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._check_snapshot_for_permits(p_queue howdah.destinations) IS 'refuse a transaction that would not see which permits are leased.';
 
 CREATE FUNCTION howdah._check_subscription(p_topic text, p_name text, p_client_id text, p_shared boolean, p_durable boolean, p_no_local boolean, p_options jsonb) RETURNS void
     LANGUAGE plpgsql
@@ -5946,6 +6015,66 @@ $$;
 
 COMMENT ON FUNCTION howdah._dispose_published(p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_rank smallint, p_is_text boolean, p_content_type text, p_body bytea, p_headers jsonb, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_nonpersistent boolean, p_reliability smallint, p_now timestamp with time zone) IS 'dispose of a topic message that reached its limit, for one subscription.';
 
+CREATE FUNCTION howdah._draw_rate(p_queue howdah.destinations, p_key text, p_want integer, OUT room integer, OUT by_key boolean) RETURNS record
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_now bigint;
+    v_since bigint;
+    v_cell howdah.rate_cells;
+    v_of_key howdah.rate_cells;
+    v_spent bigint;
+    v_spent_of_key bigint;
+    v_room bigint;
+    v_ahead boolean;
+begin
+    room := p_want;
+    by_key := false;
+    begin
+        perform pg_advisory_xact_lock(howdah._lock_key('rate', p_queue.id::text));
+        v_now := howdah._microseconds(howdah.now());
+        select c.* into v_cell from howdah.rate_cells c where c.destination_id = p_queue.id and c.number = 0;
+        v_since := coalesce(pg_sequence_last_value(v_cell.mark), setval(v_cell.mark, v_now));
+        if p_queue.rate_limit is not null then
+            select r.spent, r.room, r.ahead into v_spent, room, v_ahead
+            from howdah._rate_left(p_queue.rate_limit, v_cell, v_since, v_now) r;
+            room := least(room, p_want);
+            if v_ahead then
+                perform setval(v_cell.spent, v_spent);
+            end if;
+        end if;
+        if p_queue.rate_limit_per_key is not null and p_key is not null then
+            v_of_key := howdah._rate_cell(p_queue, p_key, v_now);
+            select r.spent, r.room, r.ahead into v_spent_of_key, v_room, v_ahead
+            from howdah._rate_left(p_queue.rate_limit_per_key, v_of_key, v_since, v_now) r;
+            by_key := v_room < room;
+            room := least(v_room, room);
+            if v_ahead then
+                perform setval(v_of_key.spent, v_spent_of_key);
+            end if;
+        end if;
+        if room = p_want then
+            if p_queue.rate_limit is not null then
+                perform setval(v_cell.spent, v_spent + p_want * r.spacing)
+                from howdah._parse_rate(p_queue.rate_limit) r;
+            end if;
+            if v_of_key.spent is not null then
+                perform setval(v_of_key.mark, howdah._fingerprint_of_key(p_key));  -- first: an unspent cell is harmless
+                perform setval(v_of_key.spent, v_spent_of_key + p_want * r.spacing)
+                from howdah._parse_rate(p_queue.rate_limit_per_key) r;
+            end if;
+        end if;
+        raise exception 'the lock goes with this';
+    exception when raise_exception then
+        null;
+    end;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._draw_rate(p_queue howdah.destinations, p_key text, p_want integer, OUT room integer, OUT by_key boolean) IS 'spend a queue''s rates, its own and that of a key, for some messages; or only look.';
+
 CREATE FUNCTION howdah._draw_tickets(p_id integer, p_tickets regclass, p_shift integer, p_needed bigint) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
@@ -6007,10 +6136,14 @@ begin
         union all
         select s.name from howdah.lanes l cross join lateral unnest(array[l.head, l.search]) s(name)
         where l.destination_id = p_destination.id and s.name is not null
+        union all
+        select s.name from howdah.rate_cells c cross join lateral unnest(array[c.spent, c.mark]) s(name)
+        where c.destination_id = p_destination.id
     loop
         execute format('drop sequence %s', v_sequence);
     end loop;
     delete from howdah.lanes l where l.destination_id = p_destination.id;
+    delete from howdah.rate_cells c where c.destination_id = p_destination.id;
     update howdah.destinations d set positions = 0::regclass, head = 0::regclass, search = 0::regclass, room = null,
         tickets = null where d.id = p_destination.id;
 exception when lock_not_available then
@@ -6933,6 +7066,7 @@ CREATE FUNCTION howdah._expire(p_destination howdah.destinations, p_message howd
 declare
     v_reason text;
 begin
+    perform howdah._keep_outcome(p_destination, p_message, 'expired');
     if p_destination.process_expired and p_destination.exception_mode <> 'none'
         and (not p_nonpersistent or p_destination.process_non_persistent) then
         v_reason := format('Message Expired. Expiration:%s', (extract(epoch from p_message.expires_at) * 1000)::bigint);
@@ -7287,6 +7421,12 @@ end
 $_$;
 
 COMMENT ON FUNCTION howdah._fingerprint(p_class text, p_text text, p_sqlstate text) IS 'a hash that is equal for errors that differ only in their values.';
+
+CREATE FUNCTION howdah._fingerprint_of_key(p_key text) RETURNS bigint
+    LANGUAGE sql IMMUTABLE
+    AS $$ select greatest(('x' || left(md5(p_key), 16))::bit(64)::bigint & 9223372036854775807, 1) $$;
+
+COMMENT ON FUNCTION howdah._fingerprint_of_key(p_key text) IS 'a number for a key of a rate.';
 
 CREATE FUNCTION howdah._fire(p_schedule howdah.schedules, p_at timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql
@@ -7709,6 +7849,26 @@ $$;
 
 COMMENT ON FUNCTION howdah._forget_moved() IS 'delete records of where moved messages lay that no longer lie there.';
 
+CREATE FUNCTION howdah._forget_permits(p_most integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    delete from howdah.permits_in_hand h
+    where h.ctid = any (array(
+        select o.ctid from howdah.permits_in_hand o
+        where o.xid < pg_snapshot_xmin(pg_current_snapshot()) limit p_most));
+    delete from howdah.leased_permits l
+    where l.ctid = any (array(
+        select o.ctid from howdah.leased_permits o
+        where not exists (select from howdah.parked p
+                          where p.destination_id = o.destination_id and p.message_id = o.message_id
+                            and p.lease_id is not null)
+        limit p_most for update skip locked));
+end
+$$;
+
+COMMENT ON FUNCTION howdah._forget_permits(p_most integer) IS 'delete what is on record of permits of transactions and leases that are over.';
+
 CREATE FUNCTION howdah._forget_selections() RETURNS bigint
     LANGUAGE plpgsql
     SET lock_timeout TO '50ms'
@@ -8045,6 +8205,25 @@ CREATE FUNCTION howdah._from_microseconds(p_microseconds bigint) RETURNS timesta
     AS $$ select timestamptz 'epoch' + least(p_microseconds, 9000000000000000000) * interval '1 microsecond' $$;
 
 COMMENT ON FUNCTION howdah._from_microseconds(p_microseconds bigint) IS 'the time that a hint holds.';
+
+CREATE FUNCTION howdah._full_keys(p_queue howdah.destinations, p_known text[]) RETURNS text[]
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+begin
+    return p_known || array(
+        select k.key
+        from (select distinct m.key
+              from (select r.headers ->> p_queue.limit_key as key from howdah.msgs r
+                    where r.destination_id = p_queue.id and r.rank = p_queue.main_rank
+                      and r.headers ->> p_queue.limit_key <> all (p_known)
+                    order by r.seq limit 1000) m) k
+        where howdah._permit_room(p_queue, k.key, 1) = 0);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._full_keys(p_queue howdah.destinations, p_known text[]) IS 'keys of the next messages that have no room now, beyond those known.';
 
 CREATE FUNCTION howdah._function_fault(p_name text, p_owner text, p_kind text) RETURNS text
     LANGUAGE sql
@@ -8511,6 +8690,51 @@ $$;
 
 COMMENT ON FUNCTION howdah._holds_messages(p_destination_id integer) IS 'whether a destination holds any message, including expired ones.';
 
+CREATE TABLE howdah.imports (
+    import_id integer NOT NULL,
+    stored bigint DEFAULT 0 NOT NULL,
+    withdrawn bigint DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    finished_at timestamp with time zone,
+    source text NOT NULL COLLATE pg_catalog."C",
+    created_by text NOT NULL
+);
+
+COMMENT ON TABLE howdah.imports IS 'Stores of other systems that messages are or were copied from.';
+
+COMMENT ON COLUMN howdah.imports.import_id IS 'Number of the import.';
+
+COMMENT ON COLUMN howdah.imports.stored IS 'Messages that came over.';
+
+COMMENT ON COLUMN howdah.imports.withdrawn IS 'Messages that were taken back, because they had been consumed at the source.';
+
+COMMENT ON COLUMN howdah.imports.created_at IS 'When it began.';
+
+COMMENT ON COLUMN howdah.imports.finished_at IS 'When the final pass ended. NULL: the source may still be in use.';
+
+COMMENT ON COLUMN howdah.imports.source IS 'Identity of the store that it copies from.';
+
+COMMENT ON COLUMN howdah.imports.created_by IS 'The role that began it.';
+
+CREATE FUNCTION howdah._import(p_source text) RETURNS howdah.imports
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_import howdah.imports;
+begin
+    perform howdah._refuse_maintenance();
+    perform howdah._check_changes();
+    select i.* into v_import from howdah.imports i where i.source = p_source for no key update;
+    if not found then
+        raise exception using errcode = 'HD005', message = 'no import from this source has begun',
+            hint = 'See howdah.list_imports() and howdah.begin_import(source).';
+    end if;
+    return v_import;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._import(p_source text) IS 'the import from a store, locked: two passes at once would store messages twice.';
+
 CREATE FUNCTION howdah._in_doubt(p_destination_id integer, p_seconds integer) RETURNS TABLE(attempt_id uuid, message_id bigint, stage smallint, begun_at timestamp with time zone, backend integer)
     LANGUAGE sql
     AS $$
@@ -8826,6 +9050,12 @@ $$;
 
 COMMENT ON FUNCTION howdah._is_leased(p_destination_id integer, p_message_id bigint) IS 'whether a message is under a lease that has not run out.';
 
+CREATE FUNCTION howdah._is_limited_by_key(p_destination howdah.destinations) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    AS $$ select p_destination.max_concurrent_per_key is not null or p_destination.rate_limit_per_key is not null $$;
+
+COMMENT ON FUNCTION howdah._is_limited_by_key(p_destination howdah.destinations) IS 'whether a queue limits concurrency or rate for each key.';
+
 CREATE FUNCTION howdah._is_listed(p_lane howdah.lanes, p_walk howdah.walk) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -8935,7 +9165,7 @@ CREATE FUNCTION howdah._is_plain(p_destination_id integer, p_groups text DEFAULT
 begin
     return exists (select from howdah.destinations d
                    where d.id = p_destination_id and not d.strict_order and d.backout_count <> 'hardened'
-                     and d.message_groups = p_groups and d.delivery_policy = 'shared')
+                     and d.message_groups = p_groups and d.delivery_policy = 'shared' and not d.limited)
         and not exists (select from howdah.consumers c where c.destination_id = p_destination_id and c.exclusive)
         and not exists (select from howdah.lanes l
                         where l.destination_id = p_destination_id
@@ -9090,7 +9320,7 @@ COMMENT ON FUNCTION howdah._is_unblamed(p_message_id bigint, p_group text) IS 'w
 CREATE FUNCTION howdah._is_walked(p_destination howdah.destinations) RETURNS boolean
     LANGUAGE sql IMMUTABLE
     AS $$ select p_destination.strict_order or p_destination.message_groups <> 'none'
-    or p_destination.delivery_policy <> 'shared' $$;
+    or p_destination.delivery_policy <> 'shared' or howdah._is_limited_by_key(p_destination) $$;
 
 COMMENT ON FUNCTION howdah._is_walked(p_destination howdah.destinations) IS 'whether a queue''s options forbid simply taking the next message, with or without a selector (docs/decisions/0011).';
 
@@ -9380,6 +9610,23 @@ CREATE FUNCTION howdah._keep_lock(p_name text, p_holder text, p_now timestamp wi
 $$;
 
 COMMENT ON FUNCTION howdah._keep_lock(p_name text, p_holder text, p_now timestamp with time zone, p_seconds numeric) IS 'extend a named lease for its holder.';
+
+CREATE FUNCTION howdah._keep_outcome(p_destination howdah.destinations, p_message howdah.msgs, p_state text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if p_destination.keep_results_ms is null then
+        return;
+    end if;
+    insert into howdah.results as r (destination_id, message_id, state, stage, finished_at, until, body)
+    values (p_destination.id, p_message.message_id, p_state, p_message.stage, howdah.now(),
+        howdah.now() + p_destination.keep_results_ms * interval '1 millisecond', howdah._result_body(p_message))
+    on conflict on constraint pk_results do update set state = excluded.state, stage = excluded.stage,
+        finished_at = excluded.finished_at, until = excluded.until, body = excluded.body, value = null;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._keep_outcome(p_destination howdah.destinations, p_message howdah.msgs, p_state text) IS 'keep that a message failed or expired, if its queue keeps results.';
 
 CREATE FUNCTION howdah._keep_receipts(p_arrival_id integer, p_attempt uuid, p_started timestamp with time zone, p_message_ids bigint[], p_sent_ats timestamp with time zone[], p_local_ids bigint[], p_levels text[]) RETURNS void
     LANGUAGE plpgsql
@@ -9864,6 +10111,43 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._lease_until(p_duration interval) IS 'when a lease of a given duration ends.';
+
+CREATE FUNCTION howdah._leased_permits(p_id integer, p_key uuid) RETURNS integer[]
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_now timestamptz := howdah.now();
+    v_leased integer[];
+    v_over bigint[];
+    v_free bigint[] := '{}';
+begin
+    select array_agg(l.permit) filter (where p.due_at > v_now), array_agg(l.message_id) filter (where p.due_at <= v_now)
+    into v_leased, v_over
+    from howdah.leased_permits l
+    join howdah.parked p on p.destination_id = l.destination_id and p.message_id = l.message_id
+    where l.destination_id = p_id and l.key = p_key and p.lease_id is not null
+      and not exists (select from howdah.leased_permits n
+                      where n.destination_id = p_id and n.message_id = l.message_id and n.key = p_key and n.id > l.id);
+    if v_over is not null then
+        begin
+            v_free := array(select p.message_id from howdah.parked p
+                            where p.destination_id = p_id and p.message_id = any (v_over) for update skip locked);
+            raise exception 'the locks go with this';
+        exception when raise_exception then
+            null;
+        end;
+        v_leased := v_leased || array(
+            select l.permit from howdah.leased_permits l
+            where l.destination_id = p_id and l.key = p_key and l.message_id = any (v_over)
+              and l.message_id <> all (v_free));
+    end if;
+    return coalesce(v_leased, '{}');
+end
+$$;
+
+COMMENT ON FUNCTION howdah._leased_permits(p_id integer, p_key uuid) IS 'the permits of a limit whose messages are under a lease.';
 
 CREATE FUNCTION howdah._leave_topics(p_queue_id integer) RETURNS void
     LANGUAGE sql
@@ -10368,7 +10652,7 @@ begin
                 raise;
             end if;
             v_first := coalesce(v_first, sqlerrm);
-            v_refused := v_refused || jsonb_build_object('message_id', (v_message ->> 'message_id')::bigint,
+            v_refused := v_refused || jsonb_build_object('message_id', v_message -> 'message_id',
                 'sqlstate', sqlstate, 'error_text', sqlerrm,
                 'reject', howdah._link_refusal(sqlstate) = 'rejected');
         end;
@@ -11436,6 +11720,28 @@ $_$;
 
 COMMENT ON FUNCTION howdah._maintain_kept() IS 'create the partitions of kept_messages for the next weeks, and drop those that have nothing left to show.';
 
+CREATE FUNCTION howdah._make_rate_cells(p_destination howdah.destinations) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_name text;
+begin
+    for v_number in 0..case when p_destination.rate_limit_per_key is not null then p_destination.rate_keys
+                       when p_destination.rate_limit is not null then 0 else -1 end loop
+        continue when exists (select from howdah.rate_cells c
+                              where c.destination_id = p_destination.id and c.number = v_number);
+        v_name := p_destination.id || '_' || v_number;
+        insert into howdah.rate_cells (destination_id, number, spent, mark)
+        values (p_destination.id, v_number, howdah._new_hint('rate_' || v_name),
+            howdah._new_hint('rate_mark_' || v_name));
+        perform setval(c.mark, 1) from howdah.rate_cells c
+        where c.destination_id = p_destination.id and c.number = v_number and v_number = 0;
+    end loop;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._make_rate_cells(p_destination howdah.destinations) IS 'make the sequences that remember how far the rates of a queue are spent.';
+
 CREATE FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer, p_level smallint) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -12094,9 +12400,9 @@ CREATE FUNCTION howdah._new_destination(p_name text) RETURNS howdah.destinations
             "exception_discard_reliability": "BEST_EFFORT_NONPERSISTENT", "discard_with_sender": false,
             "limit_behaviour": "reject",
             "send_timeout_ms": 30000,
-            "deduplication_window_ms": 300000, "stamp_user": false,
+            "deduplication_window_ms": 300000, "keep_results_ms": null, "stamp_user": false,
             "keep_bodies_ms": null, "last_value_key": null, "message_groups": "none",
-            "delivery_policy": "shared"}' || howdah._preset('howdah'))
+            "delivery_policy": "shared", "limited": false, "rate_keys": 100}' || howdah._preset('howdah'))
 $$;
 
 COMMENT ON FUNCTION howdah._new_destination(p_name text) IS 'the row of a destination with every default, not yet stored.';
@@ -12699,12 +13005,15 @@ CREATE FUNCTION howdah._note_special(p_destination howdah.destinations) RETURNS 
     LANGUAGE plpgsql
     AS $$
 begin
-    if howdah._is_walked(p_destination) or p_destination.backout_count = 'hardened' then
+    if howdah._is_walked(p_destination) or p_destination.backout_count = 'hardened' or p_destination.limited then
         perform nextval(p_destination.special);
     end if;
     if howdah._is_walked(p_destination) then
         perform setval(coalesce(to_regclass('howdah.mark_' || p_destination.id),
             howdah._new_hint('mark_' || p_destination.id)), 0);
+    end if;
+    if p_destination.limited then
+        perform howdah._make_rate_cells(p_destination);
     end if;
 end
 $$;
@@ -13027,6 +13336,7 @@ CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind 
             array['reject', 'remove_oldest', 'remove_lowest_priority', 'block'], false),
         ('queue', 'send_timeout_ms', 'integer', 0, 86400000, null, false),
         ('queue', 'deduplication_window_ms', 'integer', 1, 2592000000, null, false),
+        ('queue', 'keep_results_ms', 'integer', 1, 3155760000000, null, true),
         ('queue', 'default_priority', 'integer', 0, 9, null, false),
         ('queue', 'default_time_to_live_ms', 'integer', 1, 3155760000000, null, true),
         ('queue', 'journal_level', 'choice', 0, 0, array['off', 'exits', 'full'], false),
@@ -13044,6 +13354,12 @@ CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind 
         ('queue', 'last_value_key', 'text', 0, 0, null, true),
         ('queue', 'message_groups', 'choice', 0, 0, array['none', 'transaction', 'sticky'], false),
         ('queue', 'delivery_policy', 'choice', 0, 0, array['shared', 'single', 'failover', 'round_robin'], false),
+        ('queue', 'max_concurrent', 'integer', 1, 1000, null, true),
+        ('queue', 'rate_limit', 'rate', 0, 0, null, true),
+        ('queue', 'limit_key', 'header', 0, 0, null, true),
+        ('queue', 'max_concurrent_per_key', 'integer', 1, 1000, null, true),
+        ('queue', 'rate_limit_per_key', 'rate', 0, 0, null, true),
+        ('queue', 'rate_keys', 'integer', 1, 10000, null, false),
         ('topic', 'persistent', 'boolean', 0, 0, null, false),
         ('topic', 'default_reliability', 'choice', 0, 0, array['BEST_EFFORT_NONPERSISTENT', 'EXPRESS_NONPERSISTENT',
             'RELIABLE_NONPERSISTENT', 'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], false),
@@ -13420,6 +13736,22 @@ $$;
 
 COMMENT ON FUNCTION howdah._parks_waiting(p_queue howdah.destinations, p_now timestamp with time zone) IS 'park messages that wait for the delay of a recorded failure and are still in their place.';
 
+CREATE FUNCTION howdah._parse_rate(p_rate text, OUT burst bigint, OUT spacing bigint) RETURNS record
+    LANGUAGE sql IMMUTABLE
+    AS $_$
+    select b.burst::bigint, ceil(r.period / greatest(r.amount - b.burst + 1, 1))::bigint
+    from regexp_match(p_rate,
+        '^([1-9][0-9]{0,6})/([1-9][0-9]{0,6})?(ms|s|m|h|d)(?: burst ([1-9][0-9]{0,6}))?$') m(part)
+    cross join lateral (select m.part[1]::numeric as amount, m.part[4]::numeric as burst,
+        coalesce(m.part[2], '1')::numeric * case m.part[3] when 'ms' then 1000 when 's' then 1000000
+            when 'm' then 60000000 when 'h' then 3600000000 else 86400000000 end as period) r
+    cross join lateral (select coalesce(r.burst, least(r.amount,
+        case when r.period / r.amount >= 40000 then 1 else greatest(2, 1 + div(r.amount, 50)) end)) as burst) b
+    where b.burst <= r.amount and r.amount <= r.period and r.period <= 604800000000
+$_$;
+
+COMMENT ON FUNCTION howdah._parse_rate(p_rate text, OUT burst bigint, OUT spacing bigint) IS 'a rate such as "100/1s" or "600/1h burst 20" in numbers.';
+
 CREATE FUNCTION howdah._parse_rules(p_text text) RETURNS TABLE(resource text, name text, operation text, allow boolean, kind text, principals text[])
     LANGUAGE plpgsql STABLE
     AS $_$
@@ -13757,6 +14089,95 @@ $$;
 
 COMMENT ON FUNCTION howdah._pause_destinations() IS 'let every queue, topic and subscription take new work or not, as the engine and each of them now say.';
 
+CREATE FUNCTION howdah._permit_base(p_id integer, p_key uuid) RETURNS bigint
+    LANGUAGE sql
+    AS $$ select howdah._lock_key('permit', p_id || ':' || p_key) & ~1023::bigint $$;
+
+COMMENT ON FUNCTION howdah._permit_base(p_id integer, p_key uuid) IS 'the number before that of the lock of a limit''s first permit.';
+
+CREATE FUNCTION howdah._permit_key(p_key text) RETURNS uuid
+    LANGUAGE sql IMMUTABLE
+    AS $$ select coalesce(md5(p_key), repeat('0', 32))::uuid $$;
+
+COMMENT ON FUNCTION howdah._permit_key(p_key text) IS 'the key of a limit in the form in which permits are on record.';
+
+CREATE FUNCTION howdah._permit_messages(p_queue howdah.destinations, p_messages howdah.message[], p_hold boolean, OUT room integer, OUT by_key boolean) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_want integer := cardinality(p_messages);
+    v_key text := case when howdah._is_limited_by_key(p_queue) then p_messages[1].headers ->> p_queue.limit_key end;
+    v_permits integer[] := '{}';
+    v_of_key integer[] := '{}';
+begin
+    room := v_want;
+    by_key := false;
+    if p_queue.max_concurrent is not null then
+        v_permits := howdah._take_permits(p_queue.id, null, p_queue.max_concurrent, v_want);
+        room := cardinality(v_permits);
+    end if;
+    if room = v_want and p_queue.max_concurrent_per_key is not null and v_key is not null then
+        v_of_key := howdah._take_permits(p_queue.id, v_key, p_queue.max_concurrent_per_key, v_want);
+        room := cardinality(v_of_key);
+        by_key := room < v_want;
+    end if;
+    if room = v_want and (p_queue.rate_limit is not null or p_queue.rate_limit_per_key is not null) then
+        select d.room, d.by_key into room, by_key from howdah._draw_rate(p_queue, v_key, v_want) d;
+    end if;
+    if room < v_want or v_permits || v_of_key = '{}' then
+        return;
+    end if;
+    with permits as (
+        select u.key, u.permit, u.n
+        from (select howdah._permit_key(null) as key, o.permit, o.n from unnest(v_permits) with ordinality o(permit, n)
+              union all
+              select howdah._permit_key(v_key), k.permit, k.n from unnest(v_of_key) with ordinality k(permit, n)) u
+    ), noted as (
+        insert into howdah.permits_in_hand (xid, destination_id, key, permit)
+        select pg_current_xact_id(), p_queue.id, p.key, p.permit from permits p
+    )
+    insert into howdah.leased_permits (destination_id, key, permit, message_id)
+    select p_queue.id, p.key, p.permit, p_messages[p.n].message_id from permits p where p_hold;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._permit_messages(p_queue howdah.destinations, p_messages howdah.message[], p_hold boolean, OUT room integer, OUT by_key boolean) IS 'take permits for messages that the transaction has, and spend rates for them.';
+
+CREATE FUNCTION howdah._permit_room(p_queue howdah.destinations, p_key text, p_want integer) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_most integer := case when p_key is null then p_queue.max_concurrent else p_queue.max_concurrent_per_key end;
+    v_now bigint;
+    v_since bigint;
+    v_cell howdah.rate_cells;
+begin
+    if (case when p_key is null then p_queue.rate_limit else p_queue.rate_limit_per_key end) is not null then
+        v_now := howdah._microseconds(howdah.now());
+        select c.* into v_cell from howdah.rate_cells c where c.destination_id = p_queue.id and c.number = 0;
+        v_since := coalesce(pg_sequence_last_value(v_cell.mark), setval(v_cell.mark, v_now));
+        if p_key is not null then
+            v_cell := howdah._rate_cell(p_queue, p_key, v_now);
+        end if;
+        -- whether a rate that is too far spent is right, howdah._draw_rate decides under its lock
+        select case when r.ahead then p_want else least(p_want, r.room) end into p_want
+        from howdah._rate_left(case when p_key is null then p_queue.rate_limit else p_queue.rate_limit_per_key end,
+            v_cell, v_since, v_now) r;
+    end if;
+    if v_most is not null and p_want > 0 then
+        begin
+            p_want := cardinality(howdah._take_permits(p_queue.id, p_key, v_most, p_want));
+            raise exception 'the permits go with this';
+        exception when raise_exception then
+            null;
+        end;
+    end if;
+    return p_want;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._permit_room(p_queue howdah.destinations, p_key text, p_want integer) IS 'how many messages the limits of a queue, or of a key, leave room for now.';
+
 CREATE TABLE howdah.topic_msgs_0 (
     xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
     seq bigint NOT NULL,
@@ -14071,6 +14492,7 @@ begin
     select e.* into v_engine from howdah.engine e;
     select p.* into v_old from howdah.instance_positions p where p.name = p_name for update;
     v_known := v_old.record_id = v_engine.record_id
+        and pg_snapshot_xmax(v_old.read) <= pg_snapshot_xmax(pg_current_snapshot())
         and (pg_sequence_last_value('howdah.changes_dropped'::regclass)
             >= pg_snapshot_xmin(v_old.read)::text::bigint) is not true;
     if v_known and p_resumes then
@@ -14456,7 +14878,7 @@ begin
             quote_literal(p_queue)),
             hint =
                 'Messages cannot be taken out of order from a subscription, or from a queue with strict_order, '
-                'message_groups, an exclusive consumer, or a delivery_policy other than shared.';
+                'message_groups, limits by key, an exclusive consumer, or a delivery_policy other than shared.';
     elsif v_queue.receiving_paused then
         perform howdah._refuse_paused(v_queue.id);
     end if;
@@ -14522,6 +14944,80 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._queue_metrics(p_ids integer[]) IS 'what lies in each of some queues, and who receives from it.';
+
+CREATE TABLE howdah.rate_cells (
+    destination_id integer NOT NULL,
+    number integer NOT NULL,
+    spent regclass NOT NULL,
+    mark regclass NOT NULL
+);
+
+COMMENT ON TABLE howdah.rate_cells IS 'Sequences that remember how far a rate is spent, outside transactions.';
+
+COMMENT ON COLUMN howdah.rate_cells.destination_id IS 'The queue.';
+
+COMMENT ON COLUMN howdah.rate_cells.number IS '0: the queue itself. From 1: a place for a key.';
+
+COMMENT ON COLUMN howdah.rate_cells.spent IS 'A sequence: up to when the rate is spent, in microseconds.';
+
+COMMENT ON COLUMN howdah.rate_cells.mark IS 'A sequence. Cell 0: since when the cells are known; a crash of the server resets it. Other cells: the fingerprint of the key.';
+
+CREATE FUNCTION howdah._rate_cell(p_queue howdah.destinations, p_key text, p_now bigint) RETURNS howdah.rate_cells
+    LANGUAGE sql
+    AS $$
+    select c
+    from howdah.rate_cells c
+    where c.destination_id = p_queue.id
+      and c.number = any (array(
+          select (1 + (howdah._fingerprint_of_key(p_key) % p_queue.rate_keys + i) % p_queue.rate_keys)::integer
+          from generate_series(0, 7) i))
+      and (pg_sequence_last_value(c.mark) = howdah._fingerprint_of_key(p_key)
+           or coalesce(pg_sequence_last_value(c.spent), 0) <= p_now)
+    order by pg_sequence_last_value(c.mark) = howdah._fingerprint_of_key(p_key) desc nulls last, c.number
+    limit 1
+$$;
+
+COMMENT ON FUNCTION howdah._rate_cell(p_queue howdah.destinations, p_key text, p_now bigint) IS 'the cell that remembers the rate of a key, or the one that it may take over.';
+
+CREATE FUNCTION howdah._rate_left(p_rate text, p_cell howdah.rate_cells, p_since bigint, p_now bigint, OUT spent bigint, OUT room bigint, OUT ahead boolean) RETURNS record
+    LANGUAGE sql
+    AS $$
+    select least(s.spent, p_now + r.burst * r.spacing),
+        case when p_cell.spent is null then 0 else greatest((p_now + r.burst * r.spacing - s.spent) / r.spacing, 0) end,
+        p_cell.spent is not null and s.spent > p_now + r.burst * r.spacing
+    from howdah._parse_rate(p_rate) r
+    cross join lateral (select greatest(pg_sequence_last_value(p_cell.spent), p_now,
+        p_since + r.burst * r.spacing) as spent) s
+$$;
+
+COMMENT ON FUNCTION howdah._rate_left(p_rate text, p_cell howdah.rate_cells, p_since bigint, p_now bigint, OUT spent bigint, OUT room bigint, OUT ahead boolean) IS 'how much of a rate is left.';
+
+CREATE FUNCTION howdah._rate_opens_in(p_queue howdah.destinations) RETURNS interval
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_now bigint := howdah._microseconds(howdah.now());
+    v_since bigint := (select pg_sequence_last_value(c.mark) from howdah.rate_cells c
+                       where c.destination_id = p_queue.id and c.number = 0);
+    v_opens bigint;
+begin
+    v_opens := (select greatest(pg_sequence_last_value(c.spent) - (r.burst - 1) * r.spacing, v_since + r.spacing)
+                from howdah.rate_cells c cross join lateral howdah._parse_rate(p_queue.rate_limit) r
+                where c.destination_id = p_queue.id and c.number = 0);
+    if (v_opens > v_now) is not true and p_queue.rate_limit_per_key is not null then
+        v_opens := (select min(k.opens)
+                    from (select pg_sequence_last_value(c.spent) - (r.burst - 1) * r.spacing as opens
+                          from howdah.rate_cells c cross join lateral howdah._parse_rate(p_queue.rate_limit_per_key) r
+                          where c.destination_id = p_queue.id and c.number > 0) k
+                    where k.opens > v_now);
+    end if;
+    return case when v_opens > v_now then (v_opens - v_now) * interval '1 microsecond' end;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._rate_opens_in(p_queue howdah.destinations) IS 'when the rates of a queue let a message through that they do not let through now.';
 
 CREATE FUNCTION howdah._read_claimed(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_topic text, p_name text, p_xids xid8[], p_seqs bigint[], p_upto pg_snapshot, p_now timestamp with time zone) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -14737,7 +15233,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._receive_any(p_pattern text, p_want integer, p_hold boolean, p_selector text) IS 'receive from all queues that match a wildcard; howdah.receive calls it for wildcards.';
 
-CREATE FUNCTION howdah._receive_by_lane(p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint, p_taken boolean) RETURNS SETOF howdah.message
+CREATE FUNCTION howdah._receive_by_lane(p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint, p_taken boolean, p_share text DEFAULT NULL::text) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
     AS $$
 declare
@@ -14788,6 +15284,8 @@ begin
         if not v_walk.admitted then
             return;
         end if;
+        v_walk.share := case when v_walk.share is null then p_share
+            else v_walk.share || coalesce(' and ' || p_share, '') end;
         v_one_by_one := howdah._is_one_by_one(p_id);
         if p_hold and v_one_by_one and howdah._is_strict(p_id) then
             p_want := 1;  -- consuming some held messages and leaving others would break the order
@@ -14857,7 +15355,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._receive_by_lane(p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint, p_taken boolean) IS 'receive from a queue, lane by lane.';
+COMMENT ON FUNCTION howdah._receive_by_lane(p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint, p_taken boolean, p_share text) IS 'receive from a queue, lane by lane.';
 
 CREATE FUNCTION howdah._receive_keeping(p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -14875,6 +15373,70 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._receive_keeping(p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint) IS 'receive from a queue that keeps bodies.';
+
+CREATE FUNCTION howdah._receive_limited(p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint) RETURNS SETOF howdah.message
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_queue howdah.destinations;
+    v_by_key boolean;
+    v_left integer;
+    v_next integer;
+    v_messages howdah.message[];
+    v_room record;
+    v_short boolean;
+    v_full text[] := '{}';
+    v_held bigint[] := '{}';
+    v_failed integer := 0;
+begin
+    select d.* into v_queue from howdah.destinations d where d.id = p_id;
+    v_by_key := howdah._is_limited_by_key(v_queue);
+    perform howdah._check_snapshot_for_permits(v_queue);
+    v_left := least(p_want, case when v_by_key then 50 else 10000 end);
+    v_next := case when v_by_key then 1 else v_left end;
+    loop
+        v_next := least(v_next, howdah._permit_room(v_queue, null, least(v_next, v_left)));
+        exit when v_next <= 0;
+        v_short := false;
+        begin
+            v_messages := array(
+                select r from howdah._receive_by_lane(p_id, p_name, v_next, p_hold, p_selector, p_consumer, false,
+                    case when v_by_key then format(
+                        '((m.headers ->> %L) <> all (%L::text[])) is not false and m.seq <> all (%L::bigint[])',
+                        v_queue.limit_key, v_full, v_held) end) r);
+            exit when cardinality(v_messages) = 0;
+            v_room := howdah._permit_messages(v_queue, v_messages, p_hold);
+            if v_room.room < cardinality(v_messages) then
+                v_short := true;
+                raise exception 'the messages and permits go with this';
+            end if;
+        exception when raise_exception then
+            if not v_short then
+                raise;
+            end if;
+        end;
+        if not v_short then
+            if v_queue.keep_bodies_ms is not null and not p_hold then
+                perform howdah._keep(p_id, v_messages, v_queue.keep_bodies_ms);
+            end if;
+            return query select * from unnest(v_messages);
+            v_left := v_left - cardinality(v_messages);
+            if p_hold then  -- SKIP LOCKED does not skip our own locks
+                v_held := v_held || v_messages[1]."position";
+            end if;
+            exit when v_left <= 0 or not v_by_key;
+        elsif v_room.by_key then
+            v_full := howdah._full_keys(v_queue, v_full || array[v_messages[1].headers ->> v_queue.limit_key]);
+        else
+            v_next := v_room.room;  -- another transaction was faster
+            v_failed := v_failed + 1;
+            exit when v_failed > 3;
+        end if;
+    end loop;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._receive_limited(p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint) IS 'receive from a queue whose concurrency or rate is limited.';
 
 CREATE FUNCTION howdah._receive_noting(p_queue text, p_max_messages integer, p_hold boolean, p_selector text, p_consumer bigint) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -15365,7 +15927,7 @@ begin
         )
         select d as destination, g.nonpersistent, array_agg((g.message).message_id
             order by (g.message).message_id) as ids,
-            case when d.process_expired then array_agg(g.message) end as messages
+            case when d.process_expired or d.keep_results_ms is not null then array_agg(g.message) end as messages
         from gone g join howdah.destinations d on d.id = (g.message).destination_id
         group by d, d.id, d.process_expired, g.nonpersistent
     loop
@@ -15957,7 +16519,8 @@ CREATE FUNCTION howdah._refuse_sending(p_destination howdah.destinations) RETURN
     AS $$
 begin
     if not exists (select from howdah.engine e
-                   where e.state = 'quiesced' and pg_current_xact_id_if_assigned()::text::bigint < e.state_xid) then
+                   where e.state = 'quiesced' and pg_current_xact_id_if_assigned()::text::bigint < e.state_xid
+                     and e.state_xid < pg_snapshot_xmax(pg_current_snapshot())::text::bigint) then
         perform howdah._check_engine();
     end if;
     if p_destination.own_sending_paused then
@@ -16293,6 +16856,28 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._restore_history(p_changes jsonb[]) IS 'put the changes of a backup into a record that is empty.';
+
+CREATE FUNCTION howdah._result_body(p_message howdah.msgs) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+    select case when p_message.is_text
+        then convert_from(coalesce(p_message.body, howdah._body(p_message.message_id)), 'UTF8') end
+$$;
+
+COMMENT ON FUNCTION howdah._result_body(p_message howdah.msgs) IS 'the text of a message''s body, for who asks what became of it.';
+
+CREATE FUNCTION howdah._result_queue(p_queue text) RETURNS howdah.destinations
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    v_id integer := (select d.id from howdah.destinations d where d.name = p_queue and d.dropped_at is null);
+begin
+    return howdah._queue(p_queue, case when v_id is not null and howdah._has_right(v_id, 'browse') then 'browse'
+        else 'send' end);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._result_queue(p_queue text) IS 'a queue of whose messages the caller may be told what became.';
 
 CREATE FUNCTION howdah._return_leases(p_destination_id integer, p_want bigint, p_now timestamp with time zone, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone, p_message_ids bigint[] DEFAULT NULL::bigint[]) RETURNS void
     LANGUAGE plpgsql
@@ -19600,7 +20185,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._take_drawn(p_destination_id integer, p_rank smallint, p_name text, p_positions bigint[], p_now timestamp with time zone, p_failed boolean, p_journaled boolean) IS 'receive the messages at positions that the caller has drawn.';
 
-CREATE FUNCTION howdah._take_found(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone) RETURNS SETOF howdah.message
+CREATE FUNCTION howdah._take_found(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone, p_permitted boolean DEFAULT false) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
     AS $$
 declare
@@ -19609,6 +20194,9 @@ declare
     v_failed record;
 begin
     if p_due_at > v_now then
+        return;
+    elsif p_queue.limited and not p_permitted then
+        return query select * from howdah._take_permitted(p_queue, p_message, p_due_at);
         return;
     end if;
     select f.* into v_found
@@ -19642,7 +20230,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._take_found(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone) IS 'take a message that was looked up, if it is free and may be delivered.';
+COMMENT ON FUNCTION howdah._take_found(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone, p_permitted boolean) IS 'take a message that was looked up, if it is free and may be delivered.';
 
 CREATE FUNCTION howdah._take_lease(p_destination howdah.destinations, p_held howdah.message[], p_lease bigint, p_until timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
@@ -19825,6 +20413,69 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._take_one_of_group(p_id integer, p_rank smallint, p_head regclass, p_headed bigint) IS 'take one message of a queue with transaction groups in the short way.';
+
+CREATE FUNCTION howdah._take_permits(p_id integer, p_key text, p_most integer, p_want integer) RETURNS integer[]
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_key uuid := howdah._permit_key(p_key);
+    v_base bigint := howdah._permit_base(p_id, v_key);
+    v_first integer := floor(random() * p_most);
+    v_taken integer[] := '{}';
+    v_used integer[] := howdah._leased_permits(p_id, v_key)
+        || array(select h.permit from howdah.permits_in_hand h
+                 where h.xid = pg_current_xact_id_if_assigned() and h.destination_id = p_id and h.key = v_key);
+    v_permit integer;
+    v_stale tid[];
+begin
+    for v_next in 0..p_most - 1 loop
+        exit when cardinality(v_taken) >= p_want;
+        v_permit := 1 + (v_first + v_next) % p_most;
+        continue when v_permit = any (v_used) or not pg_try_advisory_xact_lock(v_base + v_permit);
+        v_stale := array(select l.ctid from howdah.leased_permits l
+                         where l.destination_id = p_id and l.key = v_key and l.permit = v_permit);
+        if cardinality(v_stale) > 0 then
+            continue when v_permit = any (howdah._leased_permits(p_id, v_key));  -- it was leased in between
+            delete from howdah.leased_permits d where d.ctid = any (array(
+                select l.ctid from howdah.leased_permits l where l.ctid = any (v_stale) for update skip locked));
+        end if;
+        v_taken := v_taken || v_permit;
+    end loop;
+    return v_taken;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._take_permits(p_id integer, p_key text, p_most integer, p_want integer) IS 'take permits of a limit of concurrency until the transaction ends.';
+
+CREATE FUNCTION howdah._take_permitted(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone) RETURNS SETOF howdah.message
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_messages howdah.message[];
+    v_short boolean := false;
+begin
+    perform howdah._check_snapshot_for_permits(p_queue);
+    begin
+        v_messages := array(select t from howdah._take_found(p_queue, p_message, p_due_at, true) t);
+        if cardinality(v_messages) > 0 then
+            v_short := (select p.room = 0 from howdah._permit_messages(p_queue, v_messages, false) p);
+        end if;
+        if v_short then
+            raise exception 'the message goes with this';
+        end if;
+    exception when raise_exception then
+        if not v_short then
+            raise;
+        end if;
+        return;
+    end;
+    return query select * from unnest(v_messages);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._take_permitted(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone) IS 'take a message that was looked up in a queue with limits of concurrency or rate.';
 
 CREATE FUNCTION howdah._take_these(p_destination howdah.destinations, p_message_ids bigint[], p_act text) RETURNS TABLE(message howdah.msgs, nonpersistent boolean)
     LANGUAGE plpgsql
@@ -21071,6 +21722,8 @@ begin
     p_destination.dispose_at := case when howdah._failure_limit(p_destination) is not null
             and not (p_destination.at_limit = 'move' and p_destination.exception_mode = 'none')
         then howdah._failure_limit(p_destination) else 1000000 end;
+    p_destination.limited := howdah._is_limited_by_key(p_destination) or p_destination.max_concurrent is not null
+        or p_destination.rate_limit is not null;
     perform howdah._check_levels(p_destination);
     perform howdah._check_policy(p_destination);
     return p_destination;
@@ -21584,7 +22237,8 @@ begin
         poison_handling = v_new.poison_handling, disable_after = v_new.disable_after,
         own_max_message_bytes = v_new.own_max_message_bytes, message_limit = v_new.message_limit,
         byte_limit = v_new.byte_limit, limit_behaviour = v_new.limit_behaviour, send_timeout_ms = v_new.send_timeout_ms,
-        deduplication_window_ms = v_new.deduplication_window_ms, default_priority = v_new.default_priority,
+        deduplication_window_ms = v_new.deduplication_window_ms, keep_results_ms = v_new.keep_results_ms,
+        default_priority = v_new.default_priority,
         default_time_to_live_ms = v_new.default_time_to_live_ms, journal_level = v_new.journal_level,
         journal_level_at = v_new.journal_level_at, persistent = v_new.persistent, own_persistent = v_new.own_persistent,
         default_reliability = v_new.default_reliability, max_reliability = v_new.max_reliability,
@@ -21593,6 +22247,9 @@ begin
         discard_with_sender = v_new.discard_with_sender, stamp_user = v_new.stamp_user,
         keep_bodies_ms = v_new.keep_bodies_ms, last_value_key = v_new.last_value_key,
         message_groups = v_new.message_groups, delivery_policy = v_new.delivery_policy,
+        limited = v_new.limited, max_concurrent = v_new.max_concurrent, rate_limit = v_new.rate_limit,
+        limit_key = v_new.limit_key, max_concurrent_per_key = v_new.max_concurrent_per_key,
+        rate_limit_per_key = v_new.rate_limit_per_key, rate_keys = v_new.rate_keys,
         groups_at = case when (v_new.message_groups, v_new.delivery_policy) = (d.message_groups, d.delivery_policy)
             then d.groups_at else howdah.now() end,
         main_rank = case when v_new.persistent = d.persistent then d.main_rank
@@ -21965,6 +22622,30 @@ $$;
 
 COMMENT ON FUNCTION howdah.begin_copy(body_type text) IS 'create the temporary table pg_temp.howdah_copy, to copy messages into before howdah.send_copied sends them.';
 
+CREATE FUNCTION howdah.begin_import(source text) RETURNS timestamp with time zone
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_import howdah.imports;
+begin
+    if source is null or length(source) not between 1 and 1000 then
+        raise exception using errcode = 'HD005', message = 'source has 1 to 1000 characters',
+            hint = 'It identifies the store that messages are copied from.';
+    end if;
+    perform howdah._refuse_maintenance();
+    perform howdah._check_changes();
+    insert into howdah.imports (source, created_at, created_by)
+    values (begin_import.source, howdah.now(), howdah._caller())
+    on conflict do nothing;
+    v_import := howdah._import(source);
+    return v_import.created_at;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.begin_import(source text) IS 'begin to copy messages from the store of another system, or go on with it.';
+
 CREATE FUNCTION howdah.break_lock(name text) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -22304,6 +22985,11 @@ CREATE FUNCTION howdah.check_server() RETURNS TABLE(setting text, value text, da
         'The embedded server shares this machine with what uses it, and nobody backs it up. Production needs a server '
         'of its own.'
     where current_setting('howdah.embedded', true) = 'on'
+    union all
+    select 'owner', r.rolname, 'slow',
+        'Howdah''s functions run as a superuser, as after pg_restore --no-owner. Restore with the owners of the dump.'
+    from pg_namespace n join pg_roles r on r.oid = n.nspowner and r.rolsuper cross join howdah.engine e
+    where n.nspname = 'howdah' and r.rolname <> e.admin_role
     union all
     select 'engine', 'persistent: false', 'loss',
         'Every message is non-persistent, and every restart of the server loses it: howdah engine alter -o '
@@ -23679,6 +24365,28 @@ $$;
 
 COMMENT ON FUNCTION howdah.finish_archive_run(lock_epoch bigint, archive uuid, run integer, snapshot text, facts jsonb, message_ids bigint[], destination_ids integer[], origin_ids integer[], stages integer[]) IS 'record a run as finished; it is part of the archive from now on.';
 
+CREATE FUNCTION howdah.finish_import(source text) RETURNS text[]
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_import howdah.imports := howdah._import(source);
+    v_names text[] := array(
+        select d.name from howdah.import_holds h join howdah.destinations d on d.id = h.destination_id
+        where h.import_id = v_import.import_id and h.paused and d.dropped_at is null and d.own_receiving_paused
+        order by d.name);
+begin
+    perform howdah.resume(n.name, sending => false, receiving => true) from unnest(v_names) n(name);
+    delete from howdah.import_holds h where h.import_id = v_import.import_id;
+    update howdah.imports i set finished_at = howdah.now()
+    where i.import_id = v_import.import_id and i.finished_at is null;
+    return v_names;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.finish_import(source text) IS 'end an import after its final pass, and resume what it had paused.';
+
 CREATE FUNCTION howdah.fire_schedule(schedule_id bigint, reason text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -23842,6 +24550,29 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.forget_arrivals(link_id uuid) IS 'forget a link that leads here, once it was dropped or began anew at its sender.';
+
+CREATE FUNCTION howdah.forget_import(source text) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_import howdah.imports := howdah._import(source);
+    v_count bigint;
+begin
+    if exists (select from howdah.import_holds h where h.import_id = v_import.import_id and h.paused) then
+        raise exception using errcode = 'HD005', message = 'the import has paused queues for its final pass',
+            hint = 'End it with howdah.finish_import(source) first, which resumes them.';
+    end if;
+    with gone as (delete from howdah.imported i where i.import_id = v_import.import_id returning 1)
+    select count(*) into v_count from gone;
+    delete from howdah.import_holds h where h.import_id = v_import.import_id;
+    delete from howdah.imports i where i.import_id = v_import.import_id;
+    return v_count;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.forget_import(source text) IS 'forget an import and the record of what came over.';
 
 CREATE FUNCTION howdah.from_mq_persistence(persistence text, nonpersistent text DEFAULT 'RELIABLE_NONPERSISTENT'::text, persistent text DEFAULT 'ASSURED_PERSISTENT'::text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE SECURITY DEFINER
@@ -24061,6 +24792,28 @@ $$;
 
 COMMENT ON FUNCTION howdah.hold_audit(holder text, seconds numeric) IS 'become, or stay, the only auditor of this database for a while.';
 
+CREATE FUNCTION howdah.hold_import(source text, queue text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_import howdah.imports := howdah._import(source);
+    v_destination howdah.destinations := howdah._own_queue(queue);
+    v_pauses boolean := v_import.finished_at is null and not v_destination.own_receiving_paused;
+begin
+    if v_pauses then
+        perform howdah.pause(queue, sending => false, receiving => true);
+    end if;
+    insert into howdah.import_holds (import_id, destination_id, paused)
+    values (v_import.import_id, v_destination.id, v_pauses)
+    on conflict do nothing;
+    return v_pauses;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.hold_import(source text, queue text) IS 'pause receiving from a queue or subscription until the final pass of an import.';
+
 CREATE FUNCTION howdah.hold_instance(instance_id uuid, epoch bigint) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -24103,6 +24856,60 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.hold_link(name text) IS 'let no batch of a link begin until the transaction ends, for an audit of both its engines.';
+
+CREATE FUNCTION howdah.import_messages(source text, queue text, messages json) RETURNS TABLE(stored integer, repeated integer)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_import howdah.imports := howdah._import(source);
+    v_destination howdah.destinations := howdah._destination(queue, 'send');
+    v_now constant timestamptz := howdah.now();
+    v_new json;
+    v_keys text[];
+    v_numbers bigint[];
+    v_stored record;
+begin
+    if messages is null or json_typeof(messages) <> 'array' then
+        raise exception using errcode = 'HD005', message = 'messages is not a JSON array',
+            hint = 'Each of its objects has key and message_id.';
+    end if;
+    begin
+        select coalesce(json_agg(case when f.message ->> 'expires_ms' is null then f.message
+                else f.message || jsonb_build_object('lives_ms', greatest(1, ceil((f.message ->> 'expires_ms')::numeric
+                    - extract(epoch from v_now) * 1000)::bigint)) end order by f.n), '[]'),
+            array_agg(f.message ->> 'key' order by f.n), array_agg((f.message ->> 'message_id')::bigint order by f.n)
+        into v_new, v_keys, v_numbers
+        from (
+            select distinct on (e.message ->> 'key') e.message, e.n
+            from (select m.value::jsonb as message, m.ordinality as n
+                  from json_array_elements(messages) with ordinality m) e
+            where not exists (select from howdah.imported i
+                              where i.import_id = v_import.import_id and i.destination_id = v_destination.id
+                                and i.key = e.message ->> 'key' collate "C")
+            order by e.message ->> 'key', e.n
+        ) f;
+    exception when data_exception then
+        raise exception using errcode = 'HD005', message = format('messages cannot be read: %s', sqlerrm);
+    end;
+    if array_position(v_keys, null) is not null or array_position(v_numbers, null) is not null
+       or exists (select from unnest(v_keys) k(key) where length(k.key) not between 1 and 1000) then
+        raise exception using errcode = 'HD005',
+            message = 'each message has a key of 1 to 1000 characters and a message_id';
+    end if;
+    v_stored := howdah._link_store(queue, v_new);
+    insert into howdah.imported (import_id, destination_id, key, store_id, message_id)
+    select v_import.import_id, v_destination.id, u.key, u.number, u.id
+    from unnest(v_keys, v_numbers, v_stored.local_ids) u(key, number, id);
+    stored := cardinality(v_stored.local_ids);
+    repeated := json_array_length(messages) - stored;
+    update howdah.imports i set stored = i.stored + import_messages.stored where i.import_id = v_import.import_id;
+    return next;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.import_messages(source text, queue text, messages json) IS 'store messages of another system''s store, each once however often it comes.';
 
 CREATE FUNCTION howdah.import_objects(objects jsonb, replace boolean DEFAULT false) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -24370,6 +25177,50 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.keep_connection() IS 'report that the caller''s connection lives, though it receives nothing.';
+
+CREATE FUNCTION howdah.keep_result(queue text, message_id bigint, value jsonb DEFAULT NULL::jsonb, notify boolean DEFAULT true) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_queue howdah.destinations := howdah._queue(queue, 'receive');
+    v_bytes constant integer := octet_length(value::text);
+begin
+    if keep_result.message_id is null then
+        raise exception using errcode = 'HD005', message = 'message_id must not be NULL';
+    elsif v_queue.keep_results_ms is null then
+        return false;
+    elsif v_bytes > v_queue.max_message_bytes then
+        raise exception using errcode = 'HD007',
+            message = format('a result of %s bytes exceeds max_message_bytes of queue %s, %s', v_bytes,
+                quote_literal(v_queue.name), v_queue.max_message_bytes),
+            hint = 'Store it in a table of your own, and return its key.';
+    end if;
+    insert into howdah.results as r (destination_id, message_id, state, finished_at, until, value)
+    values (v_queue.id, keep_result.message_id, 'done', howdah.now(),
+        howdah.now() + v_queue.keep_results_ms * interval '1 millisecond', keep_result.value)
+    on conflict on constraint pk_results do update set state = excluded.state, finished_at = excluded.finished_at,
+        until = excluded.until, value = excluded.value, stage = null, body = null;
+    if notify is not false and exists (select from howdah.result_waiters w
+                                       where w.destination_id = v_queue.id and w.message_id = keep_result.message_id
+                                         and w.until > howdah.now()) then
+        perform pg_notify('howdah', format('result:%s:%s', v_queue.id, keep_result.message_id));
+    end if;
+    return true;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.keep_result(queue text, message_id bigint, value jsonb, notify boolean) IS 'keep what a message was handled to, for who sent it.';
+
+CREATE FUNCTION howdah.keeps_results(queue text) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+    select exists (select from howdah.destinations d
+                   where d.name = queue and d.dropped_at is null and d.keep_results_ms is not null)
+$$;
+
+COMMENT ON FUNCTION howdah.keeps_results(queue text) IS 'whether a queue keeps the results of its messages (option keep_results_ms).';
 
 CREATE FUNCTION howdah.last_acked_id(ack_id integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -25160,6 +26011,70 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.list_groups(queue text, max_groups integer) IS 'list message groups of a queue: how many messages each has, who has the group, and what holds it up.';
+
+CREATE FUNCTION howdah.list_handler_limits(queue text DEFAULT NULL::text) RETURNS TABLE(queue_name text, max_concurrent integer, in_hand bigint, leased bigint, rate_limit text, limited_for interval, limit_key text, max_concurrent_per_key integer, rate_limit_per_key text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_id integer := case when queue is not null then (howdah._destination(queue, 'browse')).id end;
+begin
+    return query
+    select d.name, d.max_concurrent, case when d.max_concurrent is not null then (
+            select count(*) from pg_locks l
+            where l.locktype = 'advisory' and l.granted and l.objsubid = 1
+              and l.database = (select b.oid from pg_database b where b.datname = current_database())
+              and (l.classid::bigint << 32 | l.objid::bigint) - k.base between 1 and d.max_concurrent) end,
+        case when d.max_concurrent is not null
+            then (select count(distinct p) from unnest(howdah._leased_permits(d.id, howdah._permit_key(null))) p) end,
+        d.rate_limit, howdah._rate_opens_in(d), d.limit_key, d.max_concurrent_per_key, d.rate_limit_per_key
+    from howdah.destinations d
+    cross join lateral (select howdah._permit_base(d.id, howdah._permit_key(null)) as base) k
+    where d.limited and d.dropped_at is null and (v_id is null or d.id = v_id)
+      and (v_id is not null or howdah._has_right(d.id, 'browse'))
+    order by d.name;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.list_handler_limits(queue text) IS 'the limits of concurrency and rates of a queue, or of all that the caller may browse, and how far they are used.';
+
+CREATE FUNCTION howdah.list_imported(source text, queue text, after bigint DEFAULT NULL::bigint, batch integer DEFAULT 1000) RETURNS TABLE(key text, store_id bigint, message_id bigint)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_import howdah.imports := howdah._import(source);
+    v_destination howdah.destinations := howdah._destination(queue, 'send');
+begin
+    if batch is null or batch not between 1 and 100000 then
+        raise exception using errcode = 'HD005', message = 'batch is 1 to 100000';
+    end if;
+    return query
+    select i.key, i.store_id, i.message_id
+    from howdah.imported i
+    where i.import_id = v_import.import_id and i.destination_id = v_destination.id
+      and i.store_id > coalesce(after, -9223372036854775808)
+    order by i.store_id
+    fetch first batch rows with ties;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.list_imported(source text, queue text, after bigint, batch integer) IS 'list what came over into a queue or topic, in the order of the store.';
+
+CREATE FUNCTION howdah.list_imports() RETURNS TABLE(source text, stored bigint, withdrawn bigint, held text[], created_at timestamp with time zone, finished_at timestamp with time zone, created_by text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+    select i.source, i.stored, i.withdrawn,
+        array(select d.name from howdah.import_holds h join howdah.destinations d on d.id = h.destination_id
+              where h.import_id = i.import_id and d.dropped_at is null order by d.name),
+        i.created_at, i.finished_at, i.created_by
+    from howdah.imports i
+    order by i.import_id
+$$;
+
+COMMENT ON FUNCTION howdah.list_imports() IS 'list the imports from stores of other systems.';
 
 CREATE FUNCTION howdah.list_instances(after text DEFAULT NULL::text, max_rows integer DEFAULT NULL::integer) RETURNS TABLE(instance_id uuid, name text, state text, waits_for text, master boolean, holder boolean, workers bigint, consumers bigint, last_change bigint, unread bigint, missed bigint, host text, pid integer, version text, settings jsonb, registered_as text, quiesced_by text, started_at timestamp with time zone, silent_for interval)
     LANGUAGE sql SECURITY DEFINER
@@ -25962,11 +26877,12 @@ begin
         limit max_attempts));
     -- No lease is longer than seven days. If a lease is extended, whoever hands its messages over records that again.
     delete from howdah.handed h where h.handed_at < howdah.now() - interval '192 hours';
+    perform howdah._forget_permits(max_attempts);
     return v_count;
 end
 $$;
 
-COMMENT ON FUNCTION howdah.maintain_attempts(lock_epoch bigint, max_attempts integer) IS 'delete attempts at messages that are gone.';
+COMMENT ON FUNCTION howdah.maintain_attempts(lock_epoch bigint, max_attempts integer) IS 'delete attempts at messages that are gone, and permits of transactions and leases that are over.';
 
 CREATE FUNCTION howdah.maintain_autocreated(lock_epoch bigint DEFAULT NULL::bigint) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -26418,6 +27334,33 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.maintain_log(lock_epoch bigint) IS 'log which queues are full and how full the engine is, and delete old events.';
+
+CREATE FUNCTION howdah.maintain_results(lock_epoch bigint DEFAULT NULL::bigint, max_results integer DEFAULT 100000) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_count bigint;
+begin
+    if lock_epoch is not null then
+        perform howdah._fence('maintenance', lock_epoch);
+    end if;
+    if max_results is null or max_results <= 0 then
+        raise exception using errcode = 'HD005', message = format('max_results must be positive, not %s',
+            coalesce(max_results::text, 'NULL'));
+    end if;
+    delete from howdah.result_waiters w
+    where w.ctid = any (array(select g.ctid from howdah.result_waiters g where g.until <= howdah.now()
+        limit max_results for update skip locked));
+    delete from howdah.results r
+    where r.ctid = any (array(select g.ctid from howdah.results g where g.until <= howdah.now()
+        order by g.until limit max_results for update skip locked));
+    get diagnostics v_count = row_count;
+    return v_count;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.maintain_results(lock_epoch bigint, max_results integer) IS 'delete the results that are no longer kept.';
 
 CREATE FUNCTION howdah.maintain_schedules(lock_epoch bigint DEFAULT NULL::bigint) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -27644,6 +28587,39 @@ $$;
 
 COMMENT ON FUNCTION howdah.read_changes(instance_id uuid, max_changes integer) IS 'the changes that an instance has not read, in the order of commits.';
 
+CREATE FUNCTION howdah.read_imported(source text, topic text, subscription text, keys text[]) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_import howdah.imports := howdah._import(source);
+    v_topic howdah.destinations := howdah._destination(topic, 'send');
+    v_subscription howdah.destinations := howdah._subscription(subscription, 'receive');
+    v_ids bigint[];
+    v_read bigint;
+begin
+    if keys is null then
+        raise exception using errcode = 'HD005', message = 'keys cannot be NULL',
+            hint = 'See howdah.list_imported(source, queue).';
+    end if;
+    v_ids := array(
+        select i.message_id from howdah.imported i
+        where i.import_id = v_import.import_id and i.destination_id = v_topic.id and i.key = any (keys)
+        order by i.store_id);
+    if v_ids = '{}' then
+        return 0;
+    end if;
+    perform howdah._commit_needs(4);
+    v_read := cardinality(v_ids) - coalesce(cardinality(howdah._consume_published(v_subscription, v_ids, 'discarded',
+        'read at the source')), 0);
+    update howdah.imports i set withdrawn = i.withdrawn + v_read where i.import_id = v_import.import_id and v_read > 0;
+    return v_read;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.read_imported(source text, topic text, subscription text, keys text[]) IS 'pass messages that the same subscription had read at the source.';
+
 CREATE FUNCTION howdah.read_log(reader text, max_rows integer DEFAULT 1000) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -27794,7 +28770,8 @@ begin
     select d.id, d.kind, d.receiving_paused, d.receivers, d.failing, d.head, d.main_rank, d.dispose_at as most,
         d.journal_level <> 'off' as journaled, coalesce(pg_sequence_last_value(d.head), 0) as headed,
         pg_sequence_last_value(d.positions) - 64 - coalesce(pg_sequence_last_value(d.head), 0) as ahead,
-        pg_sequence_last_value(d.special) is null as plain, d.message_groups = 'transaction' as grouped,
+        pg_sequence_last_value(d.special) is null as plain, d.limited,
+        d.message_groups = 'transaction' and not d.limited as grouped,
         d.search, coalesce(pg_sequence_last_value(d.search), 0) as hint,
         howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as due,
         d.keep_bodies_ms is not null as keeps,
@@ -27903,9 +28880,15 @@ begin
             v_queue.plain);
         return;
     end if;
-    if v_queue.receiving_paused or v_queue.keeps then
+    if v_queue.receiving_paused or v_queue.keeps or v_queue.limited then
         perform howdah._refuse_paused(v_queue.id) where v_queue.receiving_paused;
-        return query select * from howdah._receive_keeping(v_queue.id, queue, max_messages, hold, selector, consumer);
+        if v_queue.limited then
+            return query select * from howdah._receive_limited(v_queue.id, queue, max_messages, hold, selector,
+                consumer);
+        else
+            return query select * from howdah._receive_keeping(v_queue.id, queue, max_messages, hold, selector,
+                consumer);
+        end if;
         return;
     end if;
     return query select * from howdah._receive_by_lane(v_queue.id, queue, max_messages - v_taken, hold, selector,
@@ -29006,6 +29989,55 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.restore_message(queue text, archive uuid, run integer, message_id bigint, body bytea, is_text boolean, properties jsonb, again boolean) IS 'send a message of the archive again.';
+
+CREATE FUNCTION howdah.result(queue text, message_id bigint) RETURNS TABLE(state text, value jsonb, failures integer, error_class text, error_text text, finished_at timestamp with time zone, kept_until timestamp with time zone, body text, errors jsonb)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_queue howdah.destinations := howdah._result_queue(queue);
+    v_browses constant boolean := howdah._has_right(v_queue.id, 'browse');
+    v_now constant timestamptz := howdah.now();
+    v_found record;
+    v_message howdah.msgs;
+    v_stage smallint;
+begin
+    if result.message_id is null then
+        raise exception using errcode = 'HD005', message = 'message_id must not be NULL';
+    end if;
+    -- First where messages lie, and then the results: what ends in between is then found as a result.
+    select l.message as message, l.due_at is not null and exists (
+        select from howdah.leased o where o.destination_id = v_queue.id and o.message_id = result.message_id
+        union all
+        select from howdah.parked p where p.destination_id = v_queue.id and p.message_id = result.message_id
+          and p.lease_id is not null) and l.due_at > v_now as leased
+    into v_found from howdah._look_up(v_queue.id, result.message_id, null) l limit 1;
+    if found then
+        v_message := v_found.message;
+        v_stage := v_message.stage;
+        state := case when v_found.leased then 'running' when v_message.expires_at <= v_now then 'expired'
+            else 'waiting' end;
+        body := case when v_browses then howdah._result_body(v_message) end;
+    else
+        select r.state, r.value, r.stage, r.finished_at, r.until, case when v_browses then r.body end
+        into state, value, v_stage, finished_at, kept_until, body
+        from howdah.results r
+        where r.destination_id = v_queue.id and r.message_id = result.message_id and r.until > v_now;
+        state := coalesce(state, 'unknown');
+    end if;
+    select count(*), (array_agg(i.error_class order by i.incident_id desc))[1],
+        (array_agg(i.error_text order by i.incident_id desc))[1],
+        coalesce(jsonb_agg(jsonb_build_object('at', i.recorded_at, 'class', i.error_class, 'text', i.error_text,
+                'worker', i.worker, 'traceback', case when v_browses then i.traceback end)
+            order by i.incident_id) filter (where i.newest <= 20), '[]')
+    into failures, error_class, error_text, errors
+    from (select p.*, row_number() over (order by p.incident_id desc) as newest from howdah.poison_details p
+          where p.message_id = result.message_id and p.stage = v_stage and p.destination_id = v_queue.id) i;
+    return next;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.result(queue text, message_id bigint) IS 'what became of a message that was sent to a queue.';
 
 CREATE FUNCTION howdah.resume(queue text, sending boolean DEFAULT true, receiving boolean DEFAULT true) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -30431,7 +31463,7 @@ $$;
 
 COMMENT ON FUNCTION howdah.user_state(name text) IS 'what a role is to Howdah''s rules.';
 
-CREATE FUNCTION howdah.wait(queue text, INOUT since bigint DEFAULT NULL::bigint, OUT channel text, OUT payload text, OUT unsettled boolean) RETURNS record
+CREATE FUNCTION howdah.wait(queue text, INOUT since bigint DEFAULT NULL::bigint, OUT channel text, OUT payload text, OUT unsettled boolean, OUT limited_for interval) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
@@ -30458,12 +31490,15 @@ begin
     v_snapshot := pg_current_snapshot();
     v_next := pg_snapshot_xmax(v_snapshot)::text::bigint + greatest(age(pg_snapshot_xmax(v_snapshot)::xid), 0);
     since := coalesce(since, v_next);
+    if v_destination.limited then
+        limited_for := howdah._rate_opens_in(v_destination);
+    end if;
     channel := 'howdah';
     unsettled := pg_snapshot_xmin(v_snapshot)::text::bigint < since;
 end
 $$;
 
-COMMENT ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) IS 'ask senders to NOTIFY this queue''s consumers for two seconds.';
+COMMENT ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean, OUT limited_for interval) IS 'ask senders to NOTIFY this queue''s consumers for two seconds.';
 
 CREATE FUNCTION howdah.wait_many(queues text[], since bigint[] DEFAULT NULL::bigint[]) RETURNS TABLE(queue text, payload text, asked bigint, unsettled boolean, empty boolean)
     LANGUAGE sql SECURITY DEFINER
@@ -30484,6 +31519,38 @@ CREATE FUNCTION howdah.wait_many(queues text[], since bigint[] DEFAULT NULL::big
 $$;
 
 COMMENT ON FUNCTION howdah.wait_many(queues text[], since bigint[]) IS 'howdah.wait for many queues at once, and whether a receive can find anything there.';
+
+CREATE FUNCTION howdah.wait_result(queue text, message_id bigint, INOUT since bigint DEFAULT NULL::bigint, OUT channel text, OUT payload text, OUT unsettled boolean) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_queue howdah.destinations := howdah._result_queue(queue);
+    v_now constant timestamptz := howdah.now();
+    v_snapshot pg_snapshot;
+    v_next bigint;
+begin
+    if wait_result.message_id is null then
+        raise exception using errcode = 'HD005', message = 'message_id must not be NULL';
+    end if;
+    if not exists (select from howdah.result_waiters w
+                   where w.destination_id = v_queue.id and w.message_id = wait_result.message_id
+                     and w.until > v_now + interval '30 seconds') then
+        insert into howdah.result_waiters as w (destination_id, message_id, until)
+        values (v_queue.id, wait_result.message_id, v_now + interval '1 minute')
+        on conflict on constraint pk_result_waiters do update set until = excluded.until;
+    end if;
+    -- As in howdah.wait: transactions that already have an id may have kept their result without seeing the request.
+    v_snapshot := pg_current_snapshot();
+    v_next := pg_snapshot_xmax(v_snapshot)::text::bigint + greatest(age(pg_snapshot_xmax(v_snapshot)::xid), 0);
+    since := coalesce(since, v_next);
+    channel := 'howdah';
+    payload := format('result:%s:%s', v_queue.id, wait_result.message_id);
+    unsettled := pg_snapshot_xmin(v_snapshot)::text::bigint < since;
+end
+$$;
+
+COMMENT ON FUNCTION howdah.wait_result(queue text, message_id bigint, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) IS 'ask for a NOTIFY when a message''s result is kept.';
 
 CREATE FUNCTION howdah.wake_due(since timestamp with time zone, OUT woken bigint, OUT next_in double precision, OUT now timestamp with time zone) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
@@ -30522,6 +31589,40 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah.wake_due(since timestamp with time zone, OUT woken bigint, OUT next_in double precision, OUT now timestamp with time zone) IS 'wake waiting consumers of queues in which a parked message has become due; schedulers call it.';
+
+CREATE FUNCTION howdah.withdraw_imported(source text, queue text, keys text[]) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_checked constant boolean := howdah._check_admin_service();
+    v_import howdah.imports := howdah._import(source);
+    v_destination howdah.destinations := howdah._own_queue(queue);
+    v_named bigint[];
+    v_ids bigint[];
+begin
+    if keys is null then
+        raise exception using errcode = 'HD005', message = 'keys cannot be NULL',
+            hint = 'See howdah.list_imported(source, queue).';
+    end if;
+    v_named := array(
+        select i.message_id from howdah.imported i
+        where i.import_id = v_import.import_id and i.destination_id = v_destination.id and i.key = any (keys));
+    v_ids := array(
+        select (t.message).message_id from howdah._take_back(v_destination, v_named, null) t
+        where not t.nonpersistent order by 1);
+    perform howdah._journal(v_destination, 'discarded', v_ids, false, null, 'consumed at the source');
+    perform howdah._record_act('discarded', v_destination.id, v_ids, null, howdah._why('consumed at the source'));
+    delete from howdah.imported i
+    where i.import_id = v_import.import_id and i.destination_id = v_destination.id and i.key = any (keys)
+      and i.message_id = any (v_ids);
+    update howdah.imports i set withdrawn = i.withdrawn + cardinality(v_ids)
+    where i.import_id = v_import.import_id and v_ids <> '{}';
+    return cardinality(v_ids);
+end
+$$;
+
+COMMENT ON FUNCTION howdah.withdraw_imported(source text, queue text, keys text[]) IS 'take back messages that were consumed at the source after they had come over.';
 
 CREATE FUNCTION howdah.xa_begin(factory text) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
@@ -32584,6 +33685,49 @@ CREATE UNLOGGED SEQUENCE howdah.head_of_1
     NO MAXVALUE
     CACHE 1;
 
+CREATE TABLE howdah.import_holds (
+    import_id integer NOT NULL,
+    destination_id integer NOT NULL,
+    paused boolean NOT NULL
+);
+
+COMMENT ON TABLE howdah.import_holds IS 'Queues and subscriptions that wait for the final pass of an import.';
+
+COMMENT ON COLUMN howdah.import_holds.import_id IS 'The import.';
+
+COMMENT ON COLUMN howdah.import_holds.destination_id IS 'The queue or subscription.';
+
+COMMENT ON COLUMN howdah.import_holds.paused IS 'Whether the import paused receiving, and is to resume it.';
+
+CREATE TABLE howdah.imported (
+    message_id bigint NOT NULL,
+    store_id bigint NOT NULL,
+    import_id integer NOT NULL,
+    destination_id integer NOT NULL,
+    key text NOT NULL COLLATE pg_catalog."C"
+);
+
+COMMENT ON TABLE howdah.imported IS 'Messages that came over, each once however often the copy is repeated.';
+
+COMMENT ON COLUMN howdah.imported.message_id IS 'The message here.';
+
+COMMENT ON COLUMN howdah.imported.store_id IS 'Number of the message in the store, in order.';
+
+COMMENT ON COLUMN howdah.imported.import_id IS 'The import.';
+
+COMMENT ON COLUMN howdah.imported.destination_id IS 'The queue or topic here.';
+
+COMMENT ON COLUMN howdah.imported.key IS 'Identity of the message at the source.';
+
+ALTER TABLE howdah.imports ALTER COLUMN import_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME howdah.imports_import_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE howdah.journal_default (
     at timestamp with time zone CONSTRAINT journal_at_not_null NOT NULL,
     xid bigint DEFAULT ((pg_current_xact_id())::text)::bigint CONSTRAINT journal_xid_not_null NOT NULL,
@@ -32689,6 +33833,35 @@ CREATE SEQUENCE howdah.lease_numbers
     NO MINVALUE
     NO MAXVALUE
     CACHE 1;
+
+CREATE TABLE howdah.leased_permits (
+    id bigint NOT NULL,
+    destination_id integer NOT NULL,
+    key uuid NOT NULL,
+    permit integer NOT NULL,
+    message_id bigint NOT NULL
+);
+
+COMMENT ON TABLE howdah.leased_permits IS 'Permits of messages that were held, and may have been put under a lease since. Rows are never updated.';
+
+COMMENT ON COLUMN howdah.leased_permits.id IS 'The newest row of a message counts.';
+
+COMMENT ON COLUMN howdah.leased_permits.destination_id IS 'The queue.';
+
+COMMENT ON COLUMN howdah.leased_permits.key IS 'MD5 of the key; all zeros: the limit of the queue itself.';
+
+COMMENT ON COLUMN howdah.leased_permits.permit IS 'Number of the permit, from 1 to the limit.';
+
+COMMENT ON COLUMN howdah.leased_permits.message_id IS 'The message; the permit is in use while it is leased.';
+
+ALTER TABLE howdah.leased_permits ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME howdah.leased_permits_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 ALTER TABLE howdah.link_arrivals ALTER COLUMN arrival_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME howdah.link_arrivals_arrival_id_seq
@@ -32925,6 +34098,23 @@ ALTER TABLE howdah.operator_acts ALTER COLUMN act_id ADD GENERATED ALWAYS AS IDE
     CACHE 1
 );
 
+CREATE UNLOGGED TABLE howdah.permits_in_hand (
+    xid xid8 NOT NULL,
+    destination_id integer NOT NULL,
+    key uuid NOT NULL,
+    permit integer NOT NULL
+);
+
+COMMENT ON TABLE howdah.permits_in_hand IS 'Which permits a transaction has already, so that it takes none twice: its own advisory locks never refuse it. Only that transaction reads its rows.';
+
+COMMENT ON COLUMN howdah.permits_in_hand.xid IS 'The transaction that has it.';
+
+COMMENT ON COLUMN howdah.permits_in_hand.destination_id IS 'The queue.';
+
+COMMENT ON COLUMN howdah.permits_in_hand.key IS 'MD5 of the key; all zeros: the limit of the queue itself.';
+
+COMMENT ON COLUMN howdah.permits_in_hand.permit IS 'Number of the permit, from 1 to the limit.';
+
 ALTER TABLE howdah.poison_details ALTER COLUMN incident_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME howdah.poison_details_incident_id_seq
     START WITH 1
@@ -32986,6 +34176,50 @@ COMMENT ON COLUMN howdah.redactions.reason IS 'Why, in the administrator''s word
 COMMENT ON COLUMN howdah.redactions.set_at IS 'When it was set.';
 
 COMMENT ON COLUMN howdah.redactions.set_by IS 'The role that set it.';
+
+CREATE UNLOGGED TABLE howdah.result_waiters (
+    message_id bigint NOT NULL,
+    until timestamp with time zone NOT NULL,
+    destination_id integer NOT NULL
+);
+
+COMMENT ON TABLE howdah.result_waiters IS 'Requests to be notified of a result (howdah.wait_result). Only speed depends on them.';
+
+COMMENT ON COLUMN howdah.result_waiters.message_id IS 'The message whose result somebody waits for.';
+
+COMMENT ON COLUMN howdah.result_waiters.until IS 'From this time on the request counts no more.';
+
+COMMENT ON COLUMN howdah.result_waiters.destination_id IS 'Its queue.';
+
+CREATE TABLE howdah.results (
+    message_id bigint NOT NULL,
+    finished_at timestamp with time zone NOT NULL,
+    until timestamp with time zone NOT NULL,
+    destination_id integer NOT NULL,
+    stage smallint,
+    state text NOT NULL,
+    value jsonb,
+    body text,
+    CONSTRAINT ck_results_state CHECK ((state = ANY (ARRAY['done'::text, 'failed'::text, 'expired'::text])))
+);
+
+COMMENT ON TABLE howdah.results IS 'Results of messages of queues with keep_results_ms. The handler''s transaction inserts them; maintenance deletes them.';
+
+COMMENT ON COLUMN howdah.results.message_id IS 'The message.';
+
+COMMENT ON COLUMN howdah.results.finished_at IS 'When it was handled, died or expired.';
+
+COMMENT ON COLUMN howdah.results.until IS 'From this time on the result is not told any more.';
+
+COMMENT ON COLUMN howdah.results.destination_id IS 'The queue that it was received from.';
+
+COMMENT ON COLUMN howdah.results.stage IS 'If it failed or expired: the stage in which its incidents are to be found.';
+
+COMMENT ON COLUMN howdah.results.state IS 'done (handled), failed (at its limit) or expired.';
+
+COMMENT ON COLUMN howdah.results.value IS 'What its handler returned. NULL: nothing, or it was not handled.';
+
+COMMENT ON COLUMN howdah.results.body IS 'The text of a message that failed or expired. NULL: it is bytes, or was handled.';
 
 CREATE TABLE howdah.schedule_runs (
     schedule_id bigint NOT NULL,
@@ -33549,6 +34783,15 @@ ALTER TABLE ONLY howdah.group_owners
 ALTER TABLE ONLY howdah.handed
     ADD CONSTRAINT pk_handed PRIMARY KEY (lease_id, message_id);
 
+ALTER TABLE ONLY howdah.import_holds
+    ADD CONSTRAINT pk_import_holds PRIMARY KEY (import_id, destination_id);
+
+ALTER TABLE ONLY howdah.imported
+    ADD CONSTRAINT pk_imported PRIMARY KEY (import_id, destination_id, key);
+
+ALTER TABLE ONLY howdah.imports
+    ADD CONSTRAINT pk_imports PRIMARY KEY (import_id);
+
 ALTER TABLE ONLY howdah.instance_positions
     ADD CONSTRAINT pk_instance_positions PRIMARY KEY (name);
 
@@ -33569,6 +34812,9 @@ ALTER TABLE ONLY howdah.latches
 
 ALTER TABLE ONLY howdah.leased
     ADD CONSTRAINT pk_leased PRIMARY KEY (destination_id, rank, seq);
+
+ALTER TABLE ONLY howdah.leased_permits
+    ADD CONSTRAINT pk_leased_permits PRIMARY KEY (destination_id, key, permit, id);
 
 ALTER TABLE ONLY howdah.leases
     ADD CONSTRAINT pk_leases PRIMARY KEY (lease_id);
@@ -33630,6 +34876,9 @@ ALTER TABLE ONLY howdah.operator_acts
 ALTER TABLE ONLY howdah.parked
     ADD CONSTRAINT pk_parked PRIMARY KEY (destination_id, message_id);
 
+ALTER TABLE ONLY howdah.permits_in_hand
+    ADD CONSTRAINT pk_permits_in_hand PRIMARY KEY (xid, destination_id, key, permit);
+
 ALTER TABLE ONLY howdah.poison_details
     ADD CONSTRAINT pk_poison_details PRIMARY KEY (incident_id);
 
@@ -33639,8 +34888,17 @@ ALTER TABLE ONLY howdah.poison_log
 ALTER TABLE ONLY howdah.quarantines
     ADD CONSTRAINT pk_quarantines PRIMARY KEY (message_id, destination_id, stage);
 
+ALTER TABLE ONLY howdah.rate_cells
+    ADD CONSTRAINT pk_rate_cells PRIMARY KEY (destination_id, number);
+
 ALTER TABLE ONLY howdah.redactions
     ADD CONSTRAINT pk_redactions PRIMARY KEY (pattern, path);
+
+ALTER TABLE ONLY howdah.result_waiters
+    ADD CONSTRAINT pk_result_waiters PRIMARY KEY (destination_id, message_id);
+
+ALTER TABLE ONLY howdah.results
+    ADD CONSTRAINT pk_results PRIMARY KEY (destination_id, message_id);
 
 ALTER TABLE ONLY howdah.schedule_runs
     ADD CONSTRAINT pk_schedule_runs PRIMARY KEY (schedule_id, planned_at);
@@ -33742,6 +35000,8 @@ CREATE INDEX ix_flow_samples_destination_id ON howdah.flow_samples USING btree (
 
 CREATE INDEX ix_group_owners_consumer_id ON howdah.group_owners USING btree (consumer_id);
 
+CREATE INDEX ix_imported_store_id ON howdah.imported USING btree (import_id, destination_id, store_id);
+
 CREATE INDEX ix_journal_xid ON ONLY howdah.journal USING brin (xid) WITH (pages_per_range='32');
 
 CREATE INDEX ix_kept_messages_message ON ONLY howdah.kept_messages USING btree (destination_id, message_id);
@@ -33753,6 +35013,8 @@ CREATE INDEX ix_kept_messages_until ON ONLY howdah.kept_messages USING brin (kep
 CREATE INDEX ix_lanes_destination ON howdah.lanes USING btree (destination_id, rank, place);
 
 CREATE INDEX ix_last_values_changed_at ON howdah.last_values USING btree (changed_at);
+
+CREATE INDEX ix_leased_permits_message ON howdah.leased_permits USING btree (destination_id, message_id);
 
 CREATE INDEX ix_leases_destination_id ON howdah.leases USING btree (destination_id, rank, until);
 
@@ -33802,6 +35064,8 @@ CREATE INDEX ix_poison_details_recorded ON howdah.poison_details USING brin (rec
 
 CREATE INDEX ix_poison_details_xid ON howdah.poison_details USING brin (xid) WITH (pages_per_range='32');
 
+CREATE INDEX ix_results_until ON howdah.results USING btree (until);
+
 CREATE INDEX ix_schedule_runs_fired ON howdah.schedule_runs USING brin (fired_at);
 
 CREATE INDEX ix_schedules_destination ON howdah.schedules USING btree (destination_id);
@@ -33829,6 +35093,8 @@ CREATE INDEX kept_messages_default_kept_until_idx ON howdah.kept_messages_defaul
 CREATE UNIQUE INDEX uq_acks_id ON howdah.acks USING btree (id);
 
 CREATE UNIQUE INDEX uq_destinations_name ON howdah.destinations USING btree (name) WHERE (dropped_at IS NULL);
+
+CREATE UNIQUE INDEX uq_imports_source ON howdah.imports USING btree (source);
 
 CREATE UNIQUE INDEX uq_link_arrivals_link_id ON howdah.link_arrivals USING btree (link_id);
 
@@ -34116,6 +35382,8 @@ REVOKE ALL ON FUNCTION howdah._check_rule_right(p_resource text, p_name text) FR
 
 REVOKE ALL ON FUNCTION howdah._check_schedule(p_once boolean, p_cron text, p_period interval, p_repeat integer, p_starts_at timestamp with time zone, p_ends_at timestamp with time zone, p_delay interval, p_name text, p_time_zone text, p_misfire_grace interval) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._check_snapshot_for_permits(p_queue howdah.destinations) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._check_subscription(p_topic text, p_name text, p_client_id text, p_shared boolean, p_durable boolean, p_no_local boolean, p_options jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_subscription_options(p_options jsonb) FROM PUBLIC;
@@ -34258,6 +35526,8 @@ REVOKE ALL ON FUNCTION howdah._dispose_evicted(p_destination howdah.destinations
 
 REVOKE ALL ON FUNCTION howdah._dispose_published(p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_rank smallint, p_is_text boolean, p_content_type text, p_body bytea, p_headers jsonb, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_nonpersistent boolean, p_reliability smallint, p_now timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._draw_rate(p_queue howdah.destinations, p_key text, p_want integer, OUT room integer, OUT by_key boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._draw_tickets(p_id integer, p_tickets regclass, p_shift integer, p_needed bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._drop_bodies(p_message_ids bigint[]) FROM PUBLIC;
@@ -34348,6 +35618,8 @@ REVOKE ALL ON FUNCTION howdah._find_run(p_stream record, p_after xid8, p_after_s
 
 REVOKE ALL ON FUNCTION howdah._fingerprint(p_class text, p_text text, p_sqlstate text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._fingerprint_of_key(p_key text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._fire(p_schedule howdah.schedules, p_at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._fire_due(p_schedule howdah.schedules, p_times timestamp with time zone[], p_next_at timestamp with time zone, p_error text) FROM PUBLIC;
@@ -34372,6 +35644,8 @@ REVOKE ALL ON FUNCTION howdah._forget_lease(p_lease howdah.leases) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._forget_moved() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._forget_permits(p_most integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._forget_selections() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._forget_values() FROM PUBLIC;
@@ -34387,6 +35661,8 @@ REVOKE ALL ON FUNCTION howdah._free_between(p_lane howdah.lanes, p_after bigint,
 REVOKE ALL ON FUNCTION howdah._free_temporary() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._from_microseconds(p_microseconds bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._full_keys(p_queue howdah.destinations, p_known text[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._function_fault(p_name text, p_owner text, p_kind text) FROM PUBLIC;
 
@@ -34448,6 +35724,8 @@ REVOKE ALL ON FUNCTION howdah._hold_tickets(p_id integer, p_shift integer, p_fir
 
 REVOKE ALL ON FUNCTION howdah._holds_messages(p_destination_id integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._import(p_source text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._in_doubt(p_destination_id integer, p_seconds integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._in_lease(p_destination_id integer, p_lease bigint, p_message_ids bigint[]) FROM PUBLIC;
@@ -34479,6 +35757,8 @@ REVOKE ALL ON FUNCTION howdah._is_held_up(p_destination_id integer, p_now timest
 REVOKE ALL ON FUNCTION howdah._is_large(p_bytes integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._is_leased(p_destination_id integer, p_message_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._is_limited_by_key(p_destination howdah.destinations) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._is_listed(p_lane howdah.lanes, p_walk howdah.walk) FROM PUBLIC;
 
@@ -34544,6 +35824,8 @@ REVOKE ALL ON FUNCTION howdah._keep_link(p_name text, p_holder text) FROM PUBLIC
 
 REVOKE ALL ON FUNCTION howdah._keep_lock(p_name text, p_holder text, p_now timestamp with time zone, p_seconds numeric) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._keep_outcome(p_destination howdah.destinations, p_message howdah.msgs, p_state text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._keep_receipts(p_arrival_id integer, p_attempt uuid, p_started timestamp with time zone, p_message_ids bigint[], p_sent_ats timestamp with time zone[], p_local_ids bigint[], p_levels text[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._keep_stored(p_destination howdah.destinations, p_messages howdah.msgs[], p_nonpersistent boolean) FROM PUBLIC;
@@ -34577,6 +35859,8 @@ REVOKE ALL ON FUNCTION howdah._lease_published(p_destination howdah.destinations
 REVOKE ALL ON FUNCTION howdah._lease_rest(p_destination_id integer, p_name text, p_rank smallint, p_lease bigint, p_until timestamp with time zone, p_seqs bigint[], p_locked boolean, p_now timestamp with time zone, p_limit integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lease_until(p_duration interval) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._leased_permits(p_id integer, p_key uuid) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._leave_topics(p_queue_id integer) FROM PUBLIC;
 
@@ -34689,6 +35973,8 @@ REVOKE ALL ON FUNCTION howdah._lose_nonpersistent(p_all boolean, p_reason text) 
 REVOKE ALL ON FUNCTION howdah._lose_unread(p_all boolean, p_reason text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._maintain_kept() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._make_rate_cells(p_destination howdah.destinations) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer, p_level smallint) FROM PUBLIC;
 
@@ -34834,6 +36120,8 @@ REVOKE ALL ON FUNCTION howdah._parked_of_lease(p_destination_id integer, p_lease
 
 REVOKE ALL ON FUNCTION howdah._parks_waiting(p_queue howdah.destinations, p_now timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._parse_rate(p_rate text, OUT burst bigint, OUT spacing bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._parse_rules(p_text text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._parse_size(p_size text) FROM PUBLIC;
@@ -34845,6 +36133,14 @@ REVOKE ALL ON FUNCTION howdah._pass_stream(p_stream record, p_rest boolean, p_fr
 REVOKE ALL ON FUNCTION howdah._path_parts(p_path text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._pause_destinations() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._permit_base(p_id integer, p_key uuid) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._permit_key(p_key text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._permit_messages(p_queue howdah.destinations, p_messages howdah.message[], p_hold boolean, OUT room integer, OUT by_key boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._permit_room(p_queue howdah.destinations, p_key text, p_want integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._persistent_0(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) FROM PUBLIC;
 
@@ -34882,6 +36178,12 @@ REVOKE ALL ON FUNCTION howdah._queue_for_look_up(p_queue text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._queue_metrics(p_ids integer[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._rate_cell(p_queue howdah.destinations, p_key text, p_now bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._rate_left(p_rate text, p_cell howdah.rate_cells, p_since bigint, p_now bigint, OUT spent bigint, OUT room bigint, OUT ahead boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._rate_opens_in(p_queue howdah.destinations) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._read_claimed(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_topic text, p_name text, p_xids xid8[], p_seqs bigint[], p_upto pg_snapshot, p_now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._read_failure(p_failure jsonb, OUT message_id bigint, OUT error_text text, OUT error_class text, OUT sqlstate text, OUT traceback text, OUT duration_ms integer, OUT worker text, OUT failure_key uuid, OUT details jsonb, OUT priority integer, OUT "position" bigint, OUT stage smallint, OUT delay_ms numeric, OUT conversation_id uuid, OUT message_group text, OUT reject boolean) FROM PUBLIC;
@@ -34890,9 +36192,11 @@ REVOKE ALL ON FUNCTION howdah._read_published(p_destination howdah.destinations,
 
 REVOKE ALL ON FUNCTION howdah._receive_any(p_pattern text, p_want integer, p_hold boolean, p_selector text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._receive_by_lane(p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint, p_taken boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._receive_by_lane(p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint, p_taken boolean, p_share text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._receive_keeping(p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._receive_limited(p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._receive_noting(p_queue text, p_max_messages integer, p_hold boolean, p_selector text, p_consumer bigint) FROM PUBLIC;
 
@@ -34979,6 +36283,10 @@ REVOKE ALL ON FUNCTION howdah._resource_of(p_kind text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._resources() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._restore_history(p_changes jsonb[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._result_body(p_message howdah.msgs) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._result_queue(p_queue text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._return_leases(p_destination_id integer, p_want bigint, p_now timestamp with time zone, p_since timestamp with time zone, p_message_ids bigint[]) FROM PUBLIC;
 
@@ -35226,7 +36534,7 @@ REVOKE ALL ON FUNCTION howdah._take_body(p_message_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_drawn(p_destination_id integer, p_rank smallint, p_name text, p_positions bigint[], p_now timestamp with time zone, p_failed boolean, p_journaled boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._take_found(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._take_found(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone, p_permitted boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_lease(p_destination howdah.destinations, p_held howdah.message[], p_lease bigint, p_until timestamp with time zone) FROM PUBLIC;
 
@@ -35235,6 +36543,10 @@ REVOKE ALL ON FUNCTION howdah._take_listed(p_lane howdah.lanes, p_walk howdah.wa
 REVOKE ALL ON FUNCTION howdah._take_named(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_one_of_group(p_id integer, p_rank smallint, p_head regclass, p_headed bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._take_permits(p_id integer, p_key text, p_most integer, p_want integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._take_permitted(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_these(p_destination howdah.destinations, p_message_ids bigint[], p_act text) FROM PUBLIC;
 
@@ -35404,6 +36716,9 @@ GRANT ALL ON FUNCTION howdah.begin_attempts_as(listener text, max_messages integ
 REVOKE ALL ON FUNCTION howdah.begin_copy(body_type text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.begin_copy(body_type text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.begin_copy(body_type text) TO howdah_producer;
+
+REVOKE ALL ON FUNCTION howdah.begin_import(source text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.begin_import(source text) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.break_lock(name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.break_lock(name text) TO howdah_admin;
@@ -35662,6 +36977,9 @@ GRANT ALL ON FUNCTION howdah.find_trace(trace_id text, after jsonb, max_rows int
 REVOKE ALL ON FUNCTION howdah.finish_archive_run(lock_epoch bigint, archive uuid, run integer, snapshot text, facts jsonb, message_ids bigint[], destination_ids integer[], origin_ids integer[], stages integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.finish_archive_run(lock_epoch bigint, archive uuid, run integer, snapshot text, facts jsonb, message_ids bigint[], destination_ids integer[], origin_ids integer[], stages integer[]) TO howdah_admin;
 
+REVOKE ALL ON FUNCTION howdah.finish_import(source text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.finish_import(source text) TO howdah_admin;
+
 REVOKE ALL ON FUNCTION howdah.fire_schedule(schedule_id bigint, reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.fire_schedule(schedule_id bigint, reason text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.fire_schedule(schedule_id bigint, reason text) TO howdah_producer;
@@ -35678,6 +36996,9 @@ GRANT ALL ON FUNCTION howdah.flow_history(queue text, span text) TO howdah_consu
 
 REVOKE ALL ON FUNCTION howdah.forget_arrivals(link_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.forget_arrivals(link_id uuid) TO howdah_admin;
+
+REVOKE ALL ON FUNCTION howdah.forget_import(source text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.forget_import(source text) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.from_mq_persistence(persistence text, nonpersistent text, persistent text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.from_mq_persistence(persistence text, nonpersistent text, persistent text) TO howdah_admin;
@@ -35712,6 +37033,9 @@ REVOKE ALL ON FUNCTION howdah.hold_audit(holder text, seconds numeric) FROM PUBL
 GRANT ALL ON FUNCTION howdah.hold_audit(holder text, seconds numeric) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.hold_audit(holder text, seconds numeric) TO howdah_auditor;
 
+REVOKE ALL ON FUNCTION howdah.hold_import(source text, queue text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.hold_import(source text, queue text) TO howdah_admin;
+
 REVOKE ALL ON FUNCTION howdah.hold_instance(instance_id uuid, epoch bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.hold_instance(instance_id uuid, epoch bigint) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.hold_instance(instance_id uuid, epoch bigint) TO howdah_consumer;
@@ -35719,6 +37043,9 @@ GRANT ALL ON FUNCTION howdah.hold_instance(instance_id uuid, epoch bigint) TO ho
 REVOKE ALL ON FUNCTION howdah.hold_link(name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.hold_link(name text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.hold_link(name text) TO howdah_auditor;
+
+REVOKE ALL ON FUNCTION howdah.import_messages(source text, queue text, messages json) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.import_messages(source text, queue text, messages json) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.import_objects(objects jsonb, replace boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.import_objects(objects jsonb, replace boolean) TO howdah_admin;
@@ -35748,6 +37075,15 @@ REVOKE ALL ON FUNCTION howdah.keep_connection() FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.keep_connection() TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.keep_connection() TO howdah_consumer;
 GRANT ALL ON FUNCTION howdah.keep_connection() TO howdah_producer;
+
+REVOKE ALL ON FUNCTION howdah.keep_result(queue text, message_id bigint, value jsonb, notify boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.keep_result(queue text, message_id bigint, value jsonb, notify boolean) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.keep_result(queue text, message_id bigint, value jsonb, notify boolean) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.keeps_results(queue text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.keeps_results(queue text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.keeps_results(queue text) TO howdah_consumer;
+GRANT ALL ON FUNCTION howdah.keeps_results(queue text) TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.last_acked_id(ack_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.last_acked_id(ack_id integer) TO howdah_admin;
@@ -35850,6 +37186,19 @@ GRANT ALL ON FUNCTION howdah.list_groups(queue text, max_groups integer) TO howd
 GRANT ALL ON FUNCTION howdah.list_groups(queue text, max_groups integer) TO howdah_auditor;
 GRANT ALL ON FUNCTION howdah.list_groups(queue text, max_groups integer) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.list_groups(queue text, max_groups integer) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.list_handler_limits(queue text) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_handler_limits(queue text) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_handler_limits(queue text) TO howdah_auditor;
+GRANT ALL ON FUNCTION howdah.list_handler_limits(queue text) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.list_handler_limits(queue text) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.list_imported(source text, queue text, after bigint, batch integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_imported(source text, queue text, after bigint, batch integer) TO howdah_admin;
+
+REVOKE ALL ON FUNCTION howdah.list_imports() FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.list_imports() TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.list_imports() TO howdah_auditor;
 
 REVOKE ALL ON FUNCTION howdah.list_instances(after text, max_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.list_instances(after text, max_rows integer) TO howdah_admin;
@@ -36055,6 +37404,10 @@ REVOKE ALL ON FUNCTION howdah.maintain_log(lock_epoch bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.maintain_log(lock_epoch bigint) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.maintain_log(lock_epoch bigint) TO howdah_consumer;
 
+REVOKE ALL ON FUNCTION howdah.maintain_results(lock_epoch bigint, max_results integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.maintain_results(lock_epoch bigint, max_results integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.maintain_results(lock_epoch bigint, max_results integer) TO howdah_consumer;
+
 REVOKE ALL ON FUNCTION howdah.maintain_schedules(lock_epoch bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.maintain_schedules(lock_epoch bigint) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.maintain_schedules(lock_epoch bigint) TO howdah_consumer;
@@ -36215,6 +37568,9 @@ REVOKE ALL ON FUNCTION howdah.read_changes(instance_id uuid, max_changes integer
 GRANT ALL ON FUNCTION howdah.read_changes(instance_id uuid, max_changes integer) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.read_changes(instance_id uuid, max_changes integer) TO howdah_consumer;
 
+REVOKE ALL ON FUNCTION howdah.read_imported(source text, topic text, subscription text, keys text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.read_imported(source text, topic text, subscription text, keys text[]) TO howdah_admin;
+
 REVOKE ALL ON FUNCTION howdah.read_log(reader text, max_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.read_log(reader text, max_rows integer) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.read_log(reader text, max_rows integer) TO howdah_auditor;
@@ -36357,6 +37713,11 @@ GRANT ALL ON FUNCTION howdah.restore_changes(backup jsonb[], prune boolean) TO h
 
 REVOKE ALL ON FUNCTION howdah.restore_message(queue text, archive uuid, run integer, message_id bigint, body bytea, is_text boolean, properties jsonb, again boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.restore_message(queue text, archive uuid, run integer, message_id bigint, body bytea, is_text boolean, properties jsonb, again boolean) TO howdah_admin;
+
+REVOKE ALL ON FUNCTION howdah.result(queue text, message_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.result(queue text, message_id bigint) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.result(queue text, message_id bigint) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.result(queue text, message_id bigint) TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.resume(queue text, sending boolean, receiving boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.resume(queue text, sending boolean, receiving boolean) TO howdah_admin;
@@ -36534,17 +37895,25 @@ REVOKE ALL ON FUNCTION howdah.user_state(name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.user_state(name text) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.user_state(name text) TO howdah_auditor;
 
-REVOKE ALL ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) TO howdah_consumer;
+REVOKE ALL ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean, OUT limited_for interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean, OUT limited_for interval) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean, OUT limited_for interval) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.wait_many(queues text[], since bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.wait_many(queues text[], since bigint[]) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.wait_many(queues text[], since bigint[]) TO howdah_consumer;
 
+REVOKE ALL ON FUNCTION howdah.wait_result(queue text, message_id bigint, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.wait_result(queue text, message_id bigint, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.wait_result(queue text, message_id bigint, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) TO howdah_browser;
+GRANT ALL ON FUNCTION howdah.wait_result(queue text, message_id bigint, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) TO howdah_producer;
+
 REVOKE ALL ON FUNCTION howdah.wake_due(since timestamp with time zone, OUT woken bigint, OUT next_in double precision, OUT now timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.wake_due(since timestamp with time zone, OUT woken bigint, OUT next_in double precision, OUT now timestamp with time zone) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.wake_due(since timestamp with time zone, OUT woken bigint, OUT next_in double precision, OUT now timestamp with time zone) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.withdraw_imported(source text, queue text, keys text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.withdraw_imported(source text, queue text, keys text[]) TO howdah_admin;
 
 REVOKE ALL ON FUNCTION howdah.xa_begin(factory text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.xa_begin(factory text) TO howdah_admin;

@@ -66,6 +66,15 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
         "default_priority",
         "default_time_to_live_ms",
         "deduplication_window_ms",
+        "keep_results_ms",
+    ),
+    "Handlers": (
+        "max_concurrent",
+        "rate_limit",
+        "limit_key",
+        "max_concurrent_per_key",
+        "rate_limit_per_key",
+        "rate_keys",
     ),
     "Limits": ("max_message_bytes", "message_limit", "byte_limit", "limit_behaviour", "send_timeout_ms"),
 }

@@ -29,7 +29,7 @@ PAGES = (
     Page("topics", "Topics, subscriptions and aliases", "cli/topic.py", ("topic", "subscription", "alias")),
     Page("listeners", "Listeners", "cli/listener.py", ("listener",)),
     Page("schedules", "Schedules", "cli/schedule.py", ("schedule", "scheduler")),
-    Page("links", "Links", "cli/link.py", ("link",)),
+    Page("links", "Links and imports", "cli/link.py", ("link", "import")),
     Page("access", "Access rules and users", "cli/access.py", ("access", "user")),
     Page("objects", "Administered objects", "cli/objects.py", ("object",)),
     Page("workers", "Workers", "cli/worker.py", ("worker", "workers")),

@@ -154,8 +154,14 @@ def drawn(text: str, folder: Path, here: str) -> str:
 def lay(root: Path, folder: Path) -> None:
     """Lay all pages into the folder that the site is built from."""
     made = rendered()
-    files = [file for file in (root / "docs").rglob("*") if file.is_file() and file.suffix != ".md"]
-    places = {f"docs/{here}": here for here in (file.relative_to(root / "docs").as_posix() for file in files)}
+    files = {
+        file: file.relative_to(root / "docs")
+        for file in (root / "docs").rglob("*")
+        if file.is_file() and file.suffix != ".md"
+    }
+    # Programs to copy lie beside docs/, and readers of the site want them, too.
+    files |= {file: file.relative_to(root) for file in (root / "examples").iterdir()}
+    places = {file.relative_to(root).as_posix(): path.as_posix() for file, path in files.items()}
     places |= {**written(root), **{source: here for here, (source, _) in made.items()}}
     places["docs/decisions"] = "decisions/index.md"
     if folder.exists():
@@ -164,8 +170,8 @@ def lay(root: Path, folder: Path) -> None:
             if old.name != "diagrams":
                 shutil.rmtree(old) if old.is_dir() else old.unlink()
     folder.mkdir(parents=True, exist_ok=True)
-    for file in files:
-        copy = folder / file.relative_to(root / "docs")
+    for file, path in files.items():
+        copy = folder / path
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, copy)
     texts = {here: (page, (root / page).read_text(encoding="utf-8")) for page, here in written(root).items()}

@@ -31,6 +31,7 @@ PAIRS = {
     "aio/admin/archives.py": "admin/archives.py",
     "aio/admin/audits.py": "admin/audits.py",
     "aio/admin/changes.py": "admin/changes.py",
+    "aio/admin/imports.py": "admin/imports.py",
     "aio/admin/instances.py": "admin/instances.py",
     "aio/admin/kept.py": "admin/kept.py",
     "aio/admin/links.py": "admin/links.py",

@@ -59,7 +59,17 @@ PAGES = (
         "messages",
         "Messages and failures",
         "engine/calls/message.py",
-        _of("howdah.engine", "Message", "TypedMap", "TypedStream", "Incident", "Reject", "Retry", "is_innocent"),
+        _of(
+            "howdah.engine",
+            "Message",
+            "TypedMap",
+            "TypedStream",
+            "Incident",
+            "Result",
+            "Reject",
+            "Retry",
+            "is_innocent",
+        ),
     ),
     Page(
         "acknowledgement",

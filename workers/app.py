@@ -31,7 +31,8 @@ class UnknownMessageType(HowdahError):
 
 
 Handler = Callable[[Message, Transaction], Any]
-"""Its result is the answer if it was registered with ``reply``, else it is ignored. May be ``async def``."""
+"""Its result is the answer if it was registered with ``reply``, else it is kept if the queue keeps results. May be
+``async def``."""
 
 
 @dataclass(frozen=True)

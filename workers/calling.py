@@ -8,6 +8,8 @@ from typing import Any
 from uuid import UUID
 
 from ..engine import Message
+from ..engine.calls import results
+from ..engine.database.runner import run
 from ..engine.handling.failure import failure_of, is_blamed
 from ..engine.tracing.points import processing
 from .app import Binding, Handler
@@ -17,6 +19,9 @@ from .in_hand import Hands
 from .limits import Limits
 from .logs import InHand
 from .transaction import Transaction
+
+KEEPING_SECONDS = 5.0
+"""Seconds until workers notice that a queue begins or ends to keep results."""
 
 
 class Calling:
@@ -45,6 +50,8 @@ class Calling:
         self.attempt_id: UUID | None = None
         #: Whether calls are traced, as it was when the burst of messages began.
         self.traced = False
+        #: By queue: whether it keeps results, and until when that need not be asked again.
+        self._keeping: dict[str, tuple[bool, float]] = {}
         #: None where no handler has a time limit: then they are called without more ado.
         self._limits = limits if limits is not None and (binding.time_limits or limits.default is not None) else None
 
@@ -69,13 +76,15 @@ class Calling:
             try:
                 handler = self._binding.handler_for(message)
                 if self._limits is None:
-                    handler(message, transaction)
+                    value = handler(message, transaction)
                 else:
-                    self._call_limited(self._limits, handler, message, transaction)
+                    value = self._call_limited(self._limits, handler, message, transaction)
             finally:
                 self.in_hand.message = None
                 self._tally.call(time.perf_counter() - called)
             transaction.check()
+            if self._keeps_results(message.queue, transaction):
+                run(transaction.connection, results.keep_result(message, value))
         except BaseException as error:
             if not is_blamed(error):
                 self._hands.leave(self._slot)
@@ -87,11 +96,20 @@ class Calling:
         """Note that the message is being handled, for the supervisor and the key of a failure."""
         self._hands.take(self._slot, self._queue_index, message, started, self.attempt_id)
 
-    def _call_limited(self, limits: Limits, handler: Handler, message: Message, transaction: Transaction) -> None:
+    def _keeps_results(self, queue: str, transaction: Transaction) -> bool:
+        """Whether the queue keeps results, as it was some seconds ago: other queues pay no statement a message."""
+        keeps, until = self._keeping.get(queue, (False, 0.0))
+        now = time.monotonic()
+        if now >= until:
+            keeps = run(transaction.connection, results.keeps_results(queue))
+            self._keeping[queue] = (keeps, now + KEEPING_SECONDS)
+        return keeps
+
+    def _call_limited(self, limits: Limits, handler: Handler, message: Message, transaction: Transaction) -> Any:
         """Call the handler within its time limit, if any. Raises HandlerTimeout, and what the handler raises."""
         limit = self._binding.time_limit_for(message)
         with limits.watched(self._slot, transaction.connection, limit) or nullcontext():
-            handler(message, transaction)
+            return handler(message, transaction)
 
     def failure(self, message: Message, error: BaseException, started: float) -> dict[str, Any]:
         """Return the record of a failed delivery."""

@@ -41,6 +41,7 @@ SERVICES = {
     "journal": 3600.0,
     "incidents": 3600.0,
     "deduplications": 60.0,
+    "results": 60.0,
     "topics": 10.0,
     "subscriptions": 10.0,
     "schedules": 3600.0,

@@ -41,6 +41,7 @@ from .admin.access import AsyncAccess
 from .admin.archives import AsyncArchives
 from .admin.audits import AsyncAudits
 from .admin.changes import AsyncChanges
+from .admin.imports import AsyncImports
 from .admin.instances import AsyncInstances
 from .admin.links import AsyncLinks
 from .admin.logs import AsyncLogs
@@ -227,6 +228,11 @@ class AsyncConnection:
     def links(self) -> AsyncLinks:
         """Links to other engines: create, alter, list, pause, resume, rebase, drop. Also links that lead here."""
         return AsyncLinks(self.call)
+
+    @property
+    def imports(self) -> AsyncImports:
+        """Copies from stores of other systems: begin, messages, withdraw, read, finish, list, forget."""
+        return AsyncImports(self.call)
 
     @property
     def changes(self) -> AsyncChanges:

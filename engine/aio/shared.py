@@ -11,6 +11,7 @@ from ..calls import Call, receiving
 from ..calls.message import Message
 from ..database.waiting import PAUSE_MIN, Idle
 from ..errors import BadArgument, IllegalState
+from ..handling.functions import check_async_listener
 from ..handling.outcomes import Rule, Rules
 from ..sessions.owner import SessionOwner
 from .dispatch import PAUSE_MAX_FAILING, AsyncTransactedListeners
@@ -100,7 +101,9 @@ class AsyncSharedConsumers:
         """Add a consumer. ``await handler(message, session)`` runs in the transaction that received the message.
 
         It is committed if the handler returns. If it raises, the transaction is rolled back and the failure recorded.
+        Raises BadArgument for a generator function, and for a plain one in asyncio or an asynchronous one elsewhere.
         """
+        check_async_listener(handler)
         if self._closed:
             raise IllegalState("the consumers are closed")
         consumer = AsyncSharedConsumer(queue, handler, Rules(rules), self._owner, self._loans)

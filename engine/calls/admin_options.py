@@ -26,7 +26,7 @@ class AliasOptions(TypedDict, total=False):
 
 
 class QueueOptions(TypedDict, total=False):
-    """Options of a queue; docs/poison.md and docs/limits.md explain them."""
+    """Options of a queue; docs/poison.md, docs/limits.md and docs/handler-limits.md explain them."""
 
     preset: Literal["howdah", "websphere", "websphere_mq", "service_broker", "activemq", "sun_mq"]
     max_failed_deliveries: int
@@ -70,6 +70,7 @@ class QueueOptions(TypedDict, total=False):
     limit_behaviour: Literal["reject", "remove_oldest", "remove_lowest_priority", "block"]
     send_timeout_ms: int
     deduplication_window_ms: int
+    keep_results_ms: int | None
     default_priority: int
     default_time_to_live_ms: int | None
     journal_level: Literal["off", "exits", "full"]
@@ -83,6 +84,12 @@ class QueueOptions(TypedDict, total=False):
     last_value_key: str | None
     message_groups: Literal["none", "transaction", "sticky"]
     delivery_policy: Literal["shared", "single", "failover", "round_robin"]
+    max_concurrent: int | None
+    rate_limit: str | None
+    limit_key: str | None
+    max_concurrent_per_key: int | None
+    rate_limit_per_key: str | None
+    rate_keys: int
 
 
 class SubscriptionOptions(QueueOptions, total=False):

@@ -42,6 +42,7 @@ SERVICES = (
     "dropped",
     "incidents",
     "deduplications",
+    "results",
     "topics",
     "subscriptions",
     "schedules",

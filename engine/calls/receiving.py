@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from uuid import UUID
 
 from .call import Call, invoke, messages_of, nothing, single
@@ -41,6 +42,8 @@ class Asked:
     payload: str
     since: int
     unsettled: bool
+    #: For so long a rate leaves no room for the next message; None: no rate is spent, or nobody asked.
+    limited_for: timedelta | None = None
 
     @property
     def payloads(self) -> list[str]:
@@ -51,7 +54,7 @@ class Asked:
 def wait(queue: str, since: int | None = None) -> Call[Asked]:
     """Ask to be woken by NOTIFY. since: the result of the same wait's first call."""
     return Call(
-        "select payload, since, unsettled from howdah.wait(%s::text, %s::bigint)",
+        "select payload, since, unsettled, limited_for from howdah.wait(%s::text, %s::bigint)",
         (queue, since),
         lambda rows: Asked(*rows[0]),
     )

@@ -28,6 +28,8 @@ WAITED_BUSY = 0.004
 """A queue seems busy to a receiver that waited for less than this the last time; at first it seems so."""
 ASK_EVERY = 0.5
 ASK_EVERY_UNSETTLED = 0.1
+OPENS_SPREAD = 1.05
+"""Who waits for a rate comes when it leaves room, or up to so much later, so that not all come at once."""
 ASKED_LASTS = 1.5
 """Senders heed a request for two seconds."""
 
@@ -63,9 +65,10 @@ class Idle:
         self._next = PAUSE_MIN
         self._since = time.monotonic()
         self._asked: dict[str, Asked] = {}
+        self._opens: dict[str, float] = {}
 
-    def ask(self, queue: str) -> Call[Asked] | None:
-        """What to call before looking at the queue, if anything."""
+    def ask(self, queue: str, waiting: Callable[[str, int | None], Call[Asked]] = calls.wait) -> Call[Asked] | None:
+        """What to call before looking at the queue, if anything. waiting: what asks to be woken for it."""
         if (
             self._waking is None
             or self._next < (ASK_FROM_BUSY if self._asks.busy else ASK_FROM)
@@ -75,12 +78,17 @@ class Idle:
         asked, at = self._asks.last(queue)
         if asked is not None:
             self._join(queue, asked)
-        if time.monotonic() - at < (ASK_EVERY_UNSETTLED if asked is not None and asked.unsettled else ASK_EVERY):
+        every = ASK_EVERY_UNSETTLED if asked is not None and asked.unsettled else ASK_EVERY
+        if time.monotonic() - at < every and self._opens.get(queue, math.inf) > time.monotonic():
             return None
-        return calls.wait(queue, asked.since if asked is not None else None)
+        return waiting(queue, asked.since if asked is not None else None)
 
     def asked(self, queue: str, asked: Asked) -> None:
-        """The queue was asked for a wake-up."""
+        """The queue was asked for a wake-up, and when its rate leaves room again."""
+        if asked.limited_for is None:
+            self._opens.pop(queue, None)
+        else:
+            self._opens[queue] = time.monotonic() + asked.limited_for.total_seconds()
         self._asks.add(queue, asked)
         self._join(queue, asked)
 
@@ -103,6 +111,9 @@ class Idle:
             most = max(PAUSE_UNSETTLED, SHARE_UNSETTLED * (time.monotonic() - self._since))
         pause = min(self._next, most, PAUSE_MAX) * random.uniform(0.75, 1.25)
         self._next = min(self._next * 2, PAUSE_MAX)
+        now = time.monotonic()
+        opens = min((at - now for at in self._opens.values() if at > now), default=math.inf)
+        pause = min(pause, max(opens, PAUSE_MIN) * random.uniform(1, OPENS_SPREAD))
         return min(pause, left)
 
     def found(self) -> None:
@@ -119,6 +130,7 @@ class Idle:
                 for payload in asked.payloads:
                     self._waking.leave(payload, self._wake)
         self._asked.clear()
+        self._opens.clear()
 
     def __enter__(self) -> Self:
         return self

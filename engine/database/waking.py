@@ -27,6 +27,10 @@ log = logging.getLogger("howdah.waking")
 CHANNEL = "howdah"
 TOPIC = "topic:"
 """How the payload of a topic's notification begins."""
+RESULT = "result:"
+"""And that of a kept result's. Everybody who waits for it may have it."""
+ALL = (TOPIC, RESULT)
+"""Notifications that wake all who wait for them."""
 RETRY_MIN = 0.1
 RETRY_MAX = 30.0
 #: Idle connections are what firewalls forget; these keep it known there, or show within a minute that it is lost.
@@ -120,13 +124,13 @@ class Waking:
         """Wait no longer, and wake the next, who may have been meant or have more to do."""
         with self._lock:
             self._waiting.get(payload, {}).pop(wake, None)
-        if not payload.startswith(TOPIC):
+        if not payload.startswith(ALL):
             self._notified(payload)
 
     def _notified(self, payload: str) -> None:
         with self._lock:
             waiting = self._waiting.get(payload, {})
-            woken = list(waiting) if payload.startswith(TOPIC) else list(islice(waiting, 1))
+            woken = list(waiting) if payload.startswith(ALL) else list(islice(waiting, 1))
             for wake in woken:
                 del waiting[wake]
         self._call(woken)

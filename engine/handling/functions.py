@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import concurrent.futures
 import inspect
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Literal
 
@@ -52,15 +53,15 @@ def check_ran(result: Any) -> None:
     """Raises NotRun if what a plain function returned still waits to be run; it is closed then."""
     if result is None:
         return
-    if isinstance(result, list | tuple):
-        for one in result:
+    if isinstance(result, list | tuple | set | frozenset | deque | Mapping):
+        for one in result.values() if isinstance(result, Mapping) else result:
             check_ran(one)
         return
     if inspect.isawaitable(result):
         what, hint = "an awaitable", "Declare it async def, or await there what it returns."
     elif isinstance(result, concurrent.futures.Future):
         what, hint = "a future", "Wait there for its result()."
-    elif inspect.isgenerator(result) or inspect.isasyncgen(result) or isinstance(result, map | filter):
+    elif inspect.isgenerator(result) or inspect.isasyncgen(result) or _is_lazy(result):
         what, hint = "a generator", "Run it in the function, with a for loop."
     else:
         return
@@ -69,3 +70,8 @@ def check_ran(result: Any) -> None:
     elif callable(cancel := getattr(result, "cancel", None)):
         cancel()
     raise NotRun(f"the function returned {what} ({type(result).__name__}), which was not run", hint)
+
+
+def _is_lazy(result: Any) -> bool:
+    """Whether it calls functions only as it is gone through. Not every iterator does: a cursor has been executed."""
+    return isinstance(result, map | filter | zip | enumerate) or type(result).__module__ == "itertools"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from .. import calls
 from ..database.waiting import Idle
-from ..handling.failure import failure_of
+from ..handling.failure import failure_of, is_blamed
 from ..handling.functions import check_ran
 from ..tracing.points import processing
 from .base import SessionBase
@@ -53,11 +53,17 @@ class AckListeners:
         return True
 
     def _failed(self, consumer: AckConsumer, message: Delivery, error: BaseException) -> None:
-        """AUTO and DUPS_OK: deliver the message again at once. Else the next: the client may still acknowledge this."""
+        """AUTO and DUPS_OK: deliver the message again at once. Else the next: the client may still acknowledge this.
+
+        Raises an innocent error, after which the message comes again uncounted, once the dispatcher has paused.
+        """
         if self._session.mode not in (AckMode.AUTO, AckMode.DUPS_OK):
             log.warning("listener of %s: %s: %s", consumer.queue, type(error).__name__, error)
             return
         with self._session.lock:
+            if not is_blamed(error) and not consumer.closed:
+                consumer.holding.again([message])
+                raise error
             self._session.acknowledger.redeliver([message], type(error).__name__, str(error))
 
     def recover(self, place: AckConsumer, error: Exception) -> None:

@@ -8,11 +8,12 @@ made by ``Connection.session()`` own theirs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Unpack
 
 from .. import calls
 from ..admin import Admin
-from ..calls import consumers, temporary, topics
+from ..calls import consumers, results, temporary, topics
 from ..calls.bodies import Body
 from ..calls.message import Message
 from ..calls.objects import lookup as look_up
@@ -26,6 +27,8 @@ from ..calls.options import (
     SendOptions,
     SharedOptions,
 )
+from ..calls.receiving import Asked
+from ..calls.results import Result
 from ..database.waiting import Idle
 from ..errors import IllegalState
 from ..handling.functions import check_listener
@@ -36,6 +39,10 @@ from ..tracing.points import loading, sending
 from .dispatch import Dispatcher, Listener, TransactedListeners
 from .producer import Browser, Consumer, Producer
 from .transacting import Transacting
+
+
+def _wait_result(message_id: int, queue: str, since: int | None) -> calls.Call[Asked]:
+    return results.wait_result(queue, message_id, since)
 
 
 class Session(Transacting):
@@ -201,6 +208,40 @@ class Session(Transacting):
         self._check(queue)
         call = self._levels.received(calls.receive_correlated(queue, correlation_id, max_messages))
         return self._received(queue, call) if self._is_ready() else []
+
+    def keep_result(self, message: Message, value: Any = None) -> bool:
+        """Keep what a received message was handled to, in this session's transaction; a value is JSON.
+
+        Returns False if the queue keeps no results (keep_results_ms). Raises BadArgument for what JSON cannot hold.
+        """
+        return self.call(results.keep_result(message, value))
+
+    def result(self, queue: str, message_id: int, *, wait: float = 0) -> Result:
+        """Tell what became of a message, waiting up to ``wait`` seconds until it is handled, has failed or expired.
+
+        Commits while it waits if no transaction is open. In an open one nothing wakes it: it looks four times a second.
+        """
+        with Idle(self._waking, self.wake, wait) as idle:
+            while True:
+                found = self._look_at_result(queue, message_id, idle)
+                pause = idle.pause() if found.is_open and not self._closing else None
+                if pause is None:
+                    return found
+                self.sleep(pause)
+
+    def _look_at_result(self, queue: str, message_id: int, idle: Idle) -> Result:
+        with self._in_use:
+            alone = self._is_idle()
+            waiting = partial(_wait_result, message_id)
+            ask = idle.ask(queue, waiting) if alone or not self._transacted else None
+            if ask is not None:
+                idle.asked(queue, self.call(ask))
+                if alone:
+                    self.commit()
+            found = self.call(results.result(queue, message_id))
+            if alone:
+                self.commit()
+            return found
 
     def browse(
         self,

@@ -34,6 +34,9 @@ CREATE SEQUENCE howdah.changes_dropped;
 CREATE SEQUENCE howdah.lease_numbers;
 CREATE SEQUENCE howdah.bodies_apart;
 CREATE SEQUENCE howdah.moved_walk START WITH 0 MINVALUE 0;
+CREATE SEQUENCE howdah.topic_generation START WITH 0 MINVALUE 0;
+CREATE SEQUENCE howdah.topic_truncations START WITH 0 MINVALUE 0;
+CREATE SEQUENCE howdah.topic_checked START WITH 0 MINVALUE 0;
 CREATE SEQUENCE howdah.system_room START WITH 1 MINVALUE 0;
 CREATE SEQUENCE howdah.system_tickets START WITH 1 MINVALUE 0;
 CREATE SEQUENCE howdah.system_state START WITH 1 MINVALUE 0;
@@ -41,9 +44,6 @@ CREATE SEQUENCE howdah.no_room START WITH 1 MINVALUE 0;
 CREATE SEQUENCE howdah.expiry_walk START WITH 0 MINVALUE 0;
 CREATE SEQUENCE howdah.lock_secret START WITH 1 MINVALUE 0;
 CREATE SEQUENCE howdah.ticket_secret START WITH 1 MINVALUE 0;
-CREATE SEQUENCE howdah.topic_generation START WITH 0 MINVALUE 0;
-CREATE SEQUENCE howdah.topic_truncations START WITH 0 MINVALUE 0;
-CREATE SEQUENCE howdah.topic_checked START WITH 0 MINVALUE 0;
 CREATE SEQUENCE howdah.senders_noted;
 
 CREATE TABLE howdah.access_rule_sets (
@@ -400,6 +400,7 @@ CREATE TABLE howdah.destinations (
     limit_behaviour TEXT DEFAULT 'reject' NOT NULL,
     send_timeout_ms BIGINT DEFAULT 30000 NOT NULL,
     deduplication_window_ms BIGINT DEFAULT 300000 NOT NULL,
+    keep_results_ms BIGINT,
     room REGCLASS,
     tickets REGCLASS,
     process_expired BOOLEAN DEFAULT false NOT NULL,
@@ -411,6 +412,13 @@ CREATE TABLE howdah.destinations (
     notify_events BOOLEAN DEFAULT false NOT NULL,
     stamp_user BOOLEAN DEFAULT false NOT NULL,
     auto_created BOOLEAN DEFAULT false NOT NULL,
+    limited BOOLEAN DEFAULT false NOT NULL,
+    max_concurrent INTEGER,
+    rate_limit TEXT,
+    limit_key TEXT,
+    max_concurrent_per_key INTEGER,
+    rate_limit_per_key TEXT,
+    rate_keys INTEGER DEFAULT 100 NOT NULL,
     CONSTRAINT pk_destinations PRIMARY KEY (id),
     CONSTRAINT ck_destinations_message_groups CHECK (message_groups IN ('none', 'transaction', 'sticky')),
     CONSTRAINT ck_destinations_delivery_policy CHECK (delivery_policy IN ('shared', 'single', 'failover', 'round_robin')),
@@ -436,7 +444,9 @@ CREATE TABLE howdah.destinations (
     CONSTRAINT ck_destinations_quarantine CHECK (quarantine_ms >= 0 AND quarantine_times >= 0 AND disable_after >= 0),
     CONSTRAINT ck_destinations_room CHECK (message_limit > 0 AND byte_limit > 0),
     CONSTRAINT ck_destinations_limit_behaviour CHECK (limit_behaviour IN ('reject', 'remove_oldest', 'remove_lowest_priority', 'block') AND send_timeout_ms >= 0),
-    CONSTRAINT ck_destinations_deduplication_window_ms CHECK (deduplication_window_ms > 0)
+    CONSTRAINT ck_destinations_deduplication_window_ms CHECK (deduplication_window_ms > 0),
+    CONSTRAINT ck_destinations_keep_results_ms CHECK (keep_results_ms > 0),
+    CONSTRAINT ck_destinations_permits CHECK (max_concurrent BETWEEN 1 AND 1000 AND max_concurrent_per_key BETWEEN 1 AND 1000 AND rate_keys BETWEEN 1 AND 10000)
 );
 CREATE UNIQUE INDEX uq_destinations_name ON howdah.destinations (name) WHERE dropped_at IS NULL;
 CREATE INDEX ix_destinations_exception_mode ON howdah.destinations (exception_mode) WHERE exception_mode IN ('named', 'individual');
@@ -517,6 +527,7 @@ COMMENT ON COLUMN howdah.destinations.discard_with_sender IS 'True: best-effort 
 COMMENT ON COLUMN howdah.destinations.limit_behaviour IS 'What a send to a full queue does: reject, remove_oldest, remove_lowest_priority or block (up to send_timeout_ms).';
 COMMENT ON COLUMN howdah.destinations.send_timeout_ms IS 'Milliseconds that a send waits for room if limit_behaviour is block.';
 COMMENT ON COLUMN howdah.destinations.deduplication_window_ms IS 'Milliseconds for which a deduplication key is remembered. Amazon SQS has five minutes.';
+COMMENT ON COLUMN howdah.destinations.keep_results_ms IS 'Milliseconds for which the results of its messages are kept. NULL: they are not kept.';
 COMMENT ON COLUMN howdah.destinations.room IS 'A sequence: the last ticket that sends may use without counting. howdah._reserve describes it. NULL: no limit applies.';
 COMMENT ON COLUMN howdah.destinations.tickets IS 'A sequence: the tickets that sends draw under a limit. NULL: no limit applies.';
 COMMENT ON COLUMN howdah.destinations.process_expired IS 'True: expired messages go to the exception destination. False: they are gone.';
@@ -528,6 +539,13 @@ COMMENT ON COLUMN howdah.destinations.groups_at IS 'When message_groups or deliv
 COMMENT ON COLUMN howdah.destinations.notify_events IS 'True: dead messages and stopped listeners are announced by NOTIFY, on the channel howdah_events.';
 COMMENT ON COLUMN howdah.destinations.stamp_user IS 'True: each message sent here gets the role of its sender in the header JMSXUserID.';
 COMMENT ON COLUMN howdah.destinations.auto_created IS 'True: its first use created it, and it ends when nobody uses it. False: an administrator''s.';
+COMMENT ON COLUMN howdah.destinations.limited IS 'True: a receive needs permits or draws on a rate; derived from the columns that follow.';
+COMMENT ON COLUMN howdah.destinations.max_concurrent IS 'Most messages in hand at a time, received or leased. NULL: any.';
+COMMENT ON COLUMN howdah.destinations.rate_limit IS 'Most messages given out in a period, such as 100/1s or 100/1m burst 10. NULL: any number.';
+COMMENT ON COLUMN howdah.destinations.limit_key IS 'The header whose value is a message''s key. NULL: no limit by key.';
+COMMENT ON COLUMN howdah.destinations.max_concurrent_per_key IS 'As max_concurrent, for each key. NULL: any.';
+COMMENT ON COLUMN howdah.destinations.rate_limit_per_key IS 'As rate_limit, for each key. NULL: any number.';
+COMMENT ON COLUMN howdah.destinations.rate_keys IS 'For how many keys at a time rate_limit_per_key is kept; messages of further keys wait.';
 
 CREATE TABLE howdah.aliases (
     name TEXT COLLATE "C" NOT NULL,
@@ -871,6 +889,53 @@ COMMENT ON COLUMN howdah.quarantines.message_id IS 'The message that was put int
 COMMENT ON COLUMN howdah.quarantines.destination_id IS 'The destination that it is in.';
 COMMENT ON COLUMN howdah.quarantines.stage IS 'The message''s stage before.';
 COMMENT ON COLUMN howdah.quarantines.at IS 'When it was put there.';
+
+CREATE TABLE howdah.imports (
+    import_id INTEGER GENERATED ALWAYS AS IDENTITY,
+    stored BIGINT DEFAULT 0 NOT NULL,
+    withdrawn BIGINT DEFAULT 0 NOT NULL,
+    created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    finished_at TIMESTAMP WITH TIME ZONE,
+    source TEXT COLLATE "C" NOT NULL,
+    created_by TEXT NOT NULL,
+    CONSTRAINT pk_imports PRIMARY KEY (import_id)
+);
+CREATE UNIQUE INDEX uq_imports_source ON howdah.imports (source);
+COMMENT ON TABLE howdah.imports IS 'Stores of other systems that messages are or were copied from.';
+COMMENT ON COLUMN howdah.imports.import_id IS 'Number of the import.';
+COMMENT ON COLUMN howdah.imports.stored IS 'Messages that came over.';
+COMMENT ON COLUMN howdah.imports.withdrawn IS 'Messages that were taken back, because they had been consumed at the source.';
+COMMENT ON COLUMN howdah.imports.created_at IS 'When it began.';
+COMMENT ON COLUMN howdah.imports.finished_at IS 'When the final pass ended. NULL: the source may still be in use.';
+COMMENT ON COLUMN howdah.imports.source IS 'Identity of the store that it copies from.';
+COMMENT ON COLUMN howdah.imports.created_by IS 'The role that began it.';
+
+CREATE TABLE howdah.imported (
+    message_id BIGINT NOT NULL,
+    store_id BIGINT NOT NULL,
+    import_id INTEGER NOT NULL,
+    destination_id INTEGER NOT NULL,
+    key TEXT COLLATE "C" NOT NULL,
+    CONSTRAINT pk_imported PRIMARY KEY (import_id, destination_id, key)
+);
+CREATE INDEX ix_imported_store_id ON howdah.imported (import_id, destination_id, store_id);
+COMMENT ON TABLE howdah.imported IS 'Messages that came over, each once however often the copy is repeated.';
+COMMENT ON COLUMN howdah.imported.message_id IS 'The message here.';
+COMMENT ON COLUMN howdah.imported.store_id IS 'Number of the message in the store, in order.';
+COMMENT ON COLUMN howdah.imported.import_id IS 'The import.';
+COMMENT ON COLUMN howdah.imported.destination_id IS 'The queue or topic here.';
+COMMENT ON COLUMN howdah.imported.key IS 'Identity of the message at the source.';
+
+CREATE TABLE howdah.import_holds (
+    import_id INTEGER NOT NULL,
+    destination_id INTEGER NOT NULL,
+    paused BOOLEAN NOT NULL,
+    CONSTRAINT pk_import_holds PRIMARY KEY (import_id, destination_id)
+);
+COMMENT ON TABLE howdah.import_holds IS 'Queues and subscriptions that wait for the final pass of an import.';
+COMMENT ON COLUMN howdah.import_holds.import_id IS 'The import.';
+COMMENT ON COLUMN howdah.import_holds.destination_id IS 'The queue or subscription.';
+COMMENT ON COLUMN howdah.import_holds.paused IS 'Whether the import paused receiving, and is to resume it.';
 
 CREATE TABLE howdah.instances (
     instance_id UUID NOT NULL,
@@ -1331,6 +1396,8 @@ CREATE TABLE howdah.parked (
     boot TIMESTAMP WITH TIME ZONE,
     lease_id BIGINT,
     group_id TEXT,
+    reads INTEGER,
+    last_read_at TIMESTAMP WITH TIME ZONE,
     CONSTRAINT pk_parked PRIMARY KEY (destination_id, message_id),
     CONSTRAINT ck_parked_reason CHECK (parked_reason IN ('delay', 'redelivery', 'blocked', 'quarantine', 'operator', 'lease'))
 );
@@ -1360,10 +1427,12 @@ COMMENT ON COLUMN howdah.parked.conversation_id IS 'The conversation (dialog) th
 COMMENT ON COLUMN howdah.parked.dead_reason IS 'Why the message was moved to an exception destination.';
 COMMENT ON COLUMN howdah.parked.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
 COMMENT ON COLUMN howdah.parked.due_at IS 'From this time on a receive may claim the message.';
-COMMENT ON COLUMN howdah.parked.parked_reason IS 'delay (sent with one), redelivery (after a failure), blocked (past its limit), quarantine, operator (park_messages) or lease.';
+COMMENT ON COLUMN howdah.parked.parked_reason IS 'delay (sent with one), redelivery (after a failure), blocked (past its limit), quarantine, operator (park_messages) or lease. A lease of the facade pgmq has no lease_id.';
 COMMENT ON COLUMN howdah.parked.boot IS 'For a non-persistent message, the start of the server that took it. NULL: persistent.';
 COMMENT ON COLUMN howdah.parked.lease_id IS 'The lease that has the message until due_at. NULL: none.';
 COMMENT ON COLUMN howdah.parked.group_id IS 'The message group that the message holds up while it waits (after a failure, under a lease). NULL: none.';
+COMMENT ON COLUMN howdah.parked.reads IS 'How often the facade pgmq has read the message. NULL: never.';
+COMMENT ON COLUMN howdah.parked.last_read_at IS 'When the facade pgmq last read the message. NULL: never.';
 
 CREATE TABLE howdah.last_values (
     destination_id INTEGER NOT NULL,
@@ -1514,6 +1583,388 @@ COMMENT ON COLUMN howdah.xa_transactions.outcome IS 'What was decided for all it
 COMMENT ON COLUMN howdah.xa_transactions.begun_at IS 'When it began.';
 COMMENT ON COLUMN howdah.xa_transactions.begun_by IS 'The role that began it. Only it and administrators decide.';
 COMMENT ON COLUMN howdah.xa_transactions.decided_at IS 'When it was decided. NULL: nothing is decided.';
+
+CREATE TABLE howdah.topic_msgs_0 (
+    xid XID8 DEFAULT pg_current_xact_id() NOT NULL,
+    seq BIGINT NOT NULL,
+    sent_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    expires_at TIMESTAMP WITH TIME ZONE,
+    destination_id INTEGER NOT NULL,
+    rank SMALLINT NOT NULL,
+    is_text BOOLEAN NOT NULL,
+    content_type TEXT NOT NULL,
+    body BYTEA NOT NULL,
+    headers JSONB,
+    correlation_id TEXT,
+    reply_to TEXT,
+    message_type TEXT,
+    conversation_id UUID,
+    client_id TEXT,
+    reliability SMALLINT,
+    CONSTRAINT pk_topic_msgs_0 PRIMARY KEY (destination_id, xid, seq)
+);
+COMMENT ON TABLE howdah.topic_msgs_0 IS 'Topic messages, one stored copy each. INSERT-only, emptied by TRUNCATE once nobody needs them.';
+COMMENT ON COLUMN howdah.topic_msgs_0.xid IS 'The publisher''s transaction, by which cursors know what they have passed.';
+COMMENT ON COLUMN howdah.topic_msgs_0.seq IS 'Position in the topic, from the destination''s sequence.';
+COMMENT ON COLUMN howdah.topic_msgs_0.sent_at IS 'When send was called (JMSTimestamp).';
+COMMENT ON COLUMN howdah.topic_msgs_0.expires_at IS 'Never delivered at or after this time. NULL: never expires.';
+COMMENT ON COLUMN howdah.topic_msgs_0.destination_id IS 'The topic.';
+COMMENT ON COLUMN howdah.topic_msgs_0.rank IS '9 minus the priority.';
+COMMENT ON COLUMN howdah.topic_msgs_0.is_text IS 'True: body is UTF-8 text or JSON. False: bytes.';
+COMMENT ON COLUMN howdah.topic_msgs_0.content_type IS 'MIME type of the body.';
+COMMENT ON COLUMN howdah.topic_msgs_0.body IS 'The exact bytes of the body.';
+COMMENT ON COLUMN howdah.topic_msgs_0.headers IS 'Application properties, a JSON object. NULL: none.';
+COMMENT ON COLUMN howdah.topic_msgs_0.correlation_id IS 'JMSCorrelationID.';
+COMMENT ON COLUMN howdah.topic_msgs_0.reply_to IS 'JMSReplyTo: name of the destination for answers.';
+COMMENT ON COLUMN howdah.topic_msgs_0.message_type IS 'JMSType.';
+COMMENT ON COLUMN howdah.topic_msgs_0.conversation_id IS 'The conversation (dialog) the message belongs to.';
+COMMENT ON COLUMN howdah.topic_msgs_0.client_id IS 'Client id of the publisher''s session (howdah.set_client_id), for no_local.';
+COMMENT ON COLUMN howdah.topic_msgs_0.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
+
+CREATE TABLE howdah.topic_msgs_1 (
+    xid XID8 DEFAULT pg_current_xact_id() NOT NULL,
+    seq BIGINT NOT NULL,
+    sent_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    expires_at TIMESTAMP WITH TIME ZONE,
+    destination_id INTEGER NOT NULL,
+    rank SMALLINT NOT NULL,
+    is_text BOOLEAN NOT NULL,
+    content_type TEXT NOT NULL,
+    body BYTEA NOT NULL,
+    headers JSONB,
+    correlation_id TEXT,
+    reply_to TEXT,
+    message_type TEXT,
+    conversation_id UUID,
+    client_id TEXT,
+    reliability SMALLINT,
+    CONSTRAINT pk_topic_msgs_1 PRIMARY KEY (destination_id, xid, seq)
+);
+COMMENT ON TABLE howdah.topic_msgs_1 IS 'Topic messages, one stored copy each. INSERT-only, emptied by TRUNCATE once nobody needs them.';
+COMMENT ON COLUMN howdah.topic_msgs_1.xid IS 'The publisher''s transaction, by which cursors know what they have passed.';
+COMMENT ON COLUMN howdah.topic_msgs_1.seq IS 'Position in the topic, from the destination''s sequence.';
+COMMENT ON COLUMN howdah.topic_msgs_1.sent_at IS 'When send was called (JMSTimestamp).';
+COMMENT ON COLUMN howdah.topic_msgs_1.expires_at IS 'Never delivered at or after this time. NULL: never expires.';
+COMMENT ON COLUMN howdah.topic_msgs_1.destination_id IS 'The topic.';
+COMMENT ON COLUMN howdah.topic_msgs_1.rank IS '9 minus the priority.';
+COMMENT ON COLUMN howdah.topic_msgs_1.is_text IS 'True: body is UTF-8 text or JSON. False: bytes.';
+COMMENT ON COLUMN howdah.topic_msgs_1.content_type IS 'MIME type of the body.';
+COMMENT ON COLUMN howdah.topic_msgs_1.body IS 'The exact bytes of the body.';
+COMMENT ON COLUMN howdah.topic_msgs_1.headers IS 'Application properties, a JSON object. NULL: none.';
+COMMENT ON COLUMN howdah.topic_msgs_1.correlation_id IS 'JMSCorrelationID.';
+COMMENT ON COLUMN howdah.topic_msgs_1.reply_to IS 'JMSReplyTo: name of the destination for answers.';
+COMMENT ON COLUMN howdah.topic_msgs_1.message_type IS 'JMSType.';
+COMMENT ON COLUMN howdah.topic_msgs_1.conversation_id IS 'The conversation (dialog) the message belongs to.';
+COMMENT ON COLUMN howdah.topic_msgs_1.client_id IS 'Client id of the publisher''s session (howdah.set_client_id), for no_local.';
+COMMENT ON COLUMN howdah.topic_msgs_1.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
+
+CREATE TABLE howdah.topic_msgs_2 (
+    xid XID8 DEFAULT pg_current_xact_id() NOT NULL,
+    seq BIGINT NOT NULL,
+    sent_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    expires_at TIMESTAMP WITH TIME ZONE,
+    destination_id INTEGER NOT NULL,
+    rank SMALLINT NOT NULL,
+    is_text BOOLEAN NOT NULL,
+    content_type TEXT NOT NULL,
+    body BYTEA NOT NULL,
+    headers JSONB,
+    correlation_id TEXT,
+    reply_to TEXT,
+    message_type TEXT,
+    conversation_id UUID,
+    client_id TEXT,
+    reliability SMALLINT,
+    CONSTRAINT pk_topic_msgs_2 PRIMARY KEY (destination_id, xid, seq)
+);
+COMMENT ON TABLE howdah.topic_msgs_2 IS 'Topic messages, one stored copy each. INSERT-only, emptied by TRUNCATE once nobody needs them.';
+COMMENT ON COLUMN howdah.topic_msgs_2.xid IS 'The publisher''s transaction, by which cursors know what they have passed.';
+COMMENT ON COLUMN howdah.topic_msgs_2.seq IS 'Position in the topic, from the destination''s sequence.';
+COMMENT ON COLUMN howdah.topic_msgs_2.sent_at IS 'When send was called (JMSTimestamp).';
+COMMENT ON COLUMN howdah.topic_msgs_2.expires_at IS 'Never delivered at or after this time. NULL: never expires.';
+COMMENT ON COLUMN howdah.topic_msgs_2.destination_id IS 'The topic.';
+COMMENT ON COLUMN howdah.topic_msgs_2.rank IS '9 minus the priority.';
+COMMENT ON COLUMN howdah.topic_msgs_2.is_text IS 'True: body is UTF-8 text or JSON. False: bytes.';
+COMMENT ON COLUMN howdah.topic_msgs_2.content_type IS 'MIME type of the body.';
+COMMENT ON COLUMN howdah.topic_msgs_2.body IS 'The exact bytes of the body.';
+COMMENT ON COLUMN howdah.topic_msgs_2.headers IS 'Application properties, a JSON object. NULL: none.';
+COMMENT ON COLUMN howdah.topic_msgs_2.correlation_id IS 'JMSCorrelationID.';
+COMMENT ON COLUMN howdah.topic_msgs_2.reply_to IS 'JMSReplyTo: name of the destination for answers.';
+COMMENT ON COLUMN howdah.topic_msgs_2.message_type IS 'JMSType.';
+COMMENT ON COLUMN howdah.topic_msgs_2.conversation_id IS 'The conversation (dialog) the message belongs to.';
+COMMENT ON COLUMN howdah.topic_msgs_2.client_id IS 'Client id of the publisher''s session (howdah.set_client_id), for no_local.';
+COMMENT ON COLUMN howdah.topic_msgs_2.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
+
+CREATE UNLOGGED TABLE howdah.topic_nonpersistent_0 (
+    xid XID8 DEFAULT pg_current_xact_id() NOT NULL,
+    seq BIGINT NOT NULL,
+    sent_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    expires_at TIMESTAMP WITH TIME ZONE,
+    destination_id INTEGER NOT NULL,
+    rank SMALLINT NOT NULL,
+    is_text BOOLEAN NOT NULL,
+    content_type TEXT NOT NULL,
+    body BYTEA NOT NULL,
+    headers JSONB,
+    correlation_id TEXT,
+    reply_to TEXT,
+    message_type TEXT,
+    conversation_id UUID,
+    client_id TEXT,
+    reliability SMALLINT,
+    boot TIMESTAMP WITH TIME ZONE DEFAULT pg_postmaster_start_time() NOT NULL,
+    CONSTRAINT pk_topic_nonpersistent_0 PRIMARY KEY (destination_id, xid, seq)
+);
+COMMENT ON TABLE howdah.topic_nonpersistent_0 IS 'Non-persistent topic messages: no WAL, lost at every restart of the server.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.xid IS 'The publisher''s transaction, by which cursors know what they have passed.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.seq IS 'Position in the topic, from the destination''s sequence.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.sent_at IS 'When send was called (JMSTimestamp).';
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.expires_at IS 'Never delivered at or after this time. NULL: never expires.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.destination_id IS 'The topic.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.rank IS '9 minus the priority.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.is_text IS 'True: body is UTF-8 text or JSON. False: bytes.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.content_type IS 'MIME type of the body.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.body IS 'The exact bytes of the body.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.headers IS 'Application properties, a JSON object. NULL: none.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.correlation_id IS 'JMSCorrelationID.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.reply_to IS 'JMSReplyTo: name of the destination for answers.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.message_type IS 'JMSType.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.conversation_id IS 'The conversation (dialog) the message belongs to.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.client_id IS 'Client id of the publisher''s session (howdah.set_client_id), for no_local.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.boot IS 'Start of the server that took the message. After any other start it is lost.';
+
+CREATE UNLOGGED TABLE howdah.topic_nonpersistent_1 (
+    xid XID8 DEFAULT pg_current_xact_id() NOT NULL,
+    seq BIGINT NOT NULL,
+    sent_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    expires_at TIMESTAMP WITH TIME ZONE,
+    destination_id INTEGER NOT NULL,
+    rank SMALLINT NOT NULL,
+    is_text BOOLEAN NOT NULL,
+    content_type TEXT NOT NULL,
+    body BYTEA NOT NULL,
+    headers JSONB,
+    correlation_id TEXT,
+    reply_to TEXT,
+    message_type TEXT,
+    conversation_id UUID,
+    client_id TEXT,
+    reliability SMALLINT,
+    boot TIMESTAMP WITH TIME ZONE DEFAULT pg_postmaster_start_time() NOT NULL,
+    CONSTRAINT pk_topic_nonpersistent_1 PRIMARY KEY (destination_id, xid, seq)
+);
+COMMENT ON TABLE howdah.topic_nonpersistent_1 IS 'Non-persistent topic messages: no WAL, lost at every restart of the server.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.xid IS 'The publisher''s transaction, by which cursors know what they have passed.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.seq IS 'Position in the topic, from the destination''s sequence.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.sent_at IS 'When send was called (JMSTimestamp).';
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.expires_at IS 'Never delivered at or after this time. NULL: never expires.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.destination_id IS 'The topic.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.rank IS '9 minus the priority.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.is_text IS 'True: body is UTF-8 text or JSON. False: bytes.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.content_type IS 'MIME type of the body.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.body IS 'The exact bytes of the body.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.headers IS 'Application properties, a JSON object. NULL: none.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.correlation_id IS 'JMSCorrelationID.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.reply_to IS 'JMSReplyTo: name of the destination for answers.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.message_type IS 'JMSType.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.conversation_id IS 'The conversation (dialog) the message belongs to.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.client_id IS 'Client id of the publisher''s session (howdah.set_client_id), for no_local.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.boot IS 'Start of the server that took the message. After any other start it is lost.';
+
+CREATE UNLOGGED TABLE howdah.topic_nonpersistent_2 (
+    xid XID8 DEFAULT pg_current_xact_id() NOT NULL,
+    seq BIGINT NOT NULL,
+    sent_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    expires_at TIMESTAMP WITH TIME ZONE,
+    destination_id INTEGER NOT NULL,
+    rank SMALLINT NOT NULL,
+    is_text BOOLEAN NOT NULL,
+    content_type TEXT NOT NULL,
+    body BYTEA NOT NULL,
+    headers JSONB,
+    correlation_id TEXT,
+    reply_to TEXT,
+    message_type TEXT,
+    conversation_id UUID,
+    client_id TEXT,
+    reliability SMALLINT,
+    boot TIMESTAMP WITH TIME ZONE DEFAULT pg_postmaster_start_time() NOT NULL,
+    CONSTRAINT pk_topic_nonpersistent_2 PRIMARY KEY (destination_id, xid, seq)
+);
+COMMENT ON TABLE howdah.topic_nonpersistent_2 IS 'Non-persistent topic messages: no WAL, lost at every restart of the server.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.xid IS 'The publisher''s transaction, by which cursors know what they have passed.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.seq IS 'Position in the topic, from the destination''s sequence.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.sent_at IS 'When send was called (JMSTimestamp).';
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.expires_at IS 'Never delivered at or after this time. NULL: never expires.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.destination_id IS 'The topic.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.rank IS '9 minus the priority.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.is_text IS 'True: body is UTF-8 text or JSON. False: bytes.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.content_type IS 'MIME type of the body.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.body IS 'The exact bytes of the body.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.headers IS 'Application properties, a JSON object. NULL: none.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.correlation_id IS 'JMSCorrelationID.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.reply_to IS 'JMSReplyTo: name of the destination for answers.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.message_type IS 'JMSType.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.conversation_id IS 'The conversation (dialog) the message belongs to.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.client_id IS 'Client id of the publisher''s session (howdah.set_client_id), for no_local.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.boot IS 'Start of the server that took the message. After any other start it is lost.';
+
+CREATE TABLE howdah.topic_ring (
+    slot INTEGER NOT NULL,
+    generation BIGINT NOT NULL,
+    state TEXT NOT NULL,
+    closed_xid XID8,
+    opened_at TIMESTAMP WITH TIME ZONE,
+    closed_at TIMESTAMP WITH TIME ZONE,
+    truncations BIGINT DEFAULT '0' NOT NULL,
+    CONSTRAINT pk_topic_ring PRIMARY KEY (slot),
+    CONSTRAINT ck_topic_ring_state CHECK (state IN ('open', 'closing', 'closed', 'empty'))
+);
+COMMENT ON TABLE howdah.topic_ring IS 'The state of the tables in the ring of topic messages, one row per slot.';
+COMMENT ON COLUMN howdah.topic_ring.slot IS 'Number of the tables, 0 to 2.';
+COMMENT ON COLUMN howdah.topic_ring.generation IS 'How often the ring had been turned when it was opened.';
+COMMENT ON COLUMN howdah.topic_ring.state IS 'open, closing (writers may still be at work), closed or empty.';
+COMMENT ON COLUMN howdah.topic_ring.closed_xid IS 'When it was closed: all transactions with rows in it are older, and have ended.';
+COMMENT ON COLUMN howdah.topic_ring.opened_at IS 'When it was opened. NULL: never.';
+COMMENT ON COLUMN howdah.topic_ring.closed_at IS 'When it was closed. NULL: it is not.';
+COMMENT ON COLUMN howdah.topic_ring.truncations IS 'Value of topic_truncations when it was last emptied.';
+
+CREATE TABLE howdah.acks (
+    id INTEGER GENERATED ALWAYS AS IDENTITY (CYCLE),
+    destination_id INTEGER NOT NULL,
+    subscription_id INTEGER NOT NULL,
+    priority SMALLINT DEFAULT '0' NOT NULL,
+    client_id TEXT NOT NULL,
+    subscription_name TEXT NOT NULL,
+    selector TEXT,
+    CONSTRAINT pk_acks PRIMARY KEY (destination_id, client_id, subscription_name, priority)
+);
+CREATE UNIQUE INDEX uq_acks_id ON howdah.acks (id);
+CREATE INDEX ix_acks_subscription ON howdah.acks (subscription_id);
+COMMENT ON TABLE howdah.acks IS 'Which subscription reads which topic: one row per topic, and per priority if it is prioritized.';
+COMMENT ON COLUMN howdah.acks.id IS 'Number of the cursor.';
+COMMENT ON COLUMN howdah.acks.destination_id IS 'The topic subscribed to.';
+COMMENT ON COLUMN howdah.acks.subscription_id IS 'The subscription (destinations.id).';
+COMMENT ON COLUMN howdah.acks.priority IS 'Priority of the cursor, in prioritized subscriptions; otherwise 0.';
+COMMENT ON COLUMN howdah.acks.client_id IS 'Client id of the subscriber.';
+COMMENT ON COLUMN howdah.acks.subscription_name IS 'Name of the durable subscription; a non-durable one''s has ~ before it.';
+COMMENT ON COLUMN howdah.acks.selector IS 'Message selector. NULL: all messages.';
+
+CREATE TABLE howdah.ack_cursors (
+    ack_id INTEGER NOT NULL,
+    n BIGINT NOT NULL,
+    xid XID8 NOT NULL,
+    seq BIGINT NOT NULL,
+    delivered BIGINT NOT NULL,
+    at TIMESTAMP WITH TIME ZONE NOT NULL,
+    snapshot PG_SNAPSHOT NOT NULL,
+    CONSTRAINT pk_ack_cursors PRIMARY KEY (ack_id, n)
+);
+COMMENT ON TABLE howdah.ack_cursors IS 'Where each cursor stands. Consumers only insert, so that no old snapshot makes it slow; old steps are deleted later.';
+COMMENT ON COLUMN howdah.ack_cursors.ack_id IS 'The cursor (acks.id).';
+COMMENT ON COLUMN howdah.ack_cursors.n IS 'Number of the step, from 0. The highest one applies.';
+COMMENT ON COLUMN howdah.ack_cursors.xid IS 'A transaction that is passed in part: its messages up to seq.';
+COMMENT ON COLUMN howdah.ack_cursors.seq IS 'Position in the topic up to which xid is passed. -1: nothing of it.';
+COMMENT ON COLUMN howdah.ack_cursors.delivered IS 'Messages delivered since the subscription was created.';
+COMMENT ON COLUMN howdah.ack_cursors.at IS 'When the step was made.';
+COMMENT ON COLUMN howdah.ack_cursors.snapshot IS 'Messages of all transactions visible in it are passed.';
+
+CREATE TABLE howdah.acked (
+    ack_id INTEGER NOT NULL,
+    seq BIGINT NOT NULL,
+    xid XID8 NOT NULL,
+    lease_id BIGINT,
+    leased_until TIMESTAMP WITH TIME ZONE,
+    nonpersistent BOOLEAN DEFAULT 'false' NOT NULL,
+    CONSTRAINT pk_acked PRIMARY KEY (ack_id, seq)
+);
+CREATE INDEX ix_acked_leased ON howdah.acked (ack_id, leased_until) WHERE lease_id IS NOT NULL;
+COMMENT ON TABLE howdah.acked IS 'Messages that a cursor has not passed, but that are done: acknowledged out of order, or set aside.';
+COMMENT ON COLUMN howdah.acked.ack_id IS 'The cursor (acks.id).';
+COMMENT ON COLUMN howdah.acked.seq IS 'Position in the topic.';
+COMMENT ON COLUMN howdah.acked.xid IS 'The publisher''s transaction.';
+COMMENT ON COLUMN howdah.acked.lease_id IS 'The lease that has the message until leased_until. NULL: the message is done.';
+COMMENT ON COLUMN howdah.acked.leased_until IS 'When the lease ends. NULL: there is no lease.';
+COMMENT ON COLUMN howdah.acked.nonpersistent IS 'For a leased message: whether it is non-persistent, for the journal when it is acknowledged.';
+
+CREATE UNLOGGED TABLE howdah.permits_in_hand (
+    xid XID8 NOT NULL,
+    destination_id INTEGER NOT NULL,
+    key UUID NOT NULL,
+    permit INTEGER NOT NULL,
+    CONSTRAINT pk_permits_in_hand PRIMARY KEY (xid, destination_id, key, permit)
+);
+COMMENT ON TABLE howdah.permits_in_hand IS 'Which permits a transaction has already, so that it takes none twice: its own advisory locks never refuse it. Only that transaction reads its rows.';
+COMMENT ON COLUMN howdah.permits_in_hand.xid IS 'The transaction that has it.';
+COMMENT ON COLUMN howdah.permits_in_hand.destination_id IS 'The queue.';
+COMMENT ON COLUMN howdah.permits_in_hand.key IS 'MD5 of the key; all zeros: the limit of the queue itself.';
+COMMENT ON COLUMN howdah.permits_in_hand.permit IS 'Number of the permit, from 1 to the limit.';
+
+CREATE TABLE howdah.leased_permits (
+    id BIGINT GENERATED ALWAYS AS IDENTITY,
+    destination_id INTEGER NOT NULL,
+    key UUID NOT NULL,
+    permit INTEGER NOT NULL,
+    message_id BIGINT NOT NULL,
+    CONSTRAINT pk_leased_permits PRIMARY KEY (destination_id, key, permit, id)
+);
+CREATE INDEX ix_leased_permits_message ON howdah.leased_permits (destination_id, message_id);
+COMMENT ON TABLE howdah.leased_permits IS 'Permits of messages that were held, and may have been put under a lease since. Rows are never updated.';
+COMMENT ON COLUMN howdah.leased_permits.id IS 'The newest row of a message counts.';
+COMMENT ON COLUMN howdah.leased_permits.destination_id IS 'The queue.';
+COMMENT ON COLUMN howdah.leased_permits.key IS 'MD5 of the key; all zeros: the limit of the queue itself.';
+COMMENT ON COLUMN howdah.leased_permits.permit IS 'Number of the permit, from 1 to the limit.';
+COMMENT ON COLUMN howdah.leased_permits.message_id IS 'The message; the permit is in use while it is leased.';
+
+CREATE TABLE howdah.rate_cells (
+    destination_id INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    spent REGCLASS NOT NULL,
+    mark REGCLASS NOT NULL,
+    CONSTRAINT pk_rate_cells PRIMARY KEY (destination_id, number)
+);
+COMMENT ON TABLE howdah.rate_cells IS 'Sequences that remember how far a rate is spent, outside transactions.';
+COMMENT ON COLUMN howdah.rate_cells.destination_id IS 'The queue.';
+COMMENT ON COLUMN howdah.rate_cells.number IS '0: the queue itself. From 1: a place for a key.';
+COMMENT ON COLUMN howdah.rate_cells.spent IS 'A sequence: up to when the rate is spent, in microseconds.';
+COMMENT ON COLUMN howdah.rate_cells.mark IS 'A sequence. Cell 0: since when the cells are known; a crash of the server resets it. Other cells: the fingerprint of the key.';
+
+CREATE TABLE howdah.results (
+    message_id BIGINT NOT NULL,
+    finished_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    until TIMESTAMP WITH TIME ZONE NOT NULL,
+    destination_id INTEGER NOT NULL,
+    stage SMALLINT,
+    state TEXT NOT NULL,
+    value JSONB,
+    body TEXT,
+    CONSTRAINT pk_results PRIMARY KEY (destination_id, message_id),
+    CONSTRAINT ck_results_state CHECK (state IN ('done', 'failed', 'expired'))
+);
+CREATE INDEX ix_results_until ON howdah.results (until);
+COMMENT ON TABLE howdah.results IS 'Results of messages of queues with keep_results_ms. The handler''s transaction inserts them; maintenance deletes them.';
+COMMENT ON COLUMN howdah.results.message_id IS 'The message.';
+COMMENT ON COLUMN howdah.results.finished_at IS 'When it was handled, died or expired.';
+COMMENT ON COLUMN howdah.results.until IS 'From this time on the result is not told any more.';
+COMMENT ON COLUMN howdah.results.destination_id IS 'The queue that it was received from.';
+COMMENT ON COLUMN howdah.results.stage IS 'If it failed or expired: the stage in which its incidents are to be found.';
+COMMENT ON COLUMN howdah.results.state IS 'done (handled), failed (at its limit) or expired.';
+COMMENT ON COLUMN howdah.results.value IS 'What its handler returned. NULL: nothing, or it was not handled.';
+COMMENT ON COLUMN howdah.results.body IS 'The text of a message that failed or expired. NULL: it is bytes, or was handled.';
+
+CREATE UNLOGGED TABLE howdah.result_waiters (
+    message_id BIGINT NOT NULL,
+    until TIMESTAMP WITH TIME ZONE NOT NULL,
+    destination_id INTEGER NOT NULL,
+    CONSTRAINT pk_result_waiters PRIMARY KEY (destination_id, message_id)
+);
+COMMENT ON TABLE howdah.result_waiters IS 'Requests to be notified of a result (howdah.wait_result). Only speed depends on them.';
+COMMENT ON COLUMN howdah.result_waiters.message_id IS 'The message whose result somebody waits for.';
+COMMENT ON COLUMN howdah.result_waiters.until IS 'From this time on the request counts no more.';
+COMMENT ON COLUMN howdah.result_waiters.destination_id IS 'Its queue.';
 
 CREATE TABLE howdah.latches (
     name TEXT COLLATE "C" NOT NULL,
@@ -1823,312 +2274,6 @@ COMMENT ON COLUMN howdah.schedules.conversation_id IS 'The conversation that its
 COMMENT ON COLUMN howdah.schedules.created_by IS 'The role that created it. Its right to send is checked at each firing.';
 COMMENT ON COLUMN howdah.schedules.last_error IS 'Why its last firing failed. NULL: it did not.';
 
-CREATE TABLE howdah.topic_msgs_0 (
-    xid XID8 DEFAULT pg_current_xact_id() NOT NULL,
-    seq BIGINT NOT NULL,
-    sent_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    expires_at TIMESTAMP WITH TIME ZONE,
-    destination_id INTEGER NOT NULL,
-    rank SMALLINT NOT NULL,
-    is_text BOOLEAN NOT NULL,
-    content_type TEXT NOT NULL,
-    body BYTEA NOT NULL,
-    headers JSONB,
-    correlation_id TEXT,
-    reply_to TEXT,
-    message_type TEXT,
-    conversation_id UUID,
-    client_id TEXT,
-    reliability SMALLINT,
-    CONSTRAINT pk_topic_msgs_0 PRIMARY KEY (destination_id, xid, seq)
-);
-COMMENT ON TABLE howdah.topic_msgs_0 IS 'Topic messages, one stored copy each. INSERT-only, emptied by TRUNCATE once nobody needs them.';
-COMMENT ON COLUMN howdah.topic_msgs_0.xid IS 'The publisher''s transaction, by which cursors know what they have passed.';
-COMMENT ON COLUMN howdah.topic_msgs_0.seq IS 'Position in the topic, from the destination''s sequence.';
-COMMENT ON COLUMN howdah.topic_msgs_0.sent_at IS 'When send was called (JMSTimestamp).';
-COMMENT ON COLUMN howdah.topic_msgs_0.expires_at IS 'Never delivered at or after this time. NULL: never expires.';
-COMMENT ON COLUMN howdah.topic_msgs_0.destination_id IS 'The topic.';
-COMMENT ON COLUMN howdah.topic_msgs_0.rank IS '9 minus the priority.';
-COMMENT ON COLUMN howdah.topic_msgs_0.is_text IS 'True: body is UTF-8 text or JSON. False: bytes.';
-COMMENT ON COLUMN howdah.topic_msgs_0.content_type IS 'MIME type of the body.';
-COMMENT ON COLUMN howdah.topic_msgs_0.body IS 'The exact bytes of the body.';
-COMMENT ON COLUMN howdah.topic_msgs_0.headers IS 'Application properties, a JSON object. NULL: none.';
-COMMENT ON COLUMN howdah.topic_msgs_0.correlation_id IS 'JMSCorrelationID.';
-COMMENT ON COLUMN howdah.topic_msgs_0.reply_to IS 'JMSReplyTo: name of the destination for answers.';
-COMMENT ON COLUMN howdah.topic_msgs_0.message_type IS 'JMSType.';
-COMMENT ON COLUMN howdah.topic_msgs_0.conversation_id IS 'The conversation (dialog) the message belongs to.';
-COMMENT ON COLUMN howdah.topic_msgs_0.client_id IS 'Client id of the publisher''s session (howdah.set_client_id), for no_local.';
-COMMENT ON COLUMN howdah.topic_msgs_0.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
-
-CREATE TABLE howdah.topic_msgs_1 (
-    xid XID8 DEFAULT pg_current_xact_id() NOT NULL,
-    seq BIGINT NOT NULL,
-    sent_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    expires_at TIMESTAMP WITH TIME ZONE,
-    destination_id INTEGER NOT NULL,
-    rank SMALLINT NOT NULL,
-    is_text BOOLEAN NOT NULL,
-    content_type TEXT NOT NULL,
-    body BYTEA NOT NULL,
-    headers JSONB,
-    correlation_id TEXT,
-    reply_to TEXT,
-    message_type TEXT,
-    conversation_id UUID,
-    client_id TEXT,
-    reliability SMALLINT,
-    CONSTRAINT pk_topic_msgs_1 PRIMARY KEY (destination_id, xid, seq)
-);
-COMMENT ON TABLE howdah.topic_msgs_1 IS 'Topic messages, one stored copy each. INSERT-only, emptied by TRUNCATE once nobody needs them.';
-COMMENT ON COLUMN howdah.topic_msgs_1.xid IS 'The publisher''s transaction, by which cursors know what they have passed.';
-COMMENT ON COLUMN howdah.topic_msgs_1.seq IS 'Position in the topic, from the destination''s sequence.';
-COMMENT ON COLUMN howdah.topic_msgs_1.sent_at IS 'When send was called (JMSTimestamp).';
-COMMENT ON COLUMN howdah.topic_msgs_1.expires_at IS 'Never delivered at or after this time. NULL: never expires.';
-COMMENT ON COLUMN howdah.topic_msgs_1.destination_id IS 'The topic.';
-COMMENT ON COLUMN howdah.topic_msgs_1.rank IS '9 minus the priority.';
-COMMENT ON COLUMN howdah.topic_msgs_1.is_text IS 'True: body is UTF-8 text or JSON. False: bytes.';
-COMMENT ON COLUMN howdah.topic_msgs_1.content_type IS 'MIME type of the body.';
-COMMENT ON COLUMN howdah.topic_msgs_1.body IS 'The exact bytes of the body.';
-COMMENT ON COLUMN howdah.topic_msgs_1.headers IS 'Application properties, a JSON object. NULL: none.';
-COMMENT ON COLUMN howdah.topic_msgs_1.correlation_id IS 'JMSCorrelationID.';
-COMMENT ON COLUMN howdah.topic_msgs_1.reply_to IS 'JMSReplyTo: name of the destination for answers.';
-COMMENT ON COLUMN howdah.topic_msgs_1.message_type IS 'JMSType.';
-COMMENT ON COLUMN howdah.topic_msgs_1.conversation_id IS 'The conversation (dialog) the message belongs to.';
-COMMENT ON COLUMN howdah.topic_msgs_1.client_id IS 'Client id of the publisher''s session (howdah.set_client_id), for no_local.';
-COMMENT ON COLUMN howdah.topic_msgs_1.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
-
-CREATE TABLE howdah.topic_msgs_2 (
-    xid XID8 DEFAULT pg_current_xact_id() NOT NULL,
-    seq BIGINT NOT NULL,
-    sent_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    expires_at TIMESTAMP WITH TIME ZONE,
-    destination_id INTEGER NOT NULL,
-    rank SMALLINT NOT NULL,
-    is_text BOOLEAN NOT NULL,
-    content_type TEXT NOT NULL,
-    body BYTEA NOT NULL,
-    headers JSONB,
-    correlation_id TEXT,
-    reply_to TEXT,
-    message_type TEXT,
-    conversation_id UUID,
-    client_id TEXT,
-    reliability SMALLINT,
-    CONSTRAINT pk_topic_msgs_2 PRIMARY KEY (destination_id, xid, seq)
-);
-COMMENT ON TABLE howdah.topic_msgs_2 IS 'Topic messages, one stored copy each. INSERT-only, emptied by TRUNCATE once nobody needs them.';
-COMMENT ON COLUMN howdah.topic_msgs_2.xid IS 'The publisher''s transaction, by which cursors know what they have passed.';
-COMMENT ON COLUMN howdah.topic_msgs_2.seq IS 'Position in the topic, from the destination''s sequence.';
-COMMENT ON COLUMN howdah.topic_msgs_2.sent_at IS 'When send was called (JMSTimestamp).';
-COMMENT ON COLUMN howdah.topic_msgs_2.expires_at IS 'Never delivered at or after this time. NULL: never expires.';
-COMMENT ON COLUMN howdah.topic_msgs_2.destination_id IS 'The topic.';
-COMMENT ON COLUMN howdah.topic_msgs_2.rank IS '9 minus the priority.';
-COMMENT ON COLUMN howdah.topic_msgs_2.is_text IS 'True: body is UTF-8 text or JSON. False: bytes.';
-COMMENT ON COLUMN howdah.topic_msgs_2.content_type IS 'MIME type of the body.';
-COMMENT ON COLUMN howdah.topic_msgs_2.body IS 'The exact bytes of the body.';
-COMMENT ON COLUMN howdah.topic_msgs_2.headers IS 'Application properties, a JSON object. NULL: none.';
-COMMENT ON COLUMN howdah.topic_msgs_2.correlation_id IS 'JMSCorrelationID.';
-COMMENT ON COLUMN howdah.topic_msgs_2.reply_to IS 'JMSReplyTo: name of the destination for answers.';
-COMMENT ON COLUMN howdah.topic_msgs_2.message_type IS 'JMSType.';
-COMMENT ON COLUMN howdah.topic_msgs_2.conversation_id IS 'The conversation (dialog) the message belongs to.';
-COMMENT ON COLUMN howdah.topic_msgs_2.client_id IS 'Client id of the publisher''s session (howdah.set_client_id), for no_local.';
-COMMENT ON COLUMN howdah.topic_msgs_2.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
-
-CREATE UNLOGGED TABLE howdah.topic_nonpersistent_0 (
-    xid XID8 DEFAULT pg_current_xact_id() NOT NULL,
-    seq BIGINT NOT NULL,
-    sent_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    expires_at TIMESTAMP WITH TIME ZONE,
-    destination_id INTEGER NOT NULL,
-    rank SMALLINT NOT NULL,
-    is_text BOOLEAN NOT NULL,
-    content_type TEXT NOT NULL,
-    body BYTEA NOT NULL,
-    headers JSONB,
-    correlation_id TEXT,
-    reply_to TEXT,
-    message_type TEXT,
-    conversation_id UUID,
-    client_id TEXT,
-    reliability SMALLINT,
-    boot TIMESTAMP WITH TIME ZONE DEFAULT pg_postmaster_start_time() NOT NULL,
-    CONSTRAINT pk_topic_nonpersistent_0 PRIMARY KEY (destination_id, xid, seq)
-);
-COMMENT ON TABLE howdah.topic_nonpersistent_0 IS 'Non-persistent topic messages: no WAL, lost at every restart of the server.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_0.xid IS 'The publisher''s transaction, by which cursors know what they have passed.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_0.seq IS 'Position in the topic, from the destination''s sequence.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_0.sent_at IS 'When send was called (JMSTimestamp).';
-COMMENT ON COLUMN howdah.topic_nonpersistent_0.expires_at IS 'Never delivered at or after this time. NULL: never expires.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_0.destination_id IS 'The topic.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_0.rank IS '9 minus the priority.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_0.is_text IS 'True: body is UTF-8 text or JSON. False: bytes.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_0.content_type IS 'MIME type of the body.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_0.body IS 'The exact bytes of the body.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_0.headers IS 'Application properties, a JSON object. NULL: none.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_0.correlation_id IS 'JMSCorrelationID.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_0.reply_to IS 'JMSReplyTo: name of the destination for answers.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_0.message_type IS 'JMSType.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_0.conversation_id IS 'The conversation (dialog) the message belongs to.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_0.client_id IS 'Client id of the publisher''s session (howdah.set_client_id), for no_local.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_0.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_0.boot IS 'Start of the server that took the message. After any other start it is lost.';
-
-CREATE UNLOGGED TABLE howdah.topic_nonpersistent_1 (
-    xid XID8 DEFAULT pg_current_xact_id() NOT NULL,
-    seq BIGINT NOT NULL,
-    sent_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    expires_at TIMESTAMP WITH TIME ZONE,
-    destination_id INTEGER NOT NULL,
-    rank SMALLINT NOT NULL,
-    is_text BOOLEAN NOT NULL,
-    content_type TEXT NOT NULL,
-    body BYTEA NOT NULL,
-    headers JSONB,
-    correlation_id TEXT,
-    reply_to TEXT,
-    message_type TEXT,
-    conversation_id UUID,
-    client_id TEXT,
-    reliability SMALLINT,
-    boot TIMESTAMP WITH TIME ZONE DEFAULT pg_postmaster_start_time() NOT NULL,
-    CONSTRAINT pk_topic_nonpersistent_1 PRIMARY KEY (destination_id, xid, seq)
-);
-COMMENT ON TABLE howdah.topic_nonpersistent_1 IS 'Non-persistent topic messages: no WAL, lost at every restart of the server.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_1.xid IS 'The publisher''s transaction, by which cursors know what they have passed.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_1.seq IS 'Position in the topic, from the destination''s sequence.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_1.sent_at IS 'When send was called (JMSTimestamp).';
-COMMENT ON COLUMN howdah.topic_nonpersistent_1.expires_at IS 'Never delivered at or after this time. NULL: never expires.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_1.destination_id IS 'The topic.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_1.rank IS '9 minus the priority.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_1.is_text IS 'True: body is UTF-8 text or JSON. False: bytes.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_1.content_type IS 'MIME type of the body.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_1.body IS 'The exact bytes of the body.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_1.headers IS 'Application properties, a JSON object. NULL: none.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_1.correlation_id IS 'JMSCorrelationID.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_1.reply_to IS 'JMSReplyTo: name of the destination for answers.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_1.message_type IS 'JMSType.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_1.conversation_id IS 'The conversation (dialog) the message belongs to.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_1.client_id IS 'Client id of the publisher''s session (howdah.set_client_id), for no_local.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_1.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_1.boot IS 'Start of the server that took the message. After any other start it is lost.';
-
-CREATE UNLOGGED TABLE howdah.topic_nonpersistent_2 (
-    xid XID8 DEFAULT pg_current_xact_id() NOT NULL,
-    seq BIGINT NOT NULL,
-    sent_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    expires_at TIMESTAMP WITH TIME ZONE,
-    destination_id INTEGER NOT NULL,
-    rank SMALLINT NOT NULL,
-    is_text BOOLEAN NOT NULL,
-    content_type TEXT NOT NULL,
-    body BYTEA NOT NULL,
-    headers JSONB,
-    correlation_id TEXT,
-    reply_to TEXT,
-    message_type TEXT,
-    conversation_id UUID,
-    client_id TEXT,
-    reliability SMALLINT,
-    boot TIMESTAMP WITH TIME ZONE DEFAULT pg_postmaster_start_time() NOT NULL,
-    CONSTRAINT pk_topic_nonpersistent_2 PRIMARY KEY (destination_id, xid, seq)
-);
-COMMENT ON TABLE howdah.topic_nonpersistent_2 IS 'Non-persistent topic messages: no WAL, lost at every restart of the server.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_2.xid IS 'The publisher''s transaction, by which cursors know what they have passed.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_2.seq IS 'Position in the topic, from the destination''s sequence.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_2.sent_at IS 'When send was called (JMSTimestamp).';
-COMMENT ON COLUMN howdah.topic_nonpersistent_2.expires_at IS 'Never delivered at or after this time. NULL: never expires.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_2.destination_id IS 'The topic.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_2.rank IS '9 minus the priority.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_2.is_text IS 'True: body is UTF-8 text or JSON. False: bytes.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_2.content_type IS 'MIME type of the body.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_2.body IS 'The exact bytes of the body.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_2.headers IS 'Application properties, a JSON object. NULL: none.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_2.correlation_id IS 'JMSCorrelationID.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_2.reply_to IS 'JMSReplyTo: name of the destination for answers.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_2.message_type IS 'JMSType.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_2.conversation_id IS 'The conversation (dialog) the message belongs to.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_2.client_id IS 'Client id of the publisher''s session (howdah.set_client_id), for no_local.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_2.reliability IS 'Level of reliability: 0 best effort, 1 express, 2 reliable non-persistent, 3 reliable persistent, 4 assured. NULL: assured, or express in a table of non-persistent messages.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_2.boot IS 'Start of the server that took the message. After any other start it is lost.';
-
-CREATE TABLE howdah.topic_ring (
-    slot INTEGER NOT NULL,
-    generation BIGINT NOT NULL,
-    state TEXT NOT NULL,
-    closed_xid XID8,
-    opened_at TIMESTAMP WITH TIME ZONE,
-    closed_at TIMESTAMP WITH TIME ZONE,
-    truncations BIGINT DEFAULT '0' NOT NULL,
-    CONSTRAINT pk_topic_ring PRIMARY KEY (slot),
-    CONSTRAINT ck_topic_ring_state CHECK (state IN ('open', 'closing', 'closed', 'empty'))
-);
-COMMENT ON TABLE howdah.topic_ring IS 'The state of the tables in the ring of topic messages, one row per slot.';
-COMMENT ON COLUMN howdah.topic_ring.slot IS 'Number of the tables, 0 to 2.';
-COMMENT ON COLUMN howdah.topic_ring.generation IS 'How often the ring had been turned when it was opened.';
-COMMENT ON COLUMN howdah.topic_ring.state IS 'open, closing (writers may still be at work), closed or empty.';
-COMMENT ON COLUMN howdah.topic_ring.closed_xid IS 'When it was closed: all transactions with rows in it are older, and have ended.';
-COMMENT ON COLUMN howdah.topic_ring.opened_at IS 'When it was opened. NULL: never.';
-COMMENT ON COLUMN howdah.topic_ring.closed_at IS 'When it was closed. NULL: it is not.';
-COMMENT ON COLUMN howdah.topic_ring.truncations IS 'Value of topic_truncations when it was last emptied.';
-
-CREATE TABLE howdah.acks (
-    id INTEGER GENERATED ALWAYS AS IDENTITY (CYCLE),
-    destination_id INTEGER NOT NULL,
-    subscription_id INTEGER NOT NULL,
-    priority SMALLINT DEFAULT '0' NOT NULL,
-    client_id TEXT NOT NULL,
-    subscription_name TEXT NOT NULL,
-    selector TEXT,
-    CONSTRAINT pk_acks PRIMARY KEY (destination_id, client_id, subscription_name, priority)
-);
-CREATE UNIQUE INDEX uq_acks_id ON howdah.acks (id);
-CREATE INDEX ix_acks_subscription ON howdah.acks (subscription_id);
-COMMENT ON TABLE howdah.acks IS 'Which subscription reads which topic: one row per topic, and per priority if it is prioritized.';
-COMMENT ON COLUMN howdah.acks.id IS 'Number of the cursor.';
-COMMENT ON COLUMN howdah.acks.destination_id IS 'The topic subscribed to.';
-COMMENT ON COLUMN howdah.acks.subscription_id IS 'The subscription (destinations.id).';
-COMMENT ON COLUMN howdah.acks.priority IS 'Priority of the cursor, in prioritized subscriptions; otherwise 0.';
-COMMENT ON COLUMN howdah.acks.client_id IS 'Client id of the subscriber.';
-COMMENT ON COLUMN howdah.acks.subscription_name IS 'Name of the durable subscription; a non-durable one''s has ~ before it.';
-COMMENT ON COLUMN howdah.acks.selector IS 'Message selector. NULL: all messages.';
-
-CREATE TABLE howdah.ack_cursors (
-    ack_id INTEGER NOT NULL,
-    n BIGINT NOT NULL,
-    xid XID8 NOT NULL,
-    seq BIGINT NOT NULL,
-    delivered BIGINT NOT NULL,
-    at TIMESTAMP WITH TIME ZONE NOT NULL,
-    snapshot PG_SNAPSHOT NOT NULL,
-    CONSTRAINT pk_ack_cursors PRIMARY KEY (ack_id, n)
-);
-COMMENT ON TABLE howdah.ack_cursors IS 'Where each cursor stands. Consumers only insert, so that no old snapshot makes it slow; old steps are deleted later.';
-COMMENT ON COLUMN howdah.ack_cursors.ack_id IS 'The cursor (acks.id).';
-COMMENT ON COLUMN howdah.ack_cursors.n IS 'Number of the step, from 0. The highest one applies.';
-COMMENT ON COLUMN howdah.ack_cursors.xid IS 'A transaction that is passed in part: its messages up to seq.';
-COMMENT ON COLUMN howdah.ack_cursors.seq IS 'Position in the topic up to which xid is passed. -1: nothing of it.';
-COMMENT ON COLUMN howdah.ack_cursors.delivered IS 'Messages delivered since the subscription was created.';
-COMMENT ON COLUMN howdah.ack_cursors.at IS 'When the step was made.';
-COMMENT ON COLUMN howdah.ack_cursors.snapshot IS 'Messages of all transactions visible in it are passed.';
-
-CREATE TABLE howdah.acked (
-    ack_id INTEGER NOT NULL,
-    seq BIGINT NOT NULL,
-    xid XID8 NOT NULL,
-    lease_id BIGINT,
-    leased_until TIMESTAMP WITH TIME ZONE,
-    nonpersistent BOOLEAN DEFAULT 'false' NOT NULL,
-    CONSTRAINT pk_acked PRIMARY KEY (ack_id, seq)
-);
-CREATE INDEX ix_acked_leased ON howdah.acked (ack_id, leased_until) WHERE lease_id IS NOT NULL;
-COMMENT ON TABLE howdah.acked IS 'Messages that a cursor has not passed, but that are done: acknowledged out of order, or set aside.';
-COMMENT ON COLUMN howdah.acked.ack_id IS 'The cursor (acks.id).';
-COMMENT ON COLUMN howdah.acked.seq IS 'Position in the topic.';
-COMMENT ON COLUMN howdah.acked.xid IS 'The publisher''s transaction.';
-COMMENT ON COLUMN howdah.acked.lease_id IS 'The lease that has the message until leased_until. NULL: the message is done.';
-COMMENT ON COLUMN howdah.acked.leased_until IS 'When the lease ends. NULL: there is no lease.';
-COMMENT ON COLUMN howdah.acked.nonpersistent IS 'For a leased message: whether it is non-persistent, for the journal when it is acknowledged.';
-
 CREATE UNLOGGED TABLE howdah.sent_by (
     destination_id INTEGER NOT NULL,
     sender BIGINT NOT NULL,
@@ -2383,23 +2528,6 @@ COMMENT ON COLUMN howdah.listeners.stop_reason IS 'Why it stopped.';
 COMMENT ON COLUMN howdah.listeners.created_at IS 'When it was created.';
 COMMENT ON COLUMN howdah.listeners.created_by IS 'The role that created it.';
 
-CREATE TABLE howdah.schedule_runs (
-    schedule_id BIGINT NOT NULL,
-    planned_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    fired_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    message_id BIGINT,
-    series_id BIGINT,
-    CONSTRAINT pk_schedule_runs PRIMARY KEY (schedule_id, planned_at),
-    CONSTRAINT fk_schedule_runs_schedule FOREIGN KEY(schedule_id) REFERENCES howdah.schedules (id) ON DELETE CASCADE
-);
-CREATE INDEX ix_schedule_runs_fired ON howdah.schedule_runs USING brin (fired_at);
-COMMENT ON TABLE howdah.schedule_runs IS 'One row for each firing; the key forbids a second one for the same time.';
-COMMENT ON COLUMN howdah.schedule_runs.schedule_id IS 'The schedule.';
-COMMENT ON COLUMN howdah.schedule_runs.planned_at IS 'The time for which the firing was planned.';
-COMMENT ON COLUMN howdah.schedule_runs.fired_at IS 'When it took place.';
-COMMENT ON COLUMN howdah.schedule_runs.message_id IS 'The message sent. NULL: it began a series.';
-COMMENT ON COLUMN howdah.schedule_runs.series_id IS 'The series that it began, a schedule of its own. NULL: it sent a message.';
-
 CREATE TABLE howdah.topics (
     destination_id INTEGER NOT NULL,
     stored BOOLEAN DEFAULT false NOT NULL,
@@ -2482,6 +2610,23 @@ COMMENT ON COLUMN howdah.bridges.queue_id IS 'The queue that gets a copy of each
 COMMENT ON COLUMN howdah.bridges.selector IS 'JMS selector. NULL: all messages.';
 COMMENT ON COLUMN howdah.bridges.selector_sql IS 'The compiled selector.';
 COMMENT ON COLUMN howdah.bridges.transformation IS 'The transformation that makes the queue''s message out of the topic''s. NULL: none.';
+
+CREATE TABLE howdah.schedule_runs (
+    schedule_id BIGINT NOT NULL,
+    planned_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    fired_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    message_id BIGINT,
+    series_id BIGINT,
+    CONSTRAINT pk_schedule_runs PRIMARY KEY (schedule_id, planned_at),
+    CONSTRAINT fk_schedule_runs_schedule FOREIGN KEY(schedule_id) REFERENCES howdah.schedules (id) ON DELETE CASCADE
+);
+CREATE INDEX ix_schedule_runs_fired ON howdah.schedule_runs USING brin (fired_at);
+COMMENT ON TABLE howdah.schedule_runs IS 'One row for each firing; the key forbids a second one for the same time.';
+COMMENT ON COLUMN howdah.schedule_runs.schedule_id IS 'The schedule.';
+COMMENT ON COLUMN howdah.schedule_runs.planned_at IS 'The time for which the firing was planned.';
+COMMENT ON COLUMN howdah.schedule_runs.fired_at IS 'When it took place.';
+COMMENT ON COLUMN howdah.schedule_runs.message_id IS 'The message sent. NULL: it began a series.';
+COMMENT ON COLUMN howdah.schedule_runs.series_id IS 'The series that it began, a schedule of its own. NULL: it sent a message.';
 
 CREATE TABLE howdah.temporary_queues (
     destination_id INTEGER NOT NULL,

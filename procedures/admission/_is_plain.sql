@@ -11,7 +11,7 @@ as $$
 begin
     return exists (select from howdah.destinations d
                    where d.id = p_destination_id and not d.strict_order and d.backout_count <> 'hardened'
-                     and d.message_groups = p_groups and d.delivery_policy = 'shared')
+                     and d.message_groups = p_groups and d.delivery_policy = 'shared' and not d.limited)
         and not exists (select from howdah.consumers c where c.destination_id = p_destination_id and c.exclusive)
         and not exists (select from howdah.lanes l
                         where l.destination_id = p_destination_id

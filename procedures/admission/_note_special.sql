@@ -9,12 +9,15 @@ create or replace function howdah._note_special(p_destination howdah.destination
 language plpgsql volatile
 as $$
 begin
-    if howdah._is_walked(p_destination) or p_destination.backout_count = 'hardened' then
+    if howdah._is_walked(p_destination) or p_destination.backout_count = 'hardened' or p_destination.limited then
         perform nextval(p_destination.special);
     end if;
     if howdah._is_walked(p_destination) then
         perform setval(coalesce(to_regclass('howdah.mark_' || p_destination.id),
             howdah._new_hint('mark_' || p_destination.id)), 0);
+    end if;
+    if p_destination.limited then
+        perform howdah._make_rate_cells(p_destination);
     end if;
 end
 $$;

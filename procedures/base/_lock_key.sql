@@ -7,8 +7,8 @@
 -- read, at the cost of no query.
 --
 -- Kinds: client id, consumer, consumers, conversation, cursor, failure, group, lane, link, listener, name,
--- number, published, schedule, selector, sender, subscription, subscription name, temporary receiver, temporary sender,
--- turn.
+-- number, permit, published, rate, schedule, selector, sender, subscription, subscription name, temporary
+-- receiver, temporary sender, turn.
 --
 -- A held key stands in pg_locks, where every login sees it; docs/security.md says what that allows. Locks of the engine
 -- as a whole are rows: see howdah._latch. A turn or a group is no row: a row lock would make the transaction one that

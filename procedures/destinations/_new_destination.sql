@@ -18,7 +18,7 @@ as $$
             "exception_discard_reliability": "BEST_EFFORT_NONPERSISTENT", "discard_with_sender": false,
             "limit_behaviour": "reject",
             "send_timeout_ms": 30000,
-            "deduplication_window_ms": 300000, "stamp_user": false,
+            "deduplication_window_ms": 300000, "keep_results_ms": null, "stamp_user": false,
             "keep_bodies_ms": null, "last_value_key": null, "message_groups": "none",
-            "delivery_policy": "shared"}' || howdah._preset('howdah'))
+            "delivery_policy": "shared", "limited": false, "rate_keys": 100}' || howdah._preset('howdah'))
 $$;

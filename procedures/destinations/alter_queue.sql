@@ -50,7 +50,8 @@ begin
         poison_handling = v_new.poison_handling, disable_after = v_new.disable_after,
         own_max_message_bytes = v_new.own_max_message_bytes, message_limit = v_new.message_limit,
         byte_limit = v_new.byte_limit, limit_behaviour = v_new.limit_behaviour, send_timeout_ms = v_new.send_timeout_ms,
-        deduplication_window_ms = v_new.deduplication_window_ms, default_priority = v_new.default_priority,
+        deduplication_window_ms = v_new.deduplication_window_ms, keep_results_ms = v_new.keep_results_ms,
+        default_priority = v_new.default_priority,
         default_time_to_live_ms = v_new.default_time_to_live_ms, journal_level = v_new.journal_level,
         journal_level_at = v_new.journal_level_at, persistent = v_new.persistent, own_persistent = v_new.own_persistent,
         default_reliability = v_new.default_reliability, max_reliability = v_new.max_reliability,
@@ -59,6 +60,9 @@ begin
         discard_with_sender = v_new.discard_with_sender, stamp_user = v_new.stamp_user,
         keep_bodies_ms = v_new.keep_bodies_ms, last_value_key = v_new.last_value_key,
         message_groups = v_new.message_groups, delivery_policy = v_new.delivery_policy,
+        limited = v_new.limited, max_concurrent = v_new.max_concurrent, rate_limit = v_new.rate_limit,
+        limit_key = v_new.limit_key, max_concurrent_per_key = v_new.max_concurrent_per_key,
+        rate_limit_per_key = v_new.rate_limit_per_key, rate_keys = v_new.rate_keys,
         groups_at = case when (v_new.message_groups, v_new.delivery_policy) = (d.message_groups, d.delivery_policy)
             then d.groups_at else howdah.now() end,
         main_rank = case when v_new.persistent = d.persistent then d.main_rank

@@ -39,6 +39,9 @@ begin
         v_outcome := howdah._move_dead(p_destination, p_message, p_nonpersistent, p_reason);
     end if;
     perform howdah._report_disposal(p_destination, p_message, v_outcome, p_reason);
+    if v_outcome in ('moved', 'discarded', 'ended') then
+        perform howdah._keep_outcome(p_destination, p_message, 'failed');
+    end if;
     if v_outcome = 'blocked' then
         perform howdah._park(p_message, p_nonpersistent, howdah._blocked_until(p_destination), 'blocked');
     elsif v_outcome = 'quarantined' then

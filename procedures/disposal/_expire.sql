@@ -13,6 +13,7 @@ as $$
 declare
     v_reason text;
 begin
+    perform howdah._keep_outcome(p_destination, p_message, 'expired');
     if p_destination.process_expired and p_destination.exception_mode <> 'none'
         and (not p_nonpersistent or p_destination.process_non_persistent) then
         v_reason := format('Message Expired. Expiration:%s', (extract(epoch from p_message.expires_at) * 1000)::bigint);

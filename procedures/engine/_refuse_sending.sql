@@ -4,12 +4,14 @@
 -- Role     internal
 --
 -- While the engine is being quiesced, a transaction that began to write before still sends. It ends its work so.
+-- In a database restored into another cluster the engine's number may lie ahead of all; it then lets nobody pass.
 create or replace function howdah._refuse_sending(p_destination howdah.destinations) returns void
 language plpgsql volatile
 as $$
 begin
     if not exists (select from howdah.engine e
-                   where e.state = 'quiesced' and pg_current_xact_id_if_assigned()::text::bigint < e.state_xid) then
+                   where e.state = 'quiesced' and pg_current_xact_id_if_assigned()::text::bigint < e.state_xid
+                     and e.state_xid < pg_snapshot_xmax(pg_current_snapshot())::text::bigint) then
         perform howdah._check_engine();
     end if;
     if p_destination.own_sending_paused then

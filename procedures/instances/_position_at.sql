@@ -4,7 +4,8 @@
 -- Role     internal
 --
 -- With p_resumes, an instance goes on where it stood, if the record still has all that came since. Otherwise it begins
--- with what comes next, and the changes that it missed are counted.
+-- with what comes next, and the changes that it missed are counted. So it does after a restore into another cluster,
+-- where its place lies ahead of all transactions.
 create or replace function howdah._position_at(p_name text, p_resumes boolean) returns boolean
 language plpgsql volatile
 as $$
@@ -17,6 +18,7 @@ begin
     select e.* into v_engine from howdah.engine e;
     select p.* into v_old from howdah.instance_positions p where p.name = p_name for update;
     v_known := v_old.record_id = v_engine.record_id
+        and pg_snapshot_xmax(v_old.read) <= pg_snapshot_xmax(pg_current_snapshot())
         and (pg_sequence_last_value('howdah.changes_dropped'::regclass)
             >= pg_snapshot_xmin(v_old.read)::text::bigint) is not true;
     if v_known and p_resumes then

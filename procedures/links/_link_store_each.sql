@@ -32,7 +32,7 @@ begin
                 raise;
             end if;
             v_first := coalesce(v_first, sqlerrm);
-            v_refused := v_refused || jsonb_build_object('message_id', (v_message ->> 'message_id')::bigint,
+            v_refused := v_refused || jsonb_build_object('message_id', v_message -> 'message_id',
                 'sqlstate', sqlstate, 'error_text', sqlerrm,
                 'reject', howdah._link_refusal(sqlstate) = 'rejected');
         end;

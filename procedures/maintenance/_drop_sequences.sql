@@ -20,10 +20,14 @@ begin
         union all
         select s.name from howdah.lanes l cross join lateral unnest(array[l.head, l.search]) s(name)
         where l.destination_id = p_destination.id and s.name is not null
+        union all
+        select s.name from howdah.rate_cells c cross join lateral unnest(array[c.spent, c.mark]) s(name)
+        where c.destination_id = p_destination.id
     loop
         execute format('drop sequence %s', v_sequence);
     end loop;
     delete from howdah.lanes l where l.destination_id = p_destination.id;
+    delete from howdah.rate_cells c where c.destination_id = p_destination.id;
     update howdah.destinations d set positions = 0::regclass, head = 0::regclass, search = 0::regclass, room = null,
         tickets = null where d.id = p_destination.id;
 exception when lock_not_available then

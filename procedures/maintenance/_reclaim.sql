@@ -40,7 +40,7 @@ begin
         )
         select d as destination, g.nonpersistent, array_agg((g.message).message_id
             order by (g.message).message_id) as ids,
-            case when d.process_expired then array_agg(g.message) end as messages
+            case when d.process_expired or d.keep_results_ms is not null then array_agg(g.message) end as messages
         from gone g join howdah.destinations d on d.id = (g.message).destination_id
         group by d, d.id, d.process_expired, g.nonpersistent
     loop

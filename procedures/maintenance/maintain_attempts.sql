@@ -1,6 +1,7 @@
--- howdah.maintain_attempts(lock_epoch, max_attempts): delete attempts at messages that are gone.
+-- howdah.maintain_attempts(lock_epoch, max_attempts): delete attempts at messages that are gone, and
+-- permits of transactions and leases that are over.
 --
--- Returns  how many were deleted (bigint), at most max_attempts.
+-- Returns  how many attempts were deleted (bigint), at most max_attempts.
 -- Raises   HD005 max_attempts is not positive; HD014 the maintenance lock is not held with this epoch.
 -- Role     howdah_consumer howdah_admin
 --
@@ -44,6 +45,7 @@ begin
         limit max_attempts));
     -- No lease is longer than seven days. If a lease is extended, whoever hands its messages over records that again.
     delete from howdah.handed h where h.handed_at < howdah.now() - interval '192 hours';
+    perform howdah._forget_permits(max_attempts);
     return v_count;
 end
 $$;

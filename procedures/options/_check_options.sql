@@ -42,6 +42,9 @@ begin
                 select from jsonb_array_elements(v_option.value) r where jsonb_typeof(r.value) <> 'string') end
             when 'choice' then v_option.type = 'string' and v_option.text = any (v_option.choices)
             when 'options' then v_option.type = 'object'
+            when 'rate' then v_option.type = 'string'
+                and (select r.burst is not null from howdah._parse_rate(v_option.text) r)
+            when 'header' then v_option.type = 'string' and length(v_option.text) between 1 and 200
             when 'rule_set' then v_option.type = 'string'
                 and exists (select from howdah.access_rule_sets s where s.name = v_option.text)
             else v_option.type = 'string' end;
@@ -57,6 +60,8 @@ begin
                     when 'options' then 'It is a JSON object of options of a queue, such as {"message_limit": 1000}.'
                     when 'roles' then 'It is an array of names of roles, or null for anybody.'
                     when 'text' then 'It is a text.'
+                    when 'rate' then 'It is a rate such as "100/1s" or "600/1h burst 20"; see docs/handler-limits.md.'
+                    when 'header' then 'It is the name of a header, of 1 to 200 characters.'
                     when 'function' then 'It is the name of a function with its schema, such as "shop.poison".'
                     when 'rule_set' then 'It is the name of a set of access rules (howdah.list_rule_sets()).'
                     when 'selector' then 'It is a selector, such as "price > 100".'

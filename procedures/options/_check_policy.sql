@@ -33,6 +33,20 @@ declare
                 'option poison_procedure needs decided_at "receive", and a place for messages that the procedure leaves'
         when p_destination.last_value_key = '' then 'option last_value_key is the name of a header, or null'
         when p_destination.log_queue = p_destination.name then 'a queue cannot be its own log_queue'
+        when p_destination.kind = 'subscription' and p_destination.limited
+            then 'limits of concurrency and rates are for queues, not for subscriptions'
+        when p_destination.backout_count = 'hardened' and p_destination.limited
+            then 'option backout_count "hardened" does not go with limits of concurrency or rates'
+        when p_destination.limit_key is null and howdah._is_limited_by_key(p_destination)
+            then 'options max_concurrent_per_key and rate_limit_per_key need the option limit_key'
+        when howdah._is_limited_by_key(p_destination)
+            and (p_destination.strict_order or p_destination.delivery_policy in ('single', 'failover'))
+            then
+                'options max_concurrent_per_key and rate_limit_per_key skip messages, which strict_order and '
+                'delivery_policy "single" or "failover" forbid'
+        when howdah._is_limited_by_key(p_destination) and p_destination.message_groups <> 'none'
+            and p_destination.limit_key <> 'JMSXGroupID'
+            then 'with message_groups, limit_key is "JMSXGroupID", so that a limit skips whole groups'
         when p_destination.disable_after > 0 and p_destination.journal_level = 'off'
             then 'option disable_after needs the journal, which tells successes from failures'
     end;

@@ -55,6 +55,8 @@ begin
     p_destination.dispose_at := case when howdah._failure_limit(p_destination) is not null
             and not (p_destination.at_limit = 'move' and p_destination.exception_mode = 'none')
         then howdah._failure_limit(p_destination) else 1000000 end;
+    p_destination.limited := howdah._is_limited_by_key(p_destination) or p_destination.max_concurrent is not null
+        or p_destination.rate_limit is not null;
     perform howdah._check_levels(p_destination);
     perform howdah._check_policy(p_destination);
     return p_destination;

@@ -1,5 +1,5 @@
--- howdah._receive_by_lane(p_id, p_name, p_want, p_hold, p_selector, p_consumer, p_taken): receive from a queue, lane
--- by lane.
+-- howdah._receive_by_lane(p_id, p_name, p_want, p_hold, p_selector, p_consumer, p_taken, p_share): receive from a
+-- queue, lane by lane.
 --
 -- Returns  up to p_want rows of howdah.message.
 -- Raises   as howdah._admit.
@@ -7,9 +7,10 @@
 --
 -- A lane is what lies in one place with one priority. A plain queue has one lane. Ready messages of a plain lane are
 -- found in six ways (howdah._next_positions). Everything is looked at only if nothing was found so far. p_taken: the
--- caller has messages already.
+-- caller has messages already. p_share: a condition; messages that it does not meet are for others, or for later.
 create or replace function howdah._receive_by_lane(
-    p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint, p_taken boolean
+    p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint, p_taken boolean,
+    p_share text default null
 ) returns setof howdah.message
 language plpgsql volatile
 as $$
@@ -61,6 +62,8 @@ begin
         if not v_walk.admitted then
             return;
         end if;
+        v_walk.share := case when v_walk.share is null then p_share
+            else v_walk.share || coalesce(' and ' || p_share, '') end;
         v_one_by_one := howdah._is_one_by_one(p_id);
         if p_hold and v_one_by_one and howdah._is_strict(p_id) then
             p_want := 1;  -- consuming some held messages and leaving others would break the order

@@ -1,10 +1,14 @@
--- howdah._take_found(p_queue, p_message, p_due_at): take a message that was looked up, if it is free and may be
--- delivered.
+-- howdah._take_found(p_queue, p_message, p_due_at, p_permitted): take a message that was looked up, if it is free
+-- and may be delivered.
 --
 -- Returns  howdah.message; no row if it is in somebody else's hands, gone, not due, or was disposed of.
+-- Raises   HD005 a limit of concurrency needs READ COMMITTED.
 -- Role     internal
-create or replace function howdah._take_found(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamptz)
-returns setof howdah.message
+--
+-- p_permitted: the caller sees to the limits of concurrency and rates.
+create or replace function howdah._take_found(
+    p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamptz, p_permitted boolean default false
+) returns setof howdah.message
 language plpgsql volatile
 as $$
 declare
@@ -13,6 +17,9 @@ declare
     v_failed record;
 begin
     if p_due_at > v_now then
+        return;
+    elsif p_queue.limited and not p_permitted then
+        return query select * from howdah._take_permitted(p_queue, p_message, p_due_at);
         return;
     end if;
     select f.* into v_found

@@ -7,12 +7,13 @@
 --          was read, and origin_queue is the topic. A shared subscription gives at most four times
 --          max_locks_per_transaction (256).
 -- Raises   HD001 no such queue, or no queue matches; HD003 the wildcard is invalid; HD005 max_messages is not 1 to
---          10000, or queue is a topic; HD009 receiving is paused; HD010 not allowed; HD016 failures in a row disabled
---          the queue; HD019 the queue is hardened; HD023 the selector is invalid; HD024 somebody else reads or leases
---          an unshared subscription, or has an open consumer of it; HD025 a restored database (howdah.rebase_topics);
---          HD032 the consumer is not open, or the queue needs one; HD040 the engine is paused, quiesced or stopped;
---          HD002, HD004, HD027 the missing queue cannot create itself (docs/auto-creation.md); HD045 the master of
---          changes is away; HD049 the transformation cannot be called (docs/transformations.md).
+--          10000, queue is a topic, or a limit of concurrency needs READ COMMITTED; HD009 receiving is paused; HD010
+--          not allowed; HD016 failures in a row disabled the queue; HD019 the queue is hardened; HD023 the selector
+--          is invalid; HD024 somebody else reads or leases an unshared subscription, or has an open consumer of it;
+--          HD025 a restored database (howdah.rebase_topics); HD032 the consumer is not open, or the queue needs one;
+--          HD040 the engine is paused, quiesced or stopped; HD002, HD004, HD027 the missing queue cannot create
+--          itself (docs/auto-creation.md); HD045 the master of changes is away; HD049 the transformation cannot be
+--          called (docs/transformations.md).
 -- Role     howdah_consumer howdah_admin
 --
 -- Messages that other transactions are receiving are skipped. Expired messages are discarded. A message whose recorded
@@ -47,7 +48,8 @@ begin
     select d.id, d.kind, d.receiving_paused, d.receivers, d.failing, d.head, d.main_rank, d.dispose_at as most,
         d.journal_level <> 'off' as journaled, coalesce(pg_sequence_last_value(d.head), 0) as headed,
         pg_sequence_last_value(d.positions) - 64 - coalesce(pg_sequence_last_value(d.head), 0) as ahead,
-        pg_sequence_last_value(d.special) is null as plain, d.message_groups = 'transaction' as grouped,
+        pg_sequence_last_value(d.special) is null as plain, d.limited,
+        d.message_groups = 'transaction' and not d.limited as grouped,
         d.search, coalesce(pg_sequence_last_value(d.search), 0) as hint,
         howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as due,
         d.keep_bodies_ms is not null as keeps,
@@ -156,9 +158,15 @@ begin
             v_queue.plain);
         return;
     end if;
-    if v_queue.receiving_paused or v_queue.keeps then
+    if v_queue.receiving_paused or v_queue.keeps or v_queue.limited then
         perform howdah._refuse_paused(v_queue.id) where v_queue.receiving_paused;
-        return query select * from howdah._receive_keeping(v_queue.id, queue, max_messages, hold, selector, consumer);
+        if v_queue.limited then
+            return query select * from howdah._receive_limited(v_queue.id, queue, max_messages, hold, selector,
+                consumer);
+        else
+            return query select * from howdah._receive_keeping(v_queue.id, queue, max_messages, hold, selector,
+                consumer);
+        end if;
         return;
     end if;
     return query select * from howdah._receive_by_lane(v_queue.id, queue, max_messages - v_taken, hold, selector,

@@ -3,6 +3,7 @@
 -- Returns  channel and payload of the notification; for a subscription several payloads, separated by commas. since:
 --          pass it to the next call of the same wait. unsettled: true if a transaction from
 --          before the first call is still open. It may have sent without notifying, so look often.
+--          limited_for: for so long a rate of the queue, or of a key, leaves no room; NULL: none is spent.
 -- Raises   HD001 no such queue; HD005 queue is a topic; HD010 not allowed; HD002, HD004, HD027 the missing queue cannot
 --          create itself (docs/auto-creation.md); HD045 the master of changes is away.
 -- Role     howdah_consumer howdah_admin
@@ -16,7 +17,8 @@
 -- The call takes effect at once, whatever becomes of the transaction. Senders that find no such request commit without
 -- NOTIFY.
 create or replace function howdah.wait(
-    queue text, inout since bigint default null, out channel text, out payload text, out unsettled boolean
+    queue text, inout since bigint default null, out channel text, out payload text, out unsettled boolean,
+    out limited_for interval
 ) returns record
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -43,6 +45,9 @@ begin
     v_snapshot := pg_current_snapshot();
     v_next := pg_snapshot_xmax(v_snapshot)::text::bigint + greatest(age(pg_snapshot_xmax(v_snapshot)::xid), 0);
     since := coalesce(since, v_next);
+    if v_destination.limited then
+        limited_for := howdah._rate_opens_in(v_destination);
+    end if;
     channel := 'howdah';
     unsettled := pg_snapshot_xmin(v_snapshot)::text::bigint < since;
 end

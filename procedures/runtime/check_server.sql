@@ -27,6 +27,11 @@ as $$
         'of its own.'
     where current_setting('howdah.embedded', true) = 'on'
     union all
+    select 'owner', r.rolname, 'slow',
+        'Howdah''s functions run as a superuser, as after pg_restore --no-owner. Restore with the owners of the dump.'
+    from pg_namespace n join pg_roles r on r.oid = n.nspowner and r.rolsuper cross join howdah.engine e
+    where n.nspname = 'howdah' and r.rolname <> e.admin_role
+    union all
     select 'engine', 'persistent: false', 'loss',
         'Every message is non-persistent, and every restart of the server loses it: howdah engine alter -o '
         'persistent=true.'

@@ -15,7 +15,7 @@ from howdah.cli.main import _command
 NO_COMMAND = {
     *("ack", "begin_attempts", "begin_copy", "close_connection", "drop_temporary_queue", "due_schedules"),
     *("hold_audit", "journal_offset", "link_take", "list_consumers", "list_leases", "next_journal_offset"),
-    *("open_consumer", "xa_begin", "xa_decide", "instance_heartbeat"),
+    *("open_consumer", "list_imported", "xa_begin", "xa_decide", "instance_heartbeat"),
     *("rebase_topics", "receive_attempt", "receive_locked", "release_client_id", "selector_matches", "send_copied"),
     *("audit_locks", "destination_grants", "message"),  # two views and a type
 }

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 import pytest
 from command import howdah, refused, start
-from psycopg.conninfo import conninfo_to_dict
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from support import Db, one, wait_until
 
 from howdah.benchmarks.place import Place
@@ -186,12 +186,19 @@ def test_without_the_extra_the_audit_says_how_to_get_it(dsn: str) -> None:
         timeout=60,
     )
 
-    assert shown.returncode == 1
+    assert shown.returncode == 3
     assert shown.stderr == f"howdah: the audit needs Spark, which is not installed ({how_to_install('audit')})\n"
 
 
 def test_an_audit_that_cannot_be_made_is_one_line(dsn: str, tmp_path: object) -> None:
     refused(howdah(dsn, "audit", "--jdbc-jar", "/nowhere.jar"), "/nowhere.jar", 3)
+
+
+@pytest.mark.parametrize("words", [(), ("--last",)])
+def test_an_audit_for_which_the_right_is_missing_accuses_nobody(dsn: str, words: tuple[str, ...]) -> None:
+    """Exit code 1 says that a rule is broken."""
+    mine = make_conninfo(dsn, options="-c role=howdah_producer")
+    refused(howdah(mine, "audit", *words), "permission denied", 3)
 
 
 SECRET = "s3cr3t"
@@ -232,6 +239,7 @@ MORE = {
     "retry": ("--id", "1"),
     "discard": ("--id", "1"),
     "top": ("--once",),
+    "import activemq": ("--from", "dbname=store"),
     "changes restore": (),
     "restore": ("--message", "1", "--to", "q"),
 }

@@ -57,6 +57,21 @@ def test_add_list_pause_resume_and_cancel_a_schedule(dsn: str, db: Db) -> None:
     assert len(howdah(dsn, "schedule", "list", "--all", "--json").json) == 2
 
 
+def test_json_body_schedules_json_and_a_text_that_looks_like_it_is_named(dsn: str) -> None:
+    howdah(dsn, "queue", "create", "q")
+    add = (dsn, "schedule", "add", "q", '{"id": 1}', "--every", "1h", "--json")
+    parsed, text = howdah(*add, "--json-body"), howdah(*add)
+    assert ("looks like JSON" in parsed.err, "looks like JSON" in text.err) == (False, True)
+    for added in (parsed, text):
+        howdah(dsn, "schedule", "fire", str(added.json["schedule_id"]))
+    rows = howdah(dsn, "receive", "q", "-n", "2", "--json").json_lines
+    assert [(row["content_type"], row["body"]) for row in rows] == [
+        ("application/json", {"id": 1}),
+        ("text/plain", '{"id": 1}'),
+    ]
+    refused(howdah(dsn, "schedule", "add", "q", "{broken", "--every", "1h", "--json-body"), "not the JSON")
+
+
 def test_a_schedule_sends_with_a_level(dsn: str, db: Db) -> None:
     howdah(dsn, "queue", "create", "q")
     howdah(dsn, "schedule", "add", "q", "x", "--delay", "0.000001", "--reliability", "EXPRESS_NONPERSISTENT")

@@ -1,4 +1,4 @@
-"""The consumers of docs/examples, in Java, Node and Go.
+"""The consumers of examples/, in Java, Node and Go.
 
 Each waits, is woken, and records its failures, with and without PgBouncer.
 """
@@ -24,7 +24,7 @@ from support import Db, column, one, wait_until
 
 from howdah.engine.errors import is_innocent
 
-EXAMPLES = Path(__file__).parents[2] / "docs/examples"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 TIMEOUT = 20
 
 Start = Callable[..., tuple[list[str], dict[str, str]]]
@@ -77,14 +77,21 @@ def go(folder: Path, *dsns: str) -> tuple[list[str], dict[str, str]]:
     return [str(program), "orders", *(url(dsn, **prepared) for dsn in dsns)], environment
 
 
+class Said(list[str]):
+    """What a consumer says, line by line as it comes."""
+
+    process: subprocess.Popen[str]
+
+
 @contextmanager
-def running(command: list[str], environment: dict[str, str]) -> Iterator[list[str]]:
-    """What the consumer says, line by line as it comes."""
-    said: list[str] = []
+def running(command: list[str], environment: dict[str, str]) -> Iterator[Said]:
+    """A consumer, until the end of the block."""
+    said = Said()
     consumer = subprocess.Popen(
         command, env={**os.environ, **environment}, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
     assert consumer.stdout is not None
+    said.process = consumer
     reading = threading.Thread(
         target=lambda lines: said.extend(line.strip() for line in lines), args=(consumer.stdout,)
     )
@@ -127,11 +134,14 @@ def shows_a_life(db: Db, said: list[str]) -> None:
     tell("failed fail: moved", said)
     assert column(db, "select error_text from howdah.poison_details") == ["this message cannot be handled"] * 2
     assert column(db, "select body from howdah.msgs where body = 'fail' and dead_at is null") == []
+    # What a handler writes is there with its message, and away with its failure.
+    assert column(db, "select item from brewed order by item") == ["first", "last"]
 
 
 @pytest.fixture
 def orders(db: Db) -> Db:
     one(db, """select howdah.create_queue('orders', '{"max_failed_deliveries": 2}')""")
+    db.execute("create table brewed (item text)")
     return db
 
 
@@ -143,7 +153,7 @@ def test_the_consumers_blame_a_message_for_what_workers_blame_it_for(file: str) 
     for state in states:
         error = type("Error", (psycopg.Error,), {"sqlstate": state})()
         assert bool(re.match(pattern, state)) is is_innocent(error), state
-    page = (EXAMPLES.parent / "waiting.md").read_text().replace(" or ", ", ")
+    page = (EXAMPLES.parent / "docs/waiting.md").read_text().replace(" or ", ", ")
     (named,) = re.findall(r"SQLSTATEs that begin\s+with ([\w, ]+)\)", page)
     assert "|".join(named.split(", ")).replace("XX001|XX002", "XX00[12]") == pattern.strip("()")
 
@@ -202,3 +212,28 @@ def test_a_consumer_in_another_language_outlives_its_connection(
         one(orders, "select howdah.send('orders', 'second')")
         tell("handled second", said)
     assert column(orders, "select * from howdah.poison_details") == []
+
+
+@pytest.mark.slow
+@LANGUAGES
+def test_a_consumer_in_another_language_ends_with_the_message_in_hand_when_it_is_told_to(
+    start: Start, dsn: str, orders: Db, tmp_path: Path
+) -> None:
+    """SIGTERM comes while the handler waits for a lock of ours: the message is consumed, and the next one stays."""
+    with psycopg.connect(dsn) as holding, running(*start(tmp_path, dsn, dsn)) as said:
+        one(orders, "select howdah.send('orders', 'warm')")
+        tell("handled warm", said)
+        holding.execute("lock table brewed in share mode")
+        one(orders, "select howdah.send('orders', 'first')")
+        blocked = (
+            "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query ~ 'insert into brewed'"
+        )
+        wait_until(lambda: one(orders, blocked) == 1, TIMEOUT)
+        said.process.terminate()
+        tell("stopping", said)
+        one(orders, "select howdah.send('orders', 'second')")
+        holding.rollback()
+        said.process.wait(TIMEOUT)
+        tell("stopped", said)
+    assert column(orders, "select item from brewed order by item") == ["first", "warm"]
+    assert column(orders, "select body from howdah.browse('orders')") == ["second"]

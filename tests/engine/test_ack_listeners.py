@@ -430,6 +430,27 @@ def test_a_listener_that_raises_gets_any_other_message_again(
     assert calls == [1, 2]
 
 
+@pytest.mark.parametrize("mode", [AckMode.AUTO, AckMode.DUPS_OK])
+@pytest.mark.parametrize("error", [psycopg.errors.DiskFull, psycopg.errors.DeadlockDetected, ConnectionLost])
+def test_what_the_server_lacks_is_no_fault_of_the_message_that_a_listener_has(
+    connection: Connection, orders: str, db: Db, mode: AckMode, error: type[Exception]
+) -> None:
+    first, second = (connection.send(orders, body) for body in ("first", "second"))
+    calls: list[tuple[str | bytes, int]] = []
+
+    def listener(message: Delivery) -> None:
+        calls.append((message.body, message.delivery_count))
+        if len(calls) <= 6:  # more often than a message may fail
+            raise error("not today")
+
+    with connection.jms_session(mode=mode) as session:
+        session.consumer(orders).listener = listener
+        wait_until(lambda: len(calls) == 8)
+    assert calls == [("first", 1)] * 7 + [("second", 1)]
+    assert consumed(db) == [first, second]
+    assert one(db, "select count(*) from howdah.poison_details") == 0
+
+
 def test_dups_ok_consumes_a_best_effort_message_before_receive_returns(
     connection: Connection, orders: str, db: Db
 ) -> None:

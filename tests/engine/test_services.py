@@ -285,6 +285,18 @@ def test_one_listening_connection_serves_as_many_consumers_as_the_limit_says(
     assert set(got.values()) == {1}
 
 
+def test_a_shared_handler_that_could_not_be_awaited_is_refused_when_it_is_added(dsn: str, orders: str) -> None:
+    def plain(message: Message, session: AsyncSession) -> None:
+        raise AssertionError("it was called")
+
+    async def scenario() -> None:
+        async with aio.connect_async(dsn, service="jms") as connection, connection.shared_consumers() as consumers:
+            with pytest.raises(BadArgument, match="async def"):
+                consumers.add(orders, plain)  # type: ignore[arg-type]
+
+    asyncio.run(scenario())
+
+
 def test_a_shared_handler_that_fails_is_recorded_and_its_message_comes_again(dsn: str, orders: str, db: Db) -> None:
     counts: list[int] = []
 

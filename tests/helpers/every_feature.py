@@ -193,6 +193,19 @@ def expiry_and_delay(e: Engine) -> None:
 
 
 @feature
+def results(e: Engine) -> None:
+    """What became of messages: one handled, one dead, one expired."""
+    e.queue("kept", keep_results_ms=60_000, max_failed_deliveries=1)
+    ids = e.send("kept", 2)
+    e.one("select howdah.send('kept', 'x', time_to_live => '1 millisecond')")
+    with e.db.transaction():
+        assert [row[0] for row in e.receive("kept")] == [ids[0]]
+        assert e.one("select howdah.keep_result('kept', %s, '1')", ids[0])
+    e.rows("select howdah.record_failure('kept', %s, error_class => 'ValueError', error_text => 'x')", ids[1])
+    e.rows("select howdah.maintain_results()")
+
+
+@feature
 def schedules(e: Engine) -> None:
     """Messages that the engine sends by the clock."""
     e.queue("clocked")
@@ -501,6 +514,26 @@ def links(e: Engine) -> None:
     assert len(e.receive("inward", 9)) == 2
     e.rows("select howdah.forget_arrivals('00000000-0000-4000-8000-000000000001')")
     e.rows("select howdah.rebase_link('far'), howdah.drop_link('far')")
+
+
+@feature
+def imports(e: Engine) -> None:
+    """Messages of another system: stored, taken back, passed for a subscription, and forgotten on record."""
+    e.queue("came")
+    e.rows("""select howdah.create_topic('came.topic', '{"journal_level": "full"}')""")
+    e.rows("select howdah.begin_import('elsewhere'), howdah.hold_import('elsewhere', 'came')")
+    full = '{"journal_level": "full"}'
+    e.rows("select howdah.subscribe('came.topic', 'reader', 'came', options => %s)", full)
+    messages = json.dumps([{"key": f"k{n}", "message_id": n, "text": "x", "content_type": "a/b"} for n in range(3)])
+    for queue in ("came", "came.topic"):
+        e.rows("select * from howdah.import_messages('elsewhere', %s, %s)", queue, messages)
+    assert len(e.rows("select key from howdah.list_imported('elsewhere', 'came')")) == 3
+    assert e.one("select howdah.withdraw_imported('elsewhere', 'came', '{k0}')") == 1
+    assert e.one("select howdah.read_imported('elsewhere', 'came.topic', 'came.topic:came:reader', '{k0,k1}')") == 2
+    e.rows("select howdah.finish_import('elsewhere')")
+    assert (len(e.receive("came", 9)), len(e.receive("came.topic:came:reader", 9))) == (2, 1)
+    e.rows("select howdah.begin_import('again'), howdah.forget_import('again')")
+    assert len(e.rows("select source from howdah.list_imports()")) == 1
 
 
 @feature

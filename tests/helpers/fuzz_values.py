@@ -207,6 +207,10 @@ KEYS = {
             "JMSXGroupSeq",
         ),
     ],
+    "messages": [
+        *("key", "message_id", "text", "bytes", "content_type", "headers", "priority", "correlation_id", "reply_to"),
+        *("message_type", "reliability", "lives_ms", "expires_ms", "conversation_id", "sent_at"),
+    ],
     "attributes": ATTRIBUTES,
     "overrides": ATTRIBUTES,
     "objects": ["name", "kind", "attributes", "read_only"],

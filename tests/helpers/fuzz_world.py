@@ -43,6 +43,7 @@ FURNITURE = (
         " from howdah.audit_messages where queue = 'strict'"
     ),
     "select lease from howdah.lease('orders', 3)",
+    "select howdah.begin_import('store')",
     "select howdah.open_consumer('grouped')",
     "select howdah.begin_attempts('hardened', 2)",
     "select howdah.register_worker('worker', 'host', 1, 1, '{orders}')",
@@ -132,6 +133,7 @@ def look(db: Db) -> World:
         "transaction_id": read("select transaction_id from howdah.xa_transactions limit 5"),
         "outcome": ["commit", "rollback"],
         "holder": ["holder"],
+        "source": ["store"],
         "lock_epoch": read("select epoch from howdah.lock where holder is not null"),
         "epoch": read("select epoch from howdah.lock where holder is not null"),
         "archive": read("select archive_id from howdah.engine"),

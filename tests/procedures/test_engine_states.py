@@ -435,3 +435,12 @@ def test_what_a_restart_loses_of_a_topic_unread_is_in_the_journal_once(db: Db, q
         one(db, "select howdah.purge_queue(%s)", (queue,))
         assert dict(db.execute(lost.encode()).fetchall()) == wanted
     assert column(db, "select body from howdah.receive('t::none', 9)") == ["stays"] * 3
+
+
+def test_quiesced_in_another_cluster_nobody_who_began_to_write_there_sends(db: Db, queue: str) -> None:
+    """Restored from a dump, the engine has the number of a transaction that is yet to come here."""
+    one(db, "select howdah.quiesce_engine()")
+    db.execute("update howdah.engine set state_xid = state_xid + 1000000")
+    with db.transaction():
+        one(db, "select pg_current_xact_id()")
+        refused(db, "HD040", "select howdah.send(%s, 'late'::text)", (queue,))

@@ -126,8 +126,9 @@ def test_nothing_waits_for_locks_that_a_stranger_can_guess(prepared: Db, connect
 def test_every_key_of_an_advisory_lock_holds_a_secret() -> None:
     """Of the session's own connection too, whose token nobody else knows."""
     secret = re.compile(
-        r"\((\()?(howdah[.]_(lock|ticket)_key[(]|v_key[)]|hashint8extended[(](p_seq|[pt][.]seq, v_secret)|1213154386,"
-        r" [(v]|hashtextextended[(](v_|p_queue[.])connection)"
+        r"\((\()?(howdah[.]_(lock|ticket)_key[(]|v_key[)]|v_base [+] v_permit[)]"
+        r"|hashint8extended[(](p_seq|[pt][.]seq, v_secret)|1213154386, [(v]"
+        r"|hashtextextended[(](v_|p_queue[.])connection)"
     )
     for file in FILES:
         for call in re.findall(r"pg_(?:try_)?advisory\w+(.*)", source(file)):

@@ -157,3 +157,21 @@ def test_my_rights_are_those_of_the_caller_at_one_queue_and_null_where_there_is_
     assert "send" in one(connect("howdah_producer"), mine, ("t",))
     assert one(db, mine, ("none",)) is None
     assert one(db, mine, (None,)) is None
+
+
+def test_a_login_without_a_role_sees_how_much_there_is_and_nothing_of_it(db: Db, connect: Connect) -> None:
+    """What docs/security.md says of it: sizes and counts are PostgreSQL's to tell, rows and hidden numbers are not."""
+    one(db, "select howdah.create_queue('q')")
+    one(db, "select howdah.send('q', 'body'::text)")
+    db.execute("create role stranger")
+    stranger = connect()
+    stranger.execute("set session authorization stranger")
+    table = "(select oid from pg_class where relname = 'msgs' and relkind = 'r')"
+    assert one(stranger, f"select pg_relation_size({table}) > 0")
+    assert (
+        one(stranger, "select count(*) from pg_stat_all_tables where relname = 'msgs' and schemaname = 'howdah'") == 1
+    )
+    secret = "(select oid from pg_class where relname = 'lock_secret')"
+    assert one(stranger, f"select pg_sequence_last_value({secret})") is None
+    for query in ("select * from howdah.activemq_msgs", "select howdah.now()", "select howdah.send('q', 'x'::text)"):
+        refused(stranger, "42501", query)

@@ -6,8 +6,10 @@ import asyncio
 import concurrent.futures
 import contextvars
 import functools
+import itertools
 import logging
 import threading
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -220,8 +222,25 @@ def test_a_plain_function_that_returns_what_nobody_ran_fails_the_delivery(shop: 
         lambda *each: (None, [brew(*each)]),
         lambda *_: map(str, "ab"),
         lambda *_: concurrent.futures.Future(),
+        lambda *each: {"a": brew(*each)},
+        lambda *each: deque([brew(*each)]),
+        lambda *each: {brew(*each)},
+        lambda *_: itertools.starmap(pow, [(1, 2)]),
+        lambda *_: enumerate(map(str, "ab")),
     ],
-    ids=["coroutine", "generator", "list", "nested", "map", "future of a thread"],
+    ids=[
+        "coroutine",
+        "generator",
+        "list",
+        "nested",
+        "map",
+        "future of a thread",
+        "dict",
+        "deque",
+        "set",
+        "starmap",
+        "enumerate",
+    ],
 )
 @pytest.mark.parametrize("kind", ["async", "plain"])
 def test_what_a_handler_returns_without_having_run_it_fails_the_delivery(

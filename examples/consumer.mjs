@@ -1,4 +1,5 @@
-// A complete consumer with node-postgres: it receives in a transaction, records failures outside it, and sleeps until a message comes.
+// A complete consumer with node-postgres: it receives in a transaction, records failures outside it, sleeps until a message comes,
+// and ends after the message in hand when it gets SIGTERM or Ctrl-C.
 //
 //   npm install pg && node consumer.mjs QUEUE DSN [LISTEN-DSN]
 //
@@ -16,17 +17,27 @@ const [queue, dsn, listenDsn] = process.argv.slice(2);
 
 // Your own work. What it writes on this connection is committed or rolled back together with the message.
 async function handle(connection, message) {
+  await connection.query("insert into brewed (item) values ($1)", [message.body]);
   if (message.body === "fail") throw new TypeError("this message cannot be handled");
   console.log(`handled ${message.body}`);
 }
 
+let stopping = false;
+for (const signal of ["SIGTERM", "SIGINT"]) {
+  process.once(signal, () => {
+    stopping = true;
+    console.log("stopping");
+  });
+}
+
 async function main() {
-  for (;;) {
+  while (!stopping) {
     const connection = new pg.Client(dsn);
     connection.on("error", () => {}); // the next query fails, which is enough
     try {
       await connection.connect();
       await consumeAll(connection);
+      await connection.end();
     } catch (error) {
       console.error(`trying again: ${error.message}`);
       await connection.end().catch(() => {});
@@ -37,7 +48,7 @@ async function main() {
 
 async function consumeAll(connection) {
   let sleep = 1;
-  for (;;) {
+  while (!stopping) {
     if (await consumed(connection)) {
       sleep = 1;
       continue;
@@ -129,3 +140,5 @@ async function sleepUntilWoken(longest) {
 }
 
 await main();
+await listener?.end();
+console.log("stopped");

@@ -8,7 +8,8 @@ import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 
 /**
- * A complete consumer in plain JDBC: it receives in a transaction, records failures outside it, and sleeps until a message comes.
+ * A complete consumer in plain JDBC: it receives in a transaction, records failures outside it, sleeps until a message comes, and
+ * ends after the message in hand when it gets SIGTERM or Ctrl-C.
  *
  * <p>java -cp postgresql.jar Consumer.java QUEUE JDBC-URL [LISTEN-URL]
  *
@@ -27,6 +28,7 @@ public final class Consumer {
     private Connection listener;
     private long listenAgain;
     private Asked asked;
+    private volatile boolean stopping;
 
     private record Message(long id, int priority, long position, String body) {}
 
@@ -40,11 +42,27 @@ public final class Consumer {
 
     public static void main(String[] arguments) throws InterruptedException {
         var listenUrl = arguments.length > 2 ? arguments[2] : null;
-        new Consumer(arguments[0], arguments[1], listenUrl).run();
+        var consumer = new Consumer(arguments[0], arguments[1], listenUrl);
+        var running = Thread.currentThread();
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+            consumer.stopping = true;
+            System.out.println("stopping");
+            try {
+                running.join(); // until the message in hand is committed; a supervisor kills us if that takes too long
+            } catch (InterruptedException ignored) {
+                // The virtual machine ends all the same.
+            }
+        }));
+        consumer.run();
+        System.out.println("stopped");
     }
 
     /** Your own work. What it writes on this connection is committed or rolled back together with the message. */
-    private static void handle(Connection connection, Message message) {
+    private static void handle(Connection connection, Message message) throws SQLException {
+        try (PreparedStatement write = connection.prepareStatement("insert into brewed (item) values (?)")) {
+            write.setString(1, message.body());
+            write.executeUpdate();
+        }
         if (message.body().equals("fail")) {
             throw new IllegalStateException("this message cannot be handled");
         }
@@ -52,11 +70,11 @@ public final class Consumer {
     }
 
     private void run() throws InterruptedException {
-        while (true) {
+        while (!stopping) {
             try (Connection connection = DriverManager.getConnection(url)) {
                 connection.setAutoCommit(false);
                 long sleep = 1;
-                while (true) {
+                while (!stopping) {
                     if (consumed(connection)) {
                         sleep = 1;
                         continue;

@@ -1,4 +1,5 @@
-// A complete consumer with pgx: it receives in a transaction, records failures outside it, and sleeps until a message comes.
+// A complete consumer with pgx: it receives in a transaction, records failures outside it, sleeps until a message comes, and ends
+// after the message in hand when it gets SIGTERM or Ctrl-C.
 //
 //	go run consumer.go QUEUE DSN [LISTEN-DSN]
 //
@@ -12,8 +13,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"regexp"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -49,7 +52,10 @@ type consumer struct {
 }
 
 // handle is your own work. What it writes in the transaction is committed or rolled back together with the message.
-func handle(_ context.Context, _ pgx.Tx, m *message) error {
+func handle(ctx context.Context, tx pgx.Tx, m *message) error {
+	if _, err := tx.Exec(ctx, "insert into brewed (item) values ($1)", m.body); err != nil {
+		return err
+	}
 	if m.body == "fail" {
 		return errors.New("this message cannot be handled")
 	}
@@ -62,20 +68,28 @@ func main() {
 	if len(os.Args) > 3 {
 		c.listenDSN = os.Args[3]
 	}
-	for {
-		err := c.consumeAll(context.Background())
-		fmt.Fprintln(os.Stderr, "trying again:", err)
-		time.Sleep(tryAgain)
+	// The signal ends loops and sleeps, never a statement: the message in hand is committed.
+	stopping, _ := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	go func() {
+		<-stopping.Done()
+		fmt.Println("stopping")
+	}()
+	for stopping.Err() == nil {
+		if err := c.consumeAll(context.Background(), stopping); err != nil {
+			fmt.Fprintln(os.Stderr, "trying again:", err)
+			time.Sleep(tryAgain)
+		}
 	}
+	fmt.Println("stopped")
 }
 
-func (c *consumer) consumeAll(ctx context.Context) error {
+func (c *consumer) consumeAll(ctx, stopping context.Context) error {
 	conn, err := pgx.Connect(ctx, c.dsn)
 	if err != nil {
 		return err
 	}
 	defer conn.Close(ctx)
-	for sleep := time.Millisecond; ; {
+	for sleep := time.Millisecond; stopping.Err() == nil; {
 		found, err := c.consumed(ctx, conn)
 		if err != nil {
 			return err
@@ -101,6 +115,7 @@ func (c *consumer) consumeAll(ctx context.Context) error {
 			sleep = longestSleep
 		}
 	}
+	return nil
 }
 
 // consumed receives one message and handles it. It returns false if there is none.

@@ -1,0 +1,99 @@
+"""A stored message as howdah.import_messages takes it, or the reason why it stays."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from .openwire import OpenWireError, StoredMessage, decode
+from .openwire.bodies import as_json, body
+from .source import Row
+
+EXPIRED = "expired"
+#: Where the id and time of a message stand here: it gets new ones.
+MESSAGE_ID, TIMESTAMP, REPLY_TO = "AMQ_MESSAGE_ID", "AMQ_TIMESTAMP", "AMQ_REPLY_TO"
+_NAME = re.compile(r"[A-Za-z0-9._/-]{1,242}")
+
+
+class StaysError(Exception):
+    """A message, queue or subscription cannot come over; the text says why."""
+
+
+class Names:
+    """What queues and topics are called here. Both share one space of names here, and have two there."""
+
+    def __init__(self, given: Mapping[str, str]) -> None:
+        """given: names here by names there, with or without queue:// or topic://."""
+        self._given = {name if "://" in name else f"queue://{name}": here for name, here in given.items()}
+
+    def here(self, container: str) -> str:
+        """Return the name here. Raises StaysError if it cannot be one."""
+        name = self._given.get(container, container.partition("://")[2])
+        if not _NAME.fullmatch(name):
+            raise StaysError(f"a name here has only A-Z a-z 0-9 . _ - /: use --map {container}=NAME")
+        return name
+
+    def there(self, name: str) -> str:
+        """Return what a queue is called there."""
+        return next(
+            (there[8:] for there, here in self._given.items() if here == name and there[:8] == "queue://"), name
+        )
+
+
+def convert(row: Row, names: Names, now: int) -> dict[str, Any]:
+    """Return the message. Raises StaysError. ``now`` is in milliseconds since 1970."""
+    if row.prepared:
+        raise StaysError("in a prepared transaction of the broker: commit it there or roll it back")
+    if 0 < row.expiration <= now:
+        raise StaysError(EXPIRED)
+    if row.data is None:
+        raise StaysError("unreadable: the row has no MSG")
+    try:
+        message = decode(row.data)
+        data, is_text, content_type = body(message)
+    except OpenWireError as error:
+        raise StaysError(f"unreadable: {error}") from error
+    reply_to, headers = _reply_to(message.reply_to, names), _headers(message)
+    if message.reply_to and reply_to is None:
+        headers[REPLY_TO] = message.reply_to
+    found: dict[str, Any] = {
+        "key": row.key,
+        "message_id": row.store_id,
+        "text" if is_text else "bytes": data.decode() if is_text else base64.b64encode(data).decode(),
+        "content_type": content_type,
+        "headers": headers,
+        "priority": min(max(message.priority, 0), 9),
+        "correlation_id": message.correlation_id,
+        "message_type": message.message_type,
+        "reply_to": reply_to,
+    }
+    if row.expiration > 0:
+        found["expires_ms"] = row.expiration
+    return found
+
+
+def size(message: Mapping[str, Any]) -> int:
+    """Return about how many bytes a message takes."""
+    return len(message.get("text") or message.get("bytes") or "") + 1000
+
+
+def _headers(message: StoredMessage) -> dict[str, Any]:
+    headers = {name: as_json(value) for name, value in message.properties.items()}
+    headers |= {MESSAGE_ID: message.message_id, TIMESTAMP: message.timestamp}
+    if message.group_id is not None:
+        headers |= {"JMSXGroupID": message.group_id, "JMSXGroupSeq": message.group_sequence}
+    if message.user_id is not None:
+        headers["JMSXUserID"] = message.user_id
+    return headers
+
+
+def _reply_to(container: str | None, names: Names) -> str | None:
+    """Return the name for answers; None for temporary queues, whose connections are with the broker."""
+    if container is None or container.startswith("temp-"):
+        return None
+    try:
+        return names.here(container)
+    except StaysError:
+        return None

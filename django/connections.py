@@ -1,0 +1,122 @@
+"""Django's connection to the database, and that of a worker's transaction in its place."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from django.core.exceptions import ImproperlyConfigured
+from django.db import connections
+from django.db.transaction import Atomic, TransactionManagementError
+from psycopg.conninfo import make_conninfo
+
+from ..workers.guard import GuardedCursor
+
+log = logging.getLogger("howdah.django")
+
+
+def dsn_of(alias: str) -> str:
+    """Return the DSN of one of Django's databases."""
+    wrapper = connections[alias]
+    if wrapper.vendor != "postgresql":
+        raise ImproperlyConfigured(f"database {alias!r} is not PostgreSQL")
+    known = {option.keyword.decode() for option in psycopg.pq.Conninfo.get_defaults()}
+    given = wrapper.get_connection_params()
+    return make_conninfo(**{key: value for key, value in given.items() if key in known and value is not None})
+
+
+def raw(alias: str) -> psycopg.Connection[Any]:
+    """Return psycopg's connection beneath Django's, in whatever transaction Django has on it."""
+    wrapper = connections[alias]
+    wrapper.ensure_connection()
+    connection = wrapper.connection
+    connection = getattr(connection, "borrowed", connection)
+    if not isinstance(connection, psycopg.Connection):
+        raise ImproperlyConfigured(f"database {alias!r} has to be PostgreSQL with psycopg 3")
+    return connection
+
+
+class Borrowed:
+    """A worker's connection as Django expects one: its own cursors and types, and no end of the transaction."""
+
+    def __init__(self, connection: psycopg.Connection[Any], wrapper: Any) -> None:
+        parameters = wrapper.get_connection_params()
+        self.borrowed = connection
+        self.adapters = parameters["context"].adapters
+        self.autocommit = False
+        self._cursor_class = _cursor_class(parameters["cursor_factory"], self.adapters)
+
+    def cursor(self, name: str | None = None, **options: Any) -> Any:
+        """Return a cursor. A named one is an ordinary one: the rows of a task's query are fetched at once."""
+        return self._cursor_class(self.borrowed)
+
+    def commit(self) -> None:
+        """Do nothing: the worker commits once the task has returned."""
+
+    def rollback(self) -> None:
+        """Roll back, which fails the message."""
+        self.borrowed.rollback()
+
+    def close(self) -> None:
+        """Do nothing: it is the worker's."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.borrowed, name)
+
+
+def _cursor_class(base: Any, adapters: Any) -> Any:
+    """Return Django's class of cursors, which cannot commit, with Django's types on a connection that has others."""
+
+    class Cursor(base, GuardedCursor):  # type: ignore[misc]
+        _types: Any = None
+
+        @property
+        def adapters(self) -> Any:
+            if self._types is None:  # of its own: Django sets a cursor's time zone
+                self._types = psycopg.adapt.AdaptersMap(adapters)
+            return self._types
+
+    return Cursor
+
+
+@contextmanager
+def lent(alias: str, connection: psycopg.Connection[Any]) -> Iterator[None]:
+    """Have Django's connection of this thread be the worker's, within an atomic block that Django does not end.
+
+    What the task writes then commits with the message's consumption and its result. ``atomic()`` makes savepoints.
+    Functions given to ``on_commit`` run at the end of the block, just before the worker commits.
+    """
+    wrapper = connections[alias]
+    inside = {
+        "connection": Borrowed(connection, wrapper),
+        "in_atomic_block": True,
+        "autocommit": False,
+        "commit_on_exit": True,  # else the end of an inner block would be taken for that of this one
+        "needs_rollback": False,
+        "savepoint_ids": [],
+        # A durable block is refused, as inside any other.
+        "atomic_blocks": [Atomic(alias, savepoint=True, durable=False)],
+        "closed_in_transaction": False,
+        "run_on_commit": [],
+    }
+    outside = {name: getattr(wrapper, name) for name in inside}
+    for name, value in inside.items():
+        setattr(wrapper, name, value)
+    try:
+        yield
+        if wrapper.needs_rollback:
+            raise TransactionManagementError("a statement failed in an atomic block, and the task went on")
+        while wrapper.run_on_commit:
+            _, function, robust = wrapper.run_on_commit.pop(0)
+            try:
+                function()
+            except Exception:
+                if not robust:
+                    raise
+                log.exception("a function given to on_commit failed")
+    finally:
+        for name, value in outside.items():
+            setattr(wrapper, name, value)

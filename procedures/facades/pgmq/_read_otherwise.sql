@@ -1,0 +1,74 @@
+-- pgmq._read_otherwise(p_queue, p_until, p_qty, p_conditional, p_pop): read from a queue that howdah.receive must
+-- serve: one with priorities, groups, an order, a limit of failures, or non-persistent messages.
+--
+-- Returns  the messages.
+-- Raises   0A000 p_conditional is given; and as pgmq._refuse and howdah.receive.
+-- Role     internal
+--
+-- In a queue with a limit, each read that ran out is a failed delivery: the incident LeaseExpired.
+create or replace function pgmq._read_otherwise(
+    p_queue text, p_until timestamptz, p_qty bigint, p_conditional jsonb, p_pop boolean
+) returns setof pgmq.message_record
+language plpgsql volatile
+as $$
+declare
+    v_destination howdah.destinations := pgmq._refuse(p_queue, 'receive');
+    v_want integer := least(coalesce(p_qty, 10000), 10000);
+    v_now timestamptz := howdah.now();
+    v_held howdah.message[];
+begin
+    if p_conditional is not null then
+        raise exception using errcode = 'feature_not_supported',
+            message = format('queue %s gives messages by its own order, not by a condition', quote_literal(p_queue));
+    end if;
+    if v_destination.max_failed_deliveries > 0 then
+        perform howdah._record_lease_incident(p.destination_id, p.message_id, p.stage, p.conversation_id,
+            howdah._group(p.headers, p.conversation_id), -p.reads)
+        from howdah.parked p
+        where p.destination_id = v_destination.id and p.due_at <= v_now and p.parked_reason = 'lease'
+          and p.lease_id is null and p.reads > 0;
+    end if;
+    if v_want = 0 then
+        return;
+    elsif p_pop then
+        return query
+        select pgmq._number(v_destination.id, r.message_id), 0, r.sent_at, null::timestamptz, r.sent_at,
+            pgmq._json(r.content_type, coalesce(r.bytes, convert_to(r.body, 'UTF8'))), r.headers
+        from howdah.receive(lower(p_queue), v_want) r;
+        return;
+    end if;
+    v_held := array(select r from howdah.receive(lower(p_queue), v_want, true) r);
+    perform howdah._open_lane(v_destination.id, h.rank, 0)
+    from (select distinct 9 - u.priority as rank from unnest(v_held) u) h;
+    return query
+    with held as (
+        select u.message_id, (9 - u.priority)::smallint as rank, u."position" as seq from unnest(v_held) u
+    ), ready as (
+        delete from howdah.msgs m using held h
+        where m.destination_id = v_destination.id and m.rank = h.rank and m.seq = h.seq and m.message_id = h.message_id
+        returning m.*
+    ), nonpersistent as (
+        delete from howdah.msgs_nonpersistent n using held h
+        where n.destination_id = v_destination.id and n.rank = h.rank and n.seq = h.seq and n.message_id = h.message_id
+        returning n as stored
+    ), again as (
+        delete from howdah.parked p using held h
+        where p.destination_id = v_destination.id and p.message_id = h.message_id
+        returning p as stored
+    ), hidden as (
+        insert into howdah.parked as i
+        select r.*, p_until, 'lease', null::timestamptz, null::bigint, null::text, 1, v_now from ready r
+        union all
+        select (howdah._as_ready(n.stored)).*, p_until, 'lease', (n.stored).boot, null, null, 1, v_now
+        from nonpersistent n
+        union all
+        select (howdah._as_ready(a.stored)).*, p_until, 'lease', (a.stored).boot, null, null,
+            coalesce((a.stored).reads, 0) + 1, v_now
+        from again a
+        returning i.*
+    )
+    select pgmq._number(v_destination.id, h.message_id), h.reads, h.sent_at, v_now, p_until,
+        pgmq._json(h.content_type, coalesce(h.body, howdah._body(h.message_id))), h.headers
+    from hidden h order by h.rank, h.seq;
+end
+$$;

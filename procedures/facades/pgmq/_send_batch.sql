@@ -1,0 +1,68 @@
+-- pgmq._send_batch(p_queue, p_messages, p_headers, p_vt): store many messages; NULL in p_vt: visible at once.
+--
+-- Returns  the msg_id (bigint) of each, in the order of p_messages.
+-- Raises   as pgmq.send.
+-- Role     internal
+--
+-- The bodies are made first, because their sizes decide whether the usual statement will do.
+create or replace function pgmq._send_batch(
+    p_queue text, p_messages jsonb[], p_headers jsonb[], p_vt timestamptz
+) returns setof bigint
+language plpgsql volatile
+as $$
+declare
+    v_now timestamptz := howdah.now();
+    v_bodies bytea[] := array(select convert_to(coalesce(m.message::text, ''), 'UTF8')
+        from unnest(p_messages) with ordinality m(message, n) order by m.n);
+    v_bytes bigint;
+    v_longest integer;
+    v_destination howdah.destinations;
+begin
+    select sum(octet_length(b.body)), max(octet_length(b.body)) into v_bytes, v_longest from unnest(v_bodies) b(body);
+    if p_vt is null and not howdah._is_large(v_longest)
+       and current_setting('howdah.commit_by_reliability', true) <> '' is not true then
+        return query
+        insert into howdah.msgs as i (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
+            content_type, body, headers)
+        select b.seq, b.seq * 1000000 + b.id, v_now, v_now + b.default_time_to_live_ms * interval '1 millisecond', b.id,
+            b.main_rank, 0, true,
+            case when octet_length(b.body) = 0 then 'application/x-sql-null' else 'application/json' end, b.body,
+            b.headers
+        from (
+            select d.*, m.body, m.headers, nextval(d.positions) as seq
+            from (
+                select c.id, c.main_rank, c.default_time_to_live_ms, c.positions
+                from howdah.destinations c
+                where c.name = lower(p_queue) and c.dropped_at is null and c.kind = 'queue' and not c.sending_paused
+                  and v_longest <= c.max_message_bytes
+                  and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
+                  and c.default_reliability = 'ASSURED_PERSISTENT'
+                  and (c.room is null
+                       or howdah._reserve(c.id, c.room, c.tickets, cardinality(p_messages), v_bytes))
+                  and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send'))
+                  and (pg_sequence_last_value(c.waiting) is null or howdah._wake(c.id, c.waiting))
+                  and (pg_sequence_last_value('pgmq.notifying'::regclass) is null or pgmq._notify(c.name))
+                  and pg_current_xact_id() is not null  -- before a position is drawn: howdah._set_mark
+                offset 0
+            ) d cross join unnest(v_bodies, p_headers) m(body, headers)
+        ) b
+        returning i.seq;
+        if found then
+            return;
+        end if;
+    end if;
+    v_destination := pgmq._refuse(p_queue, 'send');
+    if p_vt is not null then
+        return query select * from pgmq._send_delayed(v_destination, p_messages, p_headers, p_vt);
+        return;
+    end if;
+    return query
+    select i.id / 1000000
+    from unnest(howdah._send_batch(v_destination, array(
+            select case when octet_length(b.body) = 0 then convert_to('null', 'UTF8') else b.body end
+            from unnest(v_bodies) with ordinality b(body, n) order by b.n),
+        true, 'application/json', p_headers, null, null, null, null, null, null, null, null, true))
+        with ordinality i(id, n)
+    order by i.n;
+end
+$$;

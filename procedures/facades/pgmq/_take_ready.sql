@@ -1,0 +1,56 @@
+-- pgmq._take_ready(p_destination_id, p_rank, p_message_ids, p_journaled, p_now): consume messages that nobody has read.
+--
+-- Returns  of each its number, and the message (howdah.msgs).
+-- Role     internal
+create or replace function pgmq._take_ready(
+    p_destination_id integer, p_rank smallint, p_message_ids bigint[], p_journaled boolean, p_now timestamptz
+) returns table (number bigint, message howdah.msgs)
+language plpgsql volatile
+    set enable_seqscan = off set enable_bitmapscan = off set jit = off
+as $$
+begin
+    return query
+    with ready as (
+        delete from howdah.msgs m
+        where m.destination_id = p_destination_id and m.rank = p_rank
+          and m.seq = any (array(select i.id / 1000000 from unnest(p_message_ids) i(id)))
+          and m.message_id = any (p_message_ids)
+        returning m as message
+    ), elsewhere as (  -- in other lanes, or at another position than the number says
+        delete from howdah.msgs m
+        using unnest(p_message_ids) i(id) cross join lateral unnest(howdah._positions(p_destination_id, i.id)) s(seq)
+            cross join generate_series(0, 9) r(rank)
+        where m.destination_id = p_destination_id and m.rank = r.rank and m.seq = s.seq and m.message_id = i.id
+          and not (m.rank = p_rank and m.seq = i.id / 1000000)
+          and (exists (select from howdah.lanes l where l.destination_id = p_destination_id
+                  and (l.rank <> p_rank or l.place > 0))
+               or exists (select from howdah.moved o
+                  where o.message_id = any (p_message_ids) and o.destination_id = p_destination_id))
+        returning m as message
+    ), nonpersistent as (
+        delete from howdah.msgs_nonpersistent n
+        using unnest(p_message_ids) i(id) cross join lateral unnest(howdah._positions(p_destination_id, i.id)) s(seq)
+            cross join generate_series(0, 9) r(rank)
+        where n.destination_id = p_destination_id and n.rank = r.rank and n.seq = s.seq and n.message_id = i.id
+          and n.boot = pg_postmaster_start_time()
+          and exists (select from howdah.lanes l where l.destination_id = p_destination_id and l.place = 1)
+        returning n as stored
+    ), waiting as (
+        delete from howdah.parked p
+        where p.destination_id = p_destination_id and p.message_id = any (p_message_ids)
+          and p.lease_id is null and p.boot = pg_postmaster_start_time()
+        returning p as stored
+    ), gone as materialized (
+        select r.message, false as nonpersistent from ready r
+        union all select e.message, false from elsewhere e
+        union all select howdah._as_ready(n.stored), true from nonpersistent n
+        union all select howdah._as_ready(w.stored), true from waiting w
+    ), journaled as (
+        insert into howdah.journal (at, destination_id, nonpersistent, event, reason, message_ids, oldest_sent_at)
+        select p_now, p_destination_id, g.nonpersistent, 'consumed', 'held', array_agg((g.message).message_id),
+            min((g.message).sent_at)
+        from gone g where p_journaled group by g.nonpersistent
+    )
+    select pgmq._number(p_destination_id, (g.message).message_id), g.message from gone g;
+end
+$$;

@@ -1,0 +1,12 @@
+-- pgmq.read_grouped_rr(queue_name, vt, qty): read visible messages of all groups in turn, the groups with the oldest
+-- first.
+--
+-- Returns  the messages, which are hidden for vt seconds.
+-- Raises   42P01 no such queue; 2201W qty is negative; HD009 receiving is paused; HD010 not allowed.
+-- Role     howdah_consumer howdah_admin
+--
+-- The header x-pgmq-group names a group. All messages without it are one group.
+create or replace function pgmq.read_grouped_rr(queue_name text, vt integer, qty integer)
+returns setof pgmq.message_record
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$ begin return query select * from pgmq._read_groups(queue_name, make_interval(secs => vt), qty, 'turn'); end $$;

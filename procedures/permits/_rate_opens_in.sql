@@ -1,0 +1,28 @@
+-- howdah._rate_opens_in(p_queue): when the rates of a queue let a message through that they do not let through now.
+--
+-- Returns  interval: the time until then, for the queue's own rate, or else the first of the keys that are spent. NULL:
+--          none is spent.
+-- Role     internal
+create or replace function howdah._rate_opens_in(p_queue howdah.destinations) returns interval
+language plpgsql volatile
+    set enable_seqscan = off set jit = off
+as $$
+declare
+    v_now bigint := howdah._microseconds(howdah.now());
+    v_since bigint := (select pg_sequence_last_value(c.mark) from howdah.rate_cells c
+                       where c.destination_id = p_queue.id and c.number = 0);
+    v_opens bigint;
+begin
+    v_opens := (select greatest(pg_sequence_last_value(c.spent) - (r.burst - 1) * r.spacing, v_since + r.spacing)
+                from howdah.rate_cells c cross join lateral howdah._parse_rate(p_queue.rate_limit) r
+                where c.destination_id = p_queue.id and c.number = 0);
+    if (v_opens > v_now) is not true and p_queue.rate_limit_per_key is not null then
+        v_opens := (select min(k.opens)
+                    from (select pg_sequence_last_value(c.spent) - (r.burst - 1) * r.spacing as opens
+                          from howdah.rate_cells c cross join lateral howdah._parse_rate(p_queue.rate_limit_per_key) r
+                          where c.destination_id = p_queue.id and c.number > 0) k
+                    where k.opens > v_now);
+    end if;
+    return case when v_opens > v_now then (v_opens - v_now) * interval '1 microsecond' end;
+end
+$$;

@@ -1,0 +1,17 @@
+-- howdah._result_queue(p_queue): a queue of whose messages the caller may be told what became.
+--
+-- Returns  howdah.destinations.
+-- Raises   HD001 no such queue; HD010 the caller may neither send to the queue nor browse it.
+-- Role     internal
+--
+-- Who sends to a queue is told by the right to send, whoever sent the message: a message does not know its sender.
+create or replace function howdah._result_queue(p_queue text) returns howdah.destinations
+language plpgsql stable
+as $$
+declare
+    v_id integer := (select d.id from howdah.destinations d where d.name = p_queue and d.dropped_at is null);
+begin
+    return howdah._queue(p_queue, case when v_id is not null and howdah._has_right(v_id, 'browse') then 'browse'
+        else 'send' end);
+end
+$$;

@@ -1,0 +1,24 @@
+"""howdah facade: another queue's SQL API is installed and removed."""
+
+from __future__ import annotations
+
+import pytest
+from command import howdah, refused
+from support import Db, one
+
+pytestmark = pytest.mark.own_database
+
+
+def test_a_facade_is_installed_and_removed(dsn: str, db: Db) -> None:
+    assert howdah(dsn, "facade", "install", "pgmq").out == "facade pgmq installed\n"
+    assert howdah(dsn, "facade", "install", "pgmq", "--json").json == {"facade": "pgmq", "installed": True}
+    db.execute("select pgmq.create('tasks')")
+    assert howdah(dsn, "facade", "remove", "pgmq", "--yes").out == "facade pgmq removed\n"
+    assert one(db, "select to_regnamespace('pgmq')") is None
+    refused(howdah(dsn, "facade", "remove", "pgmq", "--yes"), "no facade pgmq is installed")
+
+
+def test_a_facade_that_there_is_not_is_a_wrong_argument(dsn: str) -> None:
+    result = howdah(dsn, "facade", "install", "sqs")
+    assert result.code == 2
+    assert "only pgmq" in result.err

@@ -1,0 +1,261 @@
+"""Celery's own promises, with workers as processes."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+import celery_support as support_
+import psycopg
+import pytest
+from celery import Celery, Signature, chain, chord, group
+from celery.exceptions import TaskRevokedError
+from celery.result import AsyncResult
+from celery_support import Worker, application, prepare, ran, worker
+from support import Db, column, one, wait_until
+
+from howdah.engine.embedded import EmbeddedServer
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::PendingDeprecationWarning")
+
+TIMEOUT = 20
+
+
+@pytest.fixture(scope="module")
+def shared(module_server: EmbeddedServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Worker]]:
+    """A database and one worker on it, for all tests that kill nobody."""
+    info = module_server.status()
+    assert info is not None
+    with psycopg.connect(info.dsn, autocommit=True) as db:
+        prepare(db)
+    file = tmp_path_factory.mktemp("celery") / "shared.log"
+    with worker(info.dsn, file, "-c", "2", "-E") as started:
+        yield info.dsn, started
+
+
+@pytest.fixture
+def app(shared: tuple[str, Worker]) -> Iterator[Celery]:
+    with application(shared[0]) as made:
+        yield made
+
+
+@pytest.fixture
+def shop(shared: tuple[str, Worker]) -> Iterator[Db]:
+    """A connection to the shared worker's database."""
+    with psycopg.connect(shared[0], autocommit=True) as db:
+        db.execute("truncate ran")
+        yield db
+
+
+def _leased_until(db: Db) -> datetime:
+    until: datetime = one(db, "select max(leased_until) from howdah.list_leases('celery')")
+    return until
+
+
+def _leased_beyond(db: Db, until: datetime) -> bool:
+    return _leased_until(db) > until
+
+
+def task(app: Celery, name: str, *args: object) -> Signature:
+    return app.signature(f"shop.{name}", args)
+
+
+def test_chains_groups_and_chords_give_their_results(app: Celery) -> None:
+    chained = chain(task(app, "add", 1, 2), task(app, "add", 3), task(app, "add", 4))
+    grouped = group([task(app, "add", n, n) for n in range(5)], app=app)
+    summed = chord([task(app, "add", n, n) for n in range(5)], app=app)(task(app, "total"))
+    results = chained.apply_async(), grouped.apply_async()
+    assert results[0].get(timeout=TIMEOUT) == 10
+    assert results[1].get(timeout=TIMEOUT) == [0, 2, 4, 6, 8]
+    assert summed.get(timeout=TIMEOUT) == 20
+
+
+def test_a_task_that_retries_waits_in_the_database_and_comes_again(app: Celery, shop: Db) -> None:
+    assert task(app, "stumble", "again").apply_async().get(timeout=TIMEOUT) == 2
+    assert ran(shop) == ["again"] * 3
+
+
+def test_inspect_sees_what_runs_and_revoke_ends_it_and_keeps_the_next_from_running(
+    app: Celery, shop: Db, tmp_path: Path
+) -> None:
+    running = [task(app, "linger", f"{n}", str(tmp_path / "gate")).apply_async() for n in range(2)]
+    wait_until(lambda: sorted(ran(shop)) == ["0", "1"])
+    waiting = task(app, "record", "never").apply_async()
+    seen = app.control.inspect(destination=["shared@here"], timeout=10)
+    assert {one["id"] for one in seen.active()["shared@here"]} == {result.id for result in running}
+    assert app.control.revoke(waiting.id, reply=True, destination=["shared@here"], timeout=10)
+    app.control.revoke(running[0].id, terminate=True, signal="SIGKILL", reply=True, destination=["shared@here"])
+    with pytest.raises(TaskRevokedError):
+        waiting.get(timeout=TIMEOUT)
+    (tmp_path / "gate").touch()
+    running[1].get(timeout=TIMEOUT)
+    assert "never" not in ran(shop)
+    wait_until(lambda: column(shop, "select messages from howdah.list_leases('celery')") == [])
+
+
+def test_every_worker_gets_a_broadcast_and_events_reach_who_listens(app: Celery) -> None:
+    seen: list[str] = []
+    with app.connection() as connection:
+        receiver = app.events.Receiver(connection, handlers={})
+        sent: list[AsyncResult] = []
+        receiver.on_consume_ready = lambda *_, **__: sent.append(task(app, "add", 1, 1).apply_async())
+
+        def heard(event: dict[str, str]) -> None:
+            seen.append(event["type"])
+            receiver.should_stop = event["type"] == "task-succeeded"
+
+        receiver.handlers["*"] = heard
+        receiver.capture(limit=None, timeout=TIMEOUT, wakeup=False)
+    (result,) = sent
+    assert app.control.ping(destination=["shared@here"], timeout=10) == [{"shared@here": {"ok": "pong"}}]
+    assert result.get(timeout=TIMEOUT) == 2
+    assert {"task-received", "task-started", "task-succeeded"} <= set(seen)
+
+
+def test_a_task_sent_in_plain_sql_runs(shared: tuple[str, Worker], shop: Db) -> None:
+    shop.execute(
+        "select howdah.send('celery', '[[\"from SQL\"], {}, {}]'::jsonb,"
+        ' headers => \'{"task": "shop.record", "id": "6c1f7a0e-0000-4000-8000-000000000001"}\')'
+    )
+    wait_until(lambda: ran(shop) == ["from SQL"])
+
+
+def test_a_failed_task_that_is_not_acknowledged_is_dead_with_its_error(app: Celery, shop: Db) -> None:
+    task(app, "fail", "dead").apply_async()
+    dead = "select message_type, dead_reason from howdah.browse('_SYSTEM.Exception.Destination.howdah')"
+    wait_until(lambda: shop.execute(dead).fetchall() != [])
+    assert [row[0] for row in shop.execute(dead).fetchall()] == ["shop.fail"]
+    assert ran(shop) == ["dead"]
+
+
+def test_a_task_that_kills_its_process_comes_again_until_the_queues_limit_and_is_then_dead(
+    app: Celery, shop: Db
+) -> None:
+    shop.execute("select howdah.alter_queue('celery', '{\"max_failed_deliveries\": 3}')")
+    shop.execute("select howdah.purge_queue('_SYSTEM.Exception.Destination.howdah')")
+    task(app, "die", "killer").apply_async()
+    dead = "select message_type from howdah.browse('_SYSTEM.Exception.Destination.howdah')"
+    wait_until(lambda: column(shop, dead) == ["shop.die"], TIMEOUT)
+    assert ran(shop) == ["killer"] * 3
+    assert task(app, "add", 2, 2).apply_async().get(timeout=TIMEOUT) == 4
+
+
+def test_what_a_killed_worker_ran_comes_to_another_and_nothing_runs_twice_while_workers_live(
+    dsn: str, db: Db, tmp_path: Path
+) -> None:
+    prepare(db)
+    gate = tmp_path / "gate"
+    options = {"SHOP_LEASE_SECONDS": "1"}
+    with application(dsn) as app, ExitStack() as stack:
+        first, second = (support_.start(dsn, tmp_path / f"{n}.log", "-P", pool, "-c", "1", **options)
+                         for n, pool in (("first", "prefork"), ("second", "solo")))  # fmt: skip
+        for one_of_both in (first, second):
+            stack.callback(one_of_both.kill)
+            one_of_both.ready()
+        results = [task(app, "linger_late", f"{n}", str(gate)).apply_async() for n in range(2)]
+        wait_until(lambda: sorted(ran(db)) == ["0", "1"])
+        began = one(db, "select max(leased_until) from howdah.list_leases('celery')")
+        # Three leases would have run out by then.
+        wait_until(lambda: one(db, "select min(leased_until) > %s + interval '3 s' from howdah.list_leases('celery')",
+                               [began]), TIMEOUT)  # fmt: skip
+        assert sorted(ran(db)) == ["0", "1"]
+        first.kill()
+        gate.touch()
+        for result in results:
+            result.get(timeout=TIMEOUT)
+        wait_until(lambda: column(db, "select messages from howdah.list_leases('celery')") == [])
+        assert len(ran(db)) == 3
+        assert column(db, "select error_class from howdah.incidents('celery')") == ["LeaseExpired"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pool", ["prefork", "threads"])
+def test_a_worker_that_loses_its_sessions_runs_nothing_twice(dsn: str, db: Db, tmp_path: Path, pool: str) -> None:
+    prepare(db)
+    gate = tmp_path / "gate"
+    with application(dsn) as app, worker(dsn, tmp_path / "only.log", "-P", pool, "-c", "1", SHOP_LEASE_SECONDS="1"):
+        result = task(app, "linger_late", "once", str(gate)).apply_async()
+        wait_until(lambda: ran(db) == ["once"])
+        for _ in range(2):
+            until = _leased_until(db)
+            db.execute(
+                "select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'howdah %'"
+                " and datname = current_database() and pid <> pg_backend_pid()"
+            )
+            wait_until(partial(_leased_beyond, db, until))
+        gate.touch()
+        result.get(timeout=TIMEOUT)
+        wait_until(lambda: one(db, "select consumed from howdah.queue_stats('celery')") == 1)
+    assert ran(db) == ["once"]
+    assert one(db, "select count(*) from howdah.incidents('celery')") == 0
+
+
+@pytest.mark.slow
+def test_a_worker_that_was_frozen_for_too_long_says_so_when_it_acknowledges(dsn: str, db: Db, tmp_path: Path) -> None:
+    prepare(db)
+    gate = tmp_path / "gate"
+    frozen_log, other_log = tmp_path / "frozen.log", tmp_path / "other.log"
+    with application(dsn) as app, worker(dsn, frozen_log, "-c", "1", SHOP_LEASE_SECONDS="1") as frozen:
+        task(app, "linger_late", "twice", str(gate)).apply_async()
+        wait_until(lambda: ran(db) == ["twice"])
+        frozen.signal(signal.SIGSTOP)
+        with worker(dsn, other_log, "-P", "solo", SHOP_LEASE_SECONDS="1"):
+            wait_until(lambda: ran(db) == ["twice", "twice"], TIMEOUT)
+            gate.touch()
+            wait_until(lambda: one(db, "select consumed from howdah.queue_stats('celery')") == 1)
+        frozen.signal(signal.SIGCONT)
+        wait_until(lambda: "acknowledged too late" in frozen.log, TIMEOUT)
+    assert column(db, "select error_class from howdah.incidents('celery')") == ["LeaseExpired"]
+
+
+@pytest.mark.slow
+def test_a_warm_shutdown_ends_what_runs_and_gives_back_what_was_prefetched(dsn: str, db: Db, tmp_path: Path) -> None:
+    prepare(db)
+    gate = tmp_path / "gate"
+    started = support_.start(dsn, tmp_path / "warm.log", "-c", "1", SHOP_PREFETCH="4")
+    with application(dsn) as app, ExitStack() as stack:
+        stack.callback(started.kill)
+        started.ready()
+        for number in range(4):
+            task(app, "linger", f"{number}", str(gate)).apply_async()
+        wait_until(
+            lambda: ran(db) == ["0"] and sum(column(db, "select messages from howdah.list_leases('celery')")) == 3
+        )
+        started.signal(signal.SIGTERM)
+        wait_until(lambda: "Warm shutdown" in started.log)
+        gate.touch()
+        assert started.process.wait(TIMEOUT) == 0
+    left = column(db, "select redelivered from howdah.browse('celery')")
+    assert (len(ran(db)) + len(left), set(left)) == (4, {False})
+    assert one(db, "select count(*) from howdah.list_leases('celery')") == 0
+
+
+@pytest.mark.slow
+def test_what_runs_while_the_server_is_away_is_acknowledged_when_it_is_back(
+    private_server: EmbeddedServer, tmp_path: Path
+) -> None:
+    info = private_server.status()
+    assert info is not None
+    gate, log = tmp_path / "gate", tmp_path / "kept.log"
+    with psycopg.connect(info.dsn, autocommit=True) as db:
+        prepare(db)
+        with application(info.dsn) as app, ExitStack() as stack:
+            kept = stack.enter_context(worker(info.dsn, log, "-c", "1", SHOP_PREFETCH="3"))
+            for number in range(2):
+                task(app, "linger_late", f"{number}", str(gate)).apply_async()
+            wait_until(lambda: ran(db) == ["0"])
+            wait_until(lambda: sum(column(db, "select messages from howdah.list_leases('celery')")) == 2)
+            private_server.stop("immediate")
+            wait_until(lambda: "rying to re" in kept.log, TIMEOUT)
+            assert private_server.start().dsn == info.dsn
+            wait_until(lambda: kept.log.count("Connected to") > 1, TIMEOUT)
+            gate.touch()
+            with psycopg.connect(info.dsn, autocommit=True) as again:
+                # The one that ran is done. The other was only prefetched, and comes back when its lease ends.
+                wait_until(lambda: one(again, "select consumed from howdah.queue_stats('celery')") >= 1, TIMEOUT)
+                assert ran(again).count("0") == 1
+                assert task(app, "add", 1, 1).apply_async(retry=True).get(timeout=TIMEOUT) == 2
