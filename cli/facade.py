@@ -28,10 +28,11 @@ def adopt(facade: Facade, yes: Yes = False, dsn: Dsn = None, as_json: Json = Fal
     """Put a facade in place of the real queue: take its messages and archives over, and drop it."""
     from .. import migrations
 
+    dsn = resolve_dsn(dsn)
     if _known(facade) != "pgmq":
         raise typer.BadParameter("only pgmq can be adopted", param_hint="FACADE")
     confirm(f"Take over all queues of {facade} in this database, and drop what is there now?", yes=yes)
-    moved = migrations.adopt_pgmq(resolve_dsn(dsn))
+    moved = migrations.adopt_pgmq(dsn)
     said = ", ".join(f"{name} ({count} messages)" for name, count in moved.items()) or "no queues"
     output.said(f"facade {facade} has adopted {said}", as_json=as_json, facade=facade, adopted=moved)
 
@@ -41,8 +42,9 @@ def remove(facade: Facade, yes: Yes = False, dsn: Dsn = None, as_json: Json = Fa
     """Remove a facade and its archives. The queues stay, with their messages."""
     from .. import migrations
 
+    dsn = resolve_dsn(dsn)
     confirm(f"Remove the facade {_known(facade)}, and all messages of its archives?", yes=yes)
-    migrations.remove_facade(resolve_dsn(dsn), facade)
+    migrations.remove_facade(dsn, facade)
     output.said(f"facade {facade} removed", as_json=as_json, facade=facade, installed=False)
 
 

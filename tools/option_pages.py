@@ -157,6 +157,8 @@ class Option:
             "size": 'a number, or a text such as `"10k"` or `"5m"`',
             "choice": ", ".join(f"`{choice}`" for choice in self.choices),
             "name": "a name" if self.owner.name == "service" else "the name of a queue",
+            "rate": "a [rate](../handler-limits.md#rates)",
+            "header": "the name of a header",
             "roles": "an array of names of roles",
             "text": "a text",
             "function": "the name of a function with its schema",

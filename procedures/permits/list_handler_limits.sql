@@ -2,8 +2,8 @@
 -- browse, and how far they are used.
 --
 -- Returns  one row per queue that has such limits, by name. in_hand: messages that transactions have received and not
---          yet committed, under max_concurrent; leased: messages under leases that count there. limited_for: for so long
---          a rate leaves no room, as howdah.wait says.
+--          yet committed, under max_concurrent; leased: messages under leases that count there. limited_for: for so
+--          long a rate leaves no room, as howdah.wait says.
 -- Raises   HD001 no such queue; HD010 not allowed.
 -- Role     howdah_admin howdah_consumer howdah_browser howdah_auditor
 --

@@ -23,6 +23,8 @@ RECORDED = HERE / "activemq-5.17.2.json"
 TABLES = """
 create table activemq_msgs (id bigint primary key, container varchar(250), msgid_prod varchar(250), msgid_seq bigint,
     expiration bigint, msg bytea, priority bigint, xid varchar(250));
+create index activemq_msgs_midx on activemq_msgs (msgid_prod, msgid_seq);
+create index activemq_msgs_cidx on activemq_msgs (container);
 create table activemq_acks (container varchar(250) not null, sub_dest varchar(250), client_id varchar(250) not null,
     sub_name varchar(250) not null, selector varchar(250), last_acked_id bigint, priority bigint default 5 not null,
     xid varchar(250), primary key (container, client_id, sub_name));

@@ -127,4 +127,5 @@ def test_limits_of_concurrency_hold_for_receives_leases_and_kills_at_once(db: Db
         stopping.set()
         for thread in threads:
             thread.join(30)
-    assert in_hand.most == {"a": 2, "b": 2, "c": 2, "all": 5}, f"seed {seed}"
+    most = in_hand.most
+    assert max(most["a"], most["b"], most["c"]) <= 2 < most["all"] <= 5, f"{most}, seed {seed}"

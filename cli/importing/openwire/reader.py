@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import struct
+from typing import Any
+
+#: By their letters; a store has dozens of numbers a message.
+_FORMS = {letter: struct.Struct(f">{letter}") for letter in "bBhHiqfd"}
 
 
 class OpenWireError(Exception):
@@ -30,13 +34,20 @@ class Reader:
 
     def number(self, kind: str) -> int:
         """Return a number; kind is its letter in struct: b, h, H, i or q."""
-        value: int = struct.unpack(f">{kind}", self.take(struct.calcsize(f">{kind}")))[0]
+        value: int = self._unpacked(kind)
         return value
 
     def real(self, kind: str) -> float:
         """Return a float (f) or double (d)."""
-        value: float = struct.unpack(f">{kind}", self.take(struct.calcsize(f">{kind}")))[0]
+        value: float = self._unpacked(kind)
         return value
+
+    def _unpacked(self, kind: str) -> Any:
+        form = _FORMS[kind]
+        if form.size > self.left:
+            raise OpenWireError(f"{form.size} bytes expected, {self.left} left")
+        self._at += form.size
+        return form.unpack_from(self._data, self._at - form.size)[0]
 
     def boolean(self) -> bool:
         """Return a byte as a boolean. Other values than 0 and 1 mean that something else stands here."""
