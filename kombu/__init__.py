@@ -1,7 +1,8 @@
 """Howdah as a broker of Celery, and of whatever else uses kombu: ``broker_transport = "howdah.kombu:Transport"``.
 
-``transport`` waits and delivers, ``channel`` has AMQP's verbs, ``places`` says where AMQP's queues lie in Howdah,
-``leases`` keeps what a worker has in hand, ``envelope`` translates messages and ``server`` runs the calls.
+``transport`` waits, ``receiving`` delivers, ``channel`` has AMQP's other verbs. ``places`` and ``catalogue`` say where
+AMQP's queues lie in Howdah. ``leases`` keeps what a worker has in hand, ``envelope`` translates messages, and
+``server`` runs the calls.
 """
 
 from __future__ import annotations

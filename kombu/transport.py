@@ -16,9 +16,10 @@ from ..engine.database.waking import Waking
 from ..engine.errors import CannotConnect, ConnectionLost, HowdahError, NoSuchQueue
 from ..text.dsn import shown
 from .catalogue import Catalogue
-from .channel import MOST, Channel
+from .channel import Channel
 from .exchanges import Replies
 from .leases import Leases
+from .receiving import MOST
 from .server import Server
 
 log = logging.getLogger("howdah.kombu")

@@ -77,7 +77,8 @@ class Worker:
 
     def kill(self) -> None:
         """Kill the worker with the processes of its pool."""
-        os.killpg(self.process.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
 
@@ -116,8 +117,7 @@ def worker(dsn: str, file: Path, *options: str, **settings: str) -> Iterator[Wor
         started.signal(signal.SIGTERM)
         started.process.wait(20)
     finally:
-        with suppress(ProcessLookupError):
-            started.kill()
+        started.kill()
 
 
 def leased(dsn: str, queue: str = "celery") -> int:

@@ -6,6 +6,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import celery_support as support_
@@ -53,6 +54,10 @@ def shop(shared: tuple[str, Worker]) -> Iterator[Db]:
 def _leased_until(db: Db) -> datetime:
     until: datetime = one(db, "select max(leased_until) from howdah.list_leases('celery')")
     return until
+
+
+def _leased_beyond(db: Db, until: datetime) -> bool:
+    return _leased_until(db) > until
 
 
 def task(app: Celery, name: str, *args: object) -> Signature:
@@ -167,6 +172,7 @@ def test_what_a_killed_worker_ran_comes_to_another_and_nothing_runs_twice_while_
         assert column(db, "select error_class from howdah.incidents('celery')") == ["LeaseExpired"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pool", ["prefork", "threads"])
 def test_a_worker_that_loses_its_sessions_runs_nothing_twice(dsn: str, db: Db, tmp_path: Path, pool: str) -> None:
     prepare(db)
@@ -175,16 +181,12 @@ def test_a_worker_that_loses_its_sessions_runs_nothing_twice(dsn: str, db: Db, t
         result = task(app, "linger_late", "once", str(gate)).apply_async()
         wait_until(lambda: ran(db) == ["once"])
         for _ in range(2):
-            before = _leased_until(db)
+            until = _leased_until(db)
             db.execute(
                 "select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'howdah %'"
                 " and datname = current_database() and pid <> pg_backend_pid()"
             )
-
-            def renewed(before: object = before) -> bool:
-                return bool(one(db, "select max(leased_until) > %s from howdah.list_leases('celery')", (before,)))
-
-            wait_until(renewed)
+            wait_until(partial(_leased_beyond, db, until))
         gate.touch()
         result.get(timeout=TIMEOUT)
         wait_until(lambda: one(db, "select consumed from howdah.queue_stats('celery')") == 1)
@@ -192,6 +194,7 @@ def test_a_worker_that_loses_its_sessions_runs_nothing_twice(dsn: str, db: Db, t
     assert one(db, "select count(*) from howdah.incidents('celery')") == 0
 
 
+@pytest.mark.slow
 def test_a_worker_that_was_frozen_for_too_long_says_so_when_it_acknowledges(dsn: str, db: Db, tmp_path: Path) -> None:
     prepare(db)
     gate = tmp_path / "gate"
@@ -209,17 +212,13 @@ def test_a_worker_that_was_frozen_for_too_long_says_so_when_it_acknowledges(dsn:
     assert column(db, "select error_class from howdah.incidents('celery')") == ["LeaseExpired"]
 
 
-def _kill(started: Worker) -> None:
-    if started.process.poll() is None:
-        started.kill()
-
-
+@pytest.mark.slow
 def test_a_warm_shutdown_ends_what_runs_and_gives_back_what_was_prefetched(dsn: str, db: Db, tmp_path: Path) -> None:
     prepare(db)
     gate = tmp_path / "gate"
     started = support_.start(dsn, tmp_path / "warm.log", "-c", "1", SHOP_PREFETCH="4")
     with application(dsn) as app, ExitStack() as stack:
-        stack.callback(_kill, started)
+        stack.callback(started.kill)
         started.ready()
         for number in range(4):
             task(app, "linger", f"{number}", str(gate)).apply_async()
@@ -235,6 +234,7 @@ def test_a_warm_shutdown_ends_what_runs_and_gives_back_what_was_prefetched(dsn: 
     assert one(db, "select count(*) from howdah.list_leases('celery')") == 0
 
 
+@pytest.mark.slow
 def test_what_runs_while_the_server_is_away_is_acknowledged_when_it_is_back(
     private_server: EmbeddedServer, tmp_path: Path
 ) -> None:

@@ -278,6 +278,7 @@ def test_a_task_is_sent_in_the_callers_own_transaction(
     assert len(bodies(db, "celery")) == 2
 
 
+@pytest.mark.slow
 def test_a_task_is_sent_in_an_atomic_block_of_django(dsn: str, db: Db) -> None:
     db.execute("create table orders (item text)")
     program = Path(__file__).with_name("django_shop.py")

@@ -1,0 +1,208 @@
+"""The receiving half of a channel: prefetching, delivering, acknowledging."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from queue import Empty
+from typing import Any
+
+from kombu.transport import virtual
+
+from ..engine.calls import receive
+from ..engine.calls.leases import lease
+from ..engine.errors import HowdahError, NoSuchQueue, QueuePaused
+from .envelope import KOMBU, incoming
+from .leases import Held, log
+from .owner import Owner
+from .places import matches
+
+MOST = 100
+"""Messages of one call."""
+MOST_UNLIMITED = 10
+"""The same for a consumer that sets no limit to what it prefetches."""
+
+
+class Delivered(virtual.Message):  # type: ignore[misc]
+    """A message and the lease under which it is held; None: it is consumed already."""
+
+    held: Held | None = None
+
+
+class QoS(virtual.QoS):  # type: ignore[misc]
+    """What is delivered and not acknowledged."""
+
+    def ack(self, delivery_tag: str) -> None:
+        """Consume a message."""
+        held = self._held(delivery_tag)
+        super().ack(delivery_tag)
+        if held is not None:
+            self.channel.leases.ack(held)
+
+    def reject(self, delivery_tag: str, requeue: bool = False) -> None:
+        """Give a message back as failed."""
+        held = self._held(delivery_tag)
+        super().ack(delivery_tag)
+        if held is not None:
+            self.channel.leases.reject(held, requeue=requeue)
+
+    def restore_unacked(self) -> list[Any]:
+        """Give back what nobody has handled. What runs stays in hand: its lease outlives the connection."""
+        self._flush()
+        running = _running()
+        idle = {tag: message for tag, message in self._delivered.items() if tag not in running}
+        for tag in idle:
+            del self._delivered[tag]
+        try:
+            self.channel.leases.release([message.held for message in idle.values() if message.held is not None])
+        except (HowdahError, OSError) as error:
+            log.warning("%s messages come back when their leases end: %s", len(idle), error)
+        return []
+
+    def _held(self, delivery_tag: str) -> Held | None:
+        message = None if delivery_tag in self._dirty else self._delivered.get(delivery_tag)
+        return None if message is None else message.held
+
+
+def _running() -> set[str]:
+    """The messages whose tasks a worker of Celery runs, and will acknowledge whatever becomes of the connection."""
+    state = sys.modules.get("celery.worker.state")
+    if state is None or any(
+        told is not None and told is not False for told in (state.should_stop, state.should_terminate)
+    ):
+        return set()
+    return {request.message.delivery_tag for request in tuple(state.active_requests)}
+
+
+class Receiving(virtual.Channel):  # type: ignore[misc]
+    """A channel as its consumers see it."""
+
+    Message = Delivered
+    QoS = QoS
+
+    def __init__(self, connection: Owner, **options: Any) -> None:
+        """connection: kombu calls the transport so."""
+        super().__init__(connection, **options)
+        self.transport = connection
+        self.leases = connection.leases
+        self._without_ack: set[str] = set()
+        self._fetched: deque[tuple[str, Delivered]] = deque()
+
+    def basic_consume(self, queue: str, no_ack: bool, callback: Any, consumer_tag: str, **options: Any) -> None:
+        """Receive from a queue from now on."""
+        if no_ack:
+            self._without_ack.add(queue)
+        self.transport.places.make(self.transport.places.target(queue))
+        super().basic_consume(queue, no_ack, callback, consumer_tag, **options)
+
+        def deliver(message: Delivered) -> Any:
+            if message.held is not None:
+                self.qos.append(message, message.delivery_tag)
+            return callback(message)
+
+        self.connection._callbacks[queue] = deliver
+        self.transport.hurry()
+
+    def basic_cancel(self, consumer_tag: str) -> None:
+        """Receive from a queue no longer."""
+        queue = self._tag_to_queue.get(consumer_tag)
+        super().basic_cancel(consumer_tag)
+        if queue is not None and queue not in self._active_queues:
+            self._without_ack.discard(queue)
+            self.give_back(queue)
+
+    def basic_get(self, queue: str, no_ack: bool = False, **options: Any) -> Delivered | None:
+        """Receive one message, if there is one."""
+        try:
+            message = self._take(queue, 1, no_ack=no_ack)[0]
+        except IndexError:
+            return None
+        if message.held is not None:
+            self.qos.append(message, message.delivery_tag)
+        return message
+
+    def _get(self, queue: str, timeout: float | None = None) -> Any:
+        raise Empty  # kombu asks its own way nowhere: see fetch
+
+    @property
+    def room(self) -> int:
+        """How many messages the consumer takes at present."""
+        most: int = self.qos.prefetch_count
+        if not most:
+            return MOST_UNLIMITED
+        held: int = len(self.qos._delivered) - len(self.qos._dirty)
+        return max(0, most - held - len(self._fetched))
+
+    @property
+    def wanted(self) -> list[str]:
+        """The queues to look at."""
+        return list(self._active_queues) if self._consumers and self.room else []
+
+    @property
+    def full(self) -> bool:
+        """Whether the consumer takes no more until it has acknowledged some."""
+        return bool(self._consumers) and not self.room
+
+    def fetch(self, most: int, *, passing: bool = True) -> int:
+        """Receive what there is, up to ``most`` messages of a queue without acknowledgements; how many."""
+        count = 0
+        for queue in self.wanted:
+            self._active_queues.append(self._active_queues.pop(self._active_queues.index(queue)))
+            no_ack = queue in self._without_ack
+            if no_ack and not passing:
+                continue
+            room = most if no_ack else min(self.room, MOST)
+            if room > 0:
+                messages = self._take(queue, room, no_ack=no_ack)
+                self._fetched.extend((queue, message) for message in messages)
+                count += len(messages)
+            if count and most == 1:
+                break  # the next comes in another call, and might be lost until then
+        return count
+
+    def deliver(self) -> bool:
+        """Hand over one message that was fetched, if there is one."""
+        try:
+            queue, message = self._fetched.popleft()
+        except IndexError:
+            return False
+        self.connection._callbacks[queue](message)
+        return True
+
+    def _take(self, queue: str, most: int, *, no_ack: bool) -> list[Delivered]:
+        places = self.transport.places
+        place = places.target(queue)
+        name = places.make(place)
+        try:
+            if no_ack:
+                taken, number = self.transport.server.run(receive(name, most)), None
+            else:
+                leased = self.transport.server.run(lease(name, most, self.transport.lease_seconds))
+                taken, number = (leased.messages, leased.number) if leased else ([], None)
+        except NoSuchQueue:
+            places.make(place, anew=True)
+            return []
+        except QueuePaused as error:
+            log.debug("%s: %s", name, error)
+            return []
+        if number is not None:
+            self.leases.add(name, number, [message.message_id for message in taken])
+        messages = []
+        for one in taken:
+            payload = incoming(one, f"{number or 0}.{one.message_id}")
+            message = Delivered(payload, channel=self)
+            if number is not None:
+                message.held = Held(name, number, one.message_id)
+            self.transport.replies.learn(payload[KOMBU].get("replies"))
+            if matches(place.patterns, message.delivery_info["routing_key"]):
+                messages.append(message)
+            elif message.held is not None:
+                self.leases.ack(message.held)
+        return messages
+
+    def give_back(self, queue: str | None = None) -> None:
+        """Give back what was fetched and not delivered, from one queue or all."""
+        back = [message.held for name, message in self._fetched if queue in (None, name) and message.held is not None]
+        self._fetched = deque((name, message) for name, message in self._fetched if queue not in (None, name))
+        if back:
+            self.leases.release(back)
