@@ -39,7 +39,7 @@ PAGES = (
         "server",
         "Server and installation",
         "cli/server.py",
-        ("server", "migrate", "check", "health", "top", "metrics", "console"),
+        ("server", "migrate", "facade", "check", "health", "top", "metrics", "console"),
     ),
     Page(
         "engine",
