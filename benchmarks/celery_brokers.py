@@ -1,6 +1,7 @@
 """Celery on Howdah and on Redis, in turn: tasks a second of one worker, and how long a task waits when none does.
 
-``python -m howdah.benchmarks.celery_brokers URL…`` with URLs such as howdah://user@host/database and redis://host. The
+``python -m howdah.benchmarks.celery_brokers URL…`` with URLs such as howdah://user@host/database,
+pgmq://user@host/database and redis://host. The
 tasks are sent before the worker starts. It needs the extra ``celery``, and redis-py for Redis. Run it alone: a busy
 machine shows in the waits first.
 """
@@ -41,6 +42,8 @@ def application(url: str) -> Celery:
     app.conf.update(task_ignore_result=True, worker_prefetch_multiplier=100, broker_connection_retry_on_startup=True)
     if url.startswith("howdah:"):
         app.conf.broker_transport = "howdah.kombu:Transport"
+    elif url.startswith("pgmq:"):
+        app.conf.broker_transport_options = {"init_extension": False}
     return app
 
 
