@@ -24,7 +24,7 @@ begin
         coalesce(new.vt, n.moment), new.last_read_at, v_destination.id, coalesce(new.read_ct, 0), 0,
         v_destination.default_priority, 4, false, true,
         case when new.message is null then 'application/x-sql-null' else 'application/json' end,
-        convert_to(coalesce(new.message::text, ''), 'UTF8'), new.headers
+        convert_to(coalesce(new.message::text, ''), 'UTF8'), pgmq._stored_headers(new.headers)
     from unnest(pgmq._message_ids(v_destination.id, array[new.msg_id])) i(id)
         cross join (select howdah.now() as moment) n;
     return new;

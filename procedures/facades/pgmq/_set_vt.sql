@@ -34,7 +34,7 @@ begin
         returning i.*
     )
     select pgmq._number(v_queue.id, h.message_id), coalesce(h.reads, 0), h.sent_at, h.last_read_at, h.due_at,
-        pgmq._json(h.content_type, coalesce(h.body, howdah._body(h.message_id))), h.headers
+        pgmq._json(h.content_type, coalesce(h.body, howdah._body(h.message_id))), pgmq._shown_headers(h.headers)
     from hidden h order by h.seq;
     get diagnostics v_taken = row_count;
     if v_taken < cardinality(v_ids) then
@@ -50,7 +50,7 @@ begin
             returning i.*
         )
         select pgmq._number(v_queue.id, h.message_id), 0, h.sent_at, null::timestamptz, h.due_at,
-            pgmq._json(h.content_type, coalesce(h.body, howdah._body(h.message_id))), h.headers
+            pgmq._json(h.content_type, coalesce(h.body, howdah._body(h.message_id))), pgmq._shown_headers(h.headers)
         from hidden h order by h.seq;
     end if;
 end
