@@ -10,6 +10,7 @@ language plpgsql volatile
 as $$
 declare
     v_queue record;
+    v_vt timestamptz := pgmq._readable(p_vt);
     v_ids bigint[];
     v_taken integer;
 begin
@@ -28,7 +29,7 @@ begin
         returning p as stored
     ), hidden as (
         insert into howdah.parked as i
-        select (howdah._as_ready(a.stored)).*, p_vt, (a.stored).parked_reason, (a.stored).boot, null,
+        select (howdah._as_ready(a.stored)).*, v_vt, (a.stored).parked_reason, (a.stored).boot, null,
             (a.stored).group_id, (a.stored).reads, (a.stored).last_read_at
         from again a
         returning i.*
@@ -46,7 +47,7 @@ begin
               and m.seq = any (array(select i.id / 1000000 from unnest(v_ids) i(id))) and m.message_id = any (v_ids)
             returning m.*
         ), hidden as (
-            insert into howdah.parked as i select r.*, p_vt, 'delay' from ready r
+            insert into howdah.parked as i select r.*, v_vt, 'delay' from ready r
             returning i.*
         )
         select pgmq._number(v_queue.id, h.message_id), 0, h.sent_at, null::timestamptz, h.due_at,
