@@ -203,6 +203,19 @@ def test_who_has_no_right_sends_reads_and_sees_nothing(db: Db, queue: str, conne
     assert error.value.sqlstate == "HD010"
 
 
+def test_a_grant_of_a_view_is_not_enough(db: Db, queue: str, connect: Connect) -> None:
+    db.execute("drop role if exists stranger; create role stranger; grant usage on schema pgmq to stranger")
+    db.execute("grant select, delete on pgmq.q_tasks, pgmq.a_tasks to stranger")
+    try:
+        stranger = connect("stranger")
+        for view in ("q_tasks", "a_tasks"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                stranger.execute(f"select * from pgmq.{view}".encode())
+        stranger.close()
+    finally:
+        db.execute("drop owned by stranger; drop role stranger")
+
+
 def test_a_send_notifies_once_in_the_interval(db: Db, queue: str, clock: Clock, connect: Connect) -> None:
     db.execute("select pgmq.enable_notify_insert('tasks', 1000)")
     listener = connect()
@@ -222,6 +235,21 @@ def test_the_facade_is_installed_twice_and_brought_up_to_date(db: Db, queue: str
     db.execute("update howdah.engine set procedures_checksum = ''")
     migrate(dsn)
     assert one(db, "select pgmq.purge_queue('tasks')") == 1
+
+
+def test_an_upgrade_replaces_functions_whose_result_or_argument_names_were_others(
+    db: Db, queue: str, dsn: str
+) -> None:
+    sent(db)
+    db.execute(
+        "set role howdah_owner; drop function pgmq.purge_queue(text), pgmq.send(text, jsonb);"
+        " create function pgmq.purge_queue(queue_name text) returns text language sql as $$ select 'old' $$;"
+        " create function pgmq.send(queue text, message jsonb) returns integer language sql as $$ select 1 $$; reset role"
+    )
+    add_facade(dsn, "pgmq")
+    assert sent(db) == [2]
+    assert one(db, "select pgmq.send(queue_name => 'tasks', msg => '{}')") == 3
+    assert one(db, "select pgmq.purge_queue('tasks')") == 3
 
 
 def test_what_is_removed_leaves_the_queues(db: Db, queue: str, dsn: str) -> None:
