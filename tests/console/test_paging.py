@@ -206,7 +206,7 @@ def test_a_list_that_has_no_pages_says_that_there_is_more(
     assert "These are the first 1; there are more. Narrow the list above." in client.get("/causes").text
     monkeypatch.setattr(queues, "MOST", 2)
     assert "there are more" not in client.get("/causes").text
-    monkeypatch.setattr(listings, "MOST", 6)
+    monkeypatch.setattr(listings, "MOST", 20)
     assert "there are more" not in client.get("/storage").text
 
 

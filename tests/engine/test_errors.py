@@ -57,6 +57,18 @@ def lone_consumer(connection: Connection) -> None:
     connection.session(transacted=False).open_consumer("alone")
 
 
+def transformed(connection: Connection) -> None:
+    with connection.pool.connection() as db:
+        db.execute("create schema app; grant usage on schema app to howdah_nobody")
+        db.execute(
+            "create function app.same(m howdah.message) returns howdah.message language sql security definer"
+            " set search_path = app, pg_temp as 'select m'; alter function app.same owner to howdah_producer"
+        )
+    connection.admin.register_transformation("same", "app.same")
+    connection.admin.create_topic("prices")
+    connection.admin.bridge("prices", "orders", transformation="same")
+
+
 def subscribed(connection: Connection) -> None:
     connection.admin.create_topic("prices")
     connection.admin.subscribe("prices", "a")
@@ -174,6 +186,7 @@ RAISED: dict[str, tuple[Act, Act]] = {
     ),
     "HD047": (lambda c: None, lambda c: c.lookup("nowhere")),
     "HD048": (lambda c: c.objects.create("fixed", read_only=True), lambda c: c.objects.alter("fixed", priority=7)),
+    "HD049": (transformed, lambda c: c.admin.drop_transformation("same")),
     "HD036": (behind, lambda c: c.call(check_journal_offset(offset(c) | {"dropped": 0, "snapshot": "3:3:"}))),
     "HD037": (lambda c: None, lambda c: c.call(check_journal_offset(offset(c) | {"system": "1"}))),
 }
