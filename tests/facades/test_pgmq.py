@@ -237,14 +237,13 @@ def test_the_facade_is_installed_twice_and_brought_up_to_date(db: Db, queue: str
     assert one(db, "select pgmq.purge_queue('tasks')") == 1
 
 
-def test_an_upgrade_replaces_functions_whose_result_or_argument_names_were_others(
-    db: Db, queue: str, dsn: str
-) -> None:
+def test_an_upgrade_replaces_functions_whose_result_or_argument_names_were_others(db: Db, queue: str, dsn: str) -> None:
     sent(db)
     db.execute(
         "set role howdah_owner; drop function pgmq.purge_queue(text), pgmq.send(text, jsonb);"
         " create function pgmq.purge_queue(queue_name text) returns text language sql as $$ select 'old' $$;"
-        " create function pgmq.send(queue text, message jsonb) returns integer language sql as $$ select 1 $$; reset role"
+        " create function pgmq.send(queue text, message jsonb) returns integer language sql as $$ select 1 $$;"
+        " reset role"
     )
     add_facade(dsn, "pgmq")
     assert sent(db) == [2]

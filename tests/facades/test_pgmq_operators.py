@@ -89,3 +89,18 @@ def test_metrics_count_hidden_messages_as_leased(db: Db, ids: list[int], clock: 
         == 1
     )
     assert one(db, "select state from howdah.show_message('tasks', %s)", (hidden(ids),)) == "leased"
+
+
+def test_a_full_queue_does_not_make_room_by_what_is_hidden(db: Db, ids: list[int], clock: Clock) -> None:
+    db.execute("""select howdah.alter_queue('tasks', '{"message_limit": 2, "limit_behaviour": "remove_oldest"}')""")
+    db.execute("select pgmq.send('tasks', '3')")
+    assert sorted(column(db, "select msg_id from pgmq.q_tasks")) == [1, 3]
+
+
+def test_an_expired_message_is_swept_when_its_reader_is_done(db: Db, ids: list[int], clock: Clock) -> None:
+    db.execute("select howdah.send('tasks', '3'::jsonb, time_to_live => '40 s')")
+    assert column(db, "select msg_id from pgmq.read('tasks', 60, 2)") == [2, 3]
+    clock.advance(50)
+    db.execute("select howdah.maintain_expired()")
+    assert one(db, "select count(*) from howdah.parked where expires_at is not null") == 1
+    assert one(db, "select pgmq.delete('tasks', 3)") is True
