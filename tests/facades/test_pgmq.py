@@ -170,13 +170,13 @@ def test_a_body_that_is_no_json_stops_nobody(db: Db, queue: str) -> None:
 
 
 def test_headers_of_any_json_come_back_and_are_an_object_for_everybody_else(db: Db, queue: str) -> None:
-    for headers in ("[1]", "7", "null", '"text"', '{"a": 1}'):
+    for headers in ("[1]", "7", "null", '"text"', '{"a": 1}', '{"pgmq_headers": 1}'):
         db.execute("select pgmq.send('tasks', '{}', %s::jsonb)", (headers,))
     kinds = "select distinct jsonb_typeof(headers) from howdah.browse('tasks', 10)"
     assert db.execute(kinds.encode()).fetchall() == [("object",)]
-    assert db.execute("select count(*) from howdah.audit_messages").fetchall() == [(5,)]
-    found = db.execute("select headers from pgmq.read('tasks', 30, 5)").fetchall()
-    assert found == [([1],), (7,), (None,), ("text",), ({"a": 1},)]
+    assert db.execute("select count(*) from howdah.audit_messages").fetchall() == [(6,)]
+    found = db.execute("select headers from pgmq.read('tasks', 30, 6)").fetchall()
+    assert found == [([1],), (7,), (None,), ("text",), ({"a": 1},), ({"pgmq_headers": 1},)]
 
 
 def test_who_has_no_right_sends_reads_and_sees_nothing(db: Db, queue: str, connect: Connect) -> None:

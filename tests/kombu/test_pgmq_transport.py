@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from celery import Celery
 from celery_support import prepare, ran, url, worker
-from kombu import Connection
+from kombu import Connection, Exchange, Message, Queue
 from support import Db, one, wait_until
 
 from howdah.migrations import add_facade
@@ -54,3 +57,28 @@ def test_its_reply_queues_have_names_that_pgmq_refuses(dsn: str, app: Celery) ->
 def test_without_the_option_it_wants_the_extension(dsn: str, app: Celery) -> None:
     with pytest.raises(Exception, match="pgmq"):
         Connection(url(dsn, "pgmq")).connect()
+
+
+@pytest.mark.parametrize("more", [{"use_notify": True}, {"fifo_mode": "grouped"}, {"fifo_mode": "round_robin"}])
+def test_fanout_topics_and_its_other_ways_to_read(dsn: str, app: Celery, more: dict[str, Any]) -> None:
+    heard: list[tuple[str, str]] = []
+
+    def hear(queue: str) -> Callable[[str, Message], None]:
+        def on_message(body: str, message: Message) -> None:
+            heard.append((queue, body))
+            message.ack()
+
+        return on_message
+
+    news, logs = Exchange("news", "fanout"), Exchange("logs", "topic")
+    queues = (Queue("one", news), Queue("two", news), Queue("errors", logs, routing_key="*.error"))
+    with Connection(url(dsn, "pgmq"), transport_options=OPTIONS | more) as connection, ExitStack() as consuming:
+        for queue in queues:
+            consuming.enter_context(connection.Consumer(queue, callbacks=[hear(queue.name)]))
+        producer = connection.Producer()
+        producer.publish("morning", exchange=news)
+        producer.publish("bad", exchange=logs, routing_key="web.error")
+        producer.publish("good", exchange=logs, routing_key="web.info")
+        while len(heard) < 3:
+            connection.drain_events(timeout=10)
+    assert sorted(heard) == [("errors", "bad"), ("one", "morning"), ("two", "morning")]
