@@ -65,6 +65,11 @@ class Leases:
         if self._at_once():
             self.flush()
 
+    @property
+    def pending(self) -> bool:
+        """Whether acknowledgements wait for ``flush``."""
+        return bool(self._acked)
+
     def flush(self) -> int:
         """Make the acknowledgements that have come together; how many there were."""
         with self._flushing:

@@ -134,24 +134,41 @@ class Receiving(virtual.Channel):  # type: ignore[misc]
         return max(0, most - held - len(self._fetched))
 
     @property
+    def thirsty(self) -> bool:
+        """Whether it is time to receive more.
+
+        While half of what a worker of Celery may prefetch waits for its pool, it is not: each acknowledgement would
+        bring one message, in a call of its own.
+        """
+        waiting = len(self.qos._delivered) - len(self.qos._dirty) + len(self._fetched)
+        state = sys.modules.get("celery.worker.state")
+        most: int = self.qos.prefetch_count
+        if state is None or not most:
+            return self.room > 0
+        return self.room > 0 and (waiting - len(state.active_requests)) * 2 <= most
+
+    @property
     def wanted(self) -> list[str]:
         """The queues to look at."""
         return list(self._active_queues) if self._consumers and self.room else []
 
     @property
     def full(self) -> bool:
-        """Whether the consumer takes no more until it has acknowledged some."""
-        return bool(self._consumers) and not self.room
+        """Whether the consumer takes no more until some are acknowledged or begun."""
+        return bool(self._consumers) and not self.thirsty
 
-    def fetch(self, most: int, *, passing: bool = True) -> int:
-        """Receive what there is, up to ``most`` messages of a queue without acknowledgements; how many."""
-        count = 0
+    def fetch(self, most: int, *, passing: bool | None = None) -> int:
+        """Receive what there is, up to ``most`` messages of a queue without acknowledgements; how many.
+
+        passing: from those queues only, or from the others only; None: from all.
+        """
+        count, thirsty = 0, self.thirsty
         for queue in self.wanted:
             self._active_queues.append(self._active_queues.pop(self._active_queues.index(queue)))
             no_ack = queue in self._without_ack
-            if no_ack and not passing:
+            if passing is not None and no_ack != passing:
                 continue
-            room = most if no_ack else min(self.room, MOST)
+            room = most if no_ack else min(self.room, MOST) if thirsty else 0
             if room > 0:
                 messages = self._take(queue, room, no_ack=no_ack)
                 self._fetched.extend((queue, message) for message in messages)

@@ -27,6 +27,10 @@ log = logging.getLogger("howdah.kombu")
 LEASE_SECONDS = 60.0
 """How long after a worker's death its messages come back."""
 SOON = 0.001
+CALM = 0.005
+"""Seconds until the next look after one that found all there was: the pool gets its tasks first."""
+TOGETHER = 0.004
+"""Seconds for which acknowledgements in an event loop wait for others: each call costs a commit."""
 PASSING_EVERY = 0.1
 
 _replies: dict[str, Replies] = {}
@@ -60,11 +64,13 @@ class Transport(virtual.Transport):  # type: ignore[misc]
         self.leases = Leases(self.server, self.lease_seconds, at_once=lambda: self._loop is None)
         self._loop: Any = None
         self._timer: Any = None
+        self._flush_timer: Any = None
         self._bell: tuple[socket.socket, socket.socket] | None = None
         self._waking: Waking | None = None
         self._asks = Asks()
         self._full = False
         self._passing_at = 0.0
+        self._passing_later = False
         self._idle: Idle | None = None
 
     # connections
@@ -139,9 +145,10 @@ class Transport(virtual.Transport):  # type: ignore[misc]
         if self._bell is not None:
             with suppress(Exception):  # a loop that was reset knows it no more
                 self._loop.remove_reader(self._bell[0])
-        if self._timer is not None:
-            self._timer.cancel()
-        self._loop = self._timer = None
+        for timer in (self._timer, self._flush_timer):
+            if timer is not None:
+                timer.cancel()
+        self._loop = self._timer = self._flush_timer = None
 
     def hurry(self) -> None:
         """Look at once: there is a new consumer, or room for more."""
@@ -149,7 +156,12 @@ class Transport(virtual.Transport):  # type: ignore[misc]
             self._ring()
 
     def _tick(self) -> None:
-        if self.leases.flush() and self._full:
+        if self._loop is not None and self._flush_timer is None and self.leases.pending:
+            self._flush_timer = self._loop.call_later(TOGETHER, self._flush)
+
+    def _flush(self) -> None:
+        self._flush_timer = None
+        if self.leases.flush() and self._full and not any(channel.full for channel in self.channels):
             self._ring()
 
     def _rung(self) -> None:
@@ -166,25 +178,35 @@ class Transport(virtual.Transport):  # type: ignore[misc]
         if self._loop is None or self._idle is None:
             return
         self._ask(self._idle)
-        if self._receive():
+        found = self._receive()
+        if found or self._passing_later:
             self._idle.found()
-            pause: float | None = SOON
+            pause: float | None = SOON if found >= MOST else CALM
         else:
             pause = self._idle.pause()
         if self._loop is not None:  # a message may have been the command to stop
             self._timer = self._loop.call_later(pause, self._look)
 
     def _receive(self) -> int:
-        """Fetch and deliver. Commands and events are looked for less often than tasks, unless somebody rang."""
-        passing = time.monotonic() - self._passing_at >= PASSING_EVERY
-        if passing:
-            self._passing_at = time.monotonic()
+        """Fetch and deliver. Commands and events are looked for less often than tasks, unless somebody rang.
+
+        Where there are tasks, commands wait for the next look, so that the pool gets its tasks first.
+        """
+        count = self._fetch_and_deliver(passing=False)
+        if time.monotonic() - self._passing_at >= PASSING_EVERY:
+            self._passing_later = bool(count) and not self._passing_later
+            if not self._passing_later:
+                self._passing_at = time.monotonic()
+                count += self._fetch_and_deliver(passing=True)
+        self._full = any(channel.full for channel in self.channels)
+        return count
+
+    def _fetch_and_deliver(self, *, passing: bool) -> int:
         count = 0
         for channel in list(self.channels):
             count += channel.fetch(MOST, passing=passing)
             while channel.deliver():
                 pass
-        self._full = any(channel.full for channel in self.channels)
         return count
 
     # both
