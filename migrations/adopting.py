@@ -134,7 +134,7 @@ def _take_over(database: DriverDatabase, name: str) -> int:
         "relation": sql.Literal(f'{ASIDE}."{table}"'),
         # columns that older versions of pgmq do not have
         "last_read_at": sql.SQL("m.last_read_at" if "last_read_at" in columns else "null::timestamptz"),
-        "headers": sql.SQL("m.headers" if "headers" in columns else "null::jsonb"),
+        "headers": sql.SQL("pgmq._stored_headers(m.headers)" if "headers" in columns else "null::jsonb"),
     }
     (counted,) = database.run(sql.SQL(_ADOPT).format(**parts).as_string())
     database.run(sql.SQL(_POSITIONS).format(**parts).as_string())

@@ -12,6 +12,8 @@ from .roles import Roles
 MARK = "Facade of Howdah: "
 """How the comment of a facade's schema begins. A schema without it is somebody else's."""
 
+_FUNCTION = re.compile(r"^create or replace function \w+\.(\w+)", re.MULTILINE)
+
 _TABLES: dict[str, dict[str, dict[str, tuple[str, ...]]]] = {
     "pgmq": {
         "meta": {"select": ("admin", "producer", "consumer", "browser", "auditor")},
@@ -39,7 +41,10 @@ def facade_owner(database: Database, facade: str) -> str | None:
 def install_facade(database: Database, roles: Roles, facade: str) -> None:
     """Install a facade or bring it up to date, in the caller's transaction, as the owner of its schema."""
     texts = facade_files(facade)
+    (count,) = database.run(f"select count(*) from pg_proc where pronamespace = to_regnamespace({literal(facade)})")
     for text in texts:
+        if count[0]:
+            _make_room(database, facade, text)
         database.run(text)
     stale = database.run(
         f"select p.oid::regprocedure::text from pg_proc p where p.pronamespace = to_regnamespace({literal(facade)})"
@@ -48,6 +53,22 @@ def install_facade(database: Database, roles: Roles, facade: str) -> None:
     for (signature,) in stale:
         database.run(f"drop function {signature}")
     database.run(";\n".join(_grants(database, roles, facade, texts)))
+
+
+def _make_room(database: Database, facade: str, text: str) -> None:
+    """Drop the functions of a file that PostgreSQL could not replace: their result or argument names are others now.
+
+    It finds out in a subtransaction that always fails. The stamps of functions must be of the outer one. What has views
+    on it, PostgreSQL refuses to drop, and so does this.
+    """
+    names = ", ".join(literal(name) for name in set(_FUNCTION.findall(text)))
+    if names:
+        database.run(
+            f"do $room$ begin execute {literal(text)}; raise sqlstate 'HD000';"
+            " exception when sqlstate 'HD000' then null; when invalid_function_definition then"
+            "  execute (select string_agg(format('drop function %s', p.oid::regprocedure), '; ') from pg_proc p"
+            f"   where p.pronamespace = {literal(facade)}::regnamespace and p.proname in ({names})); end $room$"
+        )
 
 
 def _grants(database: Database, roles: Roles, facade: str, texts: tuple[str, ...]) -> list[str]:

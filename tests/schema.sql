@@ -5916,7 +5916,7 @@ begin
                 select c.ctid from howdah.sent_by b join howdah.parked c
                     on c.destination_id = b.destination_id and c.message_id = b.message_id
                 where b.destination_id = p_destination.id and b.sender = any (p_senders)
-                  and (c.lease_id is null or c.due_at <= howdah.now())
+                  and (c.parked_reason <> 'lease' or c.due_at <= howdah.now())
                 for update of c skip locked))
             returning p.message_id
         )
@@ -6200,7 +6200,7 @@ begin
         ), parked as (
             delete from howdah.parked p where p.ctid = any (array(
                 select c.ctid from howdah.parked c where c.destination_id = p_destination.id
-                    and (p_reason <> 'purged' or c.lease_id is null or c.due_at <= howdah.now())
+                    and (p_reason <> 'purged' or c.parked_reason <> 'lease' or c.due_at <= howdah.now())
                   for update skip locked))
             returning p.message_id, p.boot is not null as nonpersistent
         )
@@ -6933,7 +6933,7 @@ begin
                 union all
                 (select 2, p.rank, p.seq, p.message_id from howdah.parked p
                  where p.destination_id = p_destination.id and p.rank = r.rank
-                   and (p.lease_id is null or p.due_at <= howdah.now())
+                   and (p.parked_reason <> 'lease' or p.due_at <= howdah.now())
                  order by p.due_at, p.seq limit p_messages + v_beside)) o
             order by o.place = 2, case when v_lowest then -o.rank end, o.seq
         loop
@@ -7010,7 +7010,7 @@ begin
             select c.ctid from howdah.parked c
             where c.reliability = 0 and c.boot = pg_postmaster_start_time()
               and (p_id is null or c.destination_id = p_id) and c.rank >= coalesce(p_rank, 0)
-              and (c.lease_id is null or c.due_at <= howdah.now())
+              and (c.parked_reason <> 'lease' or c.due_at <= howdah.now())
             order by case when p_rank is not null then -c.rank end, c.sent_at, c.seq
             limit v_wanted for update skip locked))
         returning howdah._as_ready(p) as message
@@ -7245,7 +7245,8 @@ begin
     where p.destination_id = p_destination_id and p.message_id = p_message_id;
     if found then
         select p.ctid into v_locked from howdah.parked p
-        where p.ctid = v_row.tid and p.message_id = p_message_id and (p.lease_id is null or p.due_at <= howdah.now())
+        where p.ctid = v_row.tid and p.message_id = p_message_id
+          and (p.parked_reason <> 'lease' or p.due_at <= howdah.now())
         for update skip locked;
         return query select howdah._as_ready(v_row.message),
             'parked', v_row.nonpersistent, v_locked is not null;
@@ -8138,7 +8139,7 @@ CREATE FUNCTION howdah._found_sql(p_place integer, p_selector_sql text) RETURNS 
                 where c.destination_id = $1 and (c.rank, c.seq) > ($2, $3) and c.rank <= $5
                   and c.boot = pg_postmaster_start_time() $arm$
             when 3 then $arm$c.boot is not null as nonpersistent, c.due_at, c.parked_reason,
-                c.lease_id is not null as leased
+                c.parked_reason = 'lease' as leased
                 from howdah.parked c
                 where c.destination_id = $1 and c.message_id > $3
                   and (c.boot is null or c.boot = pg_postmaster_start_time()) $arm$
@@ -10858,7 +10859,7 @@ begin
         ), parked as (
             select p.message_id, p.origin_id from found f join howdah.parked p
                 on p.destination_id = p_destination_id and p.message_id = f.id
-            where f.place = 3 and (p.lease_id is null or p.due_at <= howdah.now()) for update of p skip locked
+            where f.place = 3 and (p.parked_reason <> 'lease' or p.due_at <= howdah.now()) for update of p skip locked
         )
         select l.message_id
         from (select * from ready union all select * from nonpersistent union all select * from parked) l
@@ -14910,8 +14911,9 @@ begin
             union all
             select l.live, l.parked, least(l.parked,
                 (select count(*) from (select from howdah.leased o where o.destination_id = d.id limit 10001) c)
-                + (select count(c.lease_id) from (select p.lease_id from howdah.parked p
-                    where p.destination_id = d.id and (p.boot is null or p.boot = pg_postmaster_start_time())
+                + (select count(*) from (select from howdah.parked p
+                    where p.destination_id = d.id and p.parked_reason = 'lease'
+                      and (p.boot is null or p.boot = pg_postmaster_start_time())
                     limit 10001) c)), l.oldest_sent_at
             from howdah._backlog(d.id) l where v_counted_at is null
         ) b
@@ -15916,7 +15918,7 @@ begin
             delete from howdah.parked p where p_place = 2 and p.ctid = any (array(
                 select c.ctid from howdah.parked c
                 where c.ctid >= p_from and c.ctid < p_until and c.expires_at <= p_now
-                  and (c.lease_id is null or c.due_at <= p_now)
+                  and (c.parked_reason <> 'lease' or c.due_at <= p_now)
                   and (c.boot is null or c.boot = pg_postmaster_start_time())
                 limit p_limit for update skip locked))
             returning p
@@ -20101,7 +20103,7 @@ CREATE FUNCTION howdah._take_all(p_destination howdah.destinations, p_message_id
         delete from howdah.parked p where p.ctid = any (array(
             select c.ctid from howdah.parked c
             where c.destination_id = p_destination.id and (p_message_ids is null or c.message_id = any (p_message_ids))
-              and (c.lease_id is null or c.due_at <= howdah.now())
+              and (c.parked_reason <> 'lease' or c.due_at <= howdah.now())
             order by c.message_id limit p_limit - (select count(*) from ready) for update skip locked))
         returning p
     ), nonpersistent as (
@@ -20353,7 +20355,7 @@ CREATE FUNCTION howdah._take_named(p_destination howdah.destinations, p_message_
             cross join lateral (
                 select c.ctid from howdah.parked c
                 where c.destination_id = p_destination.id and c.message_id = n.id
-                  and (c.lease_id is null or c.due_at <= howdah.now())
+                  and (c.parked_reason <> 'lease' or c.due_at <= howdah.now())
                 for update skip locked) k
             limit p_limit - (select count(*) from ready)))
         returning p
@@ -20521,7 +20523,7 @@ begin
         union all
         select p.message_id, p.origin_id, 2 from howdah.parked p
         where p.destination_id = p_destination.id and (p_message_ids is null or p.message_id = any (p_message_ids))
-          and (p.lease_id is null or p.due_at <= howdah.now())
+          and (p.parked_reason <> 'lease' or p.due_at <= howdah.now())
           and (p.boot is null or p.boot = pg_postmaster_start_time())
         union all
         select l.message_id, l.origin_id, 2 from howdah.leased l join howdah.leases h on h.lease_id = l.seq >> 20
@@ -20559,7 +20561,7 @@ CREATE FUNCTION howdah._takeable_named(p_destination_id integer, p_message_ids b
     from (select distinct i.id from unnest(p_message_ids) i(id)) n cross join lateral (
         select p.origin_id from howdah.parked p
         where p.destination_id = p_destination_id and p.message_id = n.id
-          and (p.lease_id is null or p.due_at <= howdah.now())
+          and (p.parked_reason <> 'lease' or p.due_at <= howdah.now())
           and (p.boot is null or p.boot = pg_postmaster_start_time())
         offset 0) k
     union all
@@ -20774,7 +20776,7 @@ begin
             order by m.rank, m.seq limit p_bound)
             union all
             (select 3, 0::smallint, m.message_id, m.message_id, m.sent_at, m.dead_at, m.expires_at,
-                substr(m.headers ->> 'traceparent', 4, 32), m.lease_id is not null, m.due_at, m.parked_reason
+                substr(m.headers ->> 'traceparent', 4, 32), m.parked_reason = 'lease', m.due_at, m.parked_reason
             from howdah.parked m
             where m.destination_id = p_id and p_place <= 3
               and (m.boot is null or m.boot = pg_postmaster_start_time())
@@ -26937,7 +26939,7 @@ begin
                 min(n.sent_at) filter (where n.origin_id is null)
             from howdah.msgs_nonpersistent n where n.boot = pg_postmaster_start_time() group by n.destination_id
             union all
-            select p.destination_id, 0, count(*), count(p.lease_id), null, 0, null
+            select p.destination_id, 0, count(*), count(*) filter (where p.parked_reason = 'lease'), null, 0, null
             from howdah.parked p where p.boot is null or p.boot = pg_postmaster_start_time() group by p.destination_id
             union all
             select l.destination_id, 0, count(*), count(*), null, 0, null
@@ -30010,7 +30012,7 @@ begin
         select from howdah.leased o where o.destination_id = v_queue.id and o.message_id = result.message_id
         union all
         select from howdah.parked p where p.destination_id = v_queue.id and p.message_id = result.message_id
-          and p.lease_id is not null) and l.due_at > v_now as leased
+          and p.parked_reason = 'lease') and l.due_at > v_now as leased
     into v_found from howdah._look_up(v_queue.id, result.message_id, null) l limit 1;
     if found then
         v_message := v_found.message;
@@ -30220,7 +30222,7 @@ begin
             cross join lateral (
                 select c.ctid from howdah.parked c
                 where c.destination_id = v_destination.id and c.message_id = n.id
-                  and (c.lease_id is null or c.due_at <= howdah.now())
+                  and (c.parked_reason <> 'lease' or c.due_at <= howdah.now())
                 for update skip locked) k) end)
         returning p.*
     loop

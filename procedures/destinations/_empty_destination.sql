@@ -32,7 +32,7 @@ begin
         ), parked as (
             delete from howdah.parked p where p.ctid = any (array(
                 select c.ctid from howdah.parked c where c.destination_id = p_destination.id
-                    and (p_reason <> 'purged' or c.lease_id is null or c.due_at <= howdah.now())
+                    and (p_reason <> 'purged' or c.parked_reason <> 'lease' or c.due_at <= howdah.now())
                   for update skip locked))
             returning p.message_id, p.boot is not null as nonpersistent
         )

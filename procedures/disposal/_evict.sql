@@ -38,7 +38,7 @@ begin
                 union all
                 (select 2, p.rank, p.seq, p.message_id from howdah.parked p
                  where p.destination_id = p_destination.id and p.rank = r.rank
-                   and (p.lease_id is null or p.due_at <= howdah.now())
+                   and (p.parked_reason <> 'lease' or p.due_at <= howdah.now())
                  order by p.due_at, p.seq limit p_messages + v_beside)) o
             order by o.place = 2, case when v_lowest then -o.rank end, o.seq
         loop

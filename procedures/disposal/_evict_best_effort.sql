@@ -40,7 +40,7 @@ begin
             select c.ctid from howdah.parked c
             where c.reliability = 0 and c.boot = pg_postmaster_start_time()
               and (p_id is null or c.destination_id = p_id) and c.rank >= coalesce(p_rank, 0)
-              and (c.lease_id is null or c.due_at <= howdah.now())
+              and (c.parked_reason <> 'lease' or c.due_at <= howdah.now())
             order by case when p_rank is not null then -c.rank end, c.sent_at, c.seq
             limit v_wanted for update skip locked))
         returning howdah._as_ready(p) as message

@@ -29,7 +29,7 @@ begin
             delete from howdah.parked p where p_place = 2 and p.ctid = any (array(
                 select c.ctid from howdah.parked c
                 where c.ctid >= p_from and c.ctid < p_until and c.expires_at <= p_now
-                  and (c.lease_id is null or c.due_at <= p_now)
+                  and (c.parked_reason <> 'lease' or c.due_at <= p_now)
                   and (c.boot is null or c.boot = pg_postmaster_start_time())
                 limit p_limit for update skip locked))
             returning p

@@ -34,7 +34,7 @@ begin
                 min(n.sent_at) filter (where n.origin_id is null)
             from howdah.msgs_nonpersistent n where n.boot = pg_postmaster_start_time() group by n.destination_id
             union all
-            select p.destination_id, 0, count(*), count(p.lease_id), null, 0, null
+            select p.destination_id, 0, count(*), count(*) filter (where p.parked_reason = 'lease'), null, 0, null
             from howdah.parked p where p.boot is null or p.boot = pg_postmaster_start_time() group by p.destination_id
             union all
             select l.destination_id, 0, count(*), count(*), null, 0, null

@@ -46,7 +46,8 @@ begin
     where p.destination_id = p_destination_id and p.message_id = p_message_id;
     if found then
         select p.ctid into v_locked from howdah.parked p
-        where p.ctid = v_row.tid and p.message_id = p_message_id and (p.lease_id is null or p.due_at <= howdah.now())
+        where p.ctid = v_row.tid and p.message_id = p_message_id
+          and (p.parked_reason <> 'lease' or p.due_at <= howdah.now())
         for update skip locked;
         return query select howdah._as_ready(v_row.message),
             'parked', v_row.nonpersistent, v_locked is not null;

@@ -24,8 +24,9 @@ begin
             union all
             select l.live, l.parked, least(l.parked,
                 (select count(*) from (select from howdah.leased o where o.destination_id = d.id limit 10001) c)
-                + (select count(c.lease_id) from (select p.lease_id from howdah.parked p
-                    where p.destination_id = d.id and (p.boot is null or p.boot = pg_postmaster_start_time())
+                + (select count(*) from (select from howdah.parked p
+                    where p.destination_id = d.id and p.parked_reason = 'lease'
+                      and (p.boot is null or p.boot = pg_postmaster_start_time())
                     limit 10001) c)), l.oldest_sent_at
             from howdah._backlog(d.id) l where v_counted_at is null
         ) b

@@ -16,7 +16,7 @@ as $$
         delete from howdah.parked p where p.ctid = any (array(
             select c.ctid from howdah.parked c
             where c.destination_id = p_destination.id and (p_message_ids is null or c.message_id = any (p_message_ids))
-              and (c.lease_id is null or c.due_at <= howdah.now())
+              and (c.parked_reason <> 'lease' or c.due_at <= howdah.now())
             order by c.message_id limit p_limit - (select count(*) from ready) for update skip locked))
         returning p
     ), nonpersistent as (

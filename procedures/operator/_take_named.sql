@@ -26,7 +26,7 @@ as $$
             cross join lateral (
                 select c.ctid from howdah.parked c
                 where c.destination_id = p_destination.id and c.message_id = n.id
-                  and (c.lease_id is null or c.due_at <= howdah.now())
+                  and (c.parked_reason <> 'lease' or c.due_at <= howdah.now())
                 for update skip locked) k
             limit p_limit - (select count(*) from ready)))
         returning p

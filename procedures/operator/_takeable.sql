@@ -24,7 +24,7 @@ begin
         union all
         select p.message_id, p.origin_id, 2 from howdah.parked p
         where p.destination_id = p_destination.id and (p_message_ids is null or p.message_id = any (p_message_ids))
-          and (p.lease_id is null or p.due_at <= howdah.now())
+          and (p.parked_reason <> 'lease' or p.due_at <= howdah.now())
           and (p.boot is null or p.boot = pg_postmaster_start_time())
         union all
         select l.message_id, l.origin_id, 2 from howdah.leased l join howdah.leases h on h.lease_id = l.seq >> 20

@@ -22,7 +22,7 @@ as $$
     from (select distinct i.id from unnest(p_message_ids) i(id)) n cross join lateral (
         select p.origin_id from howdah.parked p
         where p.destination_id = p_destination_id and p.message_id = n.id
-          and (p.lease_id is null or p.due_at <= howdah.now())
+          and (p.parked_reason <> 'lease' or p.due_at <= howdah.now())
           and (p.boot is null or p.boot = pg_postmaster_start_time())
         offset 0) k
     union all

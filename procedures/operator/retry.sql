@@ -32,7 +32,7 @@ begin
             cross join lateral (
                 select c.ctid from howdah.parked c
                 where c.destination_id = v_destination.id and c.message_id = n.id
-                  and (c.lease_id is null or c.due_at <= howdah.now())
+                  and (c.parked_reason <> 'lease' or c.due_at <= howdah.now())
                 for update skip locked) k) end)
         returning p.*
     loop

@@ -33,7 +33,7 @@ begin
         select from howdah.leased o where o.destination_id = v_queue.id and o.message_id = result.message_id
         union all
         select from howdah.parked p where p.destination_id = v_queue.id and p.message_id = result.message_id
-          and p.lease_id is not null) and l.due_at > v_now as leased
+          and p.parked_reason = 'lease') and l.due_at > v_now as leased
     into v_found from howdah._look_up(v_queue.id, result.message_id, null) l limit 1;
     if found then
         v_message := v_found.message;

@@ -44,7 +44,7 @@ as $sql$
                 where c.destination_id = $1 and (c.rank, c.seq) > ($2, $3) and c.rank <= $5
                   and c.boot = pg_postmaster_start_time() $arm$
             when 3 then $arm$c.boot is not null as nonpersistent, c.due_at, c.parked_reason,
-                c.lease_id is not null as leased
+                c.parked_reason = 'lease' as leased
                 from howdah.parked c
                 where c.destination_id = $1 and c.message_id > $3
                   and (c.boot is null or c.boot = pg_postmaster_start_time()) $arm$

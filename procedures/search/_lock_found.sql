@@ -26,7 +26,7 @@ begin
         ), parked as (
             select p.message_id, p.origin_id from found f join howdah.parked p
                 on p.destination_id = p_destination_id and p.message_id = f.id
-            where f.place = 3 and (p.lease_id is null or p.due_at <= howdah.now()) for update of p skip locked
+            where f.place = 3 and (p.parked_reason <> 'lease' or p.due_at <= howdah.now()) for update of p skip locked
         )
         select l.message_id
         from (select * from ready union all select * from nonpersistent union all select * from parked) l

@@ -43,7 +43,7 @@ begin
             order by m.rank, m.seq limit p_bound)
             union all
             (select 3, 0::smallint, m.message_id, m.message_id, m.sent_at, m.dead_at, m.expires_at,
-                substr(m.headers ->> 'traceparent', 4, 32), m.lease_id is not null, m.due_at, m.parked_reason
+                substr(m.headers ->> 'traceparent', 4, 32), m.parked_reason = 'lease', m.due_at, m.parked_reason
             from howdah.parked m
             where m.destination_id = p_id and p_place <= 3
               and (m.boot is null or m.boot = pg_postmaster_start_time())

@@ -43,7 +43,7 @@ begin
                 select c.ctid from howdah.sent_by b join howdah.parked c
                     on c.destination_id = b.destination_id and c.message_id = b.message_id
                 where b.destination_id = p_destination.id and b.sender = any (p_senders)
-                  and (c.lease_id is null or c.due_at <= howdah.now())
+                  and (c.parked_reason <> 'lease' or c.due_at <= howdah.now())
                 for update of c skip locked))
             returning p.message_id
         )

@@ -169,6 +169,16 @@ def test_a_body_that_is_no_json_stops_nobody(db: Db, queue: str) -> None:
     assert db.execute("select message from pgmq.read('tasks', 30, 5)").fetchall() == [("no json",), ("AP8=",)]
 
 
+def test_headers_of_any_json_come_back_and_are_an_object_for_everybody_else(db: Db, queue: str) -> None:
+    for headers in ("[1]", "7", "null", '"text"', '{"a": 1}', '{"pgmq_headers": 1}'):
+        db.execute("select pgmq.send('tasks', '{}', %s::jsonb)", (headers,))
+    kinds = "select distinct jsonb_typeof(headers) from howdah.browse('tasks', 10)"
+    assert db.execute(kinds.encode()).fetchall() == [("object",)]
+    assert db.execute("select count(*) from howdah.audit_messages").fetchall() == [(6,)]
+    found = db.execute("select headers from pgmq.read('tasks', 30, 6)").fetchall()
+    assert found == [([1],), (7,), (None,), ("text",), ({"a": 1},), ({"pgmq_headers": 1},)]
+
+
 def test_who_has_no_right_sends_reads_and_sees_nothing(db: Db, queue: str, connect: Connect) -> None:
     sent(db)
     producer, consumer, browser = (connect(f"howdah_{kind}") for kind in ("producer", "consumer", "browser"))
@@ -193,6 +203,19 @@ def test_who_has_no_right_sends_reads_and_sees_nothing(db: Db, queue: str, conne
     assert error.value.sqlstate == "HD010"
 
 
+def test_a_grant_of_a_view_is_not_enough(db: Db, queue: str, connect: Connect) -> None:
+    db.execute("drop role if exists stranger; create role stranger; grant usage on schema pgmq to stranger")
+    db.execute("grant select, delete on pgmq.q_tasks, pgmq.a_tasks to stranger")
+    try:
+        stranger = connect("stranger")
+        for view in ("q_tasks", "a_tasks"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                stranger.execute(f"select * from pgmq.{view}".encode())
+        stranger.close()
+    finally:
+        db.execute("drop owned by stranger; drop role stranger")
+
+
 def test_a_send_notifies_once_in_the_interval(db: Db, queue: str, clock: Clock, connect: Connect) -> None:
     db.execute("select pgmq.enable_notify_insert('tasks', 1000)")
     listener = connect()
@@ -212,6 +235,20 @@ def test_the_facade_is_installed_twice_and_brought_up_to_date(db: Db, queue: str
     db.execute("update howdah.engine set procedures_checksum = ''")
     migrate(dsn)
     assert one(db, "select pgmq.purge_queue('tasks')") == 1
+
+
+def test_an_upgrade_replaces_functions_whose_result_or_argument_names_were_others(db: Db, queue: str, dsn: str) -> None:
+    sent(db)
+    db.execute(
+        "set role howdah_owner; drop function pgmq.purge_queue(text), pgmq.send(text, jsonb);"
+        " create function pgmq.purge_queue(queue_name text) returns text language sql as $$ select 'old' $$;"
+        " create function pgmq.send(queue text, message jsonb) returns integer language sql as $$ select 1 $$;"
+        " reset role"
+    )
+    add_facade(dsn, "pgmq")
+    assert sent(db) == [2]
+    assert one(db, "select pgmq.send(queue_name => 'tasks', msg => '{}')") == 3
+    assert one(db, "select pgmq.purge_queue('tasks')") == 3
 
 
 def test_what_is_removed_leaves_the_queues(db: Db, queue: str, dsn: str) -> None:

@@ -13,7 +13,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from psycopg.conninfo import make_conninfo
 from support import SYSTEM, Connect, Db
+
+from howdah.migrations import add_facade
 
 VERB = re.compile(r"\bhowdah\.([a-z]\w*)\(")
 
@@ -703,6 +706,25 @@ def auto_creation(e: Engine) -> None:
     assert len(e.receive("self.made", 2)) == 1
     e.send("self.made")
     e.rows('select howdah.alter_engine(\'{"autocreate_queue": false, "autocreate_topic": false}\')')
+
+
+@feature
+def clients_of_pgmq(e: Engine) -> None:
+    """A queue of the facade: read, hidden, settled by number, archived, moved."""
+    add_facade(make_conninfo(e.db.info.dsn, password=e.db.info.password), "pgmq")
+    e.rows("select pgmq.create('facade')")
+    e.rows("select pgmq.send_batch('facade', array(select to_jsonb(n) from generate_series(1, 9) n))")
+    e.rows("select pgmq.send('facade', to_jsonb(repeat('x', 20000)), '7', 60)")  # headers that are no object
+    e.rows("select pgmq.read('facade', 3600, 4)")
+    e.rows("select pgmq.delete('facade', 1), pgmq.archive('facade', 2), pgmq.delete('facade', 9)")
+    e.rows("select pgmq.set_vt('facade', 3, 0), pgmq.pop('facade')")
+    e.rows("delete from pgmq.q_facade where msg_id = 6")
+    e.rows("select pgmq.bind_topic('a.*', 'facade'), pgmq.send_topic('a.b', '{}')")
+    e.receive("facade", 2)
+    e.queue("beside_facade")
+    e.rows("select howdah.move_all('facade', 'beside_facade', 1)")
+    e.rows("select pgmq.create('emptied'), pgmq.send('emptied', '1'), pgmq.read('emptied', 60, 1)")
+    e.rows("select pgmq.purge_queue('emptied')")
 
 
 @feature

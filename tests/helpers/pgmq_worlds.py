@@ -164,7 +164,8 @@ class Caller:
         return self.chance.choice((f'{{"kind": "{kind}", "n": {number}}}',) * 9 + (None,))
 
     def _headers(self) -> str | None:
-        return self.chance.choice((None, '{"x-pgmq-group": "g1"}', '{"x-pgmq-group": "g2"}', '{"trace": 7}'))
+        usual = (None, '{"x-pgmq-group": "g1"}', '{"x-pgmq-group": "g2"}', '{"trace": 7}')
+        return self.chance.choice(usual * 4 + ("[1]", '"x-pgmq-group"', "null", "7", '{"x-pgmq-group": null}'))
 
 
 def signatures() -> Iterator[str]:
@@ -235,4 +236,5 @@ ALL: dict[str, tuple[str, ...]] = {
     "create_fifo_indexes_all": ("",),
 }
 SIGNATURES = tuple(signatures())
-"""Left out are what pg_partman makes another answer, and the trigger function."""
+PARTED = ("create_partitioned", "convert_archive_partitioned", "notify_queue_listeners")
+"""Called by tests of their own: what needs pg_partman in the real one, and the trigger function."""

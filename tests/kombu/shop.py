@@ -6,15 +6,22 @@ import os
 import signal
 import time
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from celery import Celery, Task
 
 app = Celery("shop")
+BROKER: dict[str, Any] = {
+    "broker_transport": "howdah.kombu:Transport",
+    "broker_transport_options": {"lease_seconds": float(os.environ.get("SHOP_LEASE_SECONDS", "60"))},
+}
+if "SHOP_PGMQ" in os.environ:  # kombu's own transport for pgmq, which the URL names
+    BROKER = {"broker_transport_options": {"init_extension": False, "wait_time_seconds": 0, "polling_interval": 0.05}}
+
 app.conf.update(
+    **BROKER,
     broker_url=os.environ["SHOP_BROKER"],
-    broker_transport="howdah.kombu:Transport",
-    broker_transport_options={"lease_seconds": float(os.environ.get("SHOP_LEASE_SECONDS", "60"))},
     result_backend=os.environ["SHOP_RESULTS"],
     broker_connection_retry_on_startup=True,
     worker_cancel_long_running_tasks_on_connection_loss=False,

@@ -13,7 +13,7 @@ begin
     perform pgmq._check_sees(p_destination_id);
     return query
     select pgmq._number(p_destination_id, k.message_id), k.delivery_count, k.sent_at, k.last_read_at, k.kept_at,
-        coalesce(k.visible_at, k.kept_at), pgmq._json(k.content_type, k.body), k.headers
+        coalesce(k.visible_at, k.kept_at), pgmq._json(k.content_type, k.body), pgmq._shown_headers(k.headers)
     from howdah.kept_messages k where k.destination_id = p_destination_id and k.kept_until = 'infinity';
 end
 $$;

@@ -20,11 +20,12 @@ begin
     insert into howdah.kept_messages (message_id, kept_at, kept_until, sent_at, visible_at, last_read_at,
         destination_id, delivery_count, stage, priority, reliability, nonpersistent, is_text, content_type, body,
         headers)
-    select i.id, coalesce(new.archived_at, n.moment), 'infinity', coalesce(new.enqueued_at, n.moment),
-        coalesce(new.vt, n.moment), new.last_read_at, v_destination.id, coalesce(new.read_ct, 0), 0,
+    select i.id, pgmq._readable(coalesce(new.archived_at, n.moment)), 'infinity',
+        pgmq._readable(coalesce(new.enqueued_at, n.moment)), pgmq._readable(coalesce(new.vt, n.moment)),
+        pgmq._readable(new.last_read_at), v_destination.id, coalesce(new.read_ct, 0), 0,
         v_destination.default_priority, 4, false, true,
         case when new.message is null then 'application/x-sql-null' else 'application/json' end,
-        convert_to(coalesce(new.message::text, ''), 'UTF8'), new.headers
+        convert_to(coalesce(new.message::text, ''), 'UTF8'), pgmq._stored_headers(new.headers)
     from unnest(pgmq._message_ids(v_destination.id, array[new.msg_id])) i(id)
         cross join (select howdah.now() as moment) n;
     return new;

@@ -37,7 +37,7 @@ begin
         from gone g where p_journaled group by g.nonpersistent
     )
     select pgmq._number(p_destination_id, g.message_id), g.reads, g.sent_at, g.last_read_at, g.due_at,
-        pgmq._json(g.content_type, coalesce(g.body, howdah._take_body(g.message_id))), g.headers
+        pgmq._json(g.content_type, coalesce(g.body, howdah._take_body(g.message_id))), pgmq._shown_headers(g.headers)
     from gone g order by g.seq;
 end
 $$;

@@ -29,7 +29,7 @@ begin
             returning i.message_id, i.sent_at, i.content_type, i.body, i.headers
         )
         select pgmq._number(p_destination_id, h.message_id), 1, h.sent_at, p_now, p_until,
-            pgmq._json(h.content_type, coalesce(h.body, howdah._body(h.message_id))), h.headers
+            pgmq._json(h.content_type, coalesce(h.body, howdah._body(h.message_id))), pgmq._shown_headers(h.headers)
         from hidden h order by h.message_id;
         return;
     end if;
@@ -54,7 +54,7 @@ begin
         returning i.seq, i.message_id, i.sent_at, i.content_type, i.body, i.headers, i.reads
     )
     select pgmq._number(p_destination_id, h.message_id), h.reads, h.sent_at, p_now, p_until,
-        pgmq._json(h.content_type, coalesce(h.body, howdah._body(h.message_id))), h.headers
+        pgmq._json(h.content_type, coalesce(h.body, howdah._body(h.message_id))), pgmq._shown_headers(h.headers)
     from hidden h order by h.seq;
 end
 $$;

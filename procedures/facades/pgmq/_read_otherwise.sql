@@ -33,7 +33,7 @@ begin
     elsif p_pop then
         return query
         select pgmq._number(v_destination.id, r.message_id), 0, r.sent_at, null::timestamptz, r.sent_at,
-            pgmq._json(r.content_type, coalesce(r.bytes, convert_to(r.body, 'UTF8'))), r.headers
+            pgmq._json(r.content_type, coalesce(r.bytes, convert_to(r.body, 'UTF8'))), pgmq._shown_headers(r.headers)
         from howdah.receive(lower(p_queue), v_want) r;
         return;
     end if;
@@ -68,7 +68,7 @@ begin
         returning i.*
     )
     select pgmq._number(v_destination.id, h.message_id), h.reads, h.sent_at, v_now, p_until,
-        pgmq._json(h.content_type, coalesce(h.body, howdah._body(h.message_id))), h.headers
+        pgmq._json(h.content_type, coalesce(h.body, howdah._body(h.message_id))), pgmq._shown_headers(h.headers)
     from hidden h order by h.rank, h.seq;
 end
 $$;

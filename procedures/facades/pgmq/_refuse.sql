@@ -1,8 +1,8 @@
 -- pgmq._refuse(p_queue, p_verb): raise the error of a queue that the caller cannot use.
 --
 -- Returns  the queue (howdah.destinations), if it can be used after all.
--- Raises   P0001 a bad name; 42P01 there is no such queue, in the words of a missing table, as clients expect; HD010
---          not allowed.
+-- Raises   22004 the name is NULL; P0001 a bad name; 42P01 there is no such queue, in the words of a missing table, as
+--          clients expect; HD010 not allowed.
 -- Role     internal
 create or replace function pgmq._refuse(p_queue text, p_verb text) returns howdah.destinations
 language plpgsql volatile

@@ -21,7 +21,8 @@ begin
         insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
             content_type, body, headers)
         select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id,
-            d.main_rank, 0, true, v_type, case when not howdah._is_large(v_bytes) then v_body end, p_headers
+            d.main_rank, 0, true, v_type, case when not howdah._is_large(v_bytes) then v_body end,
+            pgmq._stored_headers(p_headers)
         from (
             select c.id, c.main_rank, c.default_time_to_live_ms,
             case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
@@ -47,7 +48,7 @@ begin
     if p_vt is not null then
         return pgmq._send_delayed(v_destination, array[p_message], array[p_headers], p_vt);
     end if;
-    return howdah._send(lower(p_queue), v_body, true, v_type, p_headers, null, null, null, null, null, null, null, null,
-        true, null) / 1000000;
+    return howdah._send(lower(p_queue), v_body, true, v_type, pgmq._stored_headers(p_headers), null, null, null,
+        null, null, null, null, null, true, null) / 1000000;
 end
 $$;

@@ -27,7 +27,7 @@ begin
         select b.seq, b.seq * 1000000 + b.id, v_now, v_now + b.default_time_to_live_ms * interval '1 millisecond', b.id,
             b.main_rank, 0, true,
             case when octet_length(b.body) = 0 then 'application/x-sql-null' else 'application/json' end, b.body,
-            b.headers
+            pgmq._stored_headers(b.headers)
         from (
             select d.*, m.body, m.headers, nextval(d.positions) as seq
             from (
@@ -61,7 +61,8 @@ begin
     from unnest(howdah._send_batch(v_destination, array(
             select case when octet_length(b.body) = 0 then convert_to('null', 'UTF8') else b.body end
             from unnest(v_bodies) with ordinality b(body, n) order by b.n),
-        true, 'application/json', p_headers, null, null, null, null, null, null, null, null, true))
+        true, 'application/json', pgmq._stored_headers(p_headers), null, null, null, null,
+        null, null, null, null, true))
         with ordinality i(id, n)
     order by i.n;
 end

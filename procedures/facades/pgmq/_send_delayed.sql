@@ -20,9 +20,10 @@ begin
     v_ids := howdah._send_batch(p_destination,
         array(select convert_to(coalesce(m.message::text, ''), 'UTF8')
             from unnest(p_messages) with ordinality m(message, n) order by m.n),
-        true, 'application/json', p_headers, null, null, null, null, null, null, interval '1 day', null, true);
+        true, 'application/json', pgmq._stored_headers(p_headers), null, null, null, null,
+        null, null, interval '1 day', null, true);
     update howdah.parked p
-    set due_at = p_vt,
+    set due_at = pgmq._readable(p_vt),
         content_type = case when octet_length(p.body) = 0 then 'application/x-sql-null' else p.content_type end
     where p.destination_id = p_destination.id and p.message_id = any (v_ids);
     if pg_sequence_last_value('pgmq.notifying'::regclass) is not null then

@@ -10,6 +10,7 @@ language plpgsql volatile
 as $$
 declare
     v_queue record;
+    v_vt timestamptz := pgmq._readable(p_vt);
     v_ids bigint[];
     v_taken integer;
 begin
@@ -28,13 +29,13 @@ begin
         returning p as stored
     ), hidden as (
         insert into howdah.parked as i
-        select (howdah._as_ready(a.stored)).*, p_vt, (a.stored).parked_reason, (a.stored).boot, null,
+        select (howdah._as_ready(a.stored)).*, v_vt, (a.stored).parked_reason, (a.stored).boot, null,
             (a.stored).group_id, (a.stored).reads, (a.stored).last_read_at
         from again a
         returning i.*
     )
     select pgmq._number(v_queue.id, h.message_id), coalesce(h.reads, 0), h.sent_at, h.last_read_at, h.due_at,
-        pgmq._json(h.content_type, coalesce(h.body, howdah._body(h.message_id))), h.headers
+        pgmq._json(h.content_type, coalesce(h.body, howdah._body(h.message_id))), pgmq._shown_headers(h.headers)
     from hidden h order by h.seq;
     get diagnostics v_taken = row_count;
     if v_taken < cardinality(v_ids) then
@@ -46,11 +47,11 @@ begin
               and m.seq = any (array(select i.id / 1000000 from unnest(v_ids) i(id))) and m.message_id = any (v_ids)
             returning m.*
         ), hidden as (
-            insert into howdah.parked as i select r.*, p_vt, 'delay' from ready r
+            insert into howdah.parked as i select r.*, v_vt, 'delay' from ready r
             returning i.*
         )
         select pgmq._number(v_queue.id, h.message_id), 0, h.sent_at, null::timestamptz, h.due_at,
-            pgmq._json(h.content_type, coalesce(h.body, howdah._body(h.message_id))), h.headers
+            pgmq._json(h.content_type, coalesce(h.body, howdah._body(h.message_id))), pgmq._shown_headers(h.headers)
         from hidden h order by h.seq;
     end if;
 end

@@ -1,7 +1,8 @@
 -- pgmq.enable_notify_insert(queue_name, throttle_interval_ms): have sends through the facade notify
 -- pgmq.q_<queue>.INSERT.
 --
--- Raises   P0001 a negative interval, or no such queue; HD010 not allowed.
+-- Raises   22004 the name is NULL; 23503 it is not written as in pgmq.meta; P0001 a negative interval, or no such
+--          queue; HD010 not allowed.
 -- Role     howdah_admin
 --
 -- At most one notice is sent in throttle_interval_ms; 0: one a transaction that sends.

@@ -1,9 +1,8 @@
 -- pgmq.send(queue_name, msg, headers, delay): send one message.
 --
 -- Returns  its msg_id.
--- Raises   42P01 no such queue; 23502 delay is NULL; HD005 headers are no object in a queue that is not usual; HD007
---          body too large; HD008 sending is paused; HD010 not allowed; HD018 the queue is full; HD027 the engine is
---          full; HD040 the engine is paused, quiesced or stopped.
+-- Raises   42P01 no such queue; 23502 delay is NULL; HD007 body too large; HD008 sending is paused; HD010 not allowed;
+--          HD018 the queue is full; HD027 the engine is full; HD040 the engine is paused, quiesced or stopped.
 -- Role     howdah_producer howdah_admin
 --
 -- delay is a number of seconds, or the time from which the message is visible.
@@ -53,7 +52,8 @@ begin
         insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
             content_type, body, headers)
         select d.seq, d.seq * 1000000 + d.id, d.now, d.now + d.default_time_to_live_ms * interval '1 millisecond', d.id,
-            d.main_rank, 0, true, 'application/json', v_body, send.headers
+            d.main_rank, 0, true, 'application/json', v_body,
+            pgmq._stored_headers(send.headers)
         from (
             select c.id, c.main_rank, c.default_time_to_live_ms, howdah.now() as now,
             case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
