@@ -119,6 +119,7 @@ def verify(
     master: Master = "local[*]",
     jdbc_jar: Jar = None,
     partitions: Partitions = 4,
+    wide: Wide = False,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
@@ -136,7 +137,7 @@ def verify(
                     dsn, folder, master=master, jdbc_jar=jdbc_jar, partitions=partitions, on_stage=stage
                 )
     rows = [asdict(one) | {"damage": "\n".join(one.damage) or None} for one in found]
-    tables.show(rows, FINDING_COLUMNS, as_json=as_json, empty="no runs")
+    tables.show(rows, FINDING_COLUMNS, as_json=as_json, empty="no runs", wide=wide)
     raise typer.Exit(FAILED if any(one.damage for one in found) else OK)
 
 

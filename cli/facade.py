@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from . import output
+from . import output, progress
 from .common import Dsn, Json, Yes, confirm, resolve_dsn
 
 app = typer.Typer(no_args_is_help=True, help="Install the SQL API of another queue, so that its clients use Howdah.")
@@ -32,7 +32,8 @@ def adopt(facade: Facade, yes: Yes = False, dsn: Dsn = None, as_json: Json = Fal
     if _known(facade) != "pgmq":
         raise typer.BadParameter("only pgmq can be adopted", param_hint="FACADE")
     confirm(f"Take over all queues of {facade} in this database, and drop what is there now?", yes=yes)
-    moved = migrations.adopt_pgmq(dsn)
+    with progress.working(f"taking over the queues of {facade}"):
+        moved = migrations.adopt_pgmq(dsn)
     said = ", ".join(f"{name} ({count} messages)" for name, count in moved.items()) or "no queues"
     output.said(f"facade {facade} has adopted {said}", as_json=as_json, facade=facade, adopted=moved)
 

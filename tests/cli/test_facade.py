@@ -6,6 +6,8 @@ import pytest
 from command import howdah, refused
 from support import Db, one
 
+from howdah import migrations
+
 pytestmark = pytest.mark.own_database
 
 
@@ -16,6 +18,14 @@ def test_a_facade_is_installed_and_removed(dsn: str, db: Db) -> None:
     assert howdah(dsn, "facade", "remove", "pgmq", "--yes").out == "facade pgmq removed\n"
     assert one(db, "select to_regnamespace('pgmq')") is None
     refused(howdah(dsn, "facade", "remove", "pgmq", "--yes"), "no facade pgmq is installed")
+
+
+def test_taking_over_says_at_a_terminal_what_it_is_at(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(migrations, "adopt_pgmq", lambda dsn: {"tasks": 3})
+    watched = howdah(dsn, "facade", "adopt", "pgmq", "--yes", watched=True)
+    assert "taking over the queues of pgmq" in watched.err
+    assert watched.out == "facade pgmq has adopted tasks (3 messages)\n"
+    assert howdah(dsn, "facade", "adopt", "pgmq", "--yes").err == ""
 
 
 def test_a_facade_that_there_is_not_is_a_wrong_argument(dsn: str) -> None:
