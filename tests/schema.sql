@@ -3948,8 +3948,8 @@ begin
         raise exception using errcode = 'HD004', message = 'wrong options of a subscription',
             hint =
                 'They are a JSON object; prioritized is true or false; strict_order, backout_count "hardened", '
-                'message_groups, delivery_policy, keep_bodies_ms, last_value_key, contract and discard_with_sender are for '
-                'queues.';
+                'message_groups, delivery_policy, keep_bodies_ms, last_value_key, contract and discard_with_sender are '
+                'for queues.';
     end if;
 end
 $$;
@@ -28450,7 +28450,7 @@ CREATE FUNCTION howdah.parse_rule(key text) RETURNS TABLE(resource text, name te
 declare
     v_found record;
 begin
-    if key ~ E'[\r\n]' then
+    if key is null or key ~ E'[\r\n]' then
         raise exception using errcode = 'HD005', message = 'the key of a rule is one line';
     end if;
     begin

@@ -15,8 +15,8 @@ begin
         raise exception using errcode = 'HD004', message = 'wrong options of a subscription',
             hint =
                 'They are a JSON object; prioritized is true or false; strict_order, backout_count "hardened", '
-                'message_groups, delivery_policy, keep_bodies_ms, last_value_key, contract and discard_with_sender are for '
-                'queues.';
+                'message_groups, delivery_policy, keep_bodies_ms, last_value_key, contract and discard_with_sender are '
+                'for queues.';
     end if;
 end
 $$;
