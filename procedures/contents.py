@@ -34,6 +34,7 @@ ROOMS = (
     "selectors",
     # a message is sent,
     "bodies",
+    "contracts",
     "messages",
     "limits",
     "journal",

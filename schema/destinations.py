@@ -17,7 +17,7 @@ from sqlalchemy import (
     Text,
     text,
 )
-from sqlalchemy.dialects.postgresql import ARRAY, REGCLASS
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, REGCLASS
 
 from .base import TIMESTAMPTZ, metadata
 from .policies import limit_columns, permit_columns, policy_checks, policy_columns
@@ -316,6 +316,11 @@ destinations = Table(
         "last_value_key",
         Text,
         comment="The header by whose value a message replaces the unread ones sent before it. NULL: none is replaced.",
+    ),
+    Column(
+        "contract",
+        JSONB,
+        comment="The JSON Schema that bodies sent there must keep to. NULL: any body.",
     ),
     Column(
         "message_groups",

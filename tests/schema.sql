@@ -179,6 +179,7 @@ CREATE TABLE howdah.destinations (
     process_expired boolean DEFAULT false NOT NULL,
     keep_bodies_ms bigint,
     last_value_key text,
+    contract jsonb,
     message_groups text DEFAULT 'none'::text NOT NULL,
     delivery_policy text DEFAULT 'shared'::text NOT NULL,
     groups_at timestamp with time zone,
@@ -384,6 +385,8 @@ COMMENT ON COLUMN howdah.destinations.process_expired IS 'True: expired messages
 COMMENT ON COLUMN howdah.destinations.keep_bodies_ms IS 'Milliseconds that a consumed message stays readable, in kept_messages. NULL: it is gone at once.';
 
 COMMENT ON COLUMN howdah.destinations.last_value_key IS 'The header by whose value a message replaces the unread ones sent before it. NULL: none is replaced.';
+
+COMMENT ON COLUMN howdah.destinations.contract IS 'The JSON Schema that bodies sent there must keep to. NULL: any body.';
 
 COMMENT ON COLUMN howdah.destinations.message_groups IS 'Order within groups (header JMSXGroupID, or else the conversation): none, transaction (a group belongs to one transaction at a time) or sticky (it belongs to one consumer until that goes).';
 
@@ -995,6 +998,7 @@ begin
         default_reliability = v_destination.default_reliability, max_reliability = v_destination.max_reliability,
         producer_may_override = v_destination.producer_may_override,
         discard_with_sender = v_destination.discard_with_sender, stamp_user = v_destination.stamp_user,
+        contract = v_destination.contract,
         persistent = v_destination.persistent and (select e.persistent from howdah.engine e),
         journal_level = v_destination.journal_level,
         journal_level_at = case when d.journal_level <> v_destination.journal_level then howdah.now()
@@ -1007,7 +1011,7 @@ begin
         backlog_action = v_new.backlog_action,
         refused_for = case when v_new.backlog_action = 'refuse' then t.refused_for end
     where t.destination_id = p_topic_id;
-    perform howdah._copy_rights_of(array[p_topic_id]) where p_options ? 'stamp_user';
+    perform howdah._copy_rights_of(array[p_topic_id]) where p_options ?| '{stamp_user,contract}';
     perform howdah._set_room(p_topic_id);
     perform howdah._note_readers(p_topic_id);
 end
@@ -1449,6 +1453,53 @@ CREATE FUNCTION howdah._are_words(p_value jsonb, p_most numeric, p_pattern text)
 $$;
 
 COMMENT ON FUNCTION howdah._are_words(p_value jsonb, p_most numeric, p_pattern text) IS 'whether a JSON value is an array of 1 to p_most texts of a form.';
+
+CREATE FUNCTION howdah._array_fault(p_schema jsonb, p_value jsonb, p_root jsonb, p_at text, p_depth integer) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+declare
+    v_count constant integer := jsonb_array_length(p_value);
+    v_first constant integer := coalesce(jsonb_array_length(p_schema -> 'prefixItems'), 0);
+    v_fault text;
+    v_item record;
+    v_found integer := 0;
+begin
+    v_fault := p_at || case
+        when v_count < (p_schema ->> 'minItems')::numeric
+            then format(' has fewer than %s items (minItems)', p_schema ->> 'minItems')
+        when v_count > (p_schema ->> 'maxItems')::numeric
+            then format(' has more than %s items (maxItems)', p_schema ->> 'maxItems')
+        when (p_schema ->> 'uniqueItems')::boolean and (select count(distinct i.value) < v_count
+            from jsonb_array_elements(p_value) i) then ' has an item twice (uniqueItems)' end;
+    if v_fault is not null then
+        return v_fault;
+    end if;
+    for v_item in select i.value, (i.n - 1)::integer as n from jsonb_array_elements(p_value) with ordinality i(value, n)
+    loop
+        v_fault := case
+            when v_item.n < v_first then howdah._contract_fault(p_schema -> 'prefixItems' -> v_item.n, v_item.value,
+                p_root, howdah._pointer(p_at, v_item.n::text), p_depth + 1)
+            when p_schema ? 'items' then howdah._contract_fault(p_schema -> 'items', v_item.value, p_root,
+                howdah._pointer(p_at, v_item.n::text), p_depth + 1) end;
+        if v_fault is not null then
+            return v_fault;
+        end if;
+        if p_schema ? 'contains' and howdah._contract_fault(p_schema -> 'contains', v_item.value, p_root, p_at,
+                p_depth + 1) is null then
+            v_found := v_found + 1;
+        end if;
+    end loop;
+    return p_at || case
+        when not p_schema ? 'contains' then null
+        when v_found < coalesce((p_schema ->> 'minContains')::numeric, 1)
+            then format(' has fewer than %s of the items that it must have (contains)',
+                coalesce(p_schema ->> 'minContains', '1'))
+        when v_found > (p_schema ->> 'maxContains')::numeric
+            then format(' has more than %s of these items (maxContains)', p_schema ->> 'maxContains') end;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._array_fault(p_schema jsonb, p_value jsonb, p_root jsonb, p_at text, p_depth integer) IS 'why an array does not keep to the keywords for arrays.';
 
 CREATE FUNCTION howdah._as_ready(p_row howdah.claimed) RETURNS howdah.msgs
     LANGUAGE sql IMMUTABLE
@@ -2870,6 +2921,33 @@ $$;
 
 COMMENT ON FUNCTION howdah._check_consumer(p_destination howdah.destinations, p_consumer bigint, p_now timestamp with time zone) IS 'refuse a consumer that is not open, and record that it is alive.';
 
+CREATE FUNCTION howdah._check_contract(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_one record;
+    v_value jsonb;
+    v_fault text;
+begin
+    for v_one in select b.body, b.n from unnest(p_bodies) with ordinality b(body, n) loop
+        v_value := case when p_is_text then howdah._json_of(v_one.body) end;
+        v_fault := case when not p_is_text then 'it is bytes, and the contract is about JSON'
+            when v_value is null then 'it is no JSON'
+            else howdah._contract_fault(p_destination.contract, v_value, p_destination.contract, '#', 0) end;
+        if v_fault is not null then
+            raise exception using errcode = 'HD050',
+                message = format('%s does not keep to the contract of %s: %s',
+                    case when cardinality(p_bodies) = 1 then 'the body' else format('body %s', v_one.n) end,
+                    quote_literal(p_destination.name), case when length(v_fault) <= 500 then v_fault
+                        else left(v_fault, 200) || '…' || right(v_fault, 200) end),
+                hint = 'The option contract of the queue or topic has the JSON Schema; see docs/contracts.md.';
+        end if;
+    end loop;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._check_contract(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean) IS 'refuse bodies that do not keep to the contract of a queue or topic.';
+
 CREATE FUNCTION howdah._check_creation() RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -3484,6 +3562,7 @@ begin
                 select from jsonb_array_elements(v_option.value) r where jsonb_typeof(r.value) <> 'string') end
             when 'choice' then v_option.type = 'string' and v_option.text = any (v_option.choices)
             when 'options' then v_option.type = 'object'
+            when 'schema' then v_option.type in ('object', 'boolean')
             when 'rate' then v_option.type = 'string'
                 and (select r.burst is not null from howdah._parse_rate(v_option.text) r)
             when 'header' then v_option.type = 'string' and length(v_option.text) between 1 and 200
@@ -3502,6 +3581,7 @@ begin
                     when 'options' then 'It is a JSON object of options of a queue, such as {"message_limit": 1000}.'
                     when 'roles' then 'It is an array of names of roles, or null for anybody.'
                     when 'text' then 'It is a text.'
+                    when 'schema' then 'It is a JSON Schema; see docs/contracts.md.'
                     when 'rate' then 'It is a rate such as "100/1s" or "600/1h burst 20"; see docs/handler-limits.md.'
                     when 'header' then 'It is the name of a header, of 1 to 200 characters.'
                     when 'function' then 'It is the name of a function with its schema, such as "shop.poison".'
@@ -3509,7 +3589,9 @@ begin
                     when 'selector' then 'It is a selector, such as "price > 100".'
                     else 'It is the name of a queue.' end;
         end if;
-        if v_option.kind = 'name' then
+        if v_option.kind = 'schema' then
+            perform howdah._check_schema(v_option.value);
+        elsif v_option.kind = 'name' then
             perform howdah._check_name(v_option.text);
         end if;
     end loop;
@@ -3778,6 +3860,40 @@ $$;
 
 COMMENT ON FUNCTION howdah._check_schedule(p_once boolean, p_cron text, p_period interval, p_repeat integer, p_starts_at timestamp with time zone, p_ends_at timestamp with time zone, p_delay interval, p_name text, p_time_zone text, p_misfire_grace interval) IS 'refuse a schedule whose arguments are wrong or contradict each other.';
 
+CREATE FUNCTION howdah._check_schema(p_schema jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $_$
+declare
+    v_fault text;
+begin
+    if length(p_schema::text) > 65536 then
+        v_fault := 'it has more than 65,536 characters';
+    else
+        v_fault := howdah._schema_fault(p_schema, p_schema, '#', 0);
+    end if;
+    if v_fault is null then
+        with recursive edge as (
+            select '#' as ref, r.ref as leads from howdah._refs_in_place(p_schema) r(ref)
+            union
+            select '#/$defs/' || d.key, r.ref
+            from jsonb_each(coalesce(p_schema -> '$defs', '{}')) d cross join howdah._refs_in_place(d.value) r(ref)
+        ), walk as (
+            select e.ref as start, e.leads from edge e
+            union
+            select w.start, e.leads from walk w join edge e on e.ref = w.leads
+        )
+        select w.start || ' refers to itself without a step into the value' into v_fault
+        from walk w where w.start = w.leads limit 1;
+    end if;
+    if v_fault is not null then
+        raise exception using errcode = 'HD004', message = format('option contract cannot be this schema: %s', v_fault),
+            hint = 'docs/contracts.md lists the keywords of JSON Schema that contracts have.';
+    end if;
+end
+$_$;
+
+COMMENT ON FUNCTION howdah._check_schema(p_schema jsonb) IS 'refuse a JSON Schema that cannot be a contract.';
+
 CREATE FUNCTION howdah._check_snapshot_for_permits(p_queue howdah.destinations) RETURNS void
     LANGUAGE plpgsql STABLE
     AS $$
@@ -3827,12 +3943,13 @@ begin
         or p_options @> '{"strict_order": true}' or p_options @> '{"backout_count": "hardened"}'
         or p_options @> '{"discard_with_sender": true}' or p_options ->> 'keep_bodies_ms' is not null
         or p_options ->> 'last_value_key' is not null
+        or p_options ->> 'contract' is not null
         or p_options ->> 'message_groups' <> 'none' or p_options ->> 'delivery_policy' <> 'shared' then
         raise exception using errcode = 'HD004', message = 'wrong options of a subscription',
             hint =
                 'They are a JSON object; prioritized is true or false; strict_order, backout_count "hardened", '
-                'message_groups, delivery_policy, keep_bodies_ms, last_value_key and discard_with_sender are for '
-                'queues.';
+                'message_groups, delivery_policy, keep_bodies_ms, last_value_key, contract and discard_with_sender are '
+                'for queues.';
     end if;
 end
 $$;
@@ -5003,6 +5120,64 @@ $_$;
 
 COMMENT ON FUNCTION howdah._consumer_turn(p_queue howdah.destinations, p_consumer bigint, p_now timestamp with time zone, OUT admitted boolean, OUT alone boolean, OUT share text) IS 'whether it is a consumer''s turn in a queue that tells its consumers apart.';
 
+CREATE FUNCTION howdah._contract_fault(p_schema jsonb, p_value jsonb, p_root jsonb, p_at text, p_depth integer) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE
+    AS $_$
+declare
+    v_type constant text := jsonb_typeof(p_value);
+    v_fault text;
+    v_kept integer;
+begin
+    if p_schema = 'true' or p_schema = '{}' then
+        return null;
+    elsif p_schema = 'false' then
+        return p_at || ' is not permitted (false)';
+    elsif p_depth > 200 then
+        return p_at || ' is nested too deeply';
+    end if;
+    v_fault := coalesce(howdah._scalar_fault(p_schema, p_value, v_type, p_at), case v_type
+        when 'object' then howdah._object_fault(p_schema, p_value, p_root, p_at, p_depth)
+        when 'array' then howdah._array_fault(p_schema, p_value, p_root, p_at, p_depth) end);
+    if v_fault is null and p_schema ? '$ref' then
+        v_fault := howdah._contract_fault(case when p_schema ->> '$ref' = '#' then p_root
+            else p_root -> '$defs' -> substr(p_schema ->> '$ref', 9) end, p_value, p_root, p_at, p_depth + 1);
+    end if;
+    if v_fault is null and p_schema ? 'allOf' then
+        v_fault := (select f.fault from jsonb_array_elements(p_schema -> 'allOf') s
+            cross join lateral (select howdah._contract_fault(s.value, p_value, p_root, p_at, p_depth + 1) as fault) f
+            where f.fault is not null limit 1);
+    end if;
+    if v_fault is null and p_schema ?| array['anyOf', 'oneOf', 'not'] then
+        select count(*) filter (where s.key = 'anyOf' and s.fault is null) into v_kept
+        from (select 'anyOf' as key, howdah._contract_fault(a.value, p_value, p_root, p_at, p_depth + 1) as fault
+              from jsonb_array_elements(p_schema -> 'anyOf') a) s;
+        if p_schema ? 'anyOf' and v_kept = 0 then
+            return p_at || ' keeps to none of the schemas (anyOf)';
+        end if;
+        select count(*) into v_kept from jsonb_array_elements(p_schema -> 'oneOf') o
+        where howdah._contract_fault(o.value, p_value, p_root, p_at, p_depth + 1) is null;
+        if p_schema ? 'oneOf' and v_kept <> 1 then
+            return format('%s keeps to %s of the schemas, not to one (oneOf)', p_at, v_kept);
+        elsif p_schema ? 'not'
+              and howdah._contract_fault(p_schema -> 'not', p_value, p_root, p_at, p_depth + 1) is null then
+            return p_at || ' keeps to a schema that it must not keep to (not)';
+        end if;
+    end if;
+    if v_fault is null and p_schema ? 'if' then
+        v_kept := case when howdah._contract_fault(p_schema -> 'if', p_value, p_root, p_at, p_depth + 1) is null
+            then 1 else 0 end;
+        v_fault := case
+            when v_kept = 1 and p_schema ? 'then'
+                then howdah._contract_fault(p_schema -> 'then', p_value, p_root, p_at, p_depth + 1)
+            when v_kept = 0 and p_schema ? 'else'
+                then howdah._contract_fault(p_schema -> 'else', p_value, p_root, p_at, p_depth + 1) end;
+    end if;
+    return v_fault;
+end
+$_$;
+
+COMMENT ON FUNCTION howdah._contract_fault(p_schema jsonb, p_value jsonb, p_root jsonb, p_at text, p_depth integer) IS 'why a value does not keep to a schema.';
+
 CREATE FUNCTION howdah._copy_rights(p_subscription_id integer, p_topics integer[], p_by_wildcard boolean) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -5050,7 +5225,8 @@ begin
         cross join (values ('send'), ('receive')) v(verb)
         left join fast f on f.destination_id = d.id and f.verb = v.verb
         where d.id = any (p_ids)
-          and case v.verb when 'send' then not d.stamp_user else d.kind = 'queue' and not d.name ^@ '_TEMP.' end
+          and case v.verb when 'send' then not d.stamp_user and d.contract is null
+              else d.kind = 'queue' and not d.name ^@ '_TEMP.' end
         group by d.id, v.verb
     ), lists as (
         select i.id, coalesce(max(l.roles) filter (where l.verb = 'send'), '{}') as senders,
@@ -9504,6 +9680,18 @@ $$;
 
 COMMENT ON FUNCTION howdah._journal_totals(p_id integer, p_fresh boolean) IS 'the number of messages by destination and event: the stored totals and, with p_fresh, what the journal has beyond them.';
 
+CREATE FUNCTION howdah._json_of(p_body bytea) RETURNS jsonb
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+begin
+    return convert_from(p_body, 'UTF8')::jsonb;
+exception when data_exception or program_limit_exceeded or statement_too_complex then
+    return null;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._json_of(p_body bytea) IS 'a body as JSON.';
+
 CREATE FUNCTION howdah._keep(p_destination_id integer, p_messages howdah.message[], p_keep_ms bigint, p_read_counts integer[] DEFAULT NULL::integer[], p_visible_at timestamp with time zone[] DEFAULT NULL::timestamp with time zone[], p_last_read_at timestamp with time zone[] DEFAULT NULL::timestamp with time zone[]) RETURNS void
     LANGUAGE sql
     AS $$
@@ -10545,7 +10733,7 @@ CREATE FUNCTION howdah._link_refusal(p_sqlstate text) RETURNS text
     LANGUAGE sql IMMUTABLE
     AS $$
     select case when p_sqlstate in ('HD008', 'HD010', 'HD018', 'HD025', 'HD027', 'HD040') then null
-        when p_sqlstate in ('HD007', 'HD039') then 'rejected'
+        when p_sqlstate in ('HD007', 'HD039', 'HD050') then 'rejected'
         when substr(p_sqlstate, 1, 2) in ('HD', '22', '23', '54', 'P0') then 'failed' end
 $$;
 
@@ -12402,7 +12590,7 @@ CREATE FUNCTION howdah._new_destination(p_name text) RETURNS howdah.destinations
             "limit_behaviour": "reject",
             "send_timeout_ms": 30000,
             "deduplication_window_ms": 300000, "keep_results_ms": null, "stamp_user": false,
-            "keep_bodies_ms": null, "last_value_key": null, "message_groups": "none",
+            "keep_bodies_ms": null, "last_value_key": null, "contract": null, "message_groups": "none",
             "delivery_policy": "shared", "limited": false, "rate_keys": 100}' || howdah._preset('howdah'))
 $$;
 
@@ -13157,6 +13345,52 @@ $$;
 
 COMMENT ON FUNCTION howdah._object_attributes() IS 'the permitted values of each attribute of an administered object.';
 
+CREATE FUNCTION howdah._object_fault(p_schema jsonb, p_value jsonb, p_root jsonb, p_at text, p_depth integer) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+declare
+    v_count constant bigint := (select count(*) from jsonb_object_keys(p_value));
+    v_fault text;
+    v_member record;
+begin
+    v_fault := (select format('%s lacks the member %s (required)', p_at, to_json(r.value))
+        from jsonb_array_elements_text(p_schema -> 'required') r where not p_value ? r.value limit 1);
+    v_fault := coalesce(v_fault, p_at || case
+        when v_count < (p_schema ->> 'minProperties')::numeric
+            then format(' has fewer than %s members (minProperties)', p_schema ->> 'minProperties')
+        when v_count > (p_schema ->> 'maxProperties')::numeric
+            then format(' has more than %s members (maxProperties)', p_schema ->> 'maxProperties') end,
+        (select format('%s lacks the member %s, which goes with %s (dependentRequired)', p_at, to_json(r.value),
+            to_json(d.key))
+         from jsonb_each(p_schema -> 'dependentRequired') d cross join jsonb_array_elements_text(d.value) r
+         where p_value ? d.key and not p_value ? r.value limit 1));
+    if v_fault is not null then
+        return v_fault;
+    end if;
+    for v_member in
+        select m.key, m.value, howdah._pointer(p_at, m.key) as at, p_schema -> 'properties' -> m.key as own,
+            p_schema -> 'dependentSchemas' -> m.key as dependent
+        from jsonb_each(p_value) m
+    loop
+        v_fault := coalesce(
+            case when v_member.own is not null
+                then howdah._contract_fault(v_member.own, v_member.value, p_root, v_member.at, p_depth + 1)
+                when p_schema -> 'additionalProperties' = 'false'
+                then format('%s is no member that the contract has (additionalProperties)', v_member.at)
+                when p_schema ? 'additionalProperties' then howdah._contract_fault(p_schema -> 'additionalProperties',
+                    v_member.value, p_root, v_member.at, p_depth + 1) end,
+            case when p_schema ? 'propertyNames' then howdah._contract_fault(p_schema -> 'propertyNames',
+                to_jsonb(v_member.key), p_root, v_member.at, p_depth + 1) end,
+            case when v_member.dependent is not null then howdah._contract_fault(v_member.dependent, p_value, p_root,
+                p_at, p_depth + 1) end);
+        exit when v_fault is not null;
+    end loop;
+    return v_fault;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._object_fault(p_schema jsonb, p_value jsonb, p_root jsonb, p_at text, p_depth integer) IS 'why an object does not keep to the keywords for objects.';
+
 CREATE TABLE howdah.objects (
     name text NOT NULL,
     kind text NOT NULL,
@@ -13353,6 +13587,7 @@ CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind 
         ('queue', 'stamp_user', 'boolean', 0, 0, null, false),
         ('queue', 'keep_bodies_ms', 'integer', 1, 3155760000000, null, true),
         ('queue', 'last_value_key', 'text', 0, 0, null, true),
+        ('queue', 'contract', 'schema', 0, 0, null, true),
         ('queue', 'message_groups', 'choice', 0, 0, array['none', 'transaction', 'sticky'], false),
         ('queue', 'delivery_policy', 'choice', 0, 0, array['shared', 'single', 'failover', 'round_robin'], false),
         ('queue', 'max_concurrent', 'integer', 1, 1000, null, true),
@@ -13369,6 +13604,7 @@ CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind 
         ('topic', 'discard_with_sender', 'boolean', 0, 0, null, false),
         ('topic', 'producer_may_override', 'boolean', 0, 0, null, false),
         ('topic', 'stamp_user', 'boolean', 0, 0, null, false),
+        ('topic', 'contract', 'schema', 0, 0, null, true),
         ('topic', 'max_message_bytes', 'integer', 1, 1073741823, null, false),
         ('topic', 'default_priority', 'integer', 0, 9, null, false),
         ('topic', 'default_time_to_live_ms', 'integer', 1, 3155760000000, null, true),
@@ -14447,6 +14683,12 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._place_shared(p_stream record, p_plain boolean, OUT slot integer, OUT nonpersistent boolean, OUT topic_id integer, OUT ack_id integer, OUT n bigint, OUT seq bigint, OUT upto pg_snapshot, OUT rest_xid xid8, OUT rest_seq bigint, OUT after xid8, OUT after_seq bigint, OUT done pg_snapshot) IS 'find where a usual subscription that several consumers share continues.';
+
+CREATE FUNCTION howdah._pointer(p_at text, p_key text) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    AS $$ select p_at || '/' || replace(replace(p_key, '~', '~0'), '/', '~1') $$;
+
+COMMENT ON FUNCTION howdah._pointer(p_at text, p_key text) IS 'the JSON Pointer (RFC 6901) of a member of what another pointer names.';
 
 CREATE FUNCTION howdah._poison_incidents(p_destination_id integer, p_message howdah.msgs) RETURNS jsonb
     LANGUAGE sql
@@ -16470,6 +16712,30 @@ $$;
 
 COMMENT ON FUNCTION howdah._redelivery_delay(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) IS 'how long a message waits for its redelivery.';
 
+CREATE FUNCTION howdah._refs_in_place(p_schema jsonb) RETURNS SETOF text
+    LANGUAGE sql IMMUTABLE
+    AS $_$
+    with recursive place as (
+        select p_schema as schema
+        union all
+        select n.schema from place p cross join lateral (
+            select p.schema -> k.key from unnest(array['not', 'if', 'then', 'else']) k(key)
+            where p.schema ? k.key
+            union all
+            select e.value from unnest(array['allOf', 'anyOf', 'oneOf']) k(key)
+            cross join jsonb_array_elements(case when jsonb_typeof(p.schema -> k.key) = 'array'
+                then p.schema -> k.key else '[]' end) e
+            union all
+            select e.value from jsonb_each(case when jsonb_typeof(p.schema -> 'dependentSchemas') = 'object'
+                then p.schema -> 'dependentSchemas' else '{}' end) e
+        ) n(schema)
+        where jsonb_typeof(p.schema) = 'object'
+    )
+    select p.schema ->> '$ref' from place p where jsonb_typeof(p.schema) = 'object' and p.schema ? '$ref'
+$_$;
+
+COMMENT ON FUNCTION howdah._refs_in_place(p_schema jsonb) IS 'the references that a schema applies to the same value as itself.';
+
 CREATE FUNCTION howdah._refuse_maintenance() RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -17430,6 +17696,42 @@ $$;
 
 COMMENT ON FUNCTION howdah._sample_weight(p_found bigint, p_from bigint, p_at bigint, p_last bigint, p_length bigint) IS 'how many messages each one found stands for.';
 
+CREATE FUNCTION howdah._scalar_fault(p_schema jsonb, p_value jsonb, p_type text, p_at text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+declare
+    v_types constant jsonb := case jsonb_typeof(p_schema -> 'type') when 'string'
+        then jsonb_build_array(p_schema -> 'type') else p_schema -> 'type' end;
+    v_number constant numeric := case p_type when 'number' then (p_value #>> '{}')::numeric end;
+    v_length constant integer := case p_type when 'string' then length(p_value #>> '{}') end;
+begin
+    return p_at || case
+        when not (v_types ? p_type or p_type = 'number' and v_number % 1 = 0 and v_types ? 'integer')
+            then format(' is %s, not %s (type)', p_type, (select string_agg(t.value, ' or ')
+                from jsonb_array_elements_text(v_types) t))
+        when not exists (select from jsonb_array_elements(p_schema -> 'enum') e where e.value = p_value)
+            and p_schema ? 'enum' then ' is none of the permitted values (enum)'
+        when p_schema -> 'const' <> p_value then ' is not the permitted value (const)'
+        when v_number < (p_schema ->> 'minimum')::numeric
+            then format(' is less than %s (minimum)', p_schema ->> 'minimum')
+        when v_number > (p_schema ->> 'maximum')::numeric
+            then format(' is more than %s (maximum)', p_schema ->> 'maximum')
+        when v_number <= (p_schema ->> 'exclusiveMinimum')::numeric
+            then format(' is not more than %s (exclusiveMinimum)', p_schema ->> 'exclusiveMinimum')
+        when v_number >= (p_schema ->> 'exclusiveMaximum')::numeric
+            then format(' is not less than %s (exclusiveMaximum)', p_schema ->> 'exclusiveMaximum')
+        when v_number % (p_schema ->> 'multipleOf')::numeric <> 0
+            then format(' is no multiple of %s (multipleOf)', p_schema ->> 'multipleOf')
+        when v_length < (p_schema ->> 'minLength')::numeric
+            then format(' is shorter than %s characters (minLength)', p_schema ->> 'minLength')
+        when v_length > (p_schema ->> 'maxLength')::numeric
+            then format(' is longer than %s characters (maxLength)', p_schema ->> 'maxLength')
+        end;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._scalar_fault(p_schema jsonb, p_value jsonb, p_type text, p_at text) IS 'why a value does not keep to the keywords for any value, for numbers and for strings.';
+
 CREATE FUNCTION howdah._schedule(p_queue text, p_body bytea, p_is_text boolean, p_cron text, p_period interval, p_repeat integer, p_starts_at timestamp with time zone, p_ends_at timestamp with time zone, p_delay interval, p_name text, p_time_zone text, p_catch_up boolean, p_misfire_grace interval, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_reliability text, p_content_type text) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
@@ -17564,6 +17866,99 @@ CREATE FUNCTION howdah._schedule_definition(p_schedule howdah.schedules) RETURNS
 $$;
 
 COMMENT ON FUNCTION howdah._schedule_definition(p_schedule howdah.schedules) IS 'the definition of a schedule, without its progress.';
+
+CREATE FUNCTION howdah._schema_fault(p_schema jsonb, p_root jsonb, p_at text, p_depth integer) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE
+    AS $_$
+declare
+    v_word record;
+    v_right boolean;
+    v_inner record;
+    v_fault text;
+begin
+    if jsonb_typeof(p_schema) = 'boolean' then
+        return null;
+    elsif jsonb_typeof(p_schema) is distinct from 'object' then
+        return p_at || ' is no schema: an object, true or false';
+    elsif p_depth > 30 then
+        return p_at || ' lies more than 30 schemas deep';
+    end if;
+    for v_word in
+        select e.key, e.value, k.value as kind, jsonb_typeof(e.value) as type
+        from jsonb_each(p_schema) e left join howdah._schema_keywords() k on k.name = e.key
+    loop
+        v_right := case v_word.kind
+            when 'count' then v_word.type = 'number' and (v_word.value #>> '{}')::numeric between 0 and 2147483647
+                and (v_word.value #>> '{}')::numeric % 1 = 0
+            when 'number' then v_word.type = 'number'
+            when 'positive' then v_word.type = 'number' and (v_word.value #>> '{}')::numeric > 0
+            when 'boolean' then v_word.type = 'boolean'
+            when 'list' then v_word.type = 'array'
+            when 'types' then v_word.type in ('string', 'array') and not exists (
+                select from jsonb_array_elements(case v_word.type when 'array' then v_word.value
+                    else jsonb_build_array(v_word.value) end) t
+                where t.value #>> '{}' <> all ('{"null",boolean,object,array,number,integer,string}')
+                   or jsonb_typeof(t.value) <> 'string')
+            when 'names' then case v_word.type when 'array' then not exists (
+                select from jsonb_array_elements(v_word.value) t where jsonb_typeof(t.value) <> 'string') end
+            when 'lists' then case v_word.type when 'object' then not exists (
+                select from jsonb_each(v_word.value) m cross join jsonb_array_elements(
+                    case jsonb_typeof(m.value) when 'array' then m.value else '[0]' end) t
+                where jsonb_typeof(t.value) <> 'string') end
+            when 'schemas' then case v_word.type when 'array' then jsonb_array_length(v_word.value) > 0 end
+            when 'members' then v_word.type = 'object'
+            when 'ref' then v_word.type = 'string' and case
+                when v_word.value #>> '{}' = '#' then true
+                when v_word.value #>> '{}' ^@ '#/$defs/' then p_root -> '$defs' ? substr(v_word.value #>> '{}', 9) end
+            when 'root' then v_word.type = 'string' and p_depth = 0
+            when 'draft' then v_word.value = '"https://json-schema.org/draft/2020-12/schema"'
+            else true end;
+        if v_word.kind is null then
+            return format('%s is a keyword that contracts do not have', howdah._pointer(p_at, v_word.key));
+        elsif v_right is not true then
+            return format('%s cannot be %s', howdah._pointer(p_at, v_word.key), left(v_word.value::text, 100));
+        elsif v_word.kind = 'schema' then
+            v_fault := howdah._schema_fault(v_word.value, p_root, howdah._pointer(p_at, v_word.key), p_depth + 1);
+        elsif v_word.kind in ('schemas', 'members') then
+            for v_inner in
+                select m.key, m.value from jsonb_each(case v_word.type when 'object' then v_word.value else '{}' end) m
+                union all
+                select (a.n - 1)::text, a.value from jsonb_array_elements(
+                    case v_word.type when 'array' then v_word.value else '[]' end) with ordinality a(value, n)
+            loop
+                v_fault := howdah._schema_fault(v_inner.value, p_root,
+                    howdah._pointer(howdah._pointer(p_at, v_word.key), v_inner.key), p_depth + 1);
+                exit when v_fault is not null;
+            end loop;
+        end if;
+        if v_fault is not null then
+            return v_fault;
+        end if;
+    end loop;
+    return null;
+end
+$_$;
+
+COMMENT ON FUNCTION howdah._schema_fault(p_schema jsonb, p_root jsonb, p_at text, p_depth integer) IS 'why a JSON Schema cannot be a contract.';
+
+CREATE FUNCTION howdah._schema_keywords() RETURNS TABLE(name text, value text)
+    LANGUAGE sql IMMUTABLE
+    AS $_$
+    values ('type', 'types'), ('enum', 'list'), ('const', 'any'),
+        ('minimum', 'number'), ('maximum', 'number'), ('exclusiveMinimum', 'number'), ('exclusiveMaximum', 'number'),
+        ('multipleOf', 'positive'), ('minLength', 'count'), ('maxLength', 'count'),
+        ('items', 'schema'), ('prefixItems', 'schemas'), ('minItems', 'count'), ('maxItems', 'count'),
+        ('uniqueItems', 'boolean'), ('contains', 'schema'), ('minContains', 'count'), ('maxContains', 'count'),
+        ('properties', 'members'), ('required', 'names'), ('additionalProperties', 'schema'),
+        ('propertyNames', 'schema'), ('minProperties', 'count'), ('maxProperties', 'count'),
+        ('dependentRequired', 'lists'), ('dependentSchemas', 'members'),
+        ('allOf', 'schemas'), ('anyOf', 'schemas'), ('oneOf', 'schemas'), ('not', 'schema'),
+        ('if', 'schema'), ('then', 'schema'), ('else', 'schema'), ('$ref', 'ref'), ('$defs', 'members'),
+        ('$schema', 'draft'), ('$id', 'root'), ('$comment', 'any'), ('title', 'any'), ('description', 'any'),
+        ('default', 'any'), ('examples', 'any'), ('deprecated', 'any'), ('readOnly', 'any'), ('writeOnly', 'any')
+$_$;
+
+COMMENT ON FUNCTION howdah._schema_keywords() IS 'the keywords of JSON Schema (draft 2020-12) that a contract may use.';
 
 CREATE FUNCTION howdah._seal(p_secret uuid, p_message_id bigint, p_recorded_at timestamp with time zone, p_error_class text, p_error_text text, p_sqlstate text) RETURNS bytea
     LANGUAGE sql STABLE
@@ -18701,6 +19096,9 @@ begin
         perform howdah._check_message(p_destination, v_row.bytes, v_row.headers, v_row.priority, p_content_type,
             p_time_to_live, p_delay);
     end if;
+    if p_destination.contract is not null then
+        perform howdah._check_contract(p_destination, p_bodies, p_is_text);
+    end if;
     if v_level = 0 and not p_caught then
         return howdah._try_to_send_batch(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
             p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay, p_reliability,
@@ -19087,6 +19485,9 @@ begin
     end if;
     perform howdah._check_message(v_destination, octet_length(p_body), p_headers, p_priority, p_content_type,
         p_time_to_live, p_delay);
+    if v_destination.contract is not null then
+        perform howdah._check_contract(v_destination, array[p_body], p_is_text);
+    end if;
     if p_deduplication_key is not null then
         perform pg_current_xact_id();
         v_message.seq := nextval(v_destination.positions);
@@ -22247,7 +22648,7 @@ begin
         producer_may_override = v_new.producer_may_override,
         exception_discard_reliability = v_new.exception_discard_reliability,
         discard_with_sender = v_new.discard_with_sender, stamp_user = v_new.stamp_user,
-        keep_bodies_ms = v_new.keep_bodies_ms, last_value_key = v_new.last_value_key,
+        keep_bodies_ms = v_new.keep_bodies_ms, last_value_key = v_new.last_value_key, contract = v_new.contract,
         message_groups = v_new.message_groups, delivery_policy = v_new.delivery_policy,
         limited = v_new.limited, max_concurrent = v_new.max_concurrent, rate_limit = v_new.rate_limit,
         limit_key = v_new.limit_key, max_concurrent_per_key = v_new.max_concurrent_per_key,
@@ -22257,7 +22658,7 @@ begin
         main_rank = case when v_new.persistent = d.persistent then d.main_rank
             when v_new.persistent then 9 - v_new.default_priority else -1 end
     where d.id = v_new.id;
-    perform howdah._copy_rights_of(array[v_new.id]) where options ? 'stamp_user';
+    perform howdah._copy_rights_of(array[v_new.id]) where options ?| '{stamp_user,contract}';
     perform howdah._set_room(v_new.id);
     if v_new.main_rank >= 0 then
         -- messages there are still found if the queue has no main lane now
@@ -28049,7 +28450,7 @@ CREATE FUNCTION howdah.parse_rule(key text) RETURNS TABLE(resource text, name te
 declare
     v_found record;
 begin
-    if key ~ E'[\r\n]' then
+    if key is null or key ~ E'[\r\n]' then
         raise exception using errcode = 'HD005', message = 'the key of a rule is one line';
     end if;
     begin
@@ -31236,6 +31637,7 @@ begin
     v_row.delivery_policy := 'shared';
     v_row.keep_bodies_ms := null;
     v_row.last_value_key := null;
+    v_row.contract := null;
     v_row := howdah._with_options(v_row, options - 'prioritized');
     v_row.kind := 'subscription';
     v_row.journal_level_at := v_row.created_at;
@@ -35232,6 +35634,8 @@ REVOKE ALL ON FUNCTION howdah._are_over(p_positions regclass, p_mark bigint, p_a
 
 REVOKE ALL ON FUNCTION howdah._are_words(p_value jsonb, p_most numeric, p_pattern text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._array_fault(p_schema jsonb, p_value jsonb, p_root jsonb, p_at text, p_depth integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._as_ready(p_row howdah.claimed) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._as_ready(p_row howdah.msgs_nonpersistent) FROM PUBLIC;
@@ -35326,6 +35730,8 @@ REVOKE ALL ON FUNCTION howdah._check_cluster() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_consumer(p_destination howdah.destinations, p_consumer bigint, p_now timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._check_contract(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._check_creation() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_cron(p_cron text) FROM PUBLIC;
@@ -35383,6 +35789,8 @@ REVOKE ALL ON FUNCTION howdah._check_rule(p_resource text, p_name text, p_operat
 REVOKE ALL ON FUNCTION howdah._check_rule_right(p_resource text, p_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_schedule(p_once boolean, p_cron text, p_period interval, p_repeat integer, p_starts_at timestamp with time zone, p_ends_at timestamp with time zone, p_delay interval, p_name text, p_time_zone text, p_misfire_grace interval) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._check_schema(p_schema jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_snapshot_for_permits(p_queue howdah.destinations) FROM PUBLIC;
 
@@ -35451,6 +35859,8 @@ REVOKE ALL ON FUNCTION howdah._connection_lives(p_queue howdah.temporary_queues)
 REVOKE ALL ON FUNCTION howdah._consume_published(p_destination howdah.destinations, p_message_ids bigint[], p_event text, p_reason text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._consumer_turn(p_queue howdah.destinations, p_consumer bigint, p_now timestamp with time zone, OUT admitted boolean, OUT alone boolean, OUT share text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._contract_fault(p_schema jsonb, p_value jsonb, p_root jsonb, p_at text, p_depth integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._copy_rights(p_subscription_id integer, p_topics integer[], p_by_wildcard boolean) FROM PUBLIC;
 
@@ -35814,6 +36224,8 @@ REVOKE ALL ON FUNCTION howdah._journal_since(p_since pg_snapshot, p_until pg_sna
 
 REVOKE ALL ON FUNCTION howdah._journal_totals(p_id integer, p_fresh boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._json_of(p_body bytea) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._keep(p_destination_id integer, p_messages howdah.message[], p_keep_ms bigint, p_read_counts integer[], p_visible_at timestamp with time zone[], p_last_read_at timestamp with time zone[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._keep_body(p_message_id bigint, p_body bytea) FROM PUBLIC;
@@ -36080,6 +36492,8 @@ REVOKE ALL ON FUNCTION howdah._nothing_came_back(p_id integer, p_rank smallint, 
 
 REVOKE ALL ON FUNCTION howdah._object_attributes() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._object_fault(p_schema jsonb, p_value jsonb, p_root jsonb, p_at text, p_depth integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._object_json(p_object howdah.objects) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._offset_snapshot(p_offset jsonb) FROM PUBLIC;
@@ -36151,6 +36565,8 @@ REVOKE ALL ON FUNCTION howdah._persistent_1(p_topic integer, p_after xid8, p_aft
 REVOKE ALL ON FUNCTION howdah._persistent_2(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._place_shared(p_stream record, p_plain boolean, OUT slot integer, OUT nonpersistent boolean, OUT topic_id integer, OUT ack_id integer, OUT n bigint, OUT seq bigint, OUT upto pg_snapshot, OUT rest_xid xid8, OUT rest_seq bigint, OUT after xid8, OUT after_seq bigint, OUT done pg_snapshot) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._pointer(p_at text, p_key text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._poison_incidents(p_destination_id integer, p_message howdah.msgs) FROM PUBLIC;
 
@@ -36252,6 +36668,8 @@ REVOKE ALL ON FUNCTION howdah._redaction_paths(p_name text, p_origin text, p_mes
 
 REVOKE ALL ON FUNCTION howdah._redelivery_delay(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._refs_in_place(p_schema jsonb) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._refuse_maintenance() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._refuse_name(p_name text) FROM PUBLIC;
@@ -36342,11 +36760,17 @@ REVOKE ALL ON FUNCTION howdah._sample_start(p_n bigint, p_first bigint, p_last b
 
 REVOKE ALL ON FUNCTION howdah._sample_weight(p_found bigint, p_from bigint, p_at bigint, p_last bigint, p_length bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._scalar_fault(p_schema jsonb, p_value jsonb, p_type text, p_at text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._schedule(p_queue text, p_body bytea, p_is_text boolean, p_cron text, p_period interval, p_repeat integer, p_starts_at timestamp with time zone, p_ends_at timestamp with time zone, p_delay interval, p_name text, p_time_zone text, p_catch_up boolean, p_misfire_grace interval, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_reliability text, p_content_type text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._schedule_by_headers(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_reliability text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._schedule_definition(p_schedule howdah.schedules) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._schema_fault(p_schema jsonb, p_root jsonb, p_at text, p_depth integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._schema_keywords() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._seal(p_secret uuid, p_message_id bigint, p_recorded_at timestamp with time zone, p_error_class text, p_error_text text, p_sqlstate text) FROM PUBLIC;
 

@@ -63,6 +63,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     "Messages": (
         "stamp_user",
         "last_value_key",
+        "contract",
         "default_priority",
         "default_time_to_live_ms",
         "deduplication_window_ms",

@@ -158,6 +158,7 @@ class Option:
             "choice": ", ".join(f"`{choice}`" for choice in self.choices),
             "name": "a name" if self.owner.name == "service" else "the name of a queue",
             "rate": "a [rate](../handler-limits.md#rates)",
+            "schema": "a [JSON Schema](../contracts.md#the-keywords)",
             "header": "the name of a header",
             "roles": "an array of names of roles",
             "text": "a text",

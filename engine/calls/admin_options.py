@@ -5,7 +5,7 @@ The database decides what it takes: ``howdah._option_kinds()``, to which a test 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, TypedDict
 
 Level = Literal[
@@ -82,6 +82,7 @@ class QueueOptions(TypedDict, total=False):
     stamp_user: bool
     keep_bodies_ms: int | None
     last_value_key: str | None
+    contract: Mapping[str, object] | bool | None
     message_groups: Literal["none", "transaction", "sticky"]
     delivery_policy: Literal["shared", "single", "failover", "round_robin"]
     max_concurrent: int | None
@@ -107,6 +108,7 @@ class TopicOptions(TypedDict, total=False):
     producer_may_override: bool
     discard_with_sender: bool
     stamp_user: bool
+    contract: Mapping[str, object] | bool | None
     max_message_bytes: int
     default_priority: int
     default_time_to_live_ms: int | None

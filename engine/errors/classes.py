@@ -310,6 +310,12 @@ class TransformationRefused(HowdahError):
     sqlstate = "HD049"
 
 
+class ContractViolated(HowdahError, ValueError):
+    """The body does not keep to the JSON Schema of the queue or topic."""
+
+    sqlstate = "HD050"
+
+
 class NotMigrated(HowdahError):
     """Howdah is not installed in the database, or in a version that does not fit this code."""
 

@@ -406,6 +406,7 @@ CREATE TABLE howdah.destinations (
     process_expired BOOLEAN DEFAULT false NOT NULL,
     keep_bodies_ms BIGINT,
     last_value_key TEXT,
+    contract JSONB,
     message_groups TEXT DEFAULT 'none' NOT NULL,
     delivery_policy TEXT DEFAULT 'shared' NOT NULL,
     groups_at TIMESTAMP WITH TIME ZONE,
@@ -533,6 +534,7 @@ COMMENT ON COLUMN howdah.destinations.tickets IS 'A sequence: the tickets that s
 COMMENT ON COLUMN howdah.destinations.process_expired IS 'True: expired messages go to the exception destination. False: they are gone.';
 COMMENT ON COLUMN howdah.destinations.keep_bodies_ms IS 'Milliseconds that a consumed message stays readable, in kept_messages. NULL: it is gone at once.';
 COMMENT ON COLUMN howdah.destinations.last_value_key IS 'The header by whose value a message replaces the unread ones sent before it. NULL: none is replaced.';
+COMMENT ON COLUMN howdah.destinations.contract IS 'The JSON Schema that bodies sent there must keep to. NULL: any body.';
 COMMENT ON COLUMN howdah.destinations.message_groups IS 'Order within groups (header JMSXGroupID, or else the conversation): none, transaction (a group belongs to one transaction at a time) or sticky (it belongs to one consumer until that goes).';
 COMMENT ON COLUMN howdah.destinations.delivery_policy IS 'Who gets messages: shared (whoever asks), single (one open consumer, no second one), failover (the first open consumer) or round_robin (open consumers in turn).';
 COMMENT ON COLUMN howdah.destinations.groups_at IS 'When message_groups or delivery_policy last changed. An audit expects order for what was sent since. NULL: never.';

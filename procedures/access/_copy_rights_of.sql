@@ -35,7 +35,8 @@ begin
         cross join (values ('send'), ('receive')) v(verb)
         left join fast f on f.destination_id = d.id and f.verb = v.verb
         where d.id = any (p_ids)
-          and case v.verb when 'send' then not d.stamp_user else d.kind = 'queue' and not d.name ^@ '_TEMP.' end
+          and case v.verb when 'send' then not d.stamp_user and d.contract is null
+              else d.kind = 'queue' and not d.name ^@ '_TEMP.' end
         group by d.id, v.verb
     ), lists as (
         select i.id, coalesce(max(l.roles) filter (where l.verb = 'send'), '{}') as senders,

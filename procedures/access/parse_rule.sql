@@ -11,7 +11,7 @@ as $$
 declare
     v_found record;
 begin
-    if key ~ E'[\r\n]' then
+    if key is null or key ~ E'[\r\n]' then
         raise exception using errcode = 'HD005', message = 'the key of a rule is one line';
     end if;
     begin

@@ -19,6 +19,6 @@ as $$
             "limit_behaviour": "reject",
             "send_timeout_ms": 30000,
             "deduplication_window_ms": 300000, "keep_results_ms": null, "stamp_user": false,
-            "keep_bodies_ms": null, "last_value_key": null, "message_groups": "none",
+            "keep_bodies_ms": null, "last_value_key": null, "contract": null, "message_groups": "none",
             "delivery_policy": "shared", "limited": false, "rate_keys": 100}' || howdah._preset('howdah'))
 $$;

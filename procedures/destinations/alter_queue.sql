@@ -58,7 +58,7 @@ begin
         producer_may_override = v_new.producer_may_override,
         exception_discard_reliability = v_new.exception_discard_reliability,
         discard_with_sender = v_new.discard_with_sender, stamp_user = v_new.stamp_user,
-        keep_bodies_ms = v_new.keep_bodies_ms, last_value_key = v_new.last_value_key,
+        keep_bodies_ms = v_new.keep_bodies_ms, last_value_key = v_new.last_value_key, contract = v_new.contract,
         message_groups = v_new.message_groups, delivery_policy = v_new.delivery_policy,
         limited = v_new.limited, max_concurrent = v_new.max_concurrent, rate_limit = v_new.rate_limit,
         limit_key = v_new.limit_key, max_concurrent_per_key = v_new.max_concurrent_per_key,
@@ -68,7 +68,7 @@ begin
         main_rank = case when v_new.persistent = d.persistent then d.main_rank
             when v_new.persistent then 9 - v_new.default_priority else -1 end
     where d.id = v_new.id;
-    perform howdah._copy_rights_of(array[v_new.id]) where options ? 'stamp_user';
+    perform howdah._copy_rights_of(array[v_new.id]) where options ?| '{stamp_user,contract}';
     perform howdah._set_room(v_new.id);
     if v_new.main_rank >= 0 then
         -- messages there are still found if the queue has no main lane now

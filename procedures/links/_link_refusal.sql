@@ -4,13 +4,14 @@
 --          message is not to blame, and waits until the error is gone.
 -- Role     internal
 --
--- A message that is too large, or whose level is above the queue's highest, is rejected. A paused or full queue, a
+-- A message that is too large, that breaks the queue's contract, or whose level is above the queue's highest, is
+-- rejected. A paused or full queue, a
 -- halted engine, a missing right and a restored database are not the message's fault. Only errors of the message's own
 -- data are, and what this engine has no place for.
 create or replace function howdah._link_refusal(p_sqlstate text) returns text
 language sql immutable
 as $$
     select case when p_sqlstate in ('HD008', 'HD010', 'HD018', 'HD025', 'HD027', 'HD040') then null
-        when p_sqlstate in ('HD007', 'HD039') then 'rejected'
+        when p_sqlstate in ('HD007', 'HD039', 'HD050') then 'rejected'
         when substr(p_sqlstate, 1, 2) in ('HD', '22', '23', '54', 'P0') then 'failed' end
 $$;

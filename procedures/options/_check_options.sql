@@ -42,6 +42,7 @@ begin
                 select from jsonb_array_elements(v_option.value) r where jsonb_typeof(r.value) <> 'string') end
             when 'choice' then v_option.type = 'string' and v_option.text = any (v_option.choices)
             when 'options' then v_option.type = 'object'
+            when 'schema' then v_option.type in ('object', 'boolean')
             when 'rate' then v_option.type = 'string'
                 and (select r.burst is not null from howdah._parse_rate(v_option.text) r)
             when 'header' then v_option.type = 'string' and length(v_option.text) between 1 and 200
@@ -60,6 +61,7 @@ begin
                     when 'options' then 'It is a JSON object of options of a queue, such as {"message_limit": 1000}.'
                     when 'roles' then 'It is an array of names of roles, or null for anybody.'
                     when 'text' then 'It is a text.'
+                    when 'schema' then 'It is a JSON Schema; see docs/contracts.md.'
                     when 'rate' then 'It is a rate such as "100/1s" or "600/1h burst 20"; see docs/handler-limits.md.'
                     when 'header' then 'It is the name of a header, of 1 to 200 characters.'
                     when 'function' then 'It is the name of a function with its schema, such as "shop.poison".'
@@ -67,7 +69,9 @@ begin
                     when 'selector' then 'It is a selector, such as "price > 100".'
                     else 'It is the name of a queue.' end;
         end if;
-        if v_option.kind = 'name' then
+        if v_option.kind = 'schema' then
+            perform howdah._check_schema(v_option.value);
+        elsif v_option.kind = 'name' then
             perform howdah._check_name(v_option.text);
         end if;
     end loop;

@@ -1,9 +1,9 @@
 -- howdah._option_kinds(): the permitted values of each option of a queue, topic, alias, listener, service or the
 -- engine.
 --
--- Returns  owner (queue, topic, alias, listener, engine or service); key; kind (integer, number, boolean, size, choice,
---          name, function, selector, options, rule_set, roles, text); the bounds of a number; the choices; whether it
---          may be null.
+-- Returns  owner (queue, topic, alias, listener, engine or service); key; kind (integer, number, boolean, size,
+--          choice, name, function, schema, selector, options, rule_set, roles, text); the bounds of a number; the
+--          choices; whether it may be null.
 -- Role     internal
 create or replace function howdah._option_kinds()
 returns table (owner text, key text, kind text, lowest numeric, highest numeric, choices text[], nullable boolean)
@@ -70,6 +70,7 @@ as $$
         ('queue', 'stamp_user', 'boolean', 0, 0, null, false),
         ('queue', 'keep_bodies_ms', 'integer', 1, 3155760000000, null, true),
         ('queue', 'last_value_key', 'text', 0, 0, null, true),
+        ('queue', 'contract', 'schema', 0, 0, null, true),
         ('queue', 'message_groups', 'choice', 0, 0, array['none', 'transaction', 'sticky'], false),
         ('queue', 'delivery_policy', 'choice', 0, 0, array['shared', 'single', 'failover', 'round_robin'], false),
         ('queue', 'max_concurrent', 'integer', 1, 1000, null, true),
@@ -86,6 +87,7 @@ as $$
         ('topic', 'discard_with_sender', 'boolean', 0, 0, null, false),
         ('topic', 'producer_may_override', 'boolean', 0, 0, null, false),
         ('topic', 'stamp_user', 'boolean', 0, 0, null, false),
+        ('topic', 'contract', 'schema', 0, 0, null, true),
         ('topic', 'max_message_bytes', 'integer', 1, 1073741823, null, false),
         ('topic', 'default_priority', 'integer', 0, 9, null, false),
         ('topic', 'default_time_to_live_ms', 'integer', 1, 3155760000000, null, true),

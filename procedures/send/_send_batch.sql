@@ -52,6 +52,9 @@ begin
         perform howdah._check_message(p_destination, v_row.bytes, v_row.headers, v_row.priority, p_content_type,
             p_time_to_live, p_delay);
     end if;
+    if p_destination.contract is not null then
+        perform howdah._check_contract(p_destination, p_bodies, p_is_text);
+    end if;
     if v_level = 0 and not p_caught then
         return howdah._try_to_send_batch(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
             p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay, p_reliability,

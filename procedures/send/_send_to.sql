@@ -28,6 +28,9 @@ begin
     end if;
     perform howdah._check_message(v_destination, octet_length(p_body), p_headers, p_priority, p_content_type,
         p_time_to_live, p_delay);
+    if v_destination.contract is not null then
+        perform howdah._check_contract(v_destination, array[p_body], p_is_text);
+    end if;
     if p_deduplication_key is not null then
         perform pg_current_xact_id();
         v_message.seq := nextval(v_destination.positions);

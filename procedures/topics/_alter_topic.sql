@@ -33,6 +33,7 @@ begin
         default_reliability = v_destination.default_reliability, max_reliability = v_destination.max_reliability,
         producer_may_override = v_destination.producer_may_override,
         discard_with_sender = v_destination.discard_with_sender, stamp_user = v_destination.stamp_user,
+        contract = v_destination.contract,
         persistent = v_destination.persistent and (select e.persistent from howdah.engine e),
         journal_level = v_destination.journal_level,
         journal_level_at = case when d.journal_level <> v_destination.journal_level then howdah.now()
@@ -45,7 +46,7 @@ begin
         backlog_action = v_new.backlog_action,
         refused_for = case when v_new.backlog_action = 'refuse' then t.refused_for end
     where t.destination_id = p_topic_id;
-    perform howdah._copy_rights_of(array[p_topic_id]) where p_options ? 'stamp_user';
+    perform howdah._copy_rights_of(array[p_topic_id]) where p_options ?| '{stamp_user,contract}';
     perform howdah._set_room(p_topic_id);
     perform howdah._note_readers(p_topic_id);
 end

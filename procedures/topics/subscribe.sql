@@ -112,6 +112,7 @@ begin
     v_row.delivery_policy := 'shared';
     v_row.keep_bodies_ms := null;
     v_row.last_value_key := null;
+    v_row.contract := null;
     v_row := howdah._with_options(v_row, options - 'prioritized');
     v_row.kind := 'subscription';
     v_row.journal_level_at := v_row.created_at;

@@ -187,6 +187,10 @@ RAISED: dict[str, tuple[Act, Act]] = {
     "HD047": (lambda c: None, lambda c: c.lookup("nowhere")),
     "HD048": (lambda c: c.objects.create("fixed", read_only=True), lambda c: c.objects.alter("fixed", priority=7)),
     "HD049": (transformed, lambda c: c.admin.drop_transformation("same")),
+    "HD050": (
+        lambda c: c.admin.alter_queue("orders", contract={"type": "object"}),
+        lambda c: c.send("orders", "x"),
+    ),
     "HD036": (behind, lambda c: c.call(check_journal_offset(offset(c) | {"dropped": 0, "snapshot": "3:3:"}))),
     "HD037": (lambda c: None, lambda c: c.call(check_journal_offset(offset(c) | {"system": "1"}))),
 }

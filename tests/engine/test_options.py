@@ -6,7 +6,7 @@ import inspect
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_type_hints
 
@@ -108,6 +108,7 @@ def test_the_options_of_the_administrator_are_those_that_the_database_takes(db: 
         "size": int | str,
         "roles": Sequence[str],
         "options": of_admin.QueueOptions,
+        "schema": Mapping[str, object] | bool,
     }
     rows = db.execute(
         "select key, kind, choices, nullable from howdah._option_kinds() where owner = %s", (owner,)

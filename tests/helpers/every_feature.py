@@ -7,12 +7,14 @@ A function a feature, each with queues of its own. A new verb gets its call here
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import time
 from collections.abc import Callable
 from typing import Any
 
+import psycopg
 from psycopg.conninfo import make_conninfo
 from support import SYSTEM, Connect, Db
 
@@ -550,6 +552,16 @@ def states_of_the_engine(e: Engine) -> None:
         time.sleep(0.01)
     e.rows("select howdah.resume_engine()")
     assert len(e.receive("halted", 9)) == 1
+
+
+@feature
+def contracts(e: Engine) -> None:
+    """A queue takes what keeps to its contract, and refuses the rest before anything is written."""
+    e.queue("contracted", contract={"type": "object"})
+    e.rows("select howdah.send('contracted', '{}'::jsonb)")
+    with contextlib.suppress(psycopg.Error):
+        e.rows("select howdah.send('contracted', '1'::jsonb)")
+    e.receive("contracted", 2)
 
 
 @feature

@@ -570,3 +570,8 @@ def test_an_alias_has_the_rules_of_its_target_and_the_explanation_says_so(
     assert not may(connect(team["ann"]), send)
     allowed, key, _ = db.execute(ask, (team["ann"],)).fetchone() or ()
     assert (allowed, key) == (False, "queue.q.produce.deny.user")
+
+
+@pytest.mark.parametrize("key", [None, "", "queue", "a\nb"])
+def test_what_is_no_key_of_a_rule_is_refused(db: Db, key: str | None) -> None:
+    refused(db, "HD005", "select * from howdah.parse_rule(%s)", (key,))

@@ -172,6 +172,9 @@ def test_a_login_without_a_role_sees_how_much_there_is_and_nothing_of_it(db: Db,
         one(stranger, "select count(*) from pg_stat_all_tables where relname = 'msgs' and schemaname = 'howdah'") == 1
     )
     secret = "(select oid from pg_class where relname = 'lock_secret')"
-    assert one(stranger, f"select pg_sequence_last_value({secret})") is None
+    if db.info.server_version >= 180000:
+        assert one(stranger, f"select pg_sequence_last_value({secret})") is None
+    else:
+        refused(stranger, "42501", f"select pg_sequence_last_value({secret})")
     for query in ("select * from howdah.activemq_msgs", "select howdah.now()", "select howdah.send('q', 'x'::text)"):
         refused(stranger, "42501", query)
