@@ -32,3 +32,10 @@ def test_a_facade_that_there_is_not_is_a_wrong_argument(dsn: str) -> None:
     result = howdah(dsn, "facade", "install", "sqs")
     assert result.code == 2
     assert "only pgmq" in result.err
+
+
+@pytest.mark.parametrize("verb", ["install", "adopt", "remove"])
+def test_a_server_that_does_not_answer_is_said_with_3(verb: str) -> None:
+    result = howdah("postgresql://nobody@127.0.0.1:1/x", "facade", verb, "pgmq")
+    assert result.code == 3
+    assert "cannot connect" in result.err
