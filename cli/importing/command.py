@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 import typer
@@ -34,6 +35,9 @@ def activemq(
             "--map", metavar="OLD=NEW", help="Name here of a queue, or of topic://OLD; may be repeated. [default: OLD]"
         ),
     ] = None,
+    prefix: Annotated[
+        str, typer.Option("--prefix", metavar="TEXT", help="ActiveMQ's tablePrefix.", show_default=False)
+    ] = "",
     batch: Annotated[
         int, typer.Option("--batch", metavar="N", min=1, max=10000, help="Number of messages per transaction.")
     ] = 500,
@@ -49,20 +53,23 @@ def activemq(
 
     Messages that cannot come over are listed, and the others do. Exit code 1 says that there are such messages.
     """
-    from ...engine.errors import HowdahError
     from ...text.passfile import accessible
     from .converting import Names
     from .outcome import COLUMNS, DRY_COLUMNS, Outcome
     from .passing import Pass
     from .source import Store
 
+    if not re.fullmatch(r"(?a:[A-Za-z_]\w*)?", prefix):
+        raise typer.BadParameter("it has letters, digits and _", param_hint="--prefix")
     names = Names(words(mapped, "--map"))
     outcome = Outcome(output.complain)
     with connected(dsn, role) as connection:
-        store = Store(accessible(source))
+        store = Store(accessible(source), prefix)
         try:
-            if store.is_running(hold=final and not dry_run) and final and not dry_run:
-                raise HowdahError("a broker has the store", "Stop it before the final pass.")
+            if not dry_run:
+                store.keep_others_out()
+            if final and not dry_run:
+                store.keep_brokers_out()
             with counting("messages") as (total, done):
                 work = Pass(store, connection, names, outcome, batch=batch, final=final, done=done)
                 total(store.count())
@@ -91,7 +98,7 @@ def list_(wide: Wide = False, dsn: Dsn = None, role: Role = None, as_json: Json 
     """List the stores that messages were copied from."""
     columns = tables.Columns(
         {"source": "source", "stored": "stored", "withdrawn": "taken back", "finished_at": "finished"},
-        {"created_at": "begun", "created_by": "by", "held": "held"},
+        {"created_at": "begun", "created_by": "by", "held": "held", "queues": "queues"},
     )
     with connected(dsn, role) as connection:
         rows = connection.imports.list()

@@ -12,8 +12,11 @@ from .openwire.bodies import as_json, body
 from .source import Row
 
 EXPIRED = "expired"
+PREPARED = "in a prepared transaction of the broker: commit it there or roll it back"
 #: Where the id and time of a message stand here: it gets new ones.
 MESSAGE_ID, TIMESTAMP, REPLY_TO = "AMQ_MESSAGE_ID", "AMQ_TIMESTAMP", "AMQ_REPLY_TO"
+#: Where a dead letter comes from, and what a message was sent to that the broker passed on.
+ORIGINAL = "AMQ_ORIGINAL_DESTINATION"
 _NAME = re.compile(r"[A-Za-z0-9._/-]{1,242}")
 
 
@@ -45,7 +48,7 @@ class Names:
 def convert(row: Row, names: Names, now: int) -> dict[str, Any]:
     """Return the message. Raises StaysError. ``now`` is in milliseconds since 1970."""
     if row.prepared:
-        raise StaysError("in a prepared transaction of the broker: commit it there or roll it back")
+        raise StaysError(PREPARED)
     if 0 < row.expiration <= now:
         raise StaysError(EXPIRED)
     if row.data is None:
@@ -84,6 +87,8 @@ def _headers(message: StoredMessage) -> dict[str, Any]:
     headers |= {MESSAGE_ID: message.message_id, TIMESTAMP: message.timestamp}
     if message.group_id is not None:
         headers |= {"JMSXGroupID": message.group_id, "JMSXGroupSeq": message.group_sequence}
+    if message.original is not None:
+        headers[ORIGINAL] = message.original
     if message.user_id is not None:
         headers["JMSXUserID"] = message.user_id
     return headers

@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 
 from ...engine import Connection
-from ...engine.errors import BadArgument, BadPriority, BodyTooLarge, HowdahError
+from ...engine.errors import BadArgument, BadPriority, BodyTooLarge, ContractViolated, HowdahError
 from .converting import EXPIRED, Names, StaysError, convert, size
 from .outcome import Outcome
 from .places import Places
@@ -18,7 +18,7 @@ from .source import Row, Store, Subscription
 #: A batch ends early here: it lies in memory, ours and the server's.
 BATCH_BYTES_MAX = 16 * 1024 * 1024
 #: Errors that a message can be guilty of; others end the pass.
-BLAMED = (BadArgument, BadPriority, BodyTooLarge, psycopg.DataError)
+BLAMED = (BadArgument, BadPriority, BodyTooLarge, ContractViolated, psycopg.DataError)
 UNREAD = "no durable subscription"
 
 
@@ -149,12 +149,11 @@ class Pass:
         line.repeated += repeated
 
     def _take_back(self, places: Places) -> None:
-        """Take back from the queues what is no longer there. A queue that is empty there has no row: see the holds."""
+        """Take back from the queues what is no longer there. Of a queue that is empty there, only our record tells."""
         containers = {name for name in self._store.containers() if name.startswith("queue://")}
         known = {self._outcome[name].here for name in containers}
-        for name in sorted(places.held - known):
-            if ":" not in name:
-                containers.add(places.there(name))
+        for name in sorted(places.filled - known):
+            containers.add(places.there(name))
         for container in sorted(containers):
             try:
                 here = places.here(container)

@@ -8,7 +8,7 @@ from ...engine import Connection
 from ...engine.admin.admin import Admin
 from ...engine.admin.imports import Imports
 from ...engine.errors import BadName, HowdahError, InvalidSelector, NotAllowed, QueueExists
-from .converting import Names, StaysError
+from .converting import PREPARED, Names, StaysError
 from .source import Subscription
 
 #: Errors that one queue or subscription can be guilty of; others end the pass.
@@ -29,6 +29,7 @@ class Places:
         self._subscriptions = {row["subscription"] for row in subscriptions}
         rows = [row for row in connection.imports.list() if row["source"] == source]
         self.held: set[str] = {name for row in rows for name in row["held"]}
+        self.filled: set[str] = {name for row in rows for name in row["queues"]}
         self._read = {row["topic_name"] for row in subscriptions if row["subscription"] not in self.held}
         self.began = rows[0]["created_at"] if rows else None
         self._known: dict[str, str | StaysError] = {}
@@ -62,7 +63,8 @@ class Places:
                     session.admin.create_topic(name)
                 else:
                     session.admin.create_queue(name)
-                    self._hold(Imports(session.call), name)
+                    if not self._final:
+                        self._pause(Imports(session.call), name)
         except BLAMED as error:
             self._known[container] = StaysError(str(error))
             raise StaysError(str(error)) from error
@@ -73,7 +75,12 @@ class Places:
         return name
 
     def subscribe(self, subscription: Subscription) -> str:
-        """Return the name of the subscription here, which is there now. Raises StaysError."""
+        """Return the name of the subscription here, which is there now. Raises StaysError.
+
+        Nobody receives from a new one before the end of the pass, also of the final one: it passes what it has read.
+        """
+        if subscription.prepared:
+            raise StaysError(PREPARED)
         topic = self.topic_of(subscription)
         self.make(subscription.container)
         try:
@@ -86,7 +93,7 @@ class Places:
                     since=self.began,
                 )
                 if name not in self._subscriptions or name in self.held:
-                    self._hold(Imports(session.call), name)
+                    self._pause(Imports(session.call), name)
         except HowdahError as error:
             if isinstance(error, BLAMED):
                 raise StaysError(str(error)) from error
@@ -111,10 +118,9 @@ class Places:
             self._connection.admin.unsubscribe(name)
         return ended
 
-    def _hold(self, imports: Imports, name: str) -> None:
-        if not self._final:
-            imports.hold(self._source, name)
-            self.held.add(name)
+    def _pause(self, imports: Imports, name: str) -> None:
+        imports.hold(self._source, name)
+        self.held.add(name)
 
     def _look(self, container: str) -> str:
         name = self._names.here(container)

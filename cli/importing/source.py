@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, LiteralString
 
 import psycopg
+from psycopg import sql
 from psycopg.rows import dict_row
 
 from ...engine.errors import HowdahError
@@ -18,8 +19,10 @@ TABLES = {
     "activemq_acks": ("container", "sub_dest", "client_id", "sub_name", "selector", "last_acked_id", "priority", "xid"),
     "activemq_lock": ("id", "time", "broker_name"),
 }
-#: Rows that are fetched at a time: bodies may be large.
-FETCHED = 200
+#: Rows that are fetched at a time, and their bytes: bodies may be large, and one row is fetched whatever it takes.
+FETCHED, FETCHED_BYTES = 200, 16 * 1024 * 1024
+#: What a server may be told to end after a while, and a pass lasts as long as it lasts.
+ENDINGS = ("idle_in_transaction_session_timeout", "transaction_timeout", "statement_timeout")
 
 
 @dataclass(frozen=True)
@@ -44,16 +47,24 @@ class Subscription:
     name: str
     selector: str | None
     last_acked: int
+    prepared: bool
 
 
 class Store:
     """The store of one broker. Everything is read in one snapshot."""
 
-    def __init__(self, dsn: str) -> None:
+    def __init__(self, dsn: str, prefix: str = "") -> None:
         """Connect and look at the tables. Raises HowdahError if they are not there, or not as expected."""
+        #: As ActiveMQ writes its names: without quotes.
+        self._tables = {name: f"{prefix}{name}".lower() for name in TABLES}
         with ExitStack() as opened:
             self._locking = opened.enter_context(closing(psycopg.connect(dsn)))
             self._db = opened.enter_context(closing(psycopg.connect(dsn)))
+            for connection in (self._locking, self._db):
+                connection.execute(
+                    "select set_config(name, '0', false) from pg_settings where name = any (%s)", (list(ENDINGS),)
+                )
+                connection.commit()
             #: When the snapshot was taken, in milliseconds since 1970.
             self.now = 0
             self._check()
@@ -63,31 +74,52 @@ class Store:
         """Let the broker start again."""
         self._opened.close()
 
-    def is_running(self, *, hold: bool) -> bool:
-        """Whether a broker has the store. If none has, hold keeps every broker out until the end.
+    def keep_others_out(self) -> None:
+        """Let no other pass read the store. Raises HowdahError if one does.
+
+        With an older snapshot it would take back what a later pass brought.
+        """
+        locked = self._locking.execute(
+            "select pg_try_advisory_xact_lock(hashtext('howdah import'), %s::regclass::oid::bigint::bit(32)::integer)",
+            (self._tables["activemq_msgs"],),
+        ).fetchone()
+        if locked != (True,):
+            raise HowdahError("another pass copies from this store", "Wait for its end.")
+
+    def keep_brokers_out(self) -> None:
+        """Let no broker have the store until the end. Raises HowdahError if one has it.
 
         A broker locks the row of ACTIVEMQ_LOCK, or has a lease there that has not run out.
         """
-        rows = self._locking.execute("select count(*) from activemq_lock").fetchone()
-        free = self._locking.execute(
-            "select broker_name is not null and time > extract(epoch from clock_timestamp()) * 1000"
-            " from activemq_lock for update skip locked"
-        ).fetchall()
+        try:
+            rows = self._locking.execute(self._sql("select count(*) from {activemq_lock}")).fetchone()
+            free = self._locking.execute(
+                self._sql(
+                    "select broker_name is not null and time > extract(epoch from clock_timestamp()) * 1000"
+                    " from {activemq_lock} for update skip locked"
+                )
+            ).fetchall()
+        except psycopg.errors.InsufficientPrivilege as error:
+            raise HowdahError(
+                f"the final pass locks ACTIVEMQ_LOCK, to keep brokers out: {error.diag.message_primary}",
+                "Grant UPDATE on it to the role of --from.",
+            ) from error
         assert rows is not None
-        if not hold:
-            self._locking.rollback()
-        return len(free) < rows[0] or any(leased for (leased,) in free)
+        if len(free) < rows[0] or any(leased for (leased,) in free):
+            raise HowdahError("a broker has the store", "Stop it before the final pass.")
 
     def begin(self) -> str:
-        """Take the snapshot. Returns the identity of the store: cluster, database and schema."""
+        """Take the snapshot. Returns the identity of the store: cluster, database, schema and prefix."""
         self._db.rollback()
         self._db.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         self._db.read_only = True
         found = self._db.execute(
             "select concat_ws('/', 'activemq', case when has_function_privilege('pg_control_system()', 'execute')"
             " then (select system_identifier from pg_control_system()) end, current_database(),"
-            " (select relnamespace::regnamespace from pg_class where oid = 'activemq_msgs'::regclass)),"
-            " (extract(epoch from now()) * 1000)::bigint"
+            " (select relnamespace::regnamespace from pg_class where oid = %(table)s::text::regclass),"
+            " nullif(replace(%(table)s::text, 'activemq_msgs', ''), '')),"
+            " (extract(epoch from now()) * 1000)::bigint",
+            {"table": self._tables["activemq_msgs"]},
         ).fetchone()
         assert found is not None
         identity: str = found[0]
@@ -96,7 +128,7 @@ class Store:
 
     def count(self) -> int:
         """Return the number of messages."""
-        found = self._db.execute("select count(*) from activemq_msgs").fetchone()
+        found = self._db.execute(self._sql("select count(*) from {activemq_msgs}")).fetchone()
         assert found is not None
         return int(found[0])
 
@@ -110,35 +142,69 @@ class Store:
 
     def containers(self) -> list[str]:
         """Return the queues and topics that have messages."""
-        return [name for (name,) in self._db.execute("select distinct container from activemq_msgs order by 1")]
+        rows = self._db.execute(self._sql("select distinct container from {activemq_msgs} order by 1"))
+        return [name for (name,) in rows]
 
     def subscriptions(self) -> list[Subscription]:
-        """Return the durable subscriptions. With priorities there may be several rows of one: the least counts."""
+        """Return the durable subscriptions. With priorities there may be several rows of one: the least counts.
+
+        ActiveMQ also keeps a row for each queue of a virtual topic, which is no subscription.
+        """
         rows = self._db.execute(
-            "select container, coalesce(sub_dest, container), client_id, sub_name, min(selector), min(last_acked_id)"
-            " from activemq_acks group by 1, 2, 3, 4 order by 1, 3, 4"
+            self._sql(
+                "select container, coalesce(sub_dest, container), client_id, sub_name, min(selector),"
+                " min(last_acked_id), bool_or(xid is not null) from {activemq_acks}"
+                " where left(container, 8) = 'topic://' group by 1, 2, 3, 4 order by 1, 3, 4"
+            )
         )
         return [Subscription(*row) for row in rows]
 
     def gone(self, container: str, keys: Sequence[str]) -> list[str]:
-        """Return those of the keys whose messages are no longer there."""
+        """Return those of the keys whose messages are no longer there, or may be no longer.
+
+        A prepared transaction may have received one. If it is rolled back, a later pass brings the message again.
+        """
         parts = [key.rpartition(":") for key in keys]
         rows = self._db.execute(
-            "select u.n from unnest(%s::text[], %s::bigint[]) with ordinality u(producer, number, n)"
-            " where not exists (select from activemq_msgs m where m.container = %s and m.msgid_prod = u.producer"
-            " and m.msgid_seq = u.number)",
+            self._sql(
+                "select u.n from unnest(%s::text[], %s::bigint[]) with ordinality u(producer, number, n)"
+                " where not exists (select from {activemq_msgs} m where m.container = %s"
+                " and m.msgid_prod = u.producer and m.msgid_seq = u.number and m.xid is null)"
+            ),
             ([part[0] for part in parts], [int(part[2]) for part in parts], container),
         )
         return [keys[number - 1] for (number,) in rows]
 
-    def _rows(self, which: str) -> Iterator[Row]:
-        columns = "id, container, msgid_prod || ':' || msgid_seq, coalesce(expiration, 0), msg, xid is not null"
-        with self._db.cursor("howdah_import") as cursor:
-            cursor.itersize = FETCHED
-            # The text is one of the two above.
-            cursor.execute(f"select {columns} from activemq_msgs where {which}".encode())
-            for row in cursor:
+    def _rows(self, which: LiteralString) -> Iterator[Row]:
+        for numbers in self._parts(which):
+            rows = self._db.execute(
+                self._sql(
+                    "select id, container, msgid_prod || ':' || msgid_seq, coalesce(expiration, 0), msg,"
+                    " xid is not null from {activemq_msgs} where id = any (%s) order by array_position(%s, id)"
+                ),
+                (numbers, numbers),
+            )
+            for row in rows:
                 yield Row(*row)
+
+    def _parts(self, which: LiteralString) -> Iterator[list[int]]:
+        """The numbers of the rows, as many at a time as are fetched."""
+        part: list[int] = []
+        held = 0
+        with self._db.cursor("howdah_import") as cursor:
+            cursor.itersize = 5000
+            cursor.execute(self._sql(f"select id, coalesce(octet_length(msg), 0) from {{activemq_msgs}} where {which}"))
+            for number, length in cursor:
+                if part and (len(part) == FETCHED or held + length > FETCHED_BYTES):
+                    yield part
+                    part, held = [], 0
+                part.append(number)
+                held += length
+        if part:
+            yield part
+
+    def _sql(self, text: LiteralString) -> sql.Composed:
+        return sql.SQL(text).format(**{name: sql.Identifier(table) for name, table in self._tables.items()})
 
     def _check(self) -> None:
         found: dict[str, Mapping[str, Any]] = {}
@@ -148,15 +214,16 @@ class Store:
                 " columns from unnest(%s::text[]) t(name) join pg_class c on c.oid = to_regclass(t.name)"
                 " left join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped"
                 " group by 1, 2",
-                (list(TABLES),),
+                (list(self._tables.values()),),
             )
             for row in cursor:
                 found[row["name"]] = row
-        for name, columns in TABLES.items():
+        for name, columns in zip(self._tables.values(), TABLES.values(), strict=True):
             if name not in found or not found[name]["is_table"]:
                 raise HowdahError(
                     f"there is no table {name.upper()}: this is no database of ActiveMQ's JDBC store",
-                    "Name its database with --from, and its schema with options=-csearch_path=….",
+                    "Name its database with --from, its schema with options=-csearch_path=…, its tablePrefix with"
+                    " --prefix.",
                 )
             for missing in sorted(set(columns) - set(found[name]["columns"])):
                 raise HowdahError(

@@ -10,7 +10,8 @@
 -- messages is a JSON array, in the order of delivery. Each has key, its identity at the source, and message_id, its
 -- number in the store, which grows. text or bytes (base64) is the body. content_type, headers, priority,
 -- correlation_id, reply_to and message_type are as in howdah.send. expires_ms is the time of expiry in milliseconds
--- since 1970; the caller leaves out what has expired.
+-- since 1970; the caller leaves out what has expired. A topic's messages do not go on to its bridges: the source has
+-- sent them on itself.
 create or replace function howdah.import_messages(source text, queue text, messages json)
 returns table (stored integer, repeated integer)
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
@@ -51,7 +52,7 @@ begin
         raise exception using errcode = 'HD005',
             message = 'each message has a key of 1 to 1000 characters and a message_id';
     end if;
-    v_stored := howdah._link_store(queue, v_new);
+    v_stored := howdah._link_store(queue, v_new, p_forward => false);
     insert into howdah.imported (import_id, destination_id, key, store_id, message_id)
     select v_import.import_id, v_destination.id, u.key, u.number, u.id
     from unnest(v_keys, v_numbers, v_stored.local_ids) u(key, number, id);

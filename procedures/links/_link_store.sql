@@ -7,10 +7,12 @@
 --
 -- Their sender is in the other engine: the end of the forwarder's connection discards none of them.
 --
+-- p_forward: as in howdah._publish.
+--
 -- Messages in a row that have everything in common that a batch has in common are sent together.
 create or replace function howdah._link_store(
-    p_queue text, p_messages json, out message_ids bigint[], out sent_ats timestamptz[], out local_ids bigint[],
-    out levels text[]
+    p_queue text, p_messages json, p_forward boolean default true, out message_ids bigint[],
+    out sent_ats timestamptz[], out local_ids bigint[], out levels text[]
 ) returns record
 language plpgsql volatile
 as $$
@@ -49,7 +51,8 @@ begin
         local_ids := local_ids || howdah._send_batch_to(p_queue, v.bodies[v_from:v_to], v.are_text[v_from],
             v.content_types[v_from], v.headers[v_from:v_to], v.priorities[v_from:v_to],
             v.correlation_ids[v_from:v_to], v.message_types[v_from:v_to], v.conversation_ids[v_from:v_to],
-            v.reply_tos[v_from], v.lives[v_from], null, v.levels[v_from], true, p_sender => false);
+            v.reply_tos[v_from], v.lives[v_from], null, v.levels[v_from], true, p_sender => false,
+            p_forward => p_forward);
     end loop;
 end
 $$;

@@ -7,11 +7,12 @@
 --
 -- The caller has checked rights and arguments. Arrays are NULL or as long as p_bodies. p_seqs are positions that the
 -- caller has drawn. p_user is the sender with whom a bridge's queue stamps the message; NULL means the caller.
+-- p_forward: false if the bridges' queues have their copies from elsewhere.
 create or replace function howdah._publish(
     p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[],
     p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[],
     p_reply_to text, p_time_to_live interval, p_delay interval, p_level smallint, p_notify boolean,
-    p_seqs bigint[] default null, p_user text default null
+    p_seqs bigint[] default null, p_user text default null, p_forward boolean default true
 ) returns bigint[]
 language plpgsql volatile
 as $$
@@ -58,7 +59,7 @@ begin
     if p_topic.discard_with_sender and v_topic.stored and p_user is null then
         perform howdah._note_sender(p_topic, v_ids, p_priorities, p_level);
     end if;
-    if v_topic.bridged then
+    if v_topic.bridged and p_forward then
         perform howdah._forward_to_bridges(p_topic, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
             p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_level,
             p_notify, coalesce(p_user, howdah._caller()),

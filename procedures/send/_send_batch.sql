@@ -6,12 +6,13 @@
 -- Role     internal
 --
 -- The caller has checked the sender's rights. p_seqs are positions that the caller has drawn. p_caught: as in
--- howdah._send_to.
+-- howdah._send_to. p_forward: as in howdah._publish.
 create or replace function howdah._send_batch(
     p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[],
     p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[],
     p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean,
-    p_deduplication_keys text[] default null, p_seqs bigint[] default null, p_caught boolean default false
+    p_deduplication_keys text[] default null, p_seqs bigint[] default null, p_caught boolean default false,
+    p_forward boolean default true
 ) returns bigint[]
 language plpgsql volatile
 as $$
@@ -58,7 +59,7 @@ begin
     if v_level = 0 and not p_caught then
         return howdah._try_to_send_batch(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
             p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay, p_reliability,
-            p_notify, p_deduplication_keys);
+            p_notify, p_deduplication_keys, p_forward);
     end if;
     if p_deduplication_keys is not null then
         return howdah._send_new(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
@@ -92,8 +93,7 @@ begin
     if p_destination.kind = 'topic' then
         return howdah._publish(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
             p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay,
-            v_level, p_notify,
-            p_seqs);
+            v_level, p_notify, p_seqs, p_forward => p_forward);
     end if;
 
     v_now := howdah.now();

@@ -7,12 +7,12 @@
 -- Role     internal
 --
 -- p_sender: false for messages that have no sender to go with here. The option discard_with_sender is NULL for them,
--- which howdah._publish tells from false.
+-- which howdah._publish tells from false. p_forward: as in howdah._publish.
 create or replace function howdah._send_batch_to(
     p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[],
     p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text,
     p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean,
-    p_deduplication_keys text[] default null, p_sender boolean default true
+    p_deduplication_keys text[] default null, p_sender boolean default true, p_forward boolean default true
 ) returns bigint[]
 language plpgsql volatile
 as $$
@@ -30,7 +30,7 @@ begin
             case when v_member.stamp_user then howdah._stamped_all(p_headers, cardinality(p_bodies), howdah._caller())
                 else p_headers end, p_priorities, p_correlation_ids,
             p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay, p_reliability, p_notify,
-            p_deduplication_keys);
+            p_deduplication_keys, p_forward => p_forward);
         v_first := coalesce(v_first, v_ids);
     end loop;
     return v_first;

@@ -32,6 +32,7 @@ class StoredMessage:
     kind: str
     message_id: str
     destination: str | None
+    original: str | None
     priority: int
     persistent: bool
     timestamp: int
@@ -70,7 +71,7 @@ def _message(reader: Reader, version: int) -> StoredMessage:
     nested(reader, version)  # the producer, which is part of the id
     destination = nested(reader, version)
     nested(reader, version)  # the transaction
-    nested(reader, version)  # the composite destination that it was sent to
+    original = nested(reader, version)  # before the broker passed it on: to a queue of dead letters, or to several
     message_id = nested(reader, version)
     nested(reader, version)  # the transaction of a message that another broker forwarded
     group_id, group_sequence, correlation_id = reader.string(), reader.number("i"), reader.string()
@@ -92,6 +93,7 @@ def _message(reader: Reader, version: int) -> StoredMessage:
         KINDS[kind],
         message_id,
         destination,
+        original,
         priority,
         persistent,
         timestamp,

@@ -10,7 +10,7 @@ from ...calls import Rows, scalar, table
 from ...calls.bodies import json_text
 from ..verbs import AsyncVerbs
 
-IMPORT_COLUMNS = "source, stored, withdrawn, held, created_at, finished_at, created_by"
+IMPORT_COLUMNS = "source, stored, withdrawn, held, created_at, finished_at, created_by, queues"
 
 
 class AsyncImports(AsyncVerbs):
