@@ -9,8 +9,8 @@ from typing import Any
 
 from .. import tables
 
-#: Rows that stay are told one by one up to here; the table counts all of them.
-TOLD_MAX = 100
+#: Rows that stay are told one by one up to here, of each queue and reason; the table counts all of them.
+TOLD_MAX = 10
 
 # The name here is last: two long names leave no room for figures, and most names are the same on both sides.
 COLUMNS = tables.Columns(
@@ -82,8 +82,11 @@ class Outcome:
     def stays(self, there: str, reason: str, store_id: int | None = None, *, told: bool = True) -> None:
         """Count a message that stays, and tell why."""
         self[there].reasons[reason] += 1
-        if told and self._told < TOLD_MAX:
+        number = self[there].reasons[reason]
+        if told and number <= TOLD_MAX:
             self._tell(f"{there}{'' if store_id is None else f', row {store_id}'} stays: {reason}")
+        elif told and number == TOLD_MAX + 1:
+            self._tell(f"{there}: more rows stay for the same reason")
         self._told += told
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import Any, LiteralString
@@ -136,14 +136,15 @@ class Store:
         """Return the messages of queues, each queue's in its order."""
         return self._rows("left(container, 8) = 'queue://' order by container, id")
 
-    def topics(self) -> Iterator[Row]:
-        """Return the messages of topics, in the order in which they were published."""
-        return self._rows("left(container, 8) = 'topic://' order by id")
+    def topics(self, containers: Iterable[str], *, together: bool) -> Iterator[Row]:
+        """Return the messages of topics in the order of publishing: of all topics together, or each topic's."""
+        order: LiteralString = "id" if together else "container, id"
+        return self._rows("container = any (%s) order by " + order, list(containers))
 
-    def containers(self) -> list[str]:
-        """Return the queues and topics that have messages."""
-        rows = self._db.execute(self._sql("select distinct container from {activemq_msgs} order by 1"))
-        return [name for (name,) in rows]
+    def containers(self) -> dict[str, int]:
+        """Return the queues and topics that have messages, and how many."""
+        rows = self._db.execute(self._sql("select container, count(*) from {activemq_msgs} group by 1 order by 1"))
+        return dict(rows.fetchall())
 
     def subscriptions(self) -> list[Subscription]:
         """Return the durable subscriptions. With priorities there may be several rows of one: the least counts.
@@ -175,8 +176,8 @@ class Store:
         )
         return [keys[number - 1] for (number,) in rows]
 
-    def _rows(self, which: LiteralString) -> Iterator[Row]:
-        for numbers in self._parts(which):
+    def _rows(self, which: LiteralString, *values: object) -> Iterator[Row]:
+        for numbers in self._parts(which, values):
             rows = self._db.execute(
                 self._sql(
                     "select id, container, msgid_prod || ':' || msgid_seq, coalesce(expiration, 0), msg,"
@@ -187,13 +188,14 @@ class Store:
             for row in rows:
                 yield Row(*row)
 
-    def _parts(self, which: LiteralString) -> Iterator[list[int]]:
+    def _parts(self, which: LiteralString, values: Sequence[object]) -> Iterator[list[int]]:
         """The numbers of the rows, as many at a time as are fetched."""
         part: list[int] = []
         held = 0
         with self._db.cursor("howdah_import") as cursor:
             cursor.itersize = 5000
-            cursor.execute(self._sql(f"select id, coalesce(octet_length(msg), 0) from {{activemq_msgs}} where {which}"))
+            query = self._sql("select id, coalesce(octet_length(msg), 0) from {activemq_msgs} where " + which)
+            cursor.execute(query, values or None)
             for number, length in cursor:
                 if part and (len(part) == FETCHED or held + length > FETCHED_BYTES):
                     yield part
@@ -210,10 +212,12 @@ class Store:
         found: dict[str, Mapping[str, Any]] = {}
         with self._db.cursor(row_factory=dict_row) as cursor:
             cursor.execute(
-                "select t.name, c.relkind in ('r', 'p') as is_table, coalesce(array_agg(a.attname::text), '{}') as"
-                " columns from unnest(%s::text[]) t(name) join pg_class c on c.oid = to_regclass(t.name)"
+                "select t.name, c.relkind in ('r', 'p') as is_table,"
+                " has_table_privilege(c.oid, 'select') or t.name ~ 'lock$' as is_readable,"
+                " coalesce(array_agg(a.attname::text), '{}') as columns"
+                " from unnest(%s::text[]) t(name) join pg_class c on c.oid = to_regclass(t.name)"
                 " left join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped"
-                " group by 1, 2",
+                " group by 1, 2, 3",
                 (list(self._tables.values()),),
             )
             for row in cursor:
@@ -224,6 +228,11 @@ class Store:
                     f"there is no table {name.upper()}: this is no database of ActiveMQ's JDBC store",
                     "Name its database with --from, its schema with options=-csearch_path=…, its tablePrefix with"
                     " --prefix.",
+                )
+            if not found[name]["is_readable"]:
+                raise HowdahError(
+                    f"role {self._db.info.user} may not read table {name.upper()}",
+                    "Grant SELECT on it and on its two neighbours to the role of --from.",
                 )
             for missing in sorted(set(columns) - set(found[name]["columns"])):
                 raise HowdahError(

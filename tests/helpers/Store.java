@@ -1,6 +1,6 @@
 // A real ActiveMQ broker with its JDBC store, and clients that fill it, read from it and go.
 //
-//   java Store.java FOLDER    the store is in the database of the JDBC URL in STORE
+//   java Store.java FOLDER [PREFIX]    the store is in the database of the JDBC URL in STORE
 //
 // It reads orders, a line each, from standard input, and answers each with "done". The end of the input stops the broker.
 
@@ -40,6 +40,7 @@ public class Store {
         broker.setBrokerName("store");
         broker.setUseJmx(false);
         broker.setDataDirectoryFile(new File(words[0]));
+        adapter.getStatements().setTablePrefix(words.length > 1 ? words[1] : "");
         broker.setPersistenceAdapter(adapter);
         broker.start();
         broker.waitUntilStarted();
@@ -64,6 +65,7 @@ public class Store {
                         session.createTopic(said[1]), said[3], said.length > 4 ? said[4].replace('_', ' ') : null, false);
                     case "read" -> take(session.createDurableSubscriber(session.createTopic(said[1]), said[3],
                         said.length > 5 ? said[5].replace('_', ' ') : null, false), Integer.parseInt(said[4]));
+                    case "poison" -> poison(session.createQueue(said[1]));
                     case "unsubscribe" -> session.unsubscribe(said[3]);
                     default -> throw new IllegalArgumentException(order);
                 }
@@ -82,6 +84,22 @@ public class Store {
                 throw new IllegalStateException("nothing came");
             }
         }
+    }
+
+    /** A message that is given back until the broker takes it for dead. */
+    static void poison(javax.jms.Queue queue) throws Exception {
+        Connection connection = new ActiveMQConnectionFactory("vm://store?create=false"
+            + "&jms.redeliveryPolicy.maximumRedeliveries=1&jms.redeliveryPolicy.initialRedeliveryDelay=0").createConnection();
+        connection.start();
+        Session transacted = connection.createSession(true, Session.SESSION_TRANSACTED);
+        transacted.createProducer(queue).send(transacted.createTextMessage("poison"));
+        transacted.commit();
+        MessageConsumer consumer = transacted.createConsumer(queue);
+        for (int n = 0; n < 2; n++) {
+            take(consumer, 1);
+            transacted.rollback();
+        }
+        connection.close();
     }
 
     /** texts DESTINATION FIRST NUMBER [PRIORITY]. */

@@ -59,14 +59,14 @@ class Broker:
 
 
 @contextmanager
-def running(dsn: str, folder: Path) -> Iterator[Broker]:
+def running(dsn: str, folder: Path, prefix: str = "") -> Iterator[Broker]:
     """A broker with its store in that database."""
     if missing := [package for file, package in NEEDS if file.endswith(".jar") and not Path(file).is_file()]:
         pytest.skip(f"no ActiveMQ: on Debian, apt-get install {' '.join(sorted(set(missing)))}")
     path = os.pathsep.join(file for file, _ in NEEDS if file.endswith(".jar"))
     start = [str(runtimes.java()), "-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", path]
     with subprocess.Popen(
-        [*start, str(HERE / "Store.java"), str(folder)],
+        [*start, str(HERE / "Store.java"), str(folder), prefix],
         env=os.environ | {"STORE": jdbc(dsn)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

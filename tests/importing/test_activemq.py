@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 from activemq_broker import restore, running
-from command import Result, howdah
-from support import Connect, Db, column, one
+from command import Result, howdah, start
+from psycopg.conninfo import make_conninfo
+from support import Connect, Db, column, one, wait_until
 
 from howdah.cli.importing.source import Store
 from howdah.engine.admin.imports import Imports
@@ -341,6 +343,163 @@ def test_two_passes_at_once_store_each_message_once(dsn: str, connect: Connect, 
     assert one(second, come, (message,)) == [0, 2]
 
 
+def test_a_queue_of_a_virtual_topic_gets_no_second_copy(dsn: str, db: Db, store: str) -> None:
+    """The broker keeps a row for such a queue among its subscriptions, and copies are in the store already."""
+    queue = "queue://Consumer.A.prices"
+    change(store, "insert into activemq_acks values (%s, %s, %s, %s, null, 0, 11, null)", *[queue] * 4)
+    change(store, "update activemq_msgs set container = %s where container = 'queue://A'", queue)
+    change(store, "update activemq_msgs set container = 'topic://VirtualTopic.o' where container = 'topic://prices'")
+    change(
+        store,
+        "update activemq_acks set container = 'topic://VirtualTopic.o', sub_dest = 'topic://VirtualTopic.o'"
+        " where container = 'topic://prices'",
+    )
+    one(db, "select howdah.create_topic('VirtualTopic.o')")
+    one(db, "select howdah.create_queue('Consumer.A.prices')")
+    db.execute("select howdah.pause('Consumer.A.prices', sending => false, receiving => true)")
+    db.execute("select howdah.bridge('VirtualTopic.o', 'Consumer.A.prices')")
+    lines = run(dsn, store)
+    assert f"{queue} {queue}:{queue}" not in lines
+    run(dsn, store, "--final")
+    db.execute("select howdah.resume('Consumer.A.prices')")
+    assert received(db, "Consumer.A.prices") == ["text 1", "text 2"]
+    assert received(db, "VirtualTopic.o:desk7:billing") == ["text 3", "text 4", "text 5", "text 6"]
+    # What is published here goes there.
+    one(db, "select howdah.send('VirtualTopic.o', 'new')")
+    assert received(db, "Consumer.A.prices") == ["new"]
+
+
+def test_a_queue_that_was_paused_before_is_emptied_of_what_was_consumed_there(dsn: str, db: Db, store: str) -> None:
+    """It is empty there, and has no row; nor does the import hold it."""
+    one(db, "select howdah.create_queue('A')")
+    db.execute("select howdah.pause('A', sending => false, receiving => true)")
+    assert run(dsn, store)["queue://A"]["stored"] == 2
+    change(store, "delete from activemq_msgs where container = 'queue://A'")
+    assert run(dsn, store, "--final")["queue://A"]["withdrawn"] == 2
+    assert one(db, "select count(*) from howdah.browse('A')") == 0
+    assert one(db, "select receiving_paused from howdah.list_queues() where queue = 'A'")
+
+
+def test_nobody_receives_from_a_new_subscription_before_it_has_read_what_it_had_read(
+    dsn: str, db: Db, store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also in a final pass without a copy before, which is cut off between the topic and what was read."""
+
+    def cut_off(self: Imports, *arguments: Any) -> int:
+        raise ConnectionLost("the server is gone")
+
+    monkeypatch.setattr(Imports, "read", cut_off)
+    refused(dsn, store, "--final")
+    with pytest.raises(psycopg.Error, match="paused"):
+        received(db, "prices:desk7:billing")
+    monkeypatch.undo()
+    run(dsn, store, "--final")
+    assert received(db, "prices:desk7:billing") == ["text 3", "text 4", "text 5", "text 6"]
+
+
+def test_what_a_prepared_transaction_may_have_received_is_taken_back_until_that_is_decided(
+    dsn: str, db: Db, store: str
+) -> None:
+    run(dsn, store)
+    change(store, "update activemq_msgs set xid = 'LQ' where container = 'queue://A' and msgid_seq = 1")
+    change(store, "update activemq_acks set xid = 'AA' where sub_name = 'high'")
+    lines = run(dsn, store, code=1)
+    assert (lines["queue://A"]["withdrawn"], lines["queue://A"]["stays"]) == (1, 1)
+    assert lines["topic://prices desk7:high"]["why"].startswith("1 in a prepared transaction")
+    change(store, "update activemq_msgs set xid = null")
+    change(store, "update activemq_acks set xid = null")
+    run(dsn, store, "--final")
+    assert sorted(received(db, "A")) == ["text 1", "text 2"]
+    assert received(db, "prices:desk7:high") == ["text 4", "text 5", "text 6"]
+
+
+def test_a_role_that_may_only_read_makes_all_passes_but_the_final_one(dsn: str, db: Db, store: str) -> None:
+    reader = make_conninfo(store, user="howdah_reads", password="secret")
+    with psycopg.connect(store) as owner:
+        owner.execute("drop role if exists howdah_reads")
+        owner.execute("create role howdah_reads login password 'secret'")
+    try:
+        assert "role howdah_reads may not read table ACTIVEMQ_MSGS" in refused(dsn, reader).err
+        change(store, "grant select on activemq_msgs, activemq_acks to howdah_reads")
+        run(dsn, reader, "--dry-run")
+        run(dsn, reader)
+        change(store, "grant select on activemq_lock to howdah_reads")
+        assert "Grant UPDATE" in refused(dsn, reader, "--final").err
+        change(store, "grant update on activemq_lock to howdah_reads")
+        run(dsn, reader, "--final")
+    finally:
+        change(store, "drop owned by howdah_reads")
+        change(store, "drop role howdah_reads")
+
+
+def test_a_message_that_breaks_the_contract_of_its_queue_stays(dsn: str, db: Db, store: str) -> None:
+    one(db, """select howdah.create_queue('A', '{"contract": {"type": "object"}}')""")
+    lines = run(dsn, store, "--final", code=1)
+    assert (lines["queue://A"]["stays"], lines["queue://B"]["stored"]) == (2, 2)
+
+
+def test_large_messages_are_fetched_a_few_at_a_time_and_in_their_order(
+    dsn: str, db: Db, store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pass takes so much memory, whatever the store holds."""
+    fetched: list[int] = []
+    sound = Store._parts
+
+    def parts(self: Store, *arguments: Any) -> Iterator[list[int]]:
+        for numbers in sound(self, *arguments):
+            fetched.append(len(numbers))
+            yield numbers
+
+    monkeypatch.setattr(Store, "_parts", parts)
+    monkeypatch.setattr("howdah.cli.importing.source.FETCHED_BYTES", 600)
+    run(dsn, store, "--final")
+    assert (1 in fetched, max(fetched)) == (True, 2)
+    assert received(db, "A") == ["text 1", "text 2"]
+    assert received(db, "price.>:w:wild") == ["text 9", "text 10"]
+
+
+def test_a_pass_that_is_killed_is_made_again(dsn: str, db: Db, store: str) -> None:
+    """What it had committed is not stored twice, and the broker may start at once."""
+    locked = "select id from activemq_lock for update nowait"
+    with psycopg.connect(dsn) as blocking, psycopg.connect(store, autocommit=True) as broker:
+        process = start(dsn, "import", "activemq", "--from", store, "--final", "--batch", 1)
+        wait_until(lambda: (one(db, "select max(stored) from howdah.list_imports()") or 0) > 2)
+        blocking.execute("select from howdah.imports for update")
+        waits = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query ~ 'import_messages'"
+        wait_until(lambda: one(db, waits))
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            broker.execute(locked)
+        process.kill()
+        process.communicate()
+        blocking.rollback()
+        # The server goes on with the statement in hand.
+        others = "select count(*) from pg_stat_activity where query ~ 'import_messages' and pid <> pg_backend_pid()"
+        wait_until(lambda: not one(db, others))
+        before = one(db, "select stored from howdah.list_imports()")
+        assert 2 < before < 2 * KINDS + 12
+        with broker.transaction():
+            wait_until(lambda: freed(broker, locked))
+    lines = run(dsn, store, "--final")
+    assert sum(row["repeated"] for row in lines.values()) == before
+    assert sum(row["stored"] for row in lines.values()) == 2 * KINDS + 12 - before
+    assert one(db, "select count(*) from howdah.activemq_msgs") == 2 * KINDS + 12
+
+
+def freed(broker: Db, locked: str) -> bool:
+    """Whether a broker could start now."""
+    with suppress(psycopg.errors.LockNotAvailable), broker.transaction():
+        broker.execute(locked.encode())
+        return True
+    return False
+
+
+def test_a_reason_that_many_rows_have_is_told_a_few_times(dsn: str, db: Db, store: str) -> None:
+    one(db, "select howdah.create_queue('orders')")
+    said = refused(dsn, store)
+    assert said.err.count("is received from here") == 10
+    assert "queue://orders: more rows stay for the same reason" in said.err
+
+
 def test_an_import_is_listed_and_forgotten(dsn: str, db: Db, store: str) -> None:
     run(dsn, store)
     (row,) = howdah(dsn, "import", "list", "--json").json
@@ -355,33 +514,40 @@ def test_an_import_is_listed_and_forgotten(dsn: str, db: Db, store: str) -> None
 def test_a_running_broker_is_copied_again_and_again_and_at_last_once_it_stopped(
     dsn: str, db: Db, new_database: Callable[[], str], tmp_path: Path
 ) -> None:
-    store = new_database()
-    with running(store, tmp_path) as broker:
+    store, prefix = new_database(), ("--prefix", "Acme_")
+    with running(store, tmp_path, "Acme_") as broker:
+        broker("subscribe VirtualTopic.o desk8 all", "texts queue://Consumer.A.VirtualTopic.o 1 1", "poison poisonous")
+        broker("texts topic://VirtualTopic.o 2 1")
         broker("kinds orders", "texts queue://jobs 1 5", "texts queue://A,queue://B 1 1", "texts queue://ending 1 1")
         broker("subscribe prices desk7 billing", "subscribe price.> w wild", "subscribe prices desk7 leaver")
         broker("texts topic://prices 1 5", "read prices desk7 billing 1")
-        first = run(dsn, store)
+        first = run(dsn, store, *prefix)
         assert (first["queue://jobs"]["stored"], first["topic://prices"]["stored"]) == (5, 5)
-        assert "a broker has the store" in refused(dsn, store, "--final").err
+        assert "a broker has the store" in refused(dsn, store, *prefix, "--final").err
 
         broker("take jobs 2", "take ending 1", "texts queue://jobs 6 2", "texts queue://late 1 1")
         broker("read prices desk7 billing 2", "texts topic://prices 6 1", "unsubscribe prices desk7 leaver")
-        second = run(dsn, store)
+        second = run(dsn, store, *prefix)
         jobs = second["queue://jobs"]
         assert (jobs["stored"], jobs["repeated"], jobs["withdrawn"]) == (2, 3, 2)
         assert (second["queue://ending"]["withdrawn"], second["queue://late"]["stored"]) == (1, 1)
         assert second["topic://prices desk7:billing"]["withdrawn"] == 2
-        third = run(dsn, store)
+        third = run(dsn, store, *prefix)
         assert sum(row["stored"] + row["withdrawn"] for row in third.values()) == 0
 
         broker("take jobs 1", "texts queue://jobs 8 1")
         broker.stop()
-    run(dsn, store, "--final")
+    run(dsn, store, *prefix, "--final")
     with psycopg.connect(store) as there:
         pending = "select container from {} where container !~ 'topic' {} order by container, id"
-        theirs = there.execute(pending.format("activemq_msgs", f"and {LIVING}").encode()).fetchall()
+        theirs = there.execute(pending.format("acme_activemq_msgs", f"and {LIVING}").encode()).fetchall()
     assert db.execute(pending.format("howdah.activemq_msgs", "").encode()).fetchall() == theirs
     assert received(db, "jobs") == ["text 4", "text 5", "text 6", "text 7", "text 8"]
     assert received(db, "prices:desk7:billing") == ["text 4", "text 5", "text 6"]
     assert received(db, "ending") == []
     assert "prices:desk7:leaver" not in column(db, "select subscription from howdah.list_subscriptions()")
+    # The broker has sent a copy to the virtual topic's queue; what comes into the topic here must not do so again.
+    assert received(db, "Consumer.A.VirtualTopic.o") == ["text 1", "text 2"]
+    assert received(db, "VirtualTopic.o:desk8:all") == ["text 2"]
+    dead = {row["body"]: row["headers"]["AMQ_ORIGINAL_DESTINATION"] for row in browsed(db, "ActiveMQ.DLQ")}
+    assert dead == {"poison": "queue://poisonous", "soon over": "queue://orders"}
