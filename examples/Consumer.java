@@ -8,13 +8,14 @@ import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 
 /**
- * A complete consumer in plain JDBC: it receives in a transaction, records failures outside it, sleeps until a message comes, and
- * ends after the message in hand when it gets SIGTERM or Ctrl-C.
+ * A complete consumer in plain JDBC: it receives in a transaction, records failures outside it, sleeps until a message
+ * comes, and ends after the message in hand when it gets SIGTERM or Ctrl-C.
  *
  * <p>java -cp postgresql.jar Consumer.java QUEUE JDBC-URL [LISTEN-URL]
  *
- * <p>JDBC-URL may lead through PgBouncer in transaction mode (add prepareThreshold=0 unless it tracks prepared statements). LISTEN-URL leads
- * to the server itself, for a pooler cannot pass notifications on. Without it the consumer looks at its queue every 250 ms.
+ * <p>JDBC-URL may lead through PgBouncer in transaction mode (add prepareThreshold=0 unless it tracks prepared
+ * statements). LISTEN-URL leads to the server itself, for a pooler cannot pass notifications on. Without it the
+ * consumer looks at its queue every 250 ms.
  */
 public final class Consumer {
     private static final long LONGEST_SLEEP = 250; // ms; what was delayed or came back sends no notification
@@ -30,7 +31,8 @@ public final class Consumer {
     private Asked asked;
     private volatile boolean stopping;
 
-    private record Message(long id, int priority, long position, String body) {}
+    /** body has a text or JSON; of a message in bytes it is null, and bytes has them. */
+    private record Message(long id, int priority, long position, String body, byte[] bytes) {}
 
     private record Asked(long since, String payloads, boolean unsettled, long at) {}
 
@@ -41,6 +43,10 @@ public final class Consumer {
     }
 
     public static void main(String[] arguments) throws InterruptedException {
+        if (arguments.length < 2) {
+            System.err.println("usage: Consumer QUEUE JDBC-URL [LISTEN-URL]");
+            System.exit(2);
+        }
         var listenUrl = arguments.length > 2 ? arguments[2] : null;
         var consumer = new Consumer(arguments[0], arguments[1], listenUrl);
         var running = Thread.currentThread();
@@ -58,12 +64,12 @@ public final class Consumer {
     }
 
     /** Your own work. What it writes on this connection is committed or rolled back together with the message. */
-    private static void handle(Connection connection, Message message) throws SQLException {
+    private static void handle(Connection connection, Message message) throws Exception {
         try (PreparedStatement write = connection.prepareStatement("insert into brewed (item) values (?)")) {
             write.setString(1, message.body());
             write.executeUpdate();
         }
-        if (message.body().equals("fail")) {
+        if ("fail".equals(message.body())) {
             throw new IllegalStateException("this message cannot be handled");
         }
         System.out.println("handled " + message.body());
@@ -94,42 +100,49 @@ public final class Consumer {
 
     /** Receive one message and handle it. Returns false if there is none. */
     private boolean consumed(Connection connection) throws SQLException {
-        Message message = null;
-        try {
-            message = receive(connection);
-            if (message != null) {
-                handle(connection, message);
-            }
+        Message message = receive(connection);
+        if (message == null) {
             connection.commit();
-        } catch (SQLException | RuntimeException error) {
+            return false;
+        }
+        try {
+            handle(connection, message);
+            connection.commit();
+        } catch (Throwable error) {
             connection.rollback();
-            if (message == null || blameless(error)) {
-                throw error;
+            if (error instanceof SQLException sql && blameless(sql)) {
+                throw sql;
             }
             recordFailure(connection, message, error);
+            if (error instanceof Error fatal) {
+                throw fatal; // no memory or no stack left: the program ends, and the message is to blame all the same
+            }
         }
-        return message != null;
+        return true;
     }
 
     private Message receive(Connection connection) throws SQLException {
         try (PreparedStatement receive = connection.prepareStatement(
-                "select message_id, priority, position, body from howdah.receive(?, 1)")) {
+                "select message_id, priority, position, body, bytes from howdah.receive(?, 1)")) {
             receive.setString(1, queue);
             try (ResultSet row = receive.executeQuery()) {
-                return row.next() ? new Message(row.getLong(1), row.getInt(2), row.getLong(3), row.getString(4)) : null;
+                return !row.next() ? null
+                    : new Message(row.getLong(1), row.getInt(2), row.getLong(3), row.getString(4), row.getBytes(5));
             }
         }
     }
 
     /** A lost connection, a deadlock, a lock in use, a full disk, a server that stops: no message caused these. */
-    private static boolean blameless(Exception error) {
-        return error instanceof SQLException sql && sql.getSQLState() != null && sql.getSQLState().matches("(08|40|53|55P03|57P0|58|HD040|XX00[12]).*");
+    private static boolean blameless(SQLException error) {
+        var state = error.getSQLState();
+        return state != null && state.matches("(08|40|53|55P03|57P0|58|HD040|XX00[12]).*");
     }
 
     /** In a transaction of its own, after the rollback, which would take the record back. */
-    private void recordFailure(Connection connection, Message message, Exception error) throws SQLException {
+    private void recordFailure(Connection connection, Message message, Throwable error) throws SQLException {
         try (PreparedStatement record = connection.prepareStatement(
-                "select outcome from howdah.record_failure(?, ?, error_text => ?, error_class => ?, priority => ?, \"position\" => ?)")) {
+                "select outcome from howdah.record_failure(?, ?, error_text => ?, error_class => ?, priority => ?,"
+                    + " \"position\" => ?)")) {
             record.setString(1, queue);
             record.setLong(2, message.id());
             record.setString(3, error.getMessage());
@@ -179,7 +192,8 @@ public final class Consumer {
         if (asked != null && now - asked.at() < (asked.unsettled() ? 100 : ASK_EVERY)) {
             return false;
         }
-        try (PreparedStatement wait = connection.prepareStatement("select since, payload, unsettled from howdah.wait(?, ?)")) {
+        try (PreparedStatement wait = connection.prepareStatement(
+                "select since, payload, unsettled from howdah.wait(?, ?)")) {
             wait.setString(1, queue);
             wait.setObject(2, asked == null ? null : asked.since(), java.sql.Types.BIGINT);
             try (ResultSet row = wait.executeQuery()) {

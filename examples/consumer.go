@@ -1,11 +1,11 @@
-// A complete consumer with pgx: it receives in a transaction, records failures outside it, sleeps until a message comes, and ends
-// after the message in hand when it gets SIGTERM or Ctrl-C.
+// A complete consumer with pgx: it receives in a transaction, records failures outside it, sleeps until a message
+// comes, and ends after the message in hand when it gets SIGTERM or Ctrl-C. A second signal ends it at once.
 //
 //	go run consumer.go QUEUE DSN [LISTEN-DSN]
 //
 // DSN may lead through PgBouncer in transaction mode (unless that tracks prepared statements add
-// default_query_exec_mode=exec with pgx 5, statement_cache_capacity=0 with pgx 4). LISTEN-DSN leads to the server itself, for a pooler cannot pass
-// notifications on. Without it the consumer looks at its queue every 250 ms.
+// default_query_exec_mode=exec with pgx 5, statement_cache_capacity=0 with pgx 4). LISTEN-DSN leads to the server
+// itself, for a pooler cannot pass notifications on. Without it the consumer looks at its queue every 250 ms.
 package main
 
 import (
@@ -34,7 +34,8 @@ type message struct {
 	id       int64
 	priority int16
 	position int64
-	body     string
+	body     string // a text or JSON
+	bytes    []byte // nil, unless the message is in bytes
 }
 
 type asked struct {
@@ -63,15 +64,30 @@ func handle(ctx context.Context, tx pgx.Tx, m *message) error {
 	return nil
 }
 
+// handled makes a panic of your work a failure like others, and not the end of the program.
+func handled(ctx context.Context, tx pgx.Tx, m *message) (err error) {
+	defer func() {
+		if panicked := recover(); panicked != nil {
+			err = fmt.Errorf("panic: %v", panicked)
+		}
+	}()
+	return handle(ctx, tx, m)
+}
+
 func main() {
+	if len(os.Args) < 3 {
+		fmt.Fprintln(os.Stderr, "usage: consumer QUEUE DSN [LISTEN-DSN]")
+		os.Exit(2)
+	}
 	c := consumer{queue: os.Args[1], dsn: os.Args[2]}
 	if len(os.Args) > 3 {
 		c.listenDSN = os.Args[3]
 	}
 	// The signal ends loops and sleeps, never a statement: the message in hand is committed.
-	stopping, _ := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	stopping, restore := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	go func() {
 		<-stopping.Done()
+		restore()
 		fmt.Println("stopping")
 	}()
 	for stopping.Err() == nil {
@@ -90,20 +106,16 @@ func (c *consumer) consumeAll(ctx, stopping context.Context) error {
 	}
 	defer conn.Close(ctx)
 	for sleep := time.Millisecond; stopping.Err() == nil; {
-		found, err := c.consumed(ctx, conn)
-		if err != nil {
+		if found, err := c.consumed(ctx, conn); err != nil {
 			return err
-		}
-		if found {
+		} else if found {
 			sleep = time.Millisecond
 			continue
 		}
 		if sleep >= askAfter && c.listening(ctx) {
-			made, err := c.ask(ctx, conn)
-			if err != nil {
+			if made, err := c.ask(ctx, conn); err != nil {
 				return err
-			}
-			if made {
+			} else if made {
 				continue // one more look: a message may have come before the request
 			}
 		}
@@ -126,19 +138,18 @@ func (c *consumer) consumed(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	}
 	defer tx.Rollback(ctx)
 	var m message
-	err = tx.QueryRow(ctx, "select message_id, priority, position, body from howdah.receive($1, 1)", c.queue).
-		Scan(&m.id, &m.priority, &m.position, &m.body)
+	err = tx.QueryRow(ctx, `select message_id, priority, position, coalesce(body, ''), bytes
+		from howdah.receive($1, 1)`, c.queue).Scan(&m.id, &m.priority, &m.position, &m.body, &m.bytes)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, tx.Commit(ctx)
 	}
 	if err != nil {
 		return false, err
 	}
-	if err = handle(ctx, tx, &m); err == nil {
-		err = tx.Commit(ctx)
-	}
-	if err == nil {
-		return true, nil
+	if err = handled(ctx, tx, &m); err == nil {
+		if err = tx.Commit(ctx); err == nil {
+			return true, nil
+		}
 	}
 	if failed := tx.Rollback(ctx); failed != nil && !errors.Is(failed, pgx.ErrTxClosed) {
 		return false, failed
@@ -161,8 +172,8 @@ func blameless(err error) bool {
 func (c *consumer) recordFailure(ctx context.Context, conn *pgx.Conn, m *message, cause error) error {
 	var outcome string
 	err := conn.QueryRow(ctx, `select outcome from howdah.record_failure($1, $2, error_text => $3, error_class => $4,
-		priority => $5, "position" => $6)`, c.queue, m.id, cause.Error(), fmt.Sprintf("%T", cause), int32(m.priority), m.position).
-		Scan(&outcome)
+		priority => $5, "position" => $6)`,
+		c.queue, m.id, cause.Error(), fmt.Sprintf("%T", cause), int32(m.priority), m.position).Scan(&outcome)
 	if err == nil {
 		fmt.Printf("failed %s: %s\n", m.body, outcome)
 	}

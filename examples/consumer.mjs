@@ -1,5 +1,5 @@
-// A complete consumer with node-postgres: it receives in a transaction, records failures outside it, sleeps until a message comes,
-// and ends after the message in hand when it gets SIGTERM or Ctrl-C.
+// A complete consumer with node-postgres: it receives in a transaction, records failures outside it, sleeps until a
+// message comes, and ends after the message in hand when it gets SIGTERM or Ctrl-C. A second signal ends it at once.
 //
 //   npm install pg && node consumer.mjs QUEUE DSN [LISTEN-DSN]
 //
@@ -14,8 +14,13 @@ const ASK_EVERY = 500; // ms; a request holds for two seconds
 const TRY_AGAIN = 1000; // ms, after a connection was lost
 
 const [queue, dsn, listenDsn] = process.argv.slice(2);
+if (!dsn) {
+  console.error("usage: consumer.mjs QUEUE DSN [LISTEN-DSN]");
+  process.exit(2);
+}
 
 // Your own work. What it writes on this connection is committed or rolled back together with the message.
+// message.body has a text or JSON; of a message in bytes it is null, and message.bytes is a Buffer.
 async function handle(connection, message) {
   await connection.query("insert into brewed (item) values ($1)", [message.body]);
   if (message.body === "fail") throw new TypeError("this message cannot be handled");
@@ -65,7 +70,10 @@ async function consumed(connection) {
   let message;
   try {
     await connection.query("begin");
-    const received = await connection.query("select message_id, priority, position, body from howdah.receive($1, 1)", [queue]);
+    const received = await connection.query(
+      "select message_id, priority, position, body, bytes from howdah.receive($1, 1)",
+      [queue],
+    );
     message = received.rows[0];
     if (message) await handle(connection, message);
     await connection.query("commit");
@@ -78,12 +86,14 @@ async function consumed(connection) {
 }
 
 // A lost connection, a deadlock, a lock in use, a full disk, a server that stops: no message caused these.
-const blameless = (error) => error instanceof pg.DatabaseError && /^(08|40|53|55P03|57P0|58|HD040|XX00[12])/.test(error.code ?? "");
+const blameless = (error) =>
+  error instanceof pg.DatabaseError && /^(08|40|53|55P03|57P0|58|HD040|XX00[12])/.test(error.code ?? "");
 
 // In a transaction of its own, after the rollback, which would take the record back.
 async function recordFailure(connection, message, error) {
   const recorded = await connection.query(
-    `select outcome from howdah.record_failure($1, $2, error_text => $3, error_class => $4, priority => $5, "position" => $6)`,
+    `select outcome from howdah.record_failure($1, $2, error_text => $3, error_class => $4, priority => $5,
+       "position" => $6)`,
     [queue, message.message_id, error.message, error.constructor.name, message.priority, message.position],
   );
   console.log(`failed ${message.body}: ${recorded.rows[0].outcome}`);
@@ -123,7 +133,10 @@ async function listening() {
 async function ask(connection) {
   const now = Date.now();
   if (asked && now - asked.at < (asked.unsettled ? 100 : ASK_EVERY)) return false;
-  const { rows } = await connection.query("select since, payload, unsettled from howdah.wait($1, $2)", [queue, asked?.since ?? null]);
+  const { rows } = await connection.query(
+    "select since, payload, unsettled from howdah.wait($1, $2)",
+    [queue, asked?.since ?? null],
+  );
   asked = { since: rows[0].since, payloads: rows[0].payload.split(","), unsettled: rows[0].unsettled, at: now };
   return true;
 }

@@ -134,6 +134,10 @@ def shows_a_life(db: Db, said: list[str]) -> None:
     tell("failed fail: moved", said)
     assert column(db, "select error_text from howdah.poison_details") == ["this message cannot be handled"] * 2
     assert column(db, "select body from howdah.msgs where body = 'fail' and dead_at is null") == []
+    # A message in bytes has no text. It is handled as others are, and holds up none.
+    one(db, "select howdah.send('orders', '\\x00ff'::bytea)")
+    wait_until(lambda: column(db, "select body from howdah.browse('orders')") == [], TIMEOUT)
+    db.execute("delete from brewed where item is null or item = ''")
     # What a handler writes is there with its message, and away with its failure.
     assert column(db, "select item from brewed order by item") == ["first", "last"]
 
@@ -237,3 +241,31 @@ def test_a_consumer_in_another_language_ends_with_the_message_in_hand_when_it_is
         tell("stopped", said)
     assert column(orders, "select item from brewed order by item") == ["first", "warm"]
     assert column(orders, "select body from howdah.browse('orders')") == ["second"]
+
+
+CRASHES = {
+    java: ("Consumer.java", "throw new IllegalStateException(", "throw new StackOverflowError("),
+    go: ("consumer.go", "return errors.New(", "panic("),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", CRASHES)
+def test_a_crash_of_the_handler_is_a_failure_of_its_message(
+    start: Start, dsn: str, orders: Db, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A panic in Go does not end the program. An error of the virtual machine does in Java, once it is on record."""
+    file, fails, crashes = CRASHES[start]
+    changed = (EXAMPLES / file).read_text().replace(fails, crashes)
+    assert crashes in changed
+    (tmp_path / file).write_text(changed)
+    monkeypatch.setattr("test_consumers.EXAMPLES", tmp_path)
+    one(orders, "select howdah.send('orders', 'fail')")
+    with running(*start(tmp_path, dsn)) as said:
+        tell("failed fail: returned", said)
+        if start is java:
+            assert said.process.wait(TIMEOUT) == 1
+        else:
+            tell("failed fail: moved", said)
+    assert "this message cannot be handled" in one(orders, "select min(error_text) from howdah.poison_details")
+    assert column(orders, "select item from brewed") == []
