@@ -259,7 +259,7 @@ def test_a_crash_of_the_handler_is_a_failure_of_its_message(
     changed = (EXAMPLES / file).read_text().replace(fails, crashes)
     assert crashes in changed
     (tmp_path / file).write_text(changed)
-    monkeypatch.setattr("test_consumers.EXAMPLES", tmp_path)
+    monkeypatch.setitem(globals(), "EXAMPLES", tmp_path)
     one(orders, "select howdah.send('orders', 'fail')")
     with running(*start(tmp_path, dsn)) as said:
         tell("failed fail: returned", said)
