@@ -10782,7 +10782,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._link_repeated(p_arrival_id integer, p_attempt uuid, p_messages json) IS 'find the messages of a batch that arrived before, and note on their receipts that this attempt brought them, too.';
 
-CREATE FUNCTION howdah._link_store(p_queue text, p_messages json, OUT message_ids bigint[], OUT sent_ats timestamp with time zone[], OUT local_ids bigint[], OUT levels text[]) RETURNS record
+CREATE FUNCTION howdah._link_store(p_queue text, p_messages json, p_forward boolean DEFAULT true, OUT message_ids bigint[], OUT sent_ats timestamp with time zone[], OUT local_ids bigint[], OUT levels text[]) RETURNS record
     LANGUAGE plpgsql
     AS $$
 declare
@@ -10820,12 +10820,13 @@ begin
         local_ids := local_ids || howdah._send_batch_to(p_queue, v.bodies[v_from:v_to], v.are_text[v_from],
             v.content_types[v_from], v.headers[v_from:v_to], v.priorities[v_from:v_to],
             v.correlation_ids[v_from:v_to], v.message_types[v_from:v_to], v.conversation_ids[v_from:v_to],
-            v.reply_tos[v_from], v.lives[v_from], null, v.levels[v_from], true, p_sender => false);
+            v.reply_tos[v_from], v.lives[v_from], null, v.levels[v_from], true, p_sender => false,
+            p_forward => p_forward);
     end loop;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._link_store(p_queue text, p_messages json, OUT message_ids bigint[], OUT sent_ats timestamp with time zone[], OUT local_ids bigint[], OUT levels text[]) IS 'send what came over a link.';
+COMMENT ON FUNCTION howdah._link_store(p_queue text, p_messages json, p_forward boolean, OUT message_ids bigint[], OUT sent_ats timestamp with time zone[], OUT local_ids bigint[], OUT levels text[]) IS 'send what came over a link.';
 
 CREATE FUNCTION howdah._link_store_each(p_queue text, p_messages json, OUT message_ids bigint[], OUT sent_ats timestamp with time zone[], OUT local_ids bigint[], OUT levels text[]) RETURNS record
     LANGUAGE plpgsql
@@ -14906,7 +14907,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._properties(p_kind text, p_name text) IS 'the properties of a thing that administrators make and change, as it is now.';
 
-CREATE FUNCTION howdah._publish(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_level smallint, p_notify boolean, p_seqs bigint[] DEFAULT NULL::bigint[], p_user text DEFAULT NULL::text) RETURNS bigint[]
+CREATE FUNCTION howdah._publish(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_level smallint, p_notify boolean, p_seqs bigint[] DEFAULT NULL::bigint[], p_user text DEFAULT NULL::text, p_forward boolean DEFAULT true) RETURNS bigint[]
     LANGUAGE plpgsql
     AS $$
 declare
@@ -14952,7 +14953,7 @@ begin
     if p_topic.discard_with_sender and v_topic.stored and p_user is null then
         perform howdah._note_sender(p_topic, v_ids, p_priorities, p_level);
     end if;
-    if v_topic.bridged then
+    if v_topic.bridged and p_forward then
         perform howdah._forward_to_bridges(p_topic, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
             p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_level,
             p_notify, coalesce(p_user, howdah._caller()),
@@ -14962,7 +14963,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._publish(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_level smallint, p_notify boolean, p_seqs bigint[], p_user text) IS 'store messages of a topic, all or nothing, and send them on to its bridges.';
+COMMENT ON FUNCTION howdah._publish(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_level smallint, p_notify boolean, p_seqs bigint[], p_user text, p_forward boolean) IS 'store messages of a topic, all or nothing, and send them on to its bridges.';
 
 CREATE FUNCTION howdah._publish_usual(p_topic text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_notify boolean) RETURNS bigint
     LANGUAGE plpgsql
@@ -19068,7 +19069,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._send(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text) IS 'send any message that howdah.send cannot store in its one statement, or raise the error.';
 
-CREATE FUNCTION howdah._send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[] DEFAULT NULL::text[], p_seqs bigint[] DEFAULT NULL::bigint[], p_caught boolean DEFAULT false) RETURNS bigint[]
+CREATE FUNCTION howdah._send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[] DEFAULT NULL::text[], p_seqs bigint[] DEFAULT NULL::bigint[], p_caught boolean DEFAULT false, p_forward boolean DEFAULT true) RETURNS bigint[]
     LANGUAGE plpgsql
     AS $$
 declare
@@ -19114,7 +19115,7 @@ begin
     if v_level = 0 and not p_caught then
         return howdah._try_to_send_batch(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
             p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay, p_reliability,
-            p_notify, p_deduplication_keys);
+            p_notify, p_deduplication_keys, p_forward);
     end if;
     if p_deduplication_keys is not null then
         return howdah._send_new(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
@@ -19148,8 +19149,7 @@ begin
     if p_destination.kind = 'topic' then
         return howdah._publish(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
             p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay,
-            v_level, p_notify,
-            p_seqs);
+            v_level, p_notify, p_seqs, p_forward => p_forward);
     end if;
 
     v_now := howdah.now();
@@ -19210,9 +19210,9 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[], p_seqs bigint[], p_caught boolean) IS 'store many messages in one destination; this is howdah.send_batch for every type of body.';
+COMMENT ON FUNCTION howdah._send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[], p_seqs bigint[], p_caught boolean, p_forward boolean) IS 'store many messages in one destination; this is howdah.send_batch for every type of body.';
 
-CREATE FUNCTION howdah._send_batch_to(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[] DEFAULT NULL::text[], p_sender boolean DEFAULT true) RETURNS bigint[]
+CREATE FUNCTION howdah._send_batch_to(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[] DEFAULT NULL::text[], p_sender boolean DEFAULT true, p_forward boolean DEFAULT true) RETURNS bigint[]
     LANGUAGE plpgsql
     AS $$
 declare
@@ -19229,14 +19229,14 @@ begin
             case when v_member.stamp_user then howdah._stamped_all(p_headers, cardinality(p_bodies), howdah._caller())
                 else p_headers end, p_priorities, p_correlation_ids,
             p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay, p_reliability, p_notify,
-            p_deduplication_keys);
+            p_deduplication_keys, p_forward => p_forward);
         v_first := coalesce(v_first, v_ids);
     end loop;
     return v_first;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._send_batch_to(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[], p_sender boolean) IS 'store many messages in a destination, or in each destination of a composite name.';
+COMMENT ON FUNCTION howdah._send_batch_to(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[], p_sender boolean, p_forward boolean) IS 'store many messages in a destination, or in each destination of a composite name.';
 
 CREATE FUNCTION howdah._send_copied(p_queue text, p_type text, p_from tid, p_to tid, p_bytes_max bigint, p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_content_type text, p_notify boolean, p_bare boolean) RETURNS bigint
     LANGUAGE plpgsql
@@ -21367,7 +21367,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._try_to_send(p_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text, p_user text) IS 'store a best-effort message, or lose it alone.';
 
-CREATE FUNCTION howdah._try_to_send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[]) RETURNS bigint[]
+CREATE FUNCTION howdah._try_to_send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[], p_forward boolean DEFAULT true) RETURNS bigint[]
     LANGUAGE plpgsql
     AS $$
 declare
@@ -21378,7 +21378,7 @@ begin
     begin
         return howdah._send_batch(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
             p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay, p_reliability,
-            p_notify, p_deduplication_keys, null, true);
+            p_notify, p_deduplication_keys, null, true, p_forward);
     exception when others then
         if not howdah._is_swallowed(sqlstate) then
             raise;
@@ -21392,15 +21392,16 @@ begin
     end if;
     return howdah._try_to_send_batch(p_destination, p_bodies[:v_half], p_is_text, p_content_type, p_headers[:v_half],
             p_priorities[:v_half], p_correlation_ids[:v_half], p_message_types[:v_half], p_conversation_ids[:v_half],
-            p_reply_to, p_time_to_live, p_delay, p_reliability, p_notify, p_deduplication_keys[:v_half])
+            p_reply_to, p_time_to_live, p_delay, p_reliability, p_notify, p_deduplication_keys[:v_half],
+            p_forward)
         || howdah._try_to_send_batch(p_destination, p_bodies[v_half + 1:], p_is_text, p_content_type,
             p_headers[v_half + 1:], p_priorities[v_half + 1:], p_correlation_ids[v_half + 1:],
             p_message_types[v_half + 1:], p_conversation_ids[v_half + 1:], p_reply_to, p_time_to_live, p_delay,
-            p_reliability, p_notify, p_deduplication_keys[v_half + 1:]);
+            p_reliability, p_notify, p_deduplication_keys[v_half + 1:], p_forward);
 end
 $$;
 
-COMMENT ON FUNCTION howdah._try_to_send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[]) IS 'store many best-effort messages, and lose those that cannot be stored.';
+COMMENT ON FUNCTION howdah._try_to_send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[], p_forward boolean) IS 'store many best-effort messages, and lose those that cannot be stored.';
 
 CREATE FUNCTION howdah._unlease(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[]) RETURNS SETOF bigint
     LANGUAGE plpgsql
@@ -25313,7 +25314,7 @@ begin
         raise exception using errcode = 'HD005',
             message = 'each message has a key of 1 to 1000 characters and a message_id';
     end if;
-    v_stored := howdah._link_store(queue, v_new);
+    v_stored := howdah._link_store(queue, v_new, p_forward => false);
     insert into howdah.imported (import_id, destination_id, key, store_id, message_id)
     select v_import.import_id, v_destination.id, u.key, u.number, u.id
     from unnest(v_keys, v_numbers, v_stored.local_ids) u(key, number, id);
@@ -26477,14 +26478,22 @@ $$;
 
 COMMENT ON FUNCTION howdah.list_imported(source text, queue text, after bigint, batch integer) IS 'list what came over into a queue or topic, in the order of the store.';
 
-CREATE FUNCTION howdah.list_imports() RETURNS TABLE(source text, stored bigint, withdrawn bigint, held text[], created_at timestamp with time zone, finished_at timestamp with time zone, created_by text)
+CREATE FUNCTION howdah.list_imports() RETURNS TABLE(source text, stored bigint, withdrawn bigint, held text[], created_at timestamp with time zone, finished_at timestamp with time zone, created_by text, queues text[])
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
     select i.source, i.stored, i.withdrawn,
         array(select d.name from howdah.import_holds h join howdah.destinations d on d.id = h.destination_id
               where h.import_id = i.import_id and d.dropped_at is null order by d.name),
-        i.created_at, i.finished_at, i.created_by
+        i.created_at, i.finished_at, i.created_by,
+        array(with recursive filled as (
+                select min(m.destination_id) as id from howdah.imported m where m.import_id = i.import_id
+                union all
+                select (select min(m.destination_id) from howdah.imported m
+                        where m.import_id = i.import_id and m.destination_id > f.id)
+                from filled f where f.id is not null)
+            select d.name from filled f join howdah.destinations d on d.id = f.id
+            where d.dropped_at is null and d.kind = 'queue' order by d.name)
     from howdah.imports i
     order by i.import_id
 $$;
@@ -36322,7 +36331,7 @@ REVOKE ALL ON FUNCTION howdah._link_refusal(p_sqlstate text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._link_repeated(p_arrival_id integer, p_attempt uuid, p_messages json) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._link_store(p_queue text, p_messages json, OUT message_ids bigint[], OUT sent_ats timestamp with time zone[], OUT local_ids bigint[], OUT levels text[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._link_store(p_queue text, p_messages json, p_forward boolean, OUT message_ids bigint[], OUT sent_ats timestamp with time zone[], OUT local_ids bigint[], OUT levels text[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._link_store_each(p_queue text, p_messages json, OUT message_ids bigint[], OUT sent_ats timestamp with time zone[], OUT local_ids bigint[], OUT levels text[]) FROM PUBLIC;
 
@@ -36592,7 +36601,7 @@ REVOKE ALL ON FUNCTION howdah._preset(p_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._properties(p_kind text, p_name text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._publish(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_level smallint, p_notify boolean, p_seqs bigint[], p_user text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._publish(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_level smallint, p_notify boolean, p_seqs bigint[], p_user text, p_forward boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._publish_usual(p_topic text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_notify boolean) FROM PUBLIC;
 
@@ -36856,9 +36865,9 @@ REVOKE ALL ON FUNCTION howdah._selector_word(p_kind text, p_value text) FROM PUB
 
 REVOKE ALL ON FUNCTION howdah._send(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[], p_seqs bigint[], p_caught boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[], p_seqs bigint[], p_caught boolean, p_forward boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._send_batch_to(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[], p_sender boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._send_batch_to(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[], p_sender boolean, p_forward boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._send_copied(p_queue text, p_type text, p_from tid, p_to tid, p_bytes_max bigint, p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_content_type text, p_notify boolean, p_bare boolean) FROM PUBLIC;
 
@@ -37028,7 +37037,7 @@ REVOKE ALL ON FUNCTION howdah._try_latch(p_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._try_to_send(p_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_key text, p_user text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._try_to_send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._try_to_send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[], p_forward boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._unlease(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[]) FROM PUBLIC;
 
