@@ -1,4 +1,4 @@
--- howdah._link_store(p_queue, p_messages): send what came over a link.
+-- howdah._link_store(p_queue, p_messages, p_forward): send what came over a link.
 --
 -- Returns  message_ids, sent_ats (as they came) and local_ids, the ids here; in the order of p_messages. levels: theirs
 --          at the sender, or the one that all of them have.
