@@ -175,12 +175,16 @@ class Pass:
             readers = list(group)
             topic = places.here(container)
             after: int | None = None
+            prioritized = any(subscription.prioritized for subscription, _ in readers)
             while rows := self._imports.imported(self._source, topic, after, self._batch):
                 after = rows[-1]["store_id"]
                 gone = set(self._store.gone(container, [row["key"] for row in rows]))
+                priorities = self._store.priorities([row["store_id"] for row in rows]) if prioritized else {}
                 for subscription, name in readers:
                     read = [
-                        row["key"] for row in rows if row["store_id"] <= subscription.last_acked or row["key"] in gone
+                        row["key"]
+                        for row in rows
+                        if row["key"] in gone or subscription.has_read(row["store_id"], priorities.get(row["store_id"]))
                     ]
                     if read:
                         line = self._outcome[_title(subscription)]

@@ -5,20 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from typing import Any, LiteralString
+from typing import LiteralString
 
 import psycopg
 from psycopg import sql
-from psycopg.rows import dict_row
 
 from ...engine.errors import HowdahError
+from .tables import TABLES, check
 
-#: Columns that ActiveMQ 5.8 and later have. An earlier version's table gets the missing ones when a later one starts.
-TABLES = {
-    "activemq_msgs": ("id", "container", "msgid_prod", "msgid_seq", "expiration", "msg", "priority", "xid"),
-    "activemq_acks": ("container", "sub_dest", "client_id", "sub_name", "selector", "last_acked_id", "priority", "xid"),
-    "activemq_lock": ("id", "time", "broker_name"),
-}
 #: Rows that are fetched at a time, and their bytes: bodies may be large, and one row is fetched whatever it takes.
 FETCHED, FETCHED_BYTES = 200, 16 * 1024 * 1024
 #: What a server may be told to end after a while, and a pass lasts as long as it lasts.
@@ -39,15 +33,29 @@ class Row:
 
 @dataclass(frozen=True)
 class Subscription:
-    """A durable subscription to one topic; a wildcard has one for each topic that matches."""
+    """A durable subscription to one topic; a wildcard has one for each topic that matches.
+
+    ``positions`` has the number of the last message that it has read. With prioritizedMessages there is one for each
+    priority.
+    """
 
     container: str
     pattern: str
     client_id: str
     name: str
     selector: str | None
-    last_acked: int
     prepared: bool
+    positions: Mapping[int, int]
+
+    @property
+    def prioritized(self) -> bool:
+        """Whether the priority of a message says if it is read."""
+        return len(self.positions) > 1
+
+    def has_read(self, store_id: int, priority: int | None) -> bool:
+        """Whether a message is read."""
+        last = self.positions.get(priority) if self.prioritized and priority is not None else None
+        return store_id <= (min(self.positions.values()) if last is None else last)
 
 
 class Store:
@@ -67,7 +75,7 @@ class Store:
                 connection.commit()
             #: When the snapshot was taken, in milliseconds since 1970.
             self.now = 0
-            self._check()
+            check(self._db, self._tables)
             self._opened = opened.pop_all()
 
     def close(self) -> None:
@@ -147,18 +155,27 @@ class Store:
         return dict(rows.fetchall())
 
     def subscriptions(self) -> list[Subscription]:
-        """Return the durable subscriptions. With priorities there may be several rows of one: the least counts.
+        """Return the durable subscriptions.
 
         ActiveMQ also keeps a row for each queue of a virtual topic, which is no subscription.
         """
         rows = self._db.execute(
             self._sql(
                 "select container, coalesce(sub_dest, container), client_id, sub_name, min(selector),"
-                " min(last_acked_id), bool_or(xid is not null) from {activemq_acks}"
+                " bool_or(xid is not null), array_agg(priority), array_agg(coalesce(last_acked_id, 0))"
+                " from {activemq_acks}"
                 " where left(container, 8) = 'topic://' group by 1, 2, 3, 4 order by 1, 3, 4"
             )
         )
-        return [Subscription(*row) for row in rows]
+        return [
+            Subscription(container, pattern, client, name, selector, prepared, dict(zip(priorities, last, strict=True)))
+            for container, pattern, client, name, selector, prepared, priorities, last in rows
+        ]
+
+    def priorities(self, numbers: Sequence[int]) -> dict[int, int]:
+        """Return the priorities of messages that are there, by their numbers."""
+        query = self._sql("select id, coalesce(priority, 0) from {activemq_msgs} where id = any (%s)")
+        return dict(self._db.execute(query, (list(numbers),)).fetchall())
 
     def gone(self, container: str, keys: Sequence[str]) -> list[str]:
         """Return those of the keys whose messages are no longer there, or may be no longer.
@@ -207,35 +224,3 @@ class Store:
 
     def _sql(self, text: LiteralString) -> sql.Composed:
         return sql.SQL(text).format(**{name: sql.Identifier(table) for name, table in self._tables.items()})
-
-    def _check(self) -> None:
-        found: dict[str, Mapping[str, Any]] = {}
-        with self._db.cursor(row_factory=dict_row) as cursor:
-            cursor.execute(
-                "select t.name, c.relkind in ('r', 'p') as is_table,"
-                " has_table_privilege(c.oid, 'select') or t.name ~ 'lock$' as is_readable,"
-                " coalesce(array_agg(a.attname::text), '{}') as columns"
-                " from unnest(%s::text[]) t(name) join pg_class c on c.oid = to_regclass(t.name)"
-                " left join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped"
-                " group by 1, 2, 3",
-                (list(self._tables.values()),),
-            )
-            for row in cursor:
-                found[row["name"]] = row
-        for name, columns in zip(self._tables.values(), TABLES.values(), strict=True):
-            if name not in found or not found[name]["is_table"]:
-                raise HowdahError(
-                    f"there is no table {name.upper()}: this is no database of ActiveMQ's JDBC store",
-                    "Name its database with --from, its schema with options=-csearch_path=…, its tablePrefix with"
-                    " --prefix.",
-                )
-            if not found[name]["is_readable"]:
-                raise HowdahError(
-                    f"role {self._db.info.user} may not read table {name.upper()}",
-                    "Grant SELECT on it and on its two neighbours to the role of --from.",
-                )
-            for missing in sorted(set(columns) - set(found[name]["columns"])):
-                raise HowdahError(
-                    f"table {name.upper()} has no column {missing.upper()}: another version of ActiveMQ wrote it",
-                    "Start ActiveMQ 5.8 or later on it once: that adds the columns.",
-                )
