@@ -32,7 +32,9 @@ def activemq(
     mapped: Annotated[
         list[str] | None,
         typer.Option(
-            "--map", metavar="OLD=NEW", help="Name here of a queue, or of topic://OLD; may be repeated. [default: OLD]"
+            "--map",
+            metavar="OLD=NEW",
+            help="Name here of a queue, of topic://OLD or subscription://CLIENT:NAME; may be repeated. [default: OLD]",
         ),
     ] = None,
     prefix: Annotated[

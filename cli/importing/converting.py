@@ -18,6 +18,8 @@ MESSAGE_ID, TIMESTAMP, REPLY_TO = "AMQ_MESSAGE_ID", "AMQ_TIMESTAMP", "AMQ_REPLY_
 #: Where a dead letter comes from, and what a message was sent to that the broker passed on.
 ORIGINAL = "AMQ_ORIGINAL_DESTINATION"
 _NAME = re.compile(r"[A-Za-z0-9._/-]{1,242}")
+_PATTERN = re.compile(r"[A-Za-z0-9._/*>-]{1,242}")
+_SUBSCRIPTION = re.compile(r"[A-Za-z0-9._-]{1,200}:[A-Za-z0-9._-]{1,200}")
 
 
 class StaysError(Exception):
@@ -25,10 +27,10 @@ class StaysError(Exception):
 
 
 class Names:
-    """What queues and topics are called here. Both share one space of names here, and have two there."""
+    """What queues, topics and subscriptions are called here. The first two share one space of names here."""
 
     def __init__(self, given: Mapping[str, str]) -> None:
-        """given: names here by names there, with or without queue:// or topic://."""
+        """given: names here by names there. Those of queues may have queue://, others topic:// or subscription://."""
         self._given = {name if "://" in name else f"queue://{name}": here for name, here in given.items()}
 
     def here(self, container: str) -> str:
@@ -37,6 +39,24 @@ class Names:
         if not _NAME.fullmatch(name):
             raise StaysError(f"a name here has only A-Z a-z 0-9 . _ - /: use --map {container}=NAME")
         return name
+
+    def pattern(self, container: str) -> str:
+        """Return a wildcard as it is here. Raises StaysError if it cannot be one."""
+        name = container.partition("://")[2]
+        if not _PATTERN.fullmatch(name):
+            raise StaysError("a wildcard here has only A-Z a-z 0-9 . _ - / * >")
+        return name
+
+    def subscription(self, client_id: str, name: str) -> tuple[str, str]:
+        """Return the client id and the name here. Raises StaysError if they cannot be ones."""
+        there = f"subscription://{client_id}:{name}"
+        here = self._given.get(there, f"{client_id}:{name}")
+        if not _SUBSCRIPTION.fullmatch(here):
+            raise StaysError(
+                f"a client id and a name here have only A-Z a-z 0-9 . _ -: use --map '{there}=CLIENT:NAME'"
+            )
+        client_id, _, name = here.partition(":")
+        return client_id, name
 
     def there(self, name: str) -> str:
         """Return what a queue is called there."""

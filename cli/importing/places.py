@@ -82,13 +82,14 @@ class Places:
         if subscription.prepared:
             raise StaysError(PREPARED)
         topic = self.topic_of(subscription)
+        client_id, own_name = self._names.subscription(subscription.client_id, subscription.name)
         self.make(subscription.container)
         try:
             with self._connection.session() as session, session.transaction():
                 name = Admin(session.call).subscribe(
                     topic,
-                    subscription.name,
-                    client_id=subscription.client_id,
+                    own_name,
+                    client_id=client_id,
                     selector=subscription.selector,
                     since=self.began,
                 )
@@ -103,13 +104,14 @@ class Places:
 
     def name_of(self, subscription: Subscription) -> str:
         """Return what a subscription is called here. Raises StaysError."""
-        return f"{self.topic_of(subscription)}:{subscription.client_id}:{subscription.name}"
+        client_id, name = self._names.subscription(subscription.client_id, subscription.name)
+        return f"{self.topic_of(subscription)}:{client_id}:{name}"
 
     def topic_of(self, subscription: Subscription) -> str:
         """Return what a subscription subscribes to here: its topic, or its wildcard. Raises StaysError."""
         if subscription.pattern == subscription.container:
             return self.here(subscription.container)
-        return subscription.pattern.partition("://")[2]
+        return self._names.pattern(subscription.pattern)
 
     def end_others(self, names: Iterable[str]) -> list[str]:
         """End the subscriptions that came over and are no longer there. Returns their names."""

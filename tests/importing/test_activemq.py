@@ -303,6 +303,15 @@ def test_names_that_cannot_be_here_stay_or_get_others(dsn: str, db: Db, store: s
     change(store, "delete from activemq_msgs where container = 'queue://größe 1'")
 
 
+def test_a_subscription_whose_name_cannot_be_here_stays_or_gets_another(dsn: str, db: Db, store: str) -> None:
+    change(store, "update activemq_acks set client_id = 'me@host', sub_name = 'bill ing' where sub_name = 'billing'")
+    for words in (["--dry-run"], []):
+        lines = run(dsn, store, *words, code=1)
+        assert "--map 'subscription://me@host:bill ing=CLIENT:NAME'" in lines["topic://prices me@host:bill ing"]["why"]
+    run(dsn, store, "--final", "--map", "subscription://me@host:bill ing=desk9:billing")
+    assert received(db, "prices:desk9:billing") == ["text 3", "text 4", "text 5", "text 6"]
+
+
 def test_what_is_no_store_is_said_in_a_line(dsn: str, db: Db, store: str, new_database: Callable[[], str]) -> None:
     assert "there is no table ACTIVEMQ_MSGS" in refused(dsn, new_database()).err
     assert "there is no table ACTIVEMQ_MSGS" in refused(dsn, dsn + " options='-csearch_path=howdah'").err
