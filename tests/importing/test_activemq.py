@@ -458,6 +458,7 @@ def test_a_role_that_may_only_read_makes_all_passes_but_the_final_one(dsn: str, 
         change(store, "drop role howdah_reads")
 
 
+@pytest.mark.slow
 def test_a_message_that_breaks_the_contract_of_its_queue_stays(dsn: str, db: Db, store: str) -> None:
     one(db, """select howdah.create_queue('A', '{"contract": {"type": "object"}}')""")
     lines = run(dsn, store, "--final", code=1)
@@ -519,6 +520,7 @@ def freed(broker: Db, locked: str) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_a_reason_that_many_rows_have_is_told_a_few_times(dsn: str, db: Db, store: str) -> None:
     one(db, "select howdah.create_queue('orders')")
     said = refused(dsn, store)
