@@ -30,6 +30,7 @@ LISTS: dict[tuple[str, ...], list[str]] = {
     ("queue", "stats"): [QUEUE, GRAVE],
     ("queue", "find", QUEUE): [],
     ("queue", "delayed", GRAVE): ["redelivery"],
+    ("queue", "limits"): [GRAVE],
     ("queue", "browse", QUEUE): ["an error whose"],
     ("browse", QUEUE): ["an error whose"],
     ("import", "list"): [],
@@ -75,6 +76,7 @@ def full(dsn: str, db: Db) -> dict[str, str]:
     one(db, "select howdah.alter_queue(%s, '{\"redelivery_delay_ms\": 600000}')", (GRAVE,))
     db.execute("select howdah.record_failure(%s, %s, error_text => 'later')", (GRAVE, delayed))
     db.execute("select howdah.pause(%s)", (GRAVE,))
+    one(db, "select howdah.alter_queue(%s, '{\"max_concurrent\": 2, \"rate_limit\": \"600/1h burst 10\"}')", (GRAVE,))
     sent: int = one(db, "select howdah.send(%s, %s)", (QUEUE, ERROR))
     dead: int = one(db, "select howdah.send(%s, 'x')", (DYING,))
     db.execute(
