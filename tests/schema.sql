@@ -8090,40 +8090,43 @@ COMMENT ON FUNCTION howdah._forget_selections() IS 'delete selectors that nobody
 CREATE FUNCTION howdah._forget_values() RETURNS void
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
     SET jit TO 'off'
     AS $$
 declare
-    v_key record;
+    v_keys howdah.last_values[];  -- held: those of its messages that still lie in the queue
+    v_locked howdah.last_values[];
 begin
-    for v_key in
-        select l.destination_id, l.key, l.message_ids from howdah.last_values l
-        where l.changed_at < howdah.now() - interval '1 hour'
-        order by l.changed_at limit 10000 for update skip locked
-    loop
-        if exists (
-            select from unnest(v_key.message_ids) i(id)
-            where exists (
-                select from generate_series(0, 9) r(rank)
-                cross join unnest(howdah._positions(v_key.destination_id, i.id)) s(seq)
-                cross join lateral (
-                    select from howdah.msgs m
-                    where m.destination_id = v_key.destination_id and m.rank = r.rank and m.seq = s.seq
-                      and m.message_id = i.id
-                    union all
-                    select from howdah.msgs_nonpersistent n
-                    where n.destination_id = v_key.destination_id and n.rank = r.rank and n.seq = s.seq
-                      and n.message_id = i.id and n.boot = pg_postmaster_start_time()
-                    offset 0) k)
-            or exists (select from howdah.parked p
-                where p.destination_id = v_key.destination_id and p.message_id = i.id)
-            or exists (select from howdah.leased e
-                where e.destination_id = v_key.destination_id and e.message_id = i.id)) then
-            update howdah.last_values l set changed_at = howdah.now()
-            where l.destination_id = v_key.destination_id and l.key = v_key.key;
-        else
-            delete from howdah.last_values l where l.destination_id = v_key.destination_id and l.key = v_key.key;
-        end if;
-    end loop;
+    v_keys := array(
+        select row(c.destination_id, c.key, l.message_id,
+            array(select i.id from unnest(coalesce(l.held, '{}') || l.message_id) i(id)
+                where howdah._lies_in(c.destination_id, i.id)), c.looked_at)::howdah.last_values
+        from (
+            select w.destination_id, w.key, w.looked_at from howdah.last_values w
+            where w.message_id = 0 and w.looked_at < howdah.now() - interval '1 hour'
+            order by w.looked_at limit 10000
+        ) c
+        left join lateral (
+            select n.message_id, n.held from howdah.last_values n
+            where n.destination_id = c.destination_id and n.key = c.key and n.message_id > 0
+            order by n.message_id desc limit 1
+        ) l on true);
+    v_locked := array(
+        select k from unnest(v_keys) k
+        cross join lateral (
+            select from howdah.last_values w
+            where w.destination_id = k.destination_id and w.key = k.key and w.message_id = 0
+            for update skip locked) w);
+    update howdah.last_values w set looked_at = howdah.now()
+    from unnest(v_locked) k
+    where w.destination_id = k.destination_id and w.key = k.key and w.message_id = 0 and k.held <> '{}';
+    delete from howdah.last_values w
+    using unnest(v_locked) k
+    where w.destination_id = k.destination_id and w.key = k.key and k.held = '{}'
+      and not exists (
+          select from howdah.last_values n
+          where n.destination_id = k.destination_id and n.key = k.key and n.message_id > 0
+            and n.message_id is distinct from k.message_id);
 end
 $$;
 
@@ -10434,6 +10437,33 @@ $$;
 
 COMMENT ON FUNCTION howdah._level_of(p_reliability smallint, p_nonpersistent boolean) IS 'a stored message''s level of reliability, 0 to 4.';
 
+CREATE FUNCTION howdah._lies_in(p_destination_id integer, p_message_id bigint) RETURNS boolean
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+begin
+    return exists (
+            select from generate_series(0, 9) r(rank)
+            cross join unnest(howdah._positions(p_destination_id, p_message_id)) s(seq)
+            cross join lateral (
+                select from howdah.msgs m
+                where m.destination_id = p_destination_id and m.rank = r.rank and m.seq = s.seq
+                  and m.message_id = p_message_id
+                union all
+                select from howdah.msgs_nonpersistent n
+                where n.destination_id = p_destination_id and n.rank = r.rank and n.seq = s.seq
+                  and n.message_id = p_message_id and n.boot = pg_postmaster_start_time()
+                offset 0) k)
+        or exists (select from howdah.parked p
+            where p.destination_id = p_destination_id and p.message_id = p_message_id)
+        or exists (select from howdah.leased e
+            where e.destination_id = p_destination_id and e.message_id = p_message_id);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._lies_in(p_destination_id integer, p_message_id bigint) IS 'whether a queue has a message now, in whatever state.';
+
 CREATE FUNCTION howdah._link(p_name text, p_verb text) RETURNS howdah.links
     LANGUAGE plpgsql STABLE
     AS $$
@@ -11183,6 +11213,32 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._lock_subscription(p_subscription howdah.destinations) IS 'keep consumers from a subscription until the transaction ends.';
+
+CREATE FUNCTION howdah._lock_values(p_destination howdah.destinations, p_keys text[]) RETURNS void
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_key bytea;
+begin
+    for v_key in
+        select distinct howdah._value_key(p_destination.last_value_key, k.key) as hash from unnest(p_keys) k(key)
+        where k.key is not null order by hash
+    loop
+        loop
+            perform from howdah.last_values l
+            where l.destination_id = p_destination.id and l.key = v_key and l.message_id = 0 for update;
+            exit when found;
+            insert into howdah.last_values (destination_id, key, message_id, looked_at)
+            values (p_destination.id, v_key, 0, howdah.now()) on conflict do nothing;
+        end loop;
+    end loop;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._lock_values(p_destination howdah.destinations, p_keys text[]) IS 'have other senders of these keys of a last-value queue wait until this transaction ends.';
 
 CREATE TABLE howdah.log_events (
     event_id bigint NOT NULL,
@@ -16900,43 +16956,48 @@ COMMENT ON FUNCTION howdah._remove(p_message howdah.msgs, p_place text) IS 'dele
 
 CREATE FUNCTION howdah._replace_values(p_destination howdah.destinations, p_keys text[], p_message_ids bigint[]) RETURNS void
     LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_key record;
-    v_known bigint[];
+    v_last record;
     v_held bigint[];
     v_id bigint;
     v_found record;
     v_persistent bigint[];
     v_nonpersistent bigint[];
 begin
+    perform howdah._lock_values(p_destination, p_keys);
     for v_key in
-        select sha256(convert_to(k.key, 'UTF8')) as hash, k.id from unnest(p_keys, p_message_ids) k(key, id)
-        where k.key is not null order by hash
+        select howdah._value_key(p_destination.last_value_key, k.key) as hash, k.id
+        from unnest(p_keys, p_message_ids) k(key, id)
+        where k.key is not null
     loop
-        loop
-            insert into howdah.last_values (destination_id, key, message_ids, changed_at)
-            values (p_destination.id, v_key.hash, '{}', howdah.now()) on conflict do nothing;
-            select l.message_ids into v_known from howdah.last_values l
-            where l.destination_id = p_destination.id and l.key = v_key.hash for update;
-            exit when found;  -- otherwise maintenance has just deleted it
-        end loop;
         v_held := '{}';
-        foreach v_id in array v_known loop
-            select f.* into v_found from howdah._find(p_destination.id, v_id, null, null) f;
-            if v_found.free then
-                perform howdah._remove(v_found.message, v_found.place);
-                if v_found.nonpersistent then
-                    v_nonpersistent := v_nonpersistent || v_id;
-                else
-                    v_persistent := v_persistent || v_id;
+        select l.message_id, l.held into v_last from howdah.last_values l
+        where l.destination_id = p_destination.id and l.key = v_key.hash and l.message_id > 0
+        order by l.message_id desc limit 1;
+        if found then
+            delete from howdah.last_values l
+            where l.destination_id = p_destination.id and l.key = v_key.hash and l.message_id = v_last.message_id;
+            foreach v_id in array coalesce(v_last.held, '{}') || v_last.message_id loop
+                select f.* into v_found from howdah._find(p_destination.id, v_id, null, null) f;
+                if v_found.free then
+                    perform howdah._remove(v_found.message, v_found.place);
+                    if v_found.nonpersistent then
+                        v_nonpersistent := v_nonpersistent || v_id;
+                    else
+                        v_persistent := v_persistent || v_id;
+                    end if;
+                elsif v_found.place is not null then
+                    v_held := v_held || v_id;
                 end if;
-            elsif v_found.place is not null then
-                v_held := v_held || v_id;
-            end if;
-        end loop;
-        update howdah.last_values l set message_ids = v_held || v_key.id, changed_at = howdah.now()
-        where l.destination_id = p_destination.id and l.key = v_key.hash;
+            end loop;
+        end if;
+        insert into howdah.last_values (destination_id, key, message_id, held)
+        values (p_destination.id, v_key.hash, v_key.id, nullif(v_held, '{}'));
     end loop;
     perform howdah._journal(p_destination, 'discarded', v_persistent, false, null, 'replaced by a later value');
     perform howdah._journal(p_destination, 'discarded', v_nonpersistent, true, null, 'replaced by a later value');
@@ -19125,6 +19186,7 @@ begin
         v_keys := array(select h.headers ->> p_destination.last_value_key
             from unnest(p_headers) with ordinality h(headers, n) order by h.n);
         if exists (select from unnest(v_keys) k(key) where k.key is not null group by k.key having count(*) > 1) then
+            perform howdah._lock_values(p_destination, v_keys);
             for i in 1..v_count loop  -- of one key, each replaces the one before
                 v_ids := v_ids || howdah._send_batch(p_destination, p_bodies[i:i], p_is_text, p_content_type,
                     p_headers[i:i], p_priorities[i:i], p_correlation_ids[i:i], p_message_types[i:i],
@@ -21568,6 +21630,14 @@ CREATE FUNCTION howdah._utc(p_at timestamp with time zone) RETURNS text
     AS $$ select to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"') $$;
 
 COMMENT ON FUNCTION howdah._utc(p_at timestamp with time zone) IS 'a time as text for JSON, whatever the session''s time zone and style.';
+
+CREATE FUNCTION howdah._value_key(p_header text, p_value text) RETURNS bytea
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select sha256(convert_to(length(p_header) || ':' || p_header || p_value, 'UTF8'))
+$$;
+
+COMMENT ON FUNCTION howdah._value_key(p_header text, p_value text) IS 'the key of messages whose header has this value, in a last-value queue.';
 
 CREATE FUNCTION howdah._verdict(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) RETURNS text
     LANGUAGE sql IMMUTABLE
@@ -30162,6 +30232,7 @@ begin
             quote_literal(queue), coalesce(v_missing::text, 'NULL')),
             hint = 'See howdah.browse_kept(queue).';
     end if;
+    v_target.last_value_key := null;  -- what was consumed is older than what it would replace
     for v_kept in
         select r.* from howdah._kept_rows(v_source.id, max_messages, message_ids, kept_from, kept_before) r
     loop
@@ -30388,6 +30459,7 @@ begin
             v_restored),
             hint = 'Pass again as true to send it once more.';
     end if;
+    v_destination.last_value_key := null;  -- what was archived is older than what it would replace
     v_restored := howdah._send_to(v_destination, body, is_text,
         coalesce(properties ->> 'content_type', 'application/octet-stream'),
         coalesce(nullif(properties -> 'headers', 'null'), '{}')
@@ -34221,19 +34293,22 @@ ALTER TABLE howdah.lanes ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
 CREATE TABLE howdah.last_values (
     destination_id integer NOT NULL,
     key bytea NOT NULL,
-    message_ids bigint[] NOT NULL,
-    changed_at timestamp with time zone NOT NULL
+    message_id bigint NOT NULL,
+    held bigint[],
+    looked_at timestamp with time zone
 );
 
-COMMENT ON TABLE howdah.last_values IS 'Which messages the next one of a key replaces. A send writes the row of its key.';
+COMMENT ON TABLE howdah.last_values IS 'Which messages the next one of a key replaces: a row that stays, and one that each send replaces.';
 
 COMMENT ON COLUMN howdah.last_values.destination_id IS 'The queue.';
 
-COMMENT ON COLUMN howdah.last_values.key IS 'SHA-256 of the value of the header last_value_key.';
+COMMENT ON COLUMN howdah.last_values.key IS 'SHA-256 of the header last_value_key, name and value.';
 
-COMMENT ON COLUMN howdah.last_values.message_ids IS 'The last message that was sent with it, and earlier ones that somebody held then.';
+COMMENT ON COLUMN howdah.last_values.message_id IS 'The last message of the key. 0: senders lock this row.';
 
-COMMENT ON COLUMN howdah.last_values.changed_at IS 'When it was last sent, or looked at by maintenance.';
+COMMENT ON COLUMN howdah.last_values.held IS 'Earlier messages of the key that somebody held then. NULL: none.';
+
+COMMENT ON COLUMN howdah.last_values.looked_at IS 'Of row 0: when maintenance last looked at the key. NULL elsewhere.';
 
 CREATE TABLE howdah.latches (
     name text NOT NULL COLLATE pg_catalog."C"
@@ -35221,7 +35296,7 @@ ALTER TABLE ONLY howdah.lanes
     ADD CONSTRAINT pk_lanes PRIMARY KEY (id);
 
 ALTER TABLE ONLY howdah.last_values
-    ADD CONSTRAINT pk_last_values PRIMARY KEY (destination_id, key);
+    ADD CONSTRAINT pk_last_values PRIMARY KEY (destination_id, key, message_id);
 
 ALTER TABLE ONLY howdah.latches
     ADD CONSTRAINT pk_latches PRIMARY KEY (name);
@@ -35428,7 +35503,7 @@ CREATE INDEX ix_kept_messages_until ON ONLY howdah.kept_messages USING brin (kep
 
 CREATE INDEX ix_lanes_destination ON howdah.lanes USING btree (destination_id, rank, place);
 
-CREATE INDEX ix_last_values_changed_at ON howdah.last_values USING btree (changed_at);
+CREATE INDEX ix_last_values_looked_at ON howdah.last_values USING btree (looked_at) WHERE (message_id = 0);
 
 CREATE INDEX ix_leased_permits_message ON howdah.leased_permits USING btree (destination_id, message_id);
 
@@ -36300,6 +36375,8 @@ REVOKE ALL ON FUNCTION howdah._level_name(p_reliability smallint, p_nonpersisten
 
 REVOKE ALL ON FUNCTION howdah._level_of(p_reliability smallint, p_nonpersistent boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._lies_in(p_destination_id integer, p_message_id bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._link(p_name text, p_verb text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._link_arrival(p_link_id uuid, p_engine_id uuid, p_engine_name text, p_link_name text, p_source text, p_batch bigint) FROM PUBLIC;
@@ -36361,6 +36438,8 @@ REVOKE ALL ON FUNCTION howdah._lock_page(p_subscription howdah.subscriptions, p_
 REVOKE ALL ON FUNCTION howdah._lock_published(p_subscription howdah.subscriptions, p_ack howdah.acks, p_xid xid8, p_seq bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lock_subscription(p_subscription howdah.destinations) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._lock_values(p_destination howdah.destinations, p_keys text[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._log_between(p_since pg_snapshot, p_until pg_snapshot) FROM PUBLIC;
 
@@ -37045,6 +37124,8 @@ REVOKE ALL ON FUNCTION howdah._untouchable_messages(p_destination howdah.destina
 REVOKE ALL ON FUNCTION howdah._unused_destinations(p_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._utc(p_at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._value_key(p_header text, p_value text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._verdict(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) FROM PUBLIC;
 
