@@ -6290,6 +6290,48 @@ $$;
 
 COMMENT ON FUNCTION howdah._drop_bodies(p_message_ids bigint[]) IS 'delete from howdah.bodies the bodies of messages that have ended.';
 
+CREATE FUNCTION howdah._drop_kept(p_due regclass[]) RETURNS bigint
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_now timestamptz := howdah.now();
+    v_child record;
+    v_goes boolean;
+    v_going regclass[] := '{}';
+    v_count bigint := 0;
+begin
+    for v_child in select c.* from howdah._kept_weeks() c where c.child = any (p_due) loop
+        begin
+            -- A transaction that kept a message there may have been open when the partition was looked at first.
+            execute format('lock table %s in access exclusive mode', v_child.child);
+            execute format('select not exists (select from %s k where k.kept_until > %L)', v_child.child, v_now)
+            into v_goes;
+            if v_goes then
+                v_going := v_going || v_child.child;
+            end if;
+        exception when lock_not_available then
+            perform howdah._report_blocked_maintenance('kept', v_child.name,
+                howdah._in_use(array['kept_messages', v_child.name]));
+        end;
+    end loop;
+    for v_child in select c.* from howdah._kept_weeks() c where c.child = any (v_going) loop
+        begin
+            execute format(case when v_child.week is null then 'truncate %s' else 'drop table %s' end, v_child.child);
+            v_count := v_count + (v_child.week is not null)::integer;
+            perform howdah._report_blocked_maintenance('kept', v_child.name, null);
+        exception when lock_not_available then
+            perform howdah._report_blocked_maintenance('kept', v_child.name,
+                howdah._in_use(array['kept_messages', v_child.name]));
+        end;
+    end loop;
+    return v_count;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._drop_kept(p_due regclass[]) IS 'drop partitions of kept_messages that have nothing left to show.';
+
 CREATE FUNCTION howdah._drop_prepared(p_but jsonb[]) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -10024,6 +10066,17 @@ $$;
 
 COMMENT ON FUNCTION howdah._kept_rows(p_destination_id integer, p_max bigint, p_message_ids bigint[], p_from timestamp with time zone, p_before timestamp with time zone, p_after_at timestamp with time zone, p_after_id bigint, p_newest boolean) IS 'kept messages of a queue whose time has not come, by time and id.';
 
+CREATE FUNCTION howdah._kept_weeks() RETURNS TABLE(child regclass, name text, week timestamp with time zone)
+    LANGUAGE sql STABLE
+    AS $_$
+    select c.oid::regclass, c.relname::text,
+        to_date(substring(c.relname from '[0-9]{4}w[0-9]{2}$'), 'IYYY"w"IW')::timestamp at time zone 'UTC'
+    from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'howdah.kept_messages'::regclass
+$_$;
+
+COMMENT ON FUNCTION howdah._kept_weeks() IS 'the partitions of kept_messages, each with the Monday on which its week begins.';
+
 CREATE FUNCTION howdah._lag(p_ack howdah.acks) RETURNS TABLE(behind bigint, oldest timestamp with time zone, delivered bigint)
     LANGUAGE plpgsql
     AS $$
@@ -11899,21 +11952,22 @@ $_$;
 
 COMMENT ON FUNCTION howdah._lose_unread(p_all boolean, p_reason text) IS 'journal the non-persistent topic messages that subscriptions have not read, and that are lost now.';
 
-CREATE FUNCTION howdah._maintain_kept() RETURNS bigint
+CREATE FUNCTION howdah._maintain_kept(OUT p_created bigint, OUT p_due regclass[]) RETURNS record
     LANGUAGE plpgsql
-    AS $_$
+    AS $$
 declare
     v_now timestamptz := howdah.now();
     v_week timestamptz;
     v_name text;
     v_child record;
     v_goes boolean;
-    v_count bigint := 0;
 begin
+    p_created := 0;
+    p_due := '{}';
     if not exists (select from howdah.destinations d where d.keep_bodies_ms is not null and d.dropped_at is null)
        and not exists (select from howdah.kept_messages)
        and not exists (select from pg_inherits i where i.inhparent = 'howdah.kept_messages'::regclass offset 1) then
-        return 0;
+        return;
     end if;
     for v_week in
         select g.monday at time zone 'UTC'
@@ -11931,50 +11985,37 @@ begin
             execute format('alter table howdah.kept_messages attach partition howdah.%I for values from (%L) to (%L)',
                 v_name, v_week, v_week + interval '7 days');
             execute format('comment on table howdah.%I is %L', v_name, 'Messages kept in one week.');
-            v_count := v_count + 1;
+            p_created := p_created + 1;
         exception when lock_not_available then
             perform howdah._report_blocked_maintenance('kept', v_name,
                 howdah._in_use(array['kept_messages', 'kept_messages_default']));
-            return v_count;
+            return;
         end;
         perform howdah._report_blocked_maintenance('kept', v_name, null);
     end loop;
     for v_child in
-        select c.oid::regclass as child, c.relname::text as name,
-            to_date(substring(c.relname from '[0-9]{4}w[0-9]{2}$'), 'IYYY"w"IW')::timestamp at time zone 'UTC' as week
-        from pg_inherits i join pg_class c on c.oid = i.inhrelid
-        where i.inhparent = 'howdah.kept_messages'::regclass
+        select c.* from howdah._kept_weeks() c where c.week + interval '7 days' <= v_now or c.week is null
     loop
-        continue when v_child.week + interval '7 days' > v_now;
         begin
             execute format('select not exists (select from %s k where k.kept_until > %L) and %s', v_child.child, v_now,
                 case when v_child.week is null then format('exists (select from %s)', v_child.child) else 'true' end)
             into v_goes;
             if v_goes then
-                -- Nobody adds rows to a week that is over; the default partition is looked at again under its lock.
-                execute format('lock table %s in access exclusive mode', v_child.child);
-                execute format('select not exists (select from %s k where k.kept_until > %L)', v_child.child, v_now)
-                into v_goes;
-            end if;
-            if v_goes then
-                execute format(case when v_child.week is null then 'truncate %s' else 'drop table %s' end,
-                    v_child.child);
-                v_count := v_count + (v_child.week is not null)::integer;
+                p_due := p_due || v_child.child;
             else
                 execute format('delete from %s k where k.kept_until <= %L and exists (select from %s e '
                     'where e.kept_until = ''infinity'')', v_child.child, v_now, v_child.child);
+                perform howdah._report_blocked_maintenance('kept', v_child.name, null);
             end if;
-            perform howdah._report_blocked_maintenance('kept', v_child.name, null);
         exception when lock_not_available then
             perform howdah._report_blocked_maintenance('kept', v_child.name,
                 howdah._in_use(array['kept_messages', v_child.name]));
         end;
     end loop;
-    return v_count;
 end
-$_$;
+$$;
 
-COMMENT ON FUNCTION howdah._maintain_kept() IS 'create the partitions of kept_messages for the next weeks, and drop those that have nothing left to show.';
+COMMENT ON FUNCTION howdah._maintain_kept(OUT p_created bigint, OUT p_due regclass[]) IS 'create the partitions of kept_messages for the next weeks, and delete what holds back others.';
 
 CREATE FUNCTION howdah._make_rate_cells(p_destination howdah.destinations) RETURNS void
     LANGUAGE plpgsql
@@ -27712,6 +27753,7 @@ declare
     v_archived pg_snapshot;
     v_reason text;
     v_left text[] := '{}';
+    v_due regclass[];
 begin
     if lock_epoch is not null then
         perform howdah._fence('maintenance', lock_epoch);
@@ -27739,7 +27781,7 @@ begin
             return v_count;
         end;
     end loop;
-    v_count := v_count + howdah._maintain_kept();
+    select v_count + k.p_created, k.p_due into v_count, v_due from howdah._maintain_kept() k;
     perform howdah.maintain_totals();
     for v_child in
         select c.oid::regclass as child, c.relname::text as name,
@@ -27778,7 +27820,7 @@ begin
         end if;
     end loop;
     delete from howdah.maintenance_waits w where w.service = 'journal' and w.object <> all (v_left);
-    return v_count;
+    return v_count + howdah._drop_kept(v_due);
 end
 $_$;
 
@@ -36031,6 +36073,8 @@ REVOKE ALL ON FUNCTION howdah._draw_tickets(p_id integer, p_tickets regclass, p_
 
 REVOKE ALL ON FUNCTION howdah._drop_bodies(p_message_ids bigint[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._drop_kept(p_due regclass[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._drop_prepared(p_but jsonb[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._drop_sequences(p_destination howdah.destinations) FROM PUBLIC;
@@ -36339,6 +36383,8 @@ REVOKE ALL ON FUNCTION howdah._kept_resources() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._kept_rows(p_destination_id integer, p_max bigint, p_message_ids bigint[], p_from timestamp with time zone, p_before timestamp with time zone, p_after_at timestamp with time zone, p_after_id bigint, p_newest boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._kept_weeks() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._lag(p_ack howdah.acks) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lags(p_topic_id integer) FROM PUBLIC;
@@ -36477,7 +36523,7 @@ REVOKE ALL ON FUNCTION howdah._lose_nonpersistent(p_all boolean, p_reason text) 
 
 REVOKE ALL ON FUNCTION howdah._lose_unread(p_all boolean, p_reason text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._maintain_kept() FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._maintain_kept(OUT p_created bigint, OUT p_due regclass[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._make_rate_cells(p_destination howdah.destinations) FROM PUBLIC;
 

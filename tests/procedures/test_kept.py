@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
@@ -321,6 +321,47 @@ def test_what_is_past_its_time_is_shown_to_nobody_and_goes_with_its_week(
     assert one(db, "select count(*) from howdah.kept_messages") == 0
     assert one(db, weeks) < before
     assert column(db, "select object from howdah.maintenance_waits where service = 'kept'") == []
+
+
+def test_until_a_week_is_dropped_maintenance_hinders_no_consumer(
+    db: Db, create: Create, clock: Clock, connect: Connect
+) -> None:
+    create(keep_bodies_ms=HOUR)
+    one(db, "select howdah.maintain_journal()")
+    for _ in range(2):
+        send(db)
+    by_one(db)
+    clock.advance(86400 * 15)
+    consumer = connect()
+    consumer.execute("set lock_timeout = '1s'")
+    with db.transaction():
+        due = one(db, "select p_due::text[] from howdah._maintain_kept()")
+        assert len(due) == 2
+        by_one(consumer)
+        assert one(db, "select howdah._drop_kept(%s::text[]::regclass[])", (due,)) == 2
+    assert one(db, "select count(*) from howdah.kept_messages") == 1
+    assert one(db, "select pg_get_functiondef('howdah.maintain_journal'::regproc) ~ '_drop_kept[^;]*;\\s*end'")
+
+
+def test_the_weeks_around_new_year_have_partitions_and_go_one_by_one(db: Db, create: Create, clock: Clock) -> None:
+    create(keep_bodies_ms=HOUR * 24 * 14)
+    clock.set(datetime(2026, 12, 20, 12, tzinfo=UTC))
+    weeks = (
+        "select array_agg(right(c.relname, 7) order by c.relname) from pg_class c join pg_inherits i"
+        " on i.inhrelid = c.oid where i.inhparent = 'howdah.kept_messages'::regclass and c.relname ~ 'w'"
+    )
+    one(db, "select howdah.maintain_journal()")
+    assert one(db, weeks) == ["2026w51", "2026w52", "2026w53", *(f"2027w0{week}" for week in range(1, 7))]
+    for day in (20, 27, 34, 41, 48):  # each of them a Sunday: one message in its last second, one in the next week
+        clock.set(datetime(2026, 12, 1, 23, 59, 59, 999999, tzinfo=UTC) + timedelta(days=day - 1))
+        for _ in range(2):
+            send(db)
+            by_one(db)
+            clock.advance(0.000001)
+        one(db, "select howdah.maintain_journal()")
+    assert one(db, "select count(*) from howdah.kept_messages_default") == 0
+    assert len(column(db, IDS)) == 4
+    assert one(db, weeks)[0] == "2027w01"
 
 
 def test_a_week_without_a_partition_lies_in_the_default_one_until_all_of_it_is_past(
