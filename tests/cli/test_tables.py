@@ -32,6 +32,7 @@ LISTS: dict[tuple[str, ...], list[str]] = {
     ("queue", "delayed", GRAVE): ["redelivery"],
     ("queue", "browse", QUEUE): ["an error whose"],
     ("browse", QUEUE): ["an error whose"],
+    ("kept", "list", QUEUE): [],
     ("import", "list"): [],
     ("topic", "list"): [TOPIC],
     ("topic", "history", TOPIC): ["an error whose"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -499,6 +500,27 @@ def test_a_policy_by_name_makes_queues_keep_bodies_and_subscriptions_not(db: Db,
     send(db, "t")
     assert receive(db, subscription)
     assert one(db, "select count(*) from howdah.kept_messages") == 0
+
+
+def test_metrics_say_how_old_the_oldest_kept_message_is_and_how_many_bytes_are_kept(
+    db: Db, create: Create, clock: Clock
+) -> None:
+    create(keep_bodies_ms=HOUR)
+    create("other")
+    age = "select value from howdah.metrics() where name = 'howdah_queue_oldest_kept_age_seconds'"
+    size = (
+        "select value from howdah.metrics() where name = 'howdah_table_bytes' and labels ->> 'table' = 'kept_messages'"
+    )
+    assert column(db, age) == [0]
+    empty = one(db, size)
+    for body in (random.randbytes(100_000), "y"):
+        send(db, body=body)
+        by_one(db)
+        clock.advance(30)
+    assert column(db, age) == [60]
+    assert one(db, size) > empty
+    clock.advance(2 * 3600)
+    assert column(db, age) == [7260]  # it is past its time, and still lies there
 
 
 def test_a_dropped_queue_takes_what_it_kept_with_it(db: Db, create: Create) -> None:
