@@ -26951,7 +26951,7 @@ CREATE FUNCTION howdah.list_policies() RETURNS TABLE(pattern text, options jsonb
 
 COMMENT ON FUNCTION howdah.list_policies() IS 'list the wildcard policies.';
 
-CREATE FUNCTION howdah.list_queues(temporary boolean DEFAULT false) RETURNS TABLE(queue text, is_system boolean, sending_paused boolean, receiving_paused boolean, max_failed_deliveries integer, exception_mode text, exception_queue text, redelivery_delay_ms bigint, blocked_retry_ms bigint, max_message_bytes bigint, default_priority integer, default_time_to_live_ms bigint, journal_level text, created_at timestamp with time zone, created_by text, auto_created boolean)
+CREATE FUNCTION howdah.list_queues(temporary boolean DEFAULT false) RETURNS TABLE(queue text, is_system boolean, sending_paused boolean, receiving_paused boolean, max_failed_deliveries integer, exception_mode text, exception_queue text, redelivery_delay_ms bigint, blocked_retry_ms bigint, max_message_bytes bigint, default_priority integer, default_time_to_live_ms bigint, journal_level text, created_at timestamp with time zone, created_by text, auto_created boolean, keep_bodies_ms bigint, last_value_key text)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
@@ -26959,7 +26959,7 @@ CREATE FUNCTION howdah.list_queues(temporary boolean DEFAULT false) RETURNS TABL
         d.exception_mode, d.exception_queue, d.redelivery_delay_ms,
         case when d.override_blocked_retry then d.blocked_retry_ms else e.default_blocked_retry_ms end,
         d.max_message_bytes, d.default_priority, d.default_time_to_live_ms, d.journal_level,
-        d.created_at, d.created_by, d.auto_created
+        d.created_at, d.created_by, d.auto_created, d.keep_bodies_ms, d.last_value_key
     from howdah.destinations d cross join howdah.engine e
     where d.dropped_at is null and d.kind = 'queue' and (not d.name ^@ '_TEMP.' or temporary and exists (
         select from howdah.temporary_queues t where t.destination_id = d.id and t.boot = pg_postmaster_start_time()))

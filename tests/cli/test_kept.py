@@ -24,6 +24,9 @@ def test_kept_messages_are_listed_sent_again_and_deleted(dsn: str, db: Db, clock
     db.execute("select howdah.send('orders', '\\x00ff'::bytea); select howdah.receive('orders')")
     shown = howdah(dsn, "kept", "list", "orders").out
     assert [word in shown for word in ("one", "two", "three", "2 bytes")] == [True] * 4
+    listed = howdah(dsn, "queue", "list", "--wide").out
+    assert "keeps bodies, ms" in listed
+    assert str(HOUR) in listed
     rows = howdah(dsn, "kept", "list", "orders", "--oldest", "-n", "3", "--json").json
     assert [row["message_id"] for row in rows] == [*early, late]
     (row,) = howdah(dsn, "kept", "list", "orders", "--id", str(late), "--json").json
