@@ -6372,6 +6372,8 @@ begin
         execute format('drop sequence %s', v_sequence);
     end loop;
     delete from howdah.lanes l where l.destination_id = p_destination.id;
+    -- of receivers that committed after the drop
+    delete from howdah.kept_messages k where k.destination_id = p_destination.id;
     delete from howdah.rate_cells c where c.destination_id = p_destination.id;
     update howdah.destinations d set positions = 0::regclass, head = 0::regclass, search = 0::regclass, room = null,
         tickets = null where d.id = p_destination.id;
@@ -6547,11 +6549,12 @@ begin
     update howdah.destinations d set dropped_at = howdah.now() where d.id = p_id;
     delete from howdah.listeners l where l.destination_id = p_id;
     delete from howdah.links l where l.source_id = p_id;
+    delete from howdah.kept_messages k where k.destination_id = p_id;
     perform howdah._leave_topics(p_id);
 end
 $$;
 
-COMMENT ON FUNCTION howdah._end_destination(p_id integer) IS 'drop a destination, its listeners, links and bridges. Its row and sequences stay for a while.';
+COMMENT ON FUNCTION howdah._end_destination(p_id integer) IS 'drop a destination, its listeners, links, bridges and kept messages. Its row and sequences stay for a while.';
 
 CREATE FUNCTION howdah._end_held(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_positions bigint[], p_event text, p_reason text, p_reliability smallint DEFAULT NULL::smallint) RETURNS bigint[]
     LANGUAGE plpgsql
@@ -21659,6 +21662,8 @@ CREATE FUNCTION howdah._unused_destinations(p_ids integer[]) RETURNS integer[]
       and not d.own_sending_paused and not d.own_receiving_paused
       and d.positions::oid not in (select h.relation from held h)
       and not howdah._holds_messages(d.id)
+      and (d.keep_bodies_ms is null or not exists (select from howdah.kept_messages k
+          where k.destination_id = d.id and k.kept_until > howdah.now()))
       and not exists (select from howdah.consumers c where c.destination_id = d.id)
       and not exists (select from howdah.listeners l where l.destination_id = d.id)
       and not exists (select from howdah.links l where l.source_id = d.id)
@@ -21673,7 +21678,7 @@ CREATE FUNCTION howdah._unused_destinations(p_ids integer[]) RETURNS integer[]
           where o.dropped_at is null and n.name is not null)
 $$;
 
-COMMENT ON FUNCTION howdah._unused_destinations(p_ids integer[]) IS 'those of the destinations that created themselves, hold nothing, and that nobody uses or names.';
+COMMENT ON FUNCTION howdah._unused_destinations(p_ids integer[]) IS 'those of the destinations that created themselves, hold and keep nothing, and that nobody uses or names.';
 
 CREATE FUNCTION howdah._utc(p_at timestamp with time zone) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -24200,7 +24205,6 @@ begin
     end if;
     perform howdah._adopt(v_destination.id);  -- it comes back by no late message
     perform howdah._end_destination(v_destination.id);
-    delete from howdah.kept_messages k where k.destination_id = v_destination.id;
     return v_discarded;
 end
 $$;

@@ -535,6 +535,21 @@ def test_a_dropped_queue_takes_what_it_kept_with_it(db: Db, create: Create) -> N
     assert one(db, "select count(*) from howdah.kept_messages") == 1
 
 
+def test_what_a_receiver_keeps_after_the_drop_goes_with_the_queues_sequences(
+    db: Db, create: Create, clock: Clock, connect: Connect
+) -> None:
+    create(keep_bodies_ms=HOUR * 24 * 365)
+    send(db)
+    receiver = connect()
+    with receiver.transaction():
+        by_one(receiver)
+        one(db, "select howdah.drop_queue('q', force => true)")
+    assert one(db, "select count(*) from howdah.kept_messages") == 1
+    clock.advance(3601)
+    one(db, "select howdah.maintain_dropped()")
+    assert one(db, "select count(*) from howdah.kept_messages") == 0
+
+
 def test_a_queue_that_keeps_nothing_runs_no_statement_more(db: Db, create: Create) -> None:
     """Receive, lease and acknowledge touch kept_messages only where the option is set."""
     touched = (
