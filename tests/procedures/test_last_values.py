@@ -175,6 +175,40 @@ def test_senders_of_one_key_wait_for_each_other_and_leave_the_last_that_committe
     assert sorted(column(db, BODIES)) == ["2", "of another key"]
 
 
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("waits", [True, False])
+def test_a_sender_with_an_older_snapshot_is_refused(
+    db: Db, create: Create, connect: Connect, known: bool, waits: bool
+) -> None:
+    create(last_value_key=KEY)
+    if known:
+        quote(db, "IBM", "0")
+    late, other = connect(), connect()
+    late.execute("begin isolation level repeatable read; select 1")
+    other.execute("begin")
+    quote(other, "IBM", "1")
+    errors: list[BaseException] = []
+
+    def send() -> None:
+        try:
+            quote(late, "IBM", "2")
+        except psycopg.errors.SerializationFailure as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=send)
+    if waits:
+        thread.start()
+        wait_until_blocked(db, late)
+        other.commit()
+    else:
+        other.commit()
+        thread.start()
+    thread.join()
+    late.rollback()
+    assert len(errors) == 1
+    assert column(db, BODIES) == ["1"]
+
+
 def test_many_senders_and_receivers_of_a_few_keys_leave_one_each(db: Db, create: Create, connect: Connect) -> None:
     create(last_value_key=KEY, journal_level="full")
     errors: list[BaseException] = []
