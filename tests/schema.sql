@@ -12018,7 +12018,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._maintain_kept(OUT p_created bigint, OUT p_due regclass[]) IS 'create the partitions of kept_messages for the next weeks, and delete what holds back others.';
+COMMENT ON FUNCTION howdah._maintain_kept(OUT p_created bigint, OUT p_due regclass[]) IS 'create the partitions of kept_messages for the next weeks, and find those that may go.';
 
 CREATE FUNCTION howdah._make_rate_cells(p_destination howdah.destinations) RETURNS void
     LANGUAGE plpgsql

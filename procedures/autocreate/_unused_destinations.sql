@@ -1,5 +1,5 @@
--- howdah._unused_destinations(p_ids): those of the destinations that created themselves, hold and keep nothing, and that
--- nobody uses or names.
+-- howdah._unused_destinations(p_ids): those of the destinations that created themselves, hold and keep nothing, and
+-- that nobody uses or names.
 --
 -- Returns  their numbers (integer[]).
 -- Role     internal

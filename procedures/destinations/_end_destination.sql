@@ -1,5 +1,5 @@
--- howdah._end_destination(p_id): drop a destination, its listeners, links, bridges and kept messages. Its row and sequences
--- stay for a while.
+-- howdah._end_destination(p_id): drop a destination, its listeners, links, bridges and kept messages. Its row and
+-- sequences stay for a while.
 --
 -- Role     internal
 create or replace function howdah._end_destination(p_id integer) returns void

@@ -1,4 +1,4 @@
--- howdah._maintain_kept(): create the partitions of kept_messages for the next weeks, and delete what holds back others.
+-- howdah._maintain_kept(): create the partitions of kept_messages for the next weeks, and find those that may go.
 --
 -- Returns  the number of partitions created, and those of weeks that have nothing left to show: howdah._drop_kept.
 -- Role     internal
@@ -8,7 +8,7 @@
 --
 -- A partition goes as a whole once its week is over and all its rows are past their time. Where rows without an end
 -- hold a partition, the others that are past their time are deleted one by one.
-create or replace function howdah._maintain_kept(out p_created bigint, out p_due regclass[])
+create or replace function howdah._maintain_kept(out p_created bigint, out p_due regclass[]) returns record
 language plpgsql volatile
 as $$
 declare

@@ -28,6 +28,7 @@ ERROR = "an error whose text is long enough to be cut, for it says 'no such orde
 LISTS: dict[tuple[str, ...], list[str]] = {
     ("queue", "list"): [QUEUE, GRAVE],
     ("queue", "stats"): [QUEUE, GRAVE],
+    ("queue", "limits", QUEUE): [],
     ("queue", "find", QUEUE): [],
     ("queue", "delayed", GRAVE): ["redelivery"],
     ("queue", "browse", QUEUE): ["an error whose"],
