@@ -18,6 +18,7 @@ COMMANDS = {
     "backup_changes": "howdah changes backup FILE",
     "begin_import": "howdah import activemq --from DSN",
     "browse": "howdah browse QUEUE",
+    "browse_kept": "howdah kept list QUEUE",
     "change_master": "howdah cluster changemaster NAME",
     "cluster_settings": "howdah cluster show",
     "create_link": "howdah link create NAME --from QUEUE --to QUEUE --service SERVICE",

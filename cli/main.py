@@ -26,6 +26,7 @@ from . import (
     health,
     hooks,
     instance,
+    kept,
     link,
     listener,
     log,
@@ -82,6 +83,7 @@ app.add_typer(importing.app, name="import")
 app.add_typer(objects.app, name="object")
 app.command("scheduler")(schedule.scheduler)
 app.add_typer(poison.app, name="poison")
+app.add_typer(kept.app, name="kept")
 app.command("worker")(worker.worker)
 app.add_typer(transactions.app, name="transactions")
 app.add_typer(hooks.app, name="hooks")

@@ -34,7 +34,13 @@ LIST_COLUMNS = tables.Columns(
         "journal_level": "journal",
         "paused": "paused",
     },
-    {"default_priority": "priority", "created_at": "created", "auto_created": "by itself"},
+    {
+        "default_priority": "priority",
+        "created_at": "created",
+        "auto_created": "by itself",
+        "keep_bodies_ms": "keeps bodies, ms",
+        "last_value_key": "last value of",
+    },
 )
 STATS_COLUMNS = tables.Columns(
     {

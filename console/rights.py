@@ -19,6 +19,8 @@ _FUNCTIONS = {
 _RIGHTS = {
     "send": "send",
     **dict.fromkeys(("pause", "resume", "purge", "retry", "replay", "move", "park", "discard", "edit"), "admin"),
+    "replay-kept": "admin",
+    "delete-kept": "admin",
     "end-consumer": "receive",
 }
 

@@ -23,6 +23,7 @@ QUEUES = Things("queue", "list_queues", "", "queue", "queue", "/queues")
 SCHEDULES = Things("schedule", "list_schedules", "queue", "schedule_id", "name", "/schedules", True)
 SUBSCRIPTIONS = Things("subscription", "list_subscriptions", "topic", "subscription", "subscription", "/subscriptions")
 CONSUMERS = Things("consumer", "list_consumers", "queue", "consumer", "consumer", "/consumers", True)
+KEPT = Things("kept message", "browse_kept", "queue", "message_id", "message_id", "/kept", True)
 LINKS = Things("link", "list_links", "", "name", "name", "/links")
 
 Key = int | str
@@ -54,7 +55,7 @@ def word(work: Work, act: Act, asked: Asked) -> tuple[str, str]:
 
 def _names(work: Work, things: Things, asked: Asked) -> dict[Key, str]:
     """What an act deals with, by key, in the order of keys: the name of each. Raises BadArgument."""
-    if asked.whole and not (things.of and asked.queue):
+    if asked.whole and (things is KEPT or not (things.of and asked.queue)):
         raise BadArgument(f"say whose {things.noun}s")
     alone = (asked.queue,) if things is QUEUES and asked.queue else ()
     keys = {_key(things, target) for target in asked.targets or alone}
@@ -112,6 +113,15 @@ def _fire(work: Work, asked: Asked, number: Key) -> bool:
     return True
 
 
+def _replay_kept(work: Work, asked: Asked, number: Key) -> int:
+    target = asked.values.get("other") or None
+    return work.admin.replay_kept(asked.queue, [int(number)], target=target, reason=work.reason(asked.reason))
+
+
+def _delete_kept(work: Work, asked: Asked, number: Key) -> int:
+    return work.admin.delete_kept(asked.queue, [int(number)], reason=work.reason(asked.reason))
+
+
 SINCE = ("since", "Since when, such as 2026-01-31T06:00:00Z", "needed")
 THINGS = {
     "pause": Act("Pause", _on(QUEUES, lambda work, asked, name: work.admin.pause(str(name))), things=QUEUES),
@@ -135,6 +145,13 @@ THINGS = {
         destructive=True,
         things=SCHEDULES,
     ),
+    "replay-kept": Act(
+        "Replay",
+        _on(KEPT, _replay_kept),
+        (("other", "To which queue (empty: the same)", "optional"), REASON),
+        things=KEPT,
+    ),
+    "delete-kept": Act("Delete for good", _on(KEPT, _delete_kept), destructive=True, things=KEPT),
     "pause-link": Act(
         "Pause the link", _on(LINKS, lambda work, asked, name: Links(work.run).pause(str(name))), things=LINKS
     ),

@@ -199,17 +199,13 @@ last_values = Table(
     "last_values",
     metadata,
     Column("destination_id", Integer, nullable=False, comment="The queue."),
-    Column("key", LargeBinary, nullable=False, comment="SHA-256 of the value of the header last_value_key."),
-    Column(
-        "message_ids",
-        ARRAY(BigInteger),
-        nullable=False,
-        comment="The last message that was sent with it, and earlier ones that somebody held then.",
-    ),
-    Column("changed_at", TIMESTAMPTZ, nullable=False, comment="When it was last sent, or looked at by maintenance."),
-    PrimaryKeyConstraint("destination_id", "key"),
-    Index("ix_last_values_changed_at", "changed_at"),
-    comment="Which messages the next one of a key replaces. A send writes the row of its key.",
+    Column("key", LargeBinary, nullable=False, comment="SHA-256 of the header last_value_key, name and value."),
+    Column("message_id", BigInteger, nullable=False, comment="The last message of the key. 0: senders lock this row."),
+    Column("held", ARRAY(BigInteger), comment="Earlier messages of the key that somebody held then. NULL: none."),
+    Column("looked_at", TIMESTAMPTZ, comment="Of row 0: when maintenance last looked at the key. NULL elsewhere."),
+    PrimaryKeyConstraint("destination_id", "key", "message_id"),
+    Index("ix_last_values_looked_at", "looked_at", postgresql_where=text("message_id = 0")),
+    comment="Which messages the next one of a key replaces: a row that stays, and one that each send replaces.",
 )
 
 deduplications = Table(

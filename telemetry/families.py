@@ -52,6 +52,9 @@ FAMILIES: dict[str, Family] = {
     "howdah_engine_state": Family("gauge", "1 for the state that the engine is in."),
     "howdah_queue_messages": Family("gauge", "Messages of a queue by state: ready, waiting, leased or dead."),
     "howdah_queue_oldest_message_age_seconds": Family("gauge", "Age of a queue's oldest ready message."),
+    "howdah_queue_oldest_kept_age_seconds": Family(
+        "gauge", "Time since the oldest message that a queue keeps was consumed."
+    ),
     "howdah_queue_workers": Family("gauge", "Live worker processes that receive from a queue."),
     "howdah_queue_consumers": Family("gauge", "Open consumers of a queue."),
     **{f"howdah_{name}": family for name, family in _FLOWS.items()},

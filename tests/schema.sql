@@ -6290,6 +6290,48 @@ $$;
 
 COMMENT ON FUNCTION howdah._drop_bodies(p_message_ids bigint[]) IS 'delete from howdah.bodies the bodies of messages that have ended.';
 
+CREATE FUNCTION howdah._drop_kept(p_due regclass[]) RETURNS bigint
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_now timestamptz := howdah.now();
+    v_child record;
+    v_goes boolean;
+    v_going regclass[] := '{}';
+    v_count bigint := 0;
+begin
+    for v_child in select c.* from howdah._kept_weeks() c where c.child = any (p_due) loop
+        begin
+            -- A transaction that kept a message there may have been open when the partition was looked at first.
+            execute format('lock table %s in access exclusive mode', v_child.child);
+            execute format('select not exists (select from %s k where k.kept_until > %L)', v_child.child, v_now)
+            into v_goes;
+            if v_goes then
+                v_going := v_going || v_child.child;
+            end if;
+        exception when lock_not_available then
+            perform howdah._report_blocked_maintenance('kept', v_child.name,
+                howdah._in_use(array['kept_messages', v_child.name]));
+        end;
+    end loop;
+    for v_child in select c.* from howdah._kept_weeks() c where c.child = any (v_going) loop
+        begin
+            execute format(case when v_child.week is null then 'truncate %s' else 'drop table %s' end, v_child.child);
+            v_count := v_count + (v_child.week is not null)::integer;
+            perform howdah._report_blocked_maintenance('kept', v_child.name, null);
+        exception when lock_not_available then
+            perform howdah._report_blocked_maintenance('kept', v_child.name,
+                howdah._in_use(array['kept_messages', v_child.name]));
+        end;
+    end loop;
+    return v_count;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._drop_kept(p_due regclass[]) IS 'drop partitions of kept_messages that have nothing left to show.';
+
 CREATE FUNCTION howdah._drop_prepared(p_but jsonb[]) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -6330,6 +6372,8 @@ begin
         execute format('drop sequence %s', v_sequence);
     end loop;
     delete from howdah.lanes l where l.destination_id = p_destination.id;
+    -- of receivers that committed after the drop
+    delete from howdah.kept_messages k where k.destination_id = p_destination.id;
     delete from howdah.rate_cells c where c.destination_id = p_destination.id;
     update howdah.destinations d set positions = 0::regclass, head = 0::regclass, search = 0::regclass, room = null,
         tickets = null where d.id = p_destination.id;
@@ -6505,11 +6549,12 @@ begin
     update howdah.destinations d set dropped_at = howdah.now() where d.id = p_id;
     delete from howdah.listeners l where l.destination_id = p_id;
     delete from howdah.links l where l.source_id = p_id;
+    delete from howdah.kept_messages k where k.destination_id = p_id;
     perform howdah._leave_topics(p_id);
 end
 $$;
 
-COMMENT ON FUNCTION howdah._end_destination(p_id integer) IS 'drop a destination, its listeners, links and bridges. Its row and sequences stay for a while.';
+COMMENT ON FUNCTION howdah._end_destination(p_id integer) IS 'drop a destination, its listeners, links, bridges and kept messages. Its row and sequences stay for a while.';
 
 CREATE FUNCTION howdah._end_held(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_positions bigint[], p_event text, p_reason text, p_reliability smallint DEFAULT NULL::smallint) RETURNS bigint[]
     LANGUAGE plpgsql
@@ -8090,40 +8135,43 @@ COMMENT ON FUNCTION howdah._forget_selections() IS 'delete selectors that nobody
 CREATE FUNCTION howdah._forget_values() RETURNS void
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
     SET jit TO 'off'
     AS $$
 declare
-    v_key record;
+    v_keys howdah.last_values[];  -- held: those of its messages that still lie in the queue
+    v_locked howdah.last_values[];
 begin
-    for v_key in
-        select l.destination_id, l.key, l.message_ids from howdah.last_values l
-        where l.changed_at < howdah.now() - interval '1 hour'
-        order by l.changed_at limit 10000 for update skip locked
-    loop
-        if exists (
-            select from unnest(v_key.message_ids) i(id)
-            where exists (
-                select from generate_series(0, 9) r(rank)
-                cross join unnest(howdah._positions(v_key.destination_id, i.id)) s(seq)
-                cross join lateral (
-                    select from howdah.msgs m
-                    where m.destination_id = v_key.destination_id and m.rank = r.rank and m.seq = s.seq
-                      and m.message_id = i.id
-                    union all
-                    select from howdah.msgs_nonpersistent n
-                    where n.destination_id = v_key.destination_id and n.rank = r.rank and n.seq = s.seq
-                      and n.message_id = i.id and n.boot = pg_postmaster_start_time()
-                    offset 0) k)
-            or exists (select from howdah.parked p
-                where p.destination_id = v_key.destination_id and p.message_id = i.id)
-            or exists (select from howdah.leased e
-                where e.destination_id = v_key.destination_id and e.message_id = i.id)) then
-            update howdah.last_values l set changed_at = howdah.now()
-            where l.destination_id = v_key.destination_id and l.key = v_key.key;
-        else
-            delete from howdah.last_values l where l.destination_id = v_key.destination_id and l.key = v_key.key;
-        end if;
-    end loop;
+    v_keys := array(
+        select row(c.destination_id, c.key, l.message_id,
+            array(select i.id from unnest(coalesce(l.held, '{}') || l.message_id) i(id)
+                where howdah._lies_in(c.destination_id, i.id)), c.looked_at)::howdah.last_values
+        from (
+            select w.destination_id, w.key, w.looked_at from howdah.last_values w
+            where w.message_id = 0 and w.looked_at < howdah.now() - interval '1 hour'
+            order by w.looked_at limit 10000
+        ) c
+        left join lateral (
+            select n.message_id, n.held from howdah.last_values n
+            where n.destination_id = c.destination_id and n.key = c.key and n.message_id > 0
+            order by n.message_id desc limit 1
+        ) l on true);
+    v_locked := array(
+        select k from unnest(v_keys) k
+        cross join lateral (
+            select from howdah.last_values w
+            where w.destination_id = k.destination_id and w.key = k.key and w.message_id = 0
+            for update skip locked) w);
+    update howdah.last_values w set looked_at = howdah.now()
+    from unnest(v_locked) k
+    where w.destination_id = k.destination_id and w.key = k.key and w.message_id = 0 and k.held <> '{}';
+    delete from howdah.last_values w
+    using unnest(v_locked) k
+    where w.destination_id = k.destination_id and w.key = k.key and k.held = '{}'
+      and not exists (
+          select from howdah.last_values n
+          where n.destination_id = k.destination_id and n.key = k.key and n.message_id > 0
+            and n.message_id is distinct from k.message_id);
 end
 $$;
 
@@ -10021,6 +10069,17 @@ $$;
 
 COMMENT ON FUNCTION howdah._kept_rows(p_destination_id integer, p_max bigint, p_message_ids bigint[], p_from timestamp with time zone, p_before timestamp with time zone, p_after_at timestamp with time zone, p_after_id bigint, p_newest boolean) IS 'kept messages of a queue whose time has not come, by time and id.';
 
+CREATE FUNCTION howdah._kept_weeks() RETURNS TABLE(child regclass, name text, week timestamp with time zone)
+    LANGUAGE sql STABLE
+    AS $_$
+    select c.oid::regclass, c.relname::text,
+        to_date(substring(c.relname from '[0-9]{4}w[0-9]{2}$'), 'IYYY"w"IW')::timestamp at time zone 'UTC'
+    from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'howdah.kept_messages'::regclass
+$_$;
+
+COMMENT ON FUNCTION howdah._kept_weeks() IS 'the partitions of kept_messages, each with the Monday on which its week begins.';
+
 CREATE FUNCTION howdah._lag(p_ack howdah.acks) RETURNS TABLE(behind bigint, oldest timestamp with time zone, delivered bigint)
     LANGUAGE plpgsql
     AS $$
@@ -10433,6 +10492,33 @@ CREATE FUNCTION howdah._level_of(p_reliability smallint, p_nonpersistent boolean
 $$;
 
 COMMENT ON FUNCTION howdah._level_of(p_reliability smallint, p_nonpersistent boolean) IS 'a stored message''s level of reliability, 0 to 4.';
+
+CREATE FUNCTION howdah._lies_in(p_destination_id integer, p_message_id bigint) RETURNS boolean
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+begin
+    return exists (
+            select from generate_series(0, 9) r(rank)
+            cross join unnest(howdah._positions(p_destination_id, p_message_id)) s(seq)
+            cross join lateral (
+                select from howdah.msgs m
+                where m.destination_id = p_destination_id and m.rank = r.rank and m.seq = s.seq
+                  and m.message_id = p_message_id
+                union all
+                select from howdah.msgs_nonpersistent n
+                where n.destination_id = p_destination_id and n.rank = r.rank and n.seq = s.seq
+                  and n.message_id = p_message_id and n.boot = pg_postmaster_start_time()
+                offset 0) k)
+        or exists (select from howdah.parked p
+            where p.destination_id = p_destination_id and p.message_id = p_message_id)
+        or exists (select from howdah.leased e
+            where e.destination_id = p_destination_id and e.message_id = p_message_id);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._lies_in(p_destination_id integer, p_message_id bigint) IS 'whether a queue has a message now, in whatever state.';
 
 CREATE FUNCTION howdah._link(p_name text, p_verb text) RETURNS howdah.links
     LANGUAGE plpgsql STABLE
@@ -11185,6 +11271,32 @@ $$;
 
 COMMENT ON FUNCTION howdah._lock_subscription(p_subscription howdah.destinations) IS 'keep consumers from a subscription until the transaction ends.';
 
+CREATE FUNCTION howdah._lock_values(p_destination howdah.destinations, p_keys text[]) RETURNS void
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_key bytea;
+begin
+    for v_key in
+        select distinct howdah._value_key(p_destination.last_value_key, k.key) as hash from unnest(p_keys) k(key)
+        where k.key is not null order by hash
+    loop
+        loop
+            perform from howdah.last_values l
+            where l.destination_id = p_destination.id and l.key = v_key and l.message_id = 0 for update;
+            exit when found;
+            insert into howdah.last_values (destination_id, key, message_id, looked_at)
+            values (p_destination.id, v_key, 0, howdah.now()) on conflict do nothing;
+        end loop;
+    end loop;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._lock_values(p_destination howdah.destinations, p_keys text[]) IS 'have other senders of these keys of a last-value queue wait until this transaction ends.';
+
 CREATE TABLE howdah.log_events (
     event_id bigint NOT NULL,
     transaction bigint NOT NULL,
@@ -11844,21 +11956,22 @@ $_$;
 
 COMMENT ON FUNCTION howdah._lose_unread(p_all boolean, p_reason text) IS 'journal the non-persistent topic messages that subscriptions have not read, and that are lost now.';
 
-CREATE FUNCTION howdah._maintain_kept() RETURNS bigint
+CREATE FUNCTION howdah._maintain_kept(OUT p_created bigint, OUT p_due regclass[]) RETURNS record
     LANGUAGE plpgsql
-    AS $_$
+    AS $$
 declare
     v_now timestamptz := howdah.now();
     v_week timestamptz;
     v_name text;
     v_child record;
     v_goes boolean;
-    v_count bigint := 0;
 begin
+    p_created := 0;
+    p_due := '{}';
     if not exists (select from howdah.destinations d where d.keep_bodies_ms is not null and d.dropped_at is null)
        and not exists (select from howdah.kept_messages)
        and not exists (select from pg_inherits i where i.inhparent = 'howdah.kept_messages'::regclass offset 1) then
-        return 0;
+        return;
     end if;
     for v_week in
         select g.monday at time zone 'UTC'
@@ -11876,50 +11989,37 @@ begin
             execute format('alter table howdah.kept_messages attach partition howdah.%I for values from (%L) to (%L)',
                 v_name, v_week, v_week + interval '7 days');
             execute format('comment on table howdah.%I is %L', v_name, 'Messages kept in one week.');
-            v_count := v_count + 1;
+            p_created := p_created + 1;
         exception when lock_not_available then
             perform howdah._report_blocked_maintenance('kept', v_name,
                 howdah._in_use(array['kept_messages', 'kept_messages_default']));
-            return v_count;
+            return;
         end;
         perform howdah._report_blocked_maintenance('kept', v_name, null);
     end loop;
     for v_child in
-        select c.oid::regclass as child, c.relname::text as name,
-            to_date(substring(c.relname from '[0-9]{4}w[0-9]{2}$'), 'IYYY"w"IW')::timestamp at time zone 'UTC' as week
-        from pg_inherits i join pg_class c on c.oid = i.inhrelid
-        where i.inhparent = 'howdah.kept_messages'::regclass
+        select c.* from howdah._kept_weeks() c where c.week + interval '7 days' <= v_now or c.week is null
     loop
-        continue when v_child.week + interval '7 days' > v_now;
         begin
             execute format('select not exists (select from %s k where k.kept_until > %L) and %s', v_child.child, v_now,
                 case when v_child.week is null then format('exists (select from %s)', v_child.child) else 'true' end)
             into v_goes;
             if v_goes then
-                -- Nobody adds rows to a week that is over; the default partition is looked at again under its lock.
-                execute format('lock table %s in access exclusive mode', v_child.child);
-                execute format('select not exists (select from %s k where k.kept_until > %L)', v_child.child, v_now)
-                into v_goes;
-            end if;
-            if v_goes then
-                execute format(case when v_child.week is null then 'truncate %s' else 'drop table %s' end,
-                    v_child.child);
-                v_count := v_count + (v_child.week is not null)::integer;
+                p_due := p_due || v_child.child;
             else
                 execute format('delete from %s k where k.kept_until <= %L and exists (select from %s e '
                     'where e.kept_until = ''infinity'')', v_child.child, v_now, v_child.child);
+                perform howdah._report_blocked_maintenance('kept', v_child.name, null);
             end if;
-            perform howdah._report_blocked_maintenance('kept', v_child.name, null);
         exception when lock_not_available then
             perform howdah._report_blocked_maintenance('kept', v_child.name,
                 howdah._in_use(array['kept_messages', v_child.name]));
         end;
     end loop;
-    return v_count;
 end
-$_$;
+$$;
 
-COMMENT ON FUNCTION howdah._maintain_kept() IS 'create the partitions of kept_messages for the next weeks, and drop those that have nothing left to show.';
+COMMENT ON FUNCTION howdah._maintain_kept(OUT p_created bigint, OUT p_due regclass[]) IS 'create the partitions of kept_messages for the next weeks, and find those that may go.';
 
 CREATE FUNCTION howdah._make_rate_cells(p_destination howdah.destinations) RETURNS void
     LANGUAGE plpgsql
@@ -15196,6 +15296,15 @@ begin
         ('workers', '{}', coalesce(r.workers, 0)),
         ('consumers', '{}', coalesce(o.consumers, 0))
     ) f(suffix, labels, value);
+    return query
+    select 'howdah_queue_oldest_kept_age_seconds', jsonb_build_object('queue', d.name),
+        coalesce(extract(epoch from v_now - k.kept_at), 0)::double precision, null::timestamptz
+    from howdah.destinations d
+    left join lateral (
+        select m.kept_at from howdah.kept_messages m where m.destination_id = d.id
+        order by m.kept_at, m.message_id limit 1
+    ) k on true
+    where d.id = any (p_ids) and d.keep_bodies_ms is not null;
 end
 $$;
 
@@ -16901,43 +17010,48 @@ COMMENT ON FUNCTION howdah._remove(p_message howdah.msgs, p_place text) IS 'dele
 
 CREATE FUNCTION howdah._replace_values(p_destination howdah.destinations, p_keys text[], p_message_ids bigint[]) RETURNS void
     LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_key record;
-    v_known bigint[];
+    v_last record;
     v_held bigint[];
     v_id bigint;
     v_found record;
     v_persistent bigint[];
     v_nonpersistent bigint[];
 begin
+    perform howdah._lock_values(p_destination, p_keys);
     for v_key in
-        select sha256(convert_to(k.key, 'UTF8')) as hash, k.id from unnest(p_keys, p_message_ids) k(key, id)
-        where k.key is not null order by hash
+        select howdah._value_key(p_destination.last_value_key, k.key) as hash, k.id
+        from unnest(p_keys, p_message_ids) k(key, id)
+        where k.key is not null
     loop
-        loop
-            insert into howdah.last_values (destination_id, key, message_ids, changed_at)
-            values (p_destination.id, v_key.hash, '{}', howdah.now()) on conflict do nothing;
-            select l.message_ids into v_known from howdah.last_values l
-            where l.destination_id = p_destination.id and l.key = v_key.hash for update;
-            exit when found;  -- otherwise maintenance has just deleted it
-        end loop;
         v_held := '{}';
-        foreach v_id in array v_known loop
-            select f.* into v_found from howdah._find(p_destination.id, v_id, null, null) f;
-            if v_found.free then
-                perform howdah._remove(v_found.message, v_found.place);
-                if v_found.nonpersistent then
-                    v_nonpersistent := v_nonpersistent || v_id;
-                else
-                    v_persistent := v_persistent || v_id;
+        select l.message_id, l.held into v_last from howdah.last_values l
+        where l.destination_id = p_destination.id and l.key = v_key.hash and l.message_id > 0
+        order by l.message_id desc limit 1;
+        if found then
+            delete from howdah.last_values l
+            where l.destination_id = p_destination.id and l.key = v_key.hash and l.message_id = v_last.message_id;
+            foreach v_id in array coalesce(v_last.held, '{}') || v_last.message_id loop
+                select f.* into v_found from howdah._find(p_destination.id, v_id, null, null) f;
+                if v_found.free then
+                    perform howdah._remove(v_found.message, v_found.place);
+                    if v_found.nonpersistent then
+                        v_nonpersistent := v_nonpersistent || v_id;
+                    else
+                        v_persistent := v_persistent || v_id;
+                    end if;
+                elsif v_found.place is not null then
+                    v_held := v_held || v_id;
                 end if;
-            elsif v_found.place is not null then
-                v_held := v_held || v_id;
-            end if;
-        end loop;
-        update howdah.last_values l set message_ids = v_held || v_key.id, changed_at = howdah.now()
-        where l.destination_id = p_destination.id and l.key = v_key.hash;
+            end loop;
+        end if;
+        insert into howdah.last_values (destination_id, key, message_id, held)
+        values (p_destination.id, v_key.hash, v_key.id, nullif(v_held, '{}'));
     end loop;
     perform howdah._journal(p_destination, 'discarded', v_persistent, false, null, 'replaced by a later value');
     perform howdah._journal(p_destination, 'discarded', v_nonpersistent, true, null, 'replaced by a later value');
@@ -19126,6 +19240,7 @@ begin
         v_keys := array(select h.headers ->> p_destination.last_value_key
             from unnest(p_headers) with ordinality h(headers, n) order by h.n);
         if exists (select from unnest(v_keys) k(key) where k.key is not null group by k.key having count(*) > 1) then
+            perform howdah._lock_values(p_destination, v_keys);
             for i in 1..v_count loop  -- of one key, each replaces the one before
                 v_ids := v_ids || howdah._send_batch(p_destination, p_bodies[i:i], p_is_text, p_content_type,
                     p_headers[i:i], p_priorities[i:i], p_correlation_ids[i:i], p_message_types[i:i],
@@ -21548,6 +21663,8 @@ CREATE FUNCTION howdah._unused_destinations(p_ids integer[]) RETURNS integer[]
       and not d.own_sending_paused and not d.own_receiving_paused
       and d.positions::oid not in (select h.relation from held h)
       and not howdah._holds_messages(d.id)
+      and (d.keep_bodies_ms is null or not exists (select from howdah.kept_messages k
+          where k.destination_id = d.id and k.kept_until > howdah.now()))
       and not exists (select from howdah.consumers c where c.destination_id = d.id)
       and not exists (select from howdah.listeners l where l.destination_id = d.id)
       and not exists (select from howdah.links l where l.source_id = d.id)
@@ -21562,13 +21679,21 @@ CREATE FUNCTION howdah._unused_destinations(p_ids integer[]) RETURNS integer[]
           where o.dropped_at is null and n.name is not null)
 $$;
 
-COMMENT ON FUNCTION howdah._unused_destinations(p_ids integer[]) IS 'those of the destinations that created themselves, hold nothing, and that nobody uses or names.';
+COMMENT ON FUNCTION howdah._unused_destinations(p_ids integer[]) IS 'those of the destinations that created themselves, hold and keep nothing, and that nobody uses or names.';
 
 CREATE FUNCTION howdah._utc(p_at timestamp with time zone) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$ select to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"') $$;
 
 COMMENT ON FUNCTION howdah._utc(p_at timestamp with time zone) IS 'a time as text for JSON, whatever the session''s time zone and style.';
+
+CREATE FUNCTION howdah._value_key(p_header text, p_value text) RETURNS bytea
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select sha256(convert_to(length(p_header) || ':' || p_header || p_value, 'UTF8'))
+$$;
+
+COMMENT ON FUNCTION howdah._value_key(p_header text, p_value text) IS 'the key of messages whose header has this value, in a last-value queue.';
 
 CREATE FUNCTION howdah._verdict(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) RETURNS text
     LANGUAGE sql IMMUTABLE
@@ -24081,7 +24206,6 @@ begin
     end if;
     perform howdah._adopt(v_destination.id);  -- it comes back by no late message
     perform howdah._end_destination(v_destination.id);
-    delete from howdah.kept_messages k where k.destination_id = v_destination.id;
     return v_discarded;
 end
 $$;
@@ -26840,7 +26964,7 @@ CREATE FUNCTION howdah.list_policies() RETURNS TABLE(pattern text, options jsonb
 
 COMMENT ON FUNCTION howdah.list_policies() IS 'list the wildcard policies.';
 
-CREATE FUNCTION howdah.list_queues(temporary boolean DEFAULT false) RETURNS TABLE(queue text, is_system boolean, sending_paused boolean, receiving_paused boolean, max_failed_deliveries integer, exception_mode text, exception_queue text, redelivery_delay_ms bigint, blocked_retry_ms bigint, max_message_bytes bigint, default_priority integer, default_time_to_live_ms bigint, journal_level text, created_at timestamp with time zone, created_by text, auto_created boolean)
+CREATE FUNCTION howdah.list_queues(temporary boolean DEFAULT false) RETURNS TABLE(queue text, is_system boolean, sending_paused boolean, receiving_paused boolean, max_failed_deliveries integer, exception_mode text, exception_queue text, redelivery_delay_ms bigint, blocked_retry_ms bigint, max_message_bytes bigint, default_priority integer, default_time_to_live_ms bigint, journal_level text, created_at timestamp with time zone, created_by text, auto_created boolean, keep_bodies_ms bigint, last_value_key text)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
@@ -26848,7 +26972,7 @@ CREATE FUNCTION howdah.list_queues(temporary boolean DEFAULT false) RETURNS TABL
         d.exception_mode, d.exception_queue, d.redelivery_delay_ms,
         case when d.override_blocked_retry then d.blocked_retry_ms else e.default_blocked_retry_ms end,
         d.max_message_bytes, d.default_priority, d.default_time_to_live_ms, d.journal_level,
-        d.created_at, d.created_by, d.auto_created
+        d.created_at, d.created_by, d.auto_created, d.keep_bodies_ms, d.last_value_key
     from howdah.destinations d cross join howdah.engine e
     where d.dropped_at is null and d.kind = 'queue' and (not d.name ^@ '_TEMP.' or temporary and exists (
         select from howdah.temporary_queues t where t.destination_id = d.id and t.boot = pg_postmaster_start_time()))
@@ -27651,6 +27775,7 @@ declare
     v_archived pg_snapshot;
     v_reason text;
     v_left text[] := '{}';
+    v_due regclass[];
 begin
     if lock_epoch is not null then
         perform howdah._fence('maintenance', lock_epoch);
@@ -27678,7 +27803,7 @@ begin
             return v_count;
         end;
     end loop;
-    v_count := v_count + howdah._maintain_kept();
+    select v_count + k.p_created, k.p_due into v_count, v_due from howdah._maintain_kept() k;
     perform howdah.maintain_totals();
     for v_child in
         select c.oid::regclass as child, c.relname::text as name,
@@ -27717,7 +27842,7 @@ begin
         end if;
     end loop;
     delete from howdah.maintenance_waits w where w.service = 'journal' and w.object <> all (v_left);
-    return v_count;
+    return v_count + howdah._drop_kept(v_due);
 end
 $_$;
 
@@ -30171,6 +30296,7 @@ begin
             quote_literal(queue), coalesce(v_missing::text, 'NULL')),
             hint = 'See howdah.browse_kept(queue).';
     end if;
+    v_target.last_value_key := null;  -- what was consumed is older than what it would replace
     for v_kept in
         select r.* from howdah._kept_rows(v_source.id, max_messages, message_ids, kept_from, kept_before) r
     loop
@@ -30397,6 +30523,7 @@ begin
             v_restored),
             hint = 'Pass again as true to send it once more.';
     end if;
+    v_destination.last_value_key := null;  -- what was archived is older than what it would replace
     v_restored := howdah._send_to(v_destination, body, is_text,
         coalesce(properties ->> 'content_type', 'application/octet-stream'),
         coalesce(nullif(properties -> 'headers', 'null'), '{}')
@@ -34230,19 +34357,22 @@ ALTER TABLE howdah.lanes ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
 CREATE TABLE howdah.last_values (
     destination_id integer NOT NULL,
     key bytea NOT NULL,
-    message_ids bigint[] NOT NULL,
-    changed_at timestamp with time zone NOT NULL
+    message_id bigint NOT NULL,
+    held bigint[],
+    looked_at timestamp with time zone
 );
 
-COMMENT ON TABLE howdah.last_values IS 'Which messages the next one of a key replaces. A send writes the row of its key.';
+COMMENT ON TABLE howdah.last_values IS 'Which messages the next one of a key replaces: a row that stays, and one that each send replaces.';
 
 COMMENT ON COLUMN howdah.last_values.destination_id IS 'The queue.';
 
-COMMENT ON COLUMN howdah.last_values.key IS 'SHA-256 of the value of the header last_value_key.';
+COMMENT ON COLUMN howdah.last_values.key IS 'SHA-256 of the header last_value_key, name and value.';
 
-COMMENT ON COLUMN howdah.last_values.message_ids IS 'The last message that was sent with it, and earlier ones that somebody held then.';
+COMMENT ON COLUMN howdah.last_values.message_id IS 'The last message of the key. 0: senders lock this row.';
 
-COMMENT ON COLUMN howdah.last_values.changed_at IS 'When it was last sent, or looked at by maintenance.';
+COMMENT ON COLUMN howdah.last_values.held IS 'Earlier messages of the key that somebody held then. NULL: none.';
+
+COMMENT ON COLUMN howdah.last_values.looked_at IS 'Of row 0: when maintenance last looked at the key. NULL elsewhere.';
 
 CREATE TABLE howdah.latches (
     name text NOT NULL COLLATE pg_catalog."C"
@@ -35230,7 +35360,7 @@ ALTER TABLE ONLY howdah.lanes
     ADD CONSTRAINT pk_lanes PRIMARY KEY (id);
 
 ALTER TABLE ONLY howdah.last_values
-    ADD CONSTRAINT pk_last_values PRIMARY KEY (destination_id, key);
+    ADD CONSTRAINT pk_last_values PRIMARY KEY (destination_id, key, message_id);
 
 ALTER TABLE ONLY howdah.latches
     ADD CONSTRAINT pk_latches PRIMARY KEY (name);
@@ -35437,7 +35567,7 @@ CREATE INDEX ix_kept_messages_until ON ONLY howdah.kept_messages USING brin (kep
 
 CREATE INDEX ix_lanes_destination ON howdah.lanes USING btree (destination_id, rank, place);
 
-CREATE INDEX ix_last_values_changed_at ON howdah.last_values USING btree (changed_at);
+CREATE INDEX ix_last_values_looked_at ON howdah.last_values USING btree (looked_at) WHERE (message_id = 0);
 
 CREATE INDEX ix_leased_permits_message ON howdah.leased_permits USING btree (destination_id, message_id);
 
@@ -35965,6 +36095,8 @@ REVOKE ALL ON FUNCTION howdah._draw_tickets(p_id integer, p_tickets regclass, p_
 
 REVOKE ALL ON FUNCTION howdah._drop_bodies(p_message_ids bigint[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._drop_kept(p_due regclass[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._drop_prepared(p_but jsonb[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._drop_sequences(p_destination howdah.destinations) FROM PUBLIC;
@@ -36273,6 +36405,8 @@ REVOKE ALL ON FUNCTION howdah._kept_resources() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._kept_rows(p_destination_id integer, p_max bigint, p_message_ids bigint[], p_from timestamp with time zone, p_before timestamp with time zone, p_after_at timestamp with time zone, p_after_id bigint, p_newest boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._kept_weeks() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._lag(p_ack howdah.acks) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lags(p_topic_id integer) FROM PUBLIC;
@@ -36308,6 +36442,8 @@ REVOKE ALL ON FUNCTION howdah._level_for(p_destination howdah.destinations, p_as
 REVOKE ALL ON FUNCTION howdah._level_name(p_reliability smallint, p_nonpersistent boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._level_of(p_reliability smallint, p_nonpersistent boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._lies_in(p_destination_id integer, p_message_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._link(p_name text, p_verb text) FROM PUBLIC;
 
@@ -36371,6 +36507,8 @@ REVOKE ALL ON FUNCTION howdah._lock_published(p_subscription howdah.subscription
 
 REVOKE ALL ON FUNCTION howdah._lock_subscription(p_subscription howdah.destinations) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._lock_values(p_destination howdah.destinations, p_keys text[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._log_between(p_since pg_snapshot, p_until pg_snapshot) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._log_change(p_change howdah.config_changes) FROM PUBLIC;
@@ -36407,7 +36545,7 @@ REVOKE ALL ON FUNCTION howdah._lose_nonpersistent(p_all boolean, p_reason text) 
 
 REVOKE ALL ON FUNCTION howdah._lose_unread(p_all boolean, p_reason text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._maintain_kept() FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._maintain_kept(OUT p_created bigint, OUT p_due regclass[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._make_rate_cells(p_destination howdah.destinations) FROM PUBLIC;
 
@@ -37054,6 +37192,8 @@ REVOKE ALL ON FUNCTION howdah._untouchable_messages(p_destination howdah.destina
 REVOKE ALL ON FUNCTION howdah._unused_destinations(p_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._utc(p_at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._value_key(p_header text, p_value text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._verdict(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) FROM PUBLIC;
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..database import Work
 from .dead import DEAD
+from .kept import KEPT
 from .listings import Listing, to_act, to_messages, to_queue
 
 QUEUE = (("queue", "text"),)
@@ -315,6 +316,7 @@ LISTINGS = {
         links={"run_id": lambda row, link: link("/audit", id=row["run_id"])},
     ),
     "/dead": DEAD,
+    "/kept": KEPT,
 }
 
 

@@ -68,6 +68,8 @@ class Listing:
     pick: str = ""
     #: The argument that names the queue or topic for acts on all of it.
     all_of: str = ""
+    #: The argument that names the queue of those chosen, where no act is on all of it.
+    within: str = ""
     #: The argument that says how many rows.
     limit: str = ""
     #: Arguments that say where the next page begins, each with its SQL type and the column of the last row.
@@ -112,7 +114,8 @@ class Listing:
         if not (self.pick and acts):
             return None
         named = [(act.name, title) for title, act in acts.items()]
-        return {"key": self.pick, "acts": named, "of": given.get(self.all_of) or ""}
+        within = given.get(self.all_of or self.within) or ""
+        return {"key": self.pick, "acts": named, "of": given.get(self.all_of) or "", "within": within}
 
     def given(self, request: Request) -> dict[str, str | None]:
         """The arguments that the URL says."""

@@ -13,6 +13,7 @@ from .. import traces
 from ..database import Work
 from ..showing import visible
 from ..times import moment
+from .kept import kept_message
 from .page import Columns, Page, Shown, number, text
 
 MOST = 50
@@ -128,6 +129,9 @@ def _message(request: Request, work: Work, trace_url: str | None) -> Shown:
     found = work.table("show_message", MESSAGE, **arguments)
     history = work.part(lambda: work.table("message_history", HISTORY, **arguments))
     row = found[0] if found else None
+    kept = None if row else kept_message(work, queue, found_id)
+    if kept:
+        row = {**dict.fromkeys((*(name for name, _ in FIGURES), "redacted")), **kept}
     sender = traces.of_headers(row["headers"]) if row else None
     events = [_traced(one, trace_url) for one in history if one["at"] is not None]
     return Shown(
@@ -136,7 +140,7 @@ def _message(request: Request, work: Work, trace_url: str | None) -> Shown:
             "queue": queue,
             "id": found_id,
             "found": row,
-            "figures": FIGURES,
+            "figures": (*FIGURES, ("kept_until", "Kept until")) if kept else FIGURES,
             "kind": row["body_type"] if row else "",
             "body": _body(row) if row else "",
             "headers": [{"name": name, "value": value} for name, value in ((row or {}).get("headers") or {}).items()],
@@ -144,9 +148,16 @@ def _message(request: Request, work: Work, trace_url: str | None) -> Shown:
             "looked": next((one["looked"] for one in history if one["complete"] is False), None),
             "trace_id": sender,
             "trace": traces.address(trace_url, sender) if sender else None,
-            "acts": ACTS if row and row["state"] != "dead" else (*ACTS, ("edit", "Edit and replay")),
+            "acts": _acts(row, kept),
+            "named_by": "target" if kept else "id",
         },
     )
+
+
+def _acts(row: dict[str, Any] | None, kept: dict[str, Any] | None) -> tuple[tuple[str, str], ...]:
+    if kept:
+        return ("replay-kept", "Replay"), ("delete-kept", "Delete")
+    return ACTS if row and row["state"] != "dead" else (*ACTS, ("edit", "Edit and replay"))
 
 
 def _traced(event: dict[str, Any], trace_url: str | None) -> dict[str, Any]:

@@ -145,7 +145,7 @@ def queues(request: Request, work: Work) -> Shown:
             "empty": "There is no such queue that you may browse. Create one: howdah queue create orders",
             "filters": [("like", "Name contains", part or "")],
             "live_key": "queue_name",
-            "choose": {"key": "queue_name", "acts": chosen, "of": ""} if chosen else None,
+            "choose": {"key": "queue_name", "acts": chosen, "of": "", "within": ""} if chosen else None,
             "more": f"{following.path}?{following.query}" if following else None,
         },
     )

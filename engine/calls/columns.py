@@ -3,7 +3,7 @@
 QUEUE_COLUMNS = (
     "queue, is_system, sending_paused, receiving_paused, max_failed_deliveries, exception_mode, exception_queue,"
     " redelivery_delay_ms, blocked_retry_ms, max_message_bytes, default_priority, default_time_to_live_ms,"
-    " journal_level, created_at, created_by, auto_created"
+    " journal_level, created_at, created_by, auto_created, keep_bodies_ms, last_value_key"
 )
 STATS_COLUMNS = (
     "queue_name, live, in_hand, parked, dead, enqueued, dequeued, consumed, expired, discarded, moved_out, moved_in,"

@@ -1439,16 +1439,18 @@ COMMENT ON COLUMN howdah.parked.last_read_at IS 'When the facade pgmq last read 
 CREATE TABLE howdah.last_values (
     destination_id INTEGER NOT NULL,
     key BYTEA NOT NULL,
-    message_ids BIGINT[] NOT NULL,
-    changed_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    CONSTRAINT pk_last_values PRIMARY KEY (destination_id, key)
+    message_id BIGINT NOT NULL,
+    held BIGINT[],
+    looked_at TIMESTAMP WITH TIME ZONE,
+    CONSTRAINT pk_last_values PRIMARY KEY (destination_id, key, message_id)
 );
-CREATE INDEX ix_last_values_changed_at ON howdah.last_values (changed_at);
-COMMENT ON TABLE howdah.last_values IS 'Which messages the next one of a key replaces. A send writes the row of its key.';
+CREATE INDEX ix_last_values_looked_at ON howdah.last_values (looked_at) WHERE message_id = 0;
+COMMENT ON TABLE howdah.last_values IS 'Which messages the next one of a key replaces: a row that stays, and one that each send replaces.';
 COMMENT ON COLUMN howdah.last_values.destination_id IS 'The queue.';
-COMMENT ON COLUMN howdah.last_values.key IS 'SHA-256 of the value of the header last_value_key.';
-COMMENT ON COLUMN howdah.last_values.message_ids IS 'The last message that was sent with it, and earlier ones that somebody held then.';
-COMMENT ON COLUMN howdah.last_values.changed_at IS 'When it was last sent, or looked at by maintenance.';
+COMMENT ON COLUMN howdah.last_values.key IS 'SHA-256 of the header last_value_key, name and value.';
+COMMENT ON COLUMN howdah.last_values.message_id IS 'The last message of the key. 0: senders lock this row.';
+COMMENT ON COLUMN howdah.last_values.held IS 'Earlier messages of the key that somebody held then. NULL: none.';
+COMMENT ON COLUMN howdah.last_values.looked_at IS 'Of row 0: when maintenance last looked at the key. NULL elsewhere.';
 
 CREATE TABLE howdah.deduplications (
     destination_id INTEGER NOT NULL,

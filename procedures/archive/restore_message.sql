@@ -65,6 +65,7 @@ begin
             v_restored),
             hint = 'Pass again as true to send it once more.';
     end if;
+    v_destination.last_value_key := null;  -- what was archived is older than what it would replace
     v_restored := howdah._send_to(v_destination, body, is_text,
         coalesce(properties ->> 'content_type', 'application/octet-stream'),
         coalesce(nullif(properties -> 'headers', 'null'), '{}')

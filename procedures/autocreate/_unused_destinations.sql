@@ -1,5 +1,5 @@
--- howdah._unused_destinations(p_ids): those of the destinations that created themselves, hold nothing, and that nobody
--- uses or names.
+-- howdah._unused_destinations(p_ids): those of the destinations that created themselves, hold and keep nothing, and
+-- that nobody uses or names.
 --
 -- Returns  their numbers (integer[]).
 -- Role     internal
@@ -20,6 +20,8 @@ as $$
       and not d.own_sending_paused and not d.own_receiving_paused
       and d.positions::oid not in (select h.relation from held h)
       and not howdah._holds_messages(d.id)
+      and (d.keep_bodies_ms is null or not exists (select from howdah.kept_messages k
+          where k.destination_id = d.id and k.kept_until > howdah.now()))
       and not exists (select from howdah.consumers c where c.destination_id = d.id)
       and not exists (select from howdah.listeners l where l.destination_id = d.id)
       and not exists (select from howdah.links l where l.source_id = d.id)

@@ -30,7 +30,6 @@ begin
     end if;
     perform howdah._adopt(v_destination.id);  -- it comes back by no late message
     perform howdah._end_destination(v_destination.id);
-    delete from howdah.kept_messages k where k.destination_id = v_destination.id;
     return v_discarded;
 end
 $$;

@@ -1,7 +1,6 @@
--- howdah._maintain_kept(): create the partitions of kept_messages for the next weeks, and drop those that have nothing
--- left to show.
+-- howdah._maintain_kept(): create the partitions of kept_messages for the next weeks, and find those that may go.
 --
--- Returns  the number of partitions created and dropped (bigint).
+-- Returns  the number of partitions created, and those of weeks that have nothing left to show: howdah._drop_kept.
 -- Role     internal
 --
 -- howdah.maintain_journal calls it, with its settings. There are partitions only where a queue keeps bodies, or
@@ -9,7 +8,7 @@
 --
 -- A partition goes as a whole once its week is over and all its rows are past their time. Where rows without an end
 -- hold a partition, the others that are past their time are deleted one by one.
-create or replace function howdah._maintain_kept() returns bigint
+create or replace function howdah._maintain_kept(out p_created bigint, out p_due regclass[]) returns record
 language plpgsql volatile
 as $$
 declare
@@ -18,12 +17,13 @@ declare
     v_name text;
     v_child record;
     v_goes boolean;
-    v_count bigint := 0;
 begin
+    p_created := 0;
+    p_due := '{}';
     if not exists (select from howdah.destinations d where d.keep_bodies_ms is not null and d.dropped_at is null)
        and not exists (select from howdah.kept_messages)
        and not exists (select from pg_inherits i where i.inhparent = 'howdah.kept_messages'::regclass offset 1) then
-        return 0;
+        return;
     end if;
     for v_week in
         select g.monday at time zone 'UTC'
@@ -41,45 +41,32 @@ begin
             execute format('alter table howdah.kept_messages attach partition howdah.%I for values from (%L) to (%L)',
                 v_name, v_week, v_week + interval '7 days');
             execute format('comment on table howdah.%I is %L', v_name, 'Messages kept in one week.');
-            v_count := v_count + 1;
+            p_created := p_created + 1;
         exception when lock_not_available then
             perform howdah._report_blocked_maintenance('kept', v_name,
                 howdah._in_use(array['kept_messages', 'kept_messages_default']));
-            return v_count;
+            return;
         end;
         perform howdah._report_blocked_maintenance('kept', v_name, null);
     end loop;
     for v_child in
-        select c.oid::regclass as child, c.relname::text as name,
-            to_date(substring(c.relname from '[0-9]{4}w[0-9]{2}$'), 'IYYY"w"IW')::timestamp at time zone 'UTC' as week
-        from pg_inherits i join pg_class c on c.oid = i.inhrelid
-        where i.inhparent = 'howdah.kept_messages'::regclass
+        select c.* from howdah._kept_weeks() c where c.week + interval '7 days' <= v_now or c.week is null
     loop
-        continue when v_child.week + interval '7 days' > v_now;
         begin
             execute format('select not exists (select from %s k where k.kept_until > %L) and %s', v_child.child, v_now,
                 case when v_child.week is null then format('exists (select from %s)', v_child.child) else 'true' end)
             into v_goes;
             if v_goes then
-                -- Nobody adds rows to a week that is over; the default partition is looked at again under its lock.
-                execute format('lock table %s in access exclusive mode', v_child.child);
-                execute format('select not exists (select from %s k where k.kept_until > %L)', v_child.child, v_now)
-                into v_goes;
-            end if;
-            if v_goes then
-                execute format(case when v_child.week is null then 'truncate %s' else 'drop table %s' end,
-                    v_child.child);
-                v_count := v_count + (v_child.week is not null)::integer;
+                p_due := p_due || v_child.child;
             else
                 execute format('delete from %s k where k.kept_until <= %L and exists (select from %s e '
                     'where e.kept_until = ''infinity'')', v_child.child, v_now, v_child.child);
+                perform howdah._report_blocked_maintenance('kept', v_child.name, null);
             end if;
-            perform howdah._report_blocked_maintenance('kept', v_child.name, null);
         exception when lock_not_available then
             perform howdah._report_blocked_maintenance('kept', v_child.name,
                 howdah._in_use(array['kept_messages', v_child.name]));
         end;
     end loop;
-    return v_count;
 end
 $$;

@@ -53,6 +53,7 @@ begin
             quote_literal(queue), coalesce(v_missing::text, 'NULL')),
             hint = 'See howdah.browse_kept(queue).';
     end if;
+    v_target.last_value_key := null;  -- what was consumed is older than what it would replace
     for v_kept in
         select r.* from howdah._kept_rows(v_source.id, max_messages, message_ids, kept_from, kept_before) r
     loop

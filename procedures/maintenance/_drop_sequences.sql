@@ -27,6 +27,8 @@ begin
         execute format('drop sequence %s', v_sequence);
     end loop;
     delete from howdah.lanes l where l.destination_id = p_destination.id;
+    -- of receivers that committed after the drop
+    delete from howdah.kept_messages k where k.destination_id = p_destination.id;
     delete from howdah.rate_cells c where c.destination_id = p_destination.id;
     update howdah.destinations d set positions = 0::regclass, head = 0::regclass, search = 0::regclass, room = null,
         tickets = null where d.id = p_destination.id;

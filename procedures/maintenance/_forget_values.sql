@@ -2,41 +2,44 @@
 --
 -- Role     internal
 --
--- It looks at the 10,000 keys that nobody has looked at for longest, at each once an hour at most.
+-- It looks at the 10,000 keys that nobody has looked at for longest, at each once an hour at most. It locks keys only
+-- afterwards, for senders wait for what it has locked. A key that was sent meanwhile stays.
 create or replace function howdah._forget_values() returns void
-language plpgsql volatile set enable_seqscan = off set jit = off
+language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 declare
-    v_key record;
+    v_keys howdah.last_values[];  -- held: those of its messages that still lie in the queue
+    v_locked howdah.last_values[];
 begin
-    for v_key in
-        select l.destination_id, l.key, l.message_ids from howdah.last_values l
-        where l.changed_at < howdah.now() - interval '1 hour'
-        order by l.changed_at limit 10000 for update skip locked
-    loop
-        if exists (
-            select from unnest(v_key.message_ids) i(id)
-            where exists (
-                select from generate_series(0, 9) r(rank)
-                cross join unnest(howdah._positions(v_key.destination_id, i.id)) s(seq)
-                cross join lateral (
-                    select from howdah.msgs m
-                    where m.destination_id = v_key.destination_id and m.rank = r.rank and m.seq = s.seq
-                      and m.message_id = i.id
-                    union all
-                    select from howdah.msgs_nonpersistent n
-                    where n.destination_id = v_key.destination_id and n.rank = r.rank and n.seq = s.seq
-                      and n.message_id = i.id and n.boot = pg_postmaster_start_time()
-                    offset 0) k)
-            or exists (select from howdah.parked p
-                where p.destination_id = v_key.destination_id and p.message_id = i.id)
-            or exists (select from howdah.leased e
-                where e.destination_id = v_key.destination_id and e.message_id = i.id)) then
-            update howdah.last_values l set changed_at = howdah.now()
-            where l.destination_id = v_key.destination_id and l.key = v_key.key;
-        else
-            delete from howdah.last_values l where l.destination_id = v_key.destination_id and l.key = v_key.key;
-        end if;
-    end loop;
+    v_keys := array(
+        select row(c.destination_id, c.key, l.message_id,
+            array(select i.id from unnest(coalesce(l.held, '{}') || l.message_id) i(id)
+                where howdah._lies_in(c.destination_id, i.id)), c.looked_at)::howdah.last_values
+        from (
+            select w.destination_id, w.key, w.looked_at from howdah.last_values w
+            where w.message_id = 0 and w.looked_at < howdah.now() - interval '1 hour'
+            order by w.looked_at limit 10000
+        ) c
+        left join lateral (
+            select n.message_id, n.held from howdah.last_values n
+            where n.destination_id = c.destination_id and n.key = c.key and n.message_id > 0
+            order by n.message_id desc limit 1
+        ) l on true);
+    v_locked := array(
+        select k from unnest(v_keys) k
+        cross join lateral (
+            select from howdah.last_values w
+            where w.destination_id = k.destination_id and w.key = k.key and w.message_id = 0
+            for update skip locked) w);
+    update howdah.last_values w set looked_at = howdah.now()
+    from unnest(v_locked) k
+    where w.destination_id = k.destination_id and w.key = k.key and w.message_id = 0 and k.held <> '{}';
+    delete from howdah.last_values w
+    using unnest(v_locked) k
+    where w.destination_id = k.destination_id and w.key = k.key and k.held = '{}'
+      and not exists (
+          select from howdah.last_values n
+          where n.destination_id = k.destination_id and n.key = k.key and n.message_id > 0
+            and n.message_id is distinct from k.message_id);
 end
 $$;

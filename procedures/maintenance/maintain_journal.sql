@@ -27,6 +27,7 @@ declare
     v_archived pg_snapshot;
     v_reason text;
     v_left text[] := '{}';
+    v_due regclass[];
 begin
     if lock_epoch is not null then
         perform howdah._fence('maintenance', lock_epoch);
@@ -54,7 +55,7 @@ begin
             return v_count;
         end;
     end loop;
-    v_count := v_count + howdah._maintain_kept();
+    select v_count + k.p_created, k.p_due into v_count, v_due from howdah._maintain_kept() k;
     perform howdah.maintain_totals();
     for v_child in
         select c.oid::regclass as child, c.relname::text as name,
@@ -93,6 +94,6 @@ begin
         end if;
     end loop;
     delete from howdah.maintenance_waits w where w.service = 'journal' and w.object <> all (v_left);
-    return v_count;
+    return v_count + howdah._drop_kept(v_due);
 end
 $$;

@@ -3,6 +3,9 @@
 -- Returns  name, labels, value and created (NULL).
 -- Role     internal
 --
+-- Only queues that keep bodies have an age of what they keep. It includes rows past their time, until their week is
+-- dropped.
+--
 -- It shows background counts of the last two minutes. Otherwise each queue is counted or estimated now.
 create or replace function howdah._queue_metrics(p_ids integer[])
 returns table (name text, labels jsonb, value double precision, created timestamptz)
@@ -55,5 +58,14 @@ begin
         ('workers', '{}', coalesce(r.workers, 0)),
         ('consumers', '{}', coalesce(o.consumers, 0))
     ) f(suffix, labels, value);
+    return query
+    select 'howdah_queue_oldest_kept_age_seconds', jsonb_build_object('queue', d.name),
+        coalesce(extract(epoch from v_now - k.kept_at), 0)::double precision, null::timestamptz
+    from howdah.destinations d
+    left join lateral (
+        select m.kept_at from howdah.kept_messages m where m.destination_id = d.id
+        order by m.kept_at, m.message_id limit 1
+    ) k on true
+    where d.id = any (p_ids) and d.keep_bodies_ms is not null;
 end
 $$;

@@ -70,6 +70,7 @@ begin
         v_keys := array(select h.headers ->> p_destination.last_value_key
             from unnest(p_headers) with ordinality h(headers, n) order by h.n);
         if exists (select from unnest(v_keys) k(key) where k.key is not null group by k.key having count(*) > 1) then
+            perform howdah._lock_values(p_destination, v_keys);
             for i in 1..v_count loop  -- of one key, each replaces the one before
                 v_ids := v_ids || howdah._send_batch(p_destination, p_bodies[i:i], p_is_text, p_content_type,
                     p_headers[i:i], p_priorities[i:i], p_correlation_ids[i:i], p_message_types[i:i],

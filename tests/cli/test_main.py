@@ -244,6 +244,8 @@ MORE = {
     "poison move": ("--id", "1", "--target", "q"),
     "park": ("--id", "1"),
     "retry": ("--id", "1"),
+    "kept replay": ("q", "--id", "1"),
+    "kept delete": ("q", "--id", "1"),
     "discard": ("--id", "1"),
     "top": ("--once",),
     "import activemq": ("--from", "dbname=store"),

@@ -28,11 +28,13 @@ ERROR = "an error whose text is long enough to be cut, for it says 'no such orde
 LISTS: dict[tuple[str, ...], list[str]] = {
     ("queue", "list"): [QUEUE, GRAVE],
     ("queue", "stats"): [QUEUE, GRAVE],
+    ("queue", "limits", QUEUE): [],
     ("queue", "find", QUEUE): [],
     ("queue", "delayed", GRAVE): ["redelivery"],
     ("queue", "limits"): [GRAVE],
     ("queue", "browse", QUEUE): ["an error whose"],
     ("browse", QUEUE): ["an error whose"],
+    ("kept", "list", QUEUE): [],
     ("import", "list"): [],
     ("topic", "list"): [TOPIC],
     ("topic", "history", TOPIC): ["an error whose"],

@@ -42,10 +42,12 @@ def test_a_page_answers_each_role_or_says_what_it_lacks(
 def test_an_auditor_reads_every_page_and_is_offered_no_act(client: TestClient, orders: int) -> None:
     client.headers["x-test-person"] = "auditor"
     for path in PATHS:
-        if not path.startswith("/act?"):
+        if not path.startswith(("/act?", "/kept?")):
             page = client.get(path.replace("{id}", str(orders)))
             assert page.status_code == 200, path
             assert "/act?" not in page.text, path
+            assert "/kept?" not in page.text, path
+    assert client.get("/kept?queue=orders").status_code == 403, "an auditor does not browse"
     assert all(f'href="{path}"' in client.get("/").text for path, _ in MENU)
 
 

@@ -620,3 +620,14 @@ def test_the_limits_of_a_new_queue_hold_to_the_message_and_the_byte(on: Db, conn
     refused(on, "HD018", "select howdah.send('d', 'x')")
     refused(on, "HD018", "select howdah.send_batch('e', array['x', 'x', 'x', 'x']::bytea[])")
     assert one(on, "select count(*) from howdah.destinations where name = 'e'") == 0
+
+
+def test_a_queue_that_keeps_bodies_stays_until_their_time_is_over(on: Db, clock: Clock) -> None:
+    alter(on, autocreate_options={"keep_bodies_ms": 3_600_000})
+    one(on, "select howdah.send('new', 'x')")
+    assert len(on.execute("select howdah.receive('new')").fetchall()) == 1
+    assert unused_for(clock, on) == 0
+    assert one(on, "select count(*) from howdah.browse_kept('new')") == 1
+    clock.advance(3600)
+    assert unused_for(clock, on) == 1
+    assert one(on, "select count(*) from howdah.kept_messages") == 0

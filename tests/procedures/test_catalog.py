@@ -273,7 +273,7 @@ def test_dynamic_sql_is_run_for_partitions_sequences_storage_selectors_and_poiso
         "maintain_topics", "_still_needed", "_empty_slot", "rebase_topics", "_walk_rows", "_forget_selections",
         "_look_ahead", "set_storage", "_browse_selected", "_call_poison_procedure", "_drop_prepared",
         "_call_transformation",
-        "_lose_unread", "_found", "_maintain_kept"
+        "_lose_unread", "_found", "_maintain_kept", "_drop_kept"
     }  # fmt: skip
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import timedelta
+import random
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import product
 from typing import Any
 
 import psycopg
@@ -106,22 +108,29 @@ WAYS: list[Callable[[Db], None]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize(
-    "options",
-    [{}, {"persistent": False}, {"message_groups": "transaction"}, {"journal_level": "off"}, {"journal_level": "full"}],
-    ids=str,
-)
-@pytest.mark.parametrize(
-    "more",
-    [{}, {"priority": 9}, {"body": "long" * 1000}, {"body": b"\x00\xff"}],
-    ids=["plain", "other lane", "large", "bytes"],
-)
+OPTIONS: list[dict[str, Any]] = [
+    {}, {"persistent": False}, {"message_groups": "transaction"}, {"journal_level": "off"}, {"journal_level": "full"},
+]  # fmt: skip
+MORE: dict[str, dict[str, Any]] = {
+    "plain": {}, "other lane": {"priority": 9}, "large": {"body": "long" * 1000}, "bytes": {"body": b"\x00\xff"},
+}  # fmt: skip
+
+
+def cases() -> Iterator[Any]:
+    """Each way by itself and the usual three with all else are quick; the rest of the product is slow."""
+    for way, options, more in product(WAYS, OPTIONS, MORE):
+        if way in (by_id, by_correlation) and "message_groups" in options:
+            continue  # such a queue is read in its order only
+        special = bool(options) + bool(MORE[more])
+        quick = special == 0 or (special == 1 and way in (by_receive, by_lease, by_lock))
+        name = f"{way.__name__}-{options}-{more}"
+        yield pytest.param(way, options, MORE[more], id=name, marks=[] if quick else [pytest.mark.slow])
+
+
+@pytest.mark.parametrize(("way", "options", "more"), list(cases()))
 def test_whatever_consumes_a_message_keeps_it_once_with_its_whole_body(
     db: Db, create: Create, clock: Clock, way: Callable[[Db], None], options: dict[str, Any], more: dict[str, Any]
 ) -> None:
-    if way in (by_id, by_correlation) and "message_groups" in options:
-        pytest.skip("such a queue is read in its order only")
     create(keep_bodies_ms=HOUR, **options)
     if way is by_attempt:
         one(db, "select howdah.alter_queue('q', '{\"backout_count\": \"hardened\"}')")
@@ -323,6 +332,47 @@ def test_what_is_past_its_time_is_shown_to_nobody_and_goes_with_its_week(
     assert column(db, "select object from howdah.maintenance_waits where service = 'kept'") == []
 
 
+def test_until_a_week_is_dropped_maintenance_hinders_no_consumer(
+    db: Db, create: Create, clock: Clock, connect: Connect
+) -> None:
+    create(keep_bodies_ms=HOUR)
+    one(db, "select howdah.maintain_journal()")
+    for _ in range(2):
+        send(db)
+    by_one(db)
+    clock.advance(86400 * 15)
+    consumer = connect()
+    consumer.execute("set lock_timeout = '1s'")
+    with db.transaction():
+        due = one(db, "select p_due::text[] from howdah._maintain_kept()")
+        assert len(due) == 2
+        by_one(consumer)
+        assert one(db, "select howdah._drop_kept(%s::text[]::regclass[])", (due,)) == 2
+    assert one(db, "select count(*) from howdah.kept_messages") == 1
+    assert one(db, "select pg_get_functiondef('howdah.maintain_journal'::regproc) ~ '_drop_kept[^;]*;\\s*end'")
+
+
+def test_the_weeks_around_new_year_have_partitions_and_go_one_by_one(db: Db, create: Create, clock: Clock) -> None:
+    create(keep_bodies_ms=HOUR * 24 * 14)
+    clock.set(datetime(2026, 12, 20, 12, tzinfo=UTC))
+    weeks = (
+        "select array_agg(right(c.relname, 7) order by c.relname) from pg_class c join pg_inherits i"
+        " on i.inhrelid = c.oid where i.inhparent = 'howdah.kept_messages'::regclass and c.relname ~ 'w'"
+    )
+    one(db, "select howdah.maintain_journal()")
+    assert one(db, weeks) == ["2026w51", "2026w52", "2026w53", *(f"2027w0{week}" for week in range(1, 7))]
+    for day in (20, 27, 34, 41, 48):  # each of them a Sunday: one message in its last second, one in the next week
+        clock.set(datetime(2026, 12, 1, 23, 59, 59, 999999, tzinfo=UTC) + timedelta(days=day - 1))
+        for _ in range(2):
+            send(db)
+            by_one(db)
+            clock.advance(0.000001)
+        one(db, "select howdah.maintain_journal()")
+    assert one(db, "select count(*) from howdah.kept_messages_default") == 0
+    assert len(column(db, IDS)) == 4
+    assert one(db, weeks)[0] == "2027w01"
+
+
 def test_a_week_without_a_partition_lies_in_the_default_one_until_all_of_it_is_past(
     db: Db, create: Create, clock: Clock
 ) -> None:
@@ -460,6 +510,27 @@ def test_a_policy_by_name_makes_queues_keep_bodies_and_subscriptions_not(db: Db,
     assert one(db, "select count(*) from howdah.kept_messages") == 0
 
 
+def test_metrics_say_how_old_the_oldest_kept_message_is_and_how_many_bytes_are_kept(
+    db: Db, create: Create, clock: Clock
+) -> None:
+    create(keep_bodies_ms=HOUR)
+    create("other")
+    age = "select value from howdah.metrics() where name = 'howdah_queue_oldest_kept_age_seconds'"
+    size = (
+        "select value from howdah.metrics() where name = 'howdah_table_bytes' and labels ->> 'table' = 'kept_messages'"
+    )
+    assert column(db, age) == [0]
+    empty = one(db, size)
+    for body in (random.randbytes(100_000), "y"):
+        send(db, body=body)
+        by_one(db)
+        clock.advance(30)
+    assert column(db, age) == [60]
+    assert one(db, size) > empty
+    clock.advance(2 * 3600)
+    assert column(db, age) == [7260]  # it is past its time, and still lies there
+
+
 def test_a_dropped_queue_takes_what_it_kept_with_it(db: Db, create: Create) -> None:
     create(keep_bodies_ms=HOUR)
     create("other", keep_bodies_ms=HOUR)
@@ -470,6 +541,21 @@ def test_a_dropped_queue_takes_what_it_kept_with_it(db: Db, create: Create) -> N
     create(keep_bodies_ms=HOUR)
     assert column(db, IDS) == []
     assert one(db, "select count(*) from howdah.kept_messages") == 1
+
+
+def test_what_a_receiver_keeps_after_the_drop_goes_with_the_queues_sequences(
+    db: Db, create: Create, clock: Clock, connect: Connect
+) -> None:
+    create(keep_bodies_ms=HOUR * 24 * 365)
+    send(db)
+    receiver = connect()
+    with receiver.transaction():
+        by_one(receiver)
+        one(db, "select howdah.drop_queue('q', force => true)")
+    assert one(db, "select count(*) from howdah.kept_messages") == 1
+    clock.advance(3601)
+    one(db, "select howdah.maintain_dropped()")
+    assert one(db, "select count(*) from howdah.kept_messages") == 0
 
 
 def test_a_queue_that_keeps_nothing_runs_no_statement_more(db: Db, create: Create) -> None:

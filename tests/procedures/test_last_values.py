@@ -9,7 +9,21 @@ import psycopg
 import pytest
 from policy_support import Create
 from psycopg.types.json import Jsonb
-from support import Clock, Connect, Db, all_refused, column, deliver_and_fail, one, receive, refused, wait_until_blocked
+from support import (
+    Clock,
+    Connect,
+    Db,
+    all_refused,
+    column,
+    deliver_and_fail,
+    measured,
+    one,
+    receive,
+    refused,
+    wait_until_blocked,
+)
+
+from howdah.migrations import add_facade
 
 KEY = "stock"
 DISCARDED = (
@@ -161,6 +175,40 @@ def test_senders_of_one_key_wait_for_each_other_and_leave_the_last_that_committe
     assert sorted(column(db, BODIES)) == ["2", "of another key"]
 
 
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("waits", [True, False])
+def test_a_sender_with_an_older_snapshot_is_refused(
+    db: Db, create: Create, connect: Connect, known: bool, waits: bool
+) -> None:
+    create(last_value_key=KEY)
+    if known:
+        quote(db, "IBM", "0")
+    late, other = connect(), connect()
+    late.execute("begin isolation level repeatable read; select 1")
+    other.execute("begin")
+    quote(other, "IBM", "1")
+    errors: list[BaseException] = []
+
+    def send() -> None:
+        try:
+            quote(late, "IBM", "2")
+        except psycopg.errors.SerializationFailure as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=send)
+    if waits:
+        thread.start()
+        wait_until_blocked(db, late)
+        other.commit()
+    else:
+        other.commit()
+        thread.start()
+    thread.join()
+    late.rollback()
+    assert len(errors) == 1
+    assert column(db, BODIES) == ["1"]
+
+
 def test_many_senders_and_receivers_of_a_few_keys_leave_one_each(db: Db, create: Create, connect: Connect) -> None:
     create(last_value_key=KEY, journal_level="full")
     errors: list[BaseException] = []
@@ -193,6 +241,42 @@ def test_many_senders_and_receivers_of_a_few_keys_leave_one_each(db: Db, create:
         )
         == 3
     )
+
+
+def test_a_batch_with_a_key_several_times_locks_its_keys_in_order_too(db: Db, create: Create, connect: Connect) -> None:
+    create(last_value_key=KEY)
+    first, second = column(db, "select k from unnest(array['a', 'b']) k order by howdah._value_key(%s, k)", (KEY,))
+    holder, batch, other = connect(), connect(), connect()
+    headers = [Jsonb({KEY: key}) for key in (second, first, second)]
+    send_batch = ("select howdah.send_batch('q', array['1', '2', '3'], headers => %s)", (headers,))
+    with holder.transaction():
+        quote(holder, second, "0")
+        threads = [threading.Thread(target=one, args=(batch, *send_batch))]
+        threads[0].start()
+        wait_until_blocked(db, batch)
+        threads.append(threading.Thread(target=quote, args=(other, first, "4")))
+        threads[1].start()
+        wait_until_blocked(db, other)
+    for thread in threads:
+        thread.join()
+    assert sorted(column(db, BODIES)) == ["3", "4"]
+
+
+def test_a_send_costs_the_same_however_many_were_replaced_under_an_old_snapshot(
+    db: Db, create: Create, connect: Connect
+) -> None:
+    create(last_value_key=KEY)
+    send = "select howdah.send('q', 'x', headers => '{\"stock\": \"IBM\"}')"
+    replace = f"do $$ begin for i in 1..400 loop perform ({send}); commit; end loop; end $$"
+    one(db, send)
+    snapshot = connect()
+    snapshot.execute("begin isolation level repeatable read; select 1")
+    before = [measured(db, send)["Shared Hit Blocks"] for _ in range(9)]
+    db.execute(replace.encode())
+    after = [measured(db, send)["Shared Hit Blocks"] for _ in range(9)]
+    snapshot.rollback()
+    assert sorted(after)[4] < sorted(before)[4] + 100, (before, after)
+    assert column(db, BODIES) == ["x"]
 
 
 def test_a_full_queue_takes_a_message_that_replaces_another(db: Db, create: Create) -> None:
@@ -232,7 +316,7 @@ def test_keys_without_a_message_are_forgotten_and_the_others_are_not(db: Db, cre
     quote(db, "delayed", "3", delay="10 hours")
     quote(db, "leased", "4", priority=4)
     one(db, "select howdah.maintain_deduplications()")
-    keys = "select count(*) from howdah.last_values"
+    keys = "select count(distinct key) from howdah.last_values"
     assert one(db, keys) == 4
     clock.advance(3601)
     one(db, "select howdah.maintain_deduplications()")
@@ -245,6 +329,60 @@ def test_keys_without_a_message_are_forgotten_and_the_others_are_not(db: Db, cre
     clock.advance(3601)
     one(db, "select howdah.maintain_deduplications()")
     assert one(db, keys) == 0
+
+
+def test_maintenance_leaves_a_key_that_somebody_sends_and_one_that_was_sent_meanwhile(
+    db: Db, create: Create, clock: Clock, connect: Connect
+) -> None:
+    create(last_value_key=KEY)
+    quote(db, "IBM", "1")
+    receive(db)
+    clock.advance(3601)
+    sender = connect()
+    with sender.transaction():
+        quote(sender, "IBM", "2")
+        one(db, "select howdah.maintain_deduplications()")
+    quote(db, "IBM", "3")
+    one(db, "select howdah.maintain_deduplications()")
+    quote(db, "IBM", "4")
+    assert column(db, BODIES) == ["4"]
+
+
+def test_a_value_of_another_header_is_another_key(db: Db, create: Create) -> None:
+    create(last_value_key=KEY)
+    quote(db, "IBM", "1")
+    one(db, "select howdah.alter_queue('q', '{\"last_value_key\": \"share\"}')")
+    for body in ("2", "3"):
+        one(db, "select howdah.send('q', %s, headers => '{\"share\": \"IBM\"}')", (body,))
+    assert column(db, BODIES) == ["1", "3"]
+
+
+def test_what_was_kept_or_archived_replaces_nothing_newer(db: Db, create: Create) -> None:
+    create(last_value_key=KEY, keep_bodies_ms=3_600_000)
+    quote(db, "IBM", "old")
+    receive(db)
+    quote(db, "IBM", "new")
+    assert one(db, "select howdah.replay_kept('q')") == 1
+    assert column(db, BODIES) == ["new", "old"]
+    quote(db, "IBM", "newest")
+    assert column(db, BODIES) == ["old", "newest"]
+
+
+@pytest.mark.own_database
+def test_the_facade_of_pgmq_replaces_too(db: Db, dsn: str) -> None:
+    add_facade(dsn, "pgmq")
+    db.execute("select pgmq.create('q')")
+    one(db, "select howdah.alter_queue('q', %s)", (Jsonb({"last_value_key": KEY}),))
+    numbers = "select array_agg(msg_id order by msg_id) from pgmq.q_q"
+    header = Jsonb({KEY: "IBM"})
+    for more in ("", ", 0", ", 60", ", now()"):
+        last = one(db, f"select pgmq.send('q', '1', %s::jsonb{more})", (header,))
+        assert one(db, numbers) == [last]
+    for more in ("", ", 60"):
+        last = column(db, f"select pgmq.send_batch('q', '{{1,2}}'::jsonb[], %s{more})", ([header, header],))[-1]
+        assert one(db, numbers) == [last]
+    plain = one(db, "select pgmq.send('q', '2')")
+    assert one(db, numbers) == [last, plain]
 
 
 def test_the_option_is_for_queues_and_names_a_header(db: Db, create: Create) -> None:

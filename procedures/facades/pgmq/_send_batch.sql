@@ -37,6 +37,7 @@ begin
                   and v_longest <= c.max_message_bytes
                   and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
                   and c.default_reliability = 'ASSURED_PERSISTENT'
+                  and (p_headers is null or c.last_value_key is null)
                   and (c.room is null
                        or howdah._reserve(c.id, c.room, c.tickets, cardinality(p_messages), v_bytes))
                   and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send'))
