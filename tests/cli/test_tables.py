@@ -28,7 +28,6 @@ ERROR = "an error whose text is long enough to be cut, for it says 'no such orde
 LISTS: dict[tuple[str, ...], list[str]] = {
     ("queue", "list"): [QUEUE, GRAVE],
     ("queue", "stats"): [QUEUE, GRAVE],
-    ("queue", "limits", QUEUE): [],
     ("queue", "find", QUEUE): [],
     ("queue", "delayed", GRAVE): ["redelivery"],
     ("queue", "limits"): [GRAVE],
@@ -78,7 +77,7 @@ def full(dsn: str, db: Db) -> dict[str, str]:
     one(db, "select howdah.alter_queue(%s, '{\"redelivery_delay_ms\": 600000}')", (GRAVE,))
     db.execute("select howdah.record_failure(%s, %s, error_text => 'later')", (GRAVE, delayed))
     db.execute("select howdah.pause(%s)", (GRAVE,))
-    one(db, "select howdah.alter_queue(%s, '{\"max_concurrent\": 2, \"rate_limit\": \"600/1h burst 10\"}')", (GRAVE,))
+    one(db, 'select howdah.alter_queue(%s, \'{"max_concurrent": 2, "rate_limit": "600/1h burst 10"}\')', (GRAVE,))
     sent: int = one(db, "select howdah.send(%s, %s)", (QUEUE, ERROR))
     dead: int = one(db, "select howdah.send(%s, 'x')", (DYING,))
     db.execute(
