@@ -27,6 +27,15 @@ def url(dsn: str, scheme: str = "howdah") -> str:
     return f"{scheme}://{given['user']}:{given['password']}@{given['host']}:{given['port']}/{given['dbname']}"
 
 
+RESULTS = "celery.results"
+"""The queue of Celery's results on Howdah."""
+
+
+def results_url(dsn: str) -> str:
+    """Howdah as a result backend."""
+    return f"howdah.kombu.results:Backend+{url(dsn)}"
+
+
 def broker(dsn: str, **options: Any) -> Connection:
     """A connection of kombu to the test's database."""
     return Connection(url(dsn), transport="howdah.kombu:Transport", transport_options=options)
@@ -36,10 +45,12 @@ def application(dsn: str, **settings: Any) -> Celery:
     """What sends tasks. It knows them by name alone."""
     app = Celery("sender", set_as_current=False)
     app.conf.update(
-        broker_url=url(dsn),
-        broker_transport="howdah.kombu:Transport",
-        result_backend=url(dsn, "db+postgresql+psycopg"),
-        **settings,
+        {
+            "broker_url": url(dsn),
+            "broker_transport": "howdah.kombu:Transport",
+            "result_backend": url(dsn, "db+postgresql+psycopg"),
+            **settings,
+        }
     )
     return app
 
