@@ -14,7 +14,7 @@ from typing import Any
 
 import psycopg
 from celery import Celery
-from kombu import Connection
+from kombu import Connection, pools
 from psycopg.conninfo import conninfo_to_dict
 from support import Db, column, wait_until
 
@@ -41,18 +41,23 @@ def broker(dsn: str, **options: Any) -> Connection:
     return Connection(url(dsn), transport="howdah.kombu:Transport", transport_options=options)
 
 
-def application(dsn: str, **settings: Any) -> Celery:
-    """What sends tasks. It knows them by name alone."""
-    app = Celery("sender", set_as_current=False)
-    app.conf.update(
-        {
-            "broker_url": url(dsn),
-            "broker_transport": "howdah.kombu:Transport",
-            "result_backend": url(dsn, "db+postgresql+psycopg"),
-            **settings,
-        }
-    )
-    return app
+@contextmanager
+def application(dsn: str, **settings: Any) -> Iterator[Celery]:
+    """What sends tasks, for a block. It knows them by name alone."""
+    with Celery("sender", set_as_current=False) as app:
+        app.conf.update(
+            {
+                "broker_url": url(dsn),
+                "broker_transport": "howdah.kombu:Transport",
+                "result_backend": url(dsn, "db+postgresql+psycopg"),
+                **settings,
+            }
+        )
+        yield app
+        # Celery forgets its sessions, and they would end only when they are collected.
+        pools.reset()
+        if hasattr(app.backend, "store"):
+            app.backend.store.close()
 
 
 def prepare(db: Db) -> None:

@@ -13,10 +13,9 @@ from celery import Celery, chord, group, states
 from celery.app.task import Context
 from celery.exceptions import ChordError, TimeoutError
 from celery.result import AsyncResult, GroupResult
-from celery_support import RESULTS, Worker, application, prepare, results_url, worker
+from celery_support import RESULTS, application, results_url
 from support import Clock, Db, column, one, wait_until
 
-from howdah.engine.embedded import EmbeddedServer
 from howdah.kombu.store import number
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::PendingDeprecationWarning")
@@ -101,49 +100,6 @@ def test_a_role_that_may_only_send_may_read_and_not_write(app: Celery, db: Db) -
             db.execute("select howdah.keep_result(%s, -1, 'null')", [RESULTS])
         assert caught.value.sqlstate == "42501"
         raise psycopg.Rollback
-
-
-@pytest.fixture(scope="module")
-def shop(module_server: EmbeddedServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Worker]]:
-    """A database and a worker whose results Howdah keeps."""
-    info = module_server.status()
-    assert info is not None
-    with psycopg.connect(info.dsn, autocommit=True) as db:
-        prepare(db)
-    file = tmp_path_factory.mktemp("celery") / "results.log"
-    with worker(info.dsn, file, "-c", "2", SHOP_RESULTS=results_url(info.dsn)) as started:
-        yield info.dsn, started
-
-
-@pytest.fixture
-def shop_app(shop: tuple[str, Worker]) -> Iterator[Celery]:
-    with application(shop[0], result_backend=results_url(shop[0])) as made:
-        yield made
-
-
-def test_chords_run_their_body_once(shop_app: Celery, shop: tuple[str, Worker]) -> None:
-    total, add = shop_app.signature("shop.total"), shop_app.signature("shop.add")
-    for size in (1, 2, 40):
-        header = [add.clone((n, n)) for n in range(size)]
-        result = chord(header, app=shop_app)(total.clone(link=shop_app.signature("shop.record", (f"{size}",),
-                                                                              immutable=True)))  # fmt: skip
-        assert result.get(timeout=TIMEOUT) == sum(2 * n for n in range(size)), shop[1].log
-    with psycopg.connect(shop[0], autocommit=True) as db:
-        wait_until(lambda: len(column(db, "select what from ran")) >= 3)
-        assert sorted(column(db, "select what from ran")) == ["1", "2", "40"]
-
-
-def test_a_chord_fails_with_the_error_of_its_task(shop_app: Celery) -> None:
-    header = [shop_app.signature("shop.add", (1, 1)), shop_app.signature("shop.fail", ("street",))]
-    result = chord(header, app=shop_app)(shop_app.signature("shop.total"))
-    with pytest.raises(ChordError, match="no such street"):
-        result.get(timeout=TIMEOUT)
-
-
-def test_chains_of_groups_are_chords(shop_app: Celery) -> None:
-    add, total = shop_app.signature("shop.add"), shop_app.signature("shop.total")
-    grouped = group([add.clone((1, 1)) | add.clone((1,)), add.clone((2, 2))], app=shop_app)
-    assert (grouped | total).apply_async().get(timeout=TIMEOUT) == 7
 
 
 @pytest.mark.parametrize("as_group", [False, True])
