@@ -150,6 +150,11 @@ class Transport(virtual.Transport):  # type: ignore[misc]
                 timer.cancel()
         self._loop = self._timer = self._flush_timer = None
 
+    @property
+    def flushes(self) -> bool:
+        """Whether an event loop flushes leases soon after they were taken."""
+        return self._loop is not None
+
     def hurry(self) -> None:
         """Look at once: there is a new consumer, or room for more."""
         if self._loop is not None:
