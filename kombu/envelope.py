@@ -83,16 +83,16 @@ def incoming(message: Message, tag: str) -> dict[str, Any]:
     """A message as kombu's channels deliver it."""
     row_headers = message._row[5]
     headers = {} if row_headers is None else loads(row_headers)
-    own = headers.pop(KOMBU, None) or {}
+    own = _dict(headers.pop(KOMBU, None))
     headers.pop("routing_key", None)
     info = {
-        "exchange": own.get("exchange", ""),
-        "routing_key": own.get("routing_key", message.queue),
+        "exchange": _text(own.get("exchange"), ""),
+        "routing_key": _text(own.get("routing_key"), message.queue),
         "priority": message.priority,
         "redelivered": message.redelivered,
     }
     properties = {
-        **own.get("properties", {}),
+        **_dict(own.get("properties")),
         "delivery_tag": tag,
         "delivery_info": info,
         "priority": message.priority,
@@ -105,11 +105,20 @@ def incoming(message: Message, tag: str) -> dict[str, Any]:
     return {
         "body": message.body,
         "content-type": message.content_type,
-        "content-encoding": own.get("encoding", "utf-8"),
+        "content-encoding": own["encoding"] if own.get("encoding", 0) is None else _text(own.get("encoding"), "utf-8"),
         "headers": headers,
         "properties": properties,
         KOMBU: own,
     }
+
+
+def _dict(given: Any) -> dict[str, Any]:
+    """What other senders wrote may be anything."""
+    return given if isinstance(given, dict) else {}
+
+
+def _text(given: Any, default: str) -> str:
+    return given if isinstance(given, str) else default
 
 
 def _body(body: Any, encoding: str | None) -> str | bytes:

@@ -113,14 +113,13 @@ class Backend(KeyValueStoreBackend):  # type: ignore[misc]
     ) -> Iterator[tuple[str, dict[str, Any]]]:
         """The tasks' results, each as soon as it is there. Raises TimeoutError."""
         names = {self.get_key_for_task(task_id): str(task_id) for task_id in task_ids}
-        turns, called_at = 0, time.monotonic()
-        for found in self.store.wait(names, timeout):
+        called_at = time.monotonic()
+        for turn, found in enumerate(self.store.wait(names, timeout), 1):
             for task_id, meta in self._ready(found, names, READY_STATES):
                 if on_message is not None:
                     on_message(meta)
                 yield task_id, meta
-            turns += 1
-            if not names or (max_iterations and turns >= max_iterations):
+            if not names or (max_iterations and turn >= max_iterations):
                 return
             if on_interval and time.monotonic() - called_at >= (interval or 0):
                 called_at = time.monotonic()
@@ -190,7 +189,7 @@ class Backend(KeyValueStoreBackend):  # type: ignore[misc]
         try:
             with allow_join_result():
                 values = header.join(timeout=self.app.conf.result_chord_join_timeout, propagate=True)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 what the task raised
             culprit = next(header._failed_join_report(), None)
             reason = repr(error) if culprit is None else f"Dependency {culprit.id} raised {error!r}"
             cause = ChordError(reason)
@@ -200,7 +199,7 @@ class Backend(KeyValueStoreBackend):  # type: ignore[misc]
         try:
             with once():
                 self.app.amqp._retry_publish(body.delay, values)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 nobody else would say that the body does not run
             failure = ChordError(f"Callback error: {error!r}")
             failure.__cause__ = error
             self._fail(request, ended, failure)

@@ -11,6 +11,7 @@ import hashlib
 import logging
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
@@ -148,10 +149,8 @@ def _written(payload: str | bytes) -> dict[str, str]:
     if isinstance(payload, str):
         text = payload
     else:
-        try:
+        with suppress(UnicodeDecodeError):
             text = payload.decode()
-        except UnicodeDecodeError:
-            pass
     if text is None or "\0" in text:
         return {"base64": base64.b64encode(payload.encode() if isinstance(payload, str) else payload).decode()}
     return {"payload": text}

@@ -229,6 +229,30 @@ def test_what_a_killed_worker_ran_comes_to_another_and_nothing_runs_twice_while_
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("pool", "results"), [("threads", "howdah"), ("gevent", "howdah"), ("prefork", "rpc"), ("gevent", "rpc")]
+)
+def test_each_pool_and_kind_of_result(dsn: str, db: Db, tmp_path: Path, pool: str, results: str) -> None:
+    prepare(db)
+    gate, log = tmp_path / "gate", tmp_path / "pool.log"
+    backend = "rpc://" if results == "rpc" else results_url(dsn)
+    settings = {"SHOP_LEASE_SECONDS": "1", "SHOP_RESULTS": backend}
+    with application(dsn, result_backend=backend) as app, worker(dsn, log, "-P", pool, "-c", "4", **settings):
+        assert [task(app, "add", n, 1).apply_async().get(timeout=TIMEOUT) for n in range(3)] == [1, 2, 3]
+        grouped = group([task(app, "add", n, n) for n in range(20)], app=app).apply_async()
+        assert grouped.get(timeout=TIMEOUT) == [2 * n for n in range(20)]
+        long = [task(app, "linger_late", f"{n}", str(gate)).apply_async() for n in range(3)]
+        wait_until(lambda: sorted(ran(db)) == ["0", "1", "2"])
+        assert len(app.control.inspect(timeout=5).active()["pool@here"]) == 3
+        began = _leased_until(db)
+        wait_until(lambda: _leased_until(db) > began + timedelta(seconds=2), TIMEOUT)
+        gate.touch()
+        for result in long:
+            result.get(timeout=TIMEOUT)
+    assert sorted(ran(db)) == ["0", "1", "2"]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("pool", ["prefork", "threads"])
 def test_a_worker_that_loses_its_sessions_runs_nothing_twice(dsn: str, db: Db, tmp_path: Path, pool: str) -> None:
     prepare(db)

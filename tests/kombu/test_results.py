@@ -103,9 +103,7 @@ def test_a_role_that_may_only_send_may_read_and_not_write(app: Celery, db: Db) -
 
 
 @pytest.mark.parametrize("as_group", [False, True])
-def test_two_tasks_that_end_a_chord_at_once_send_its_body_once(
-    app: Celery, dsn: str, db: Db, as_group: bool
-) -> None:
+def test_two_tasks_that_end_a_chord_at_once_send_its_body_once(app: Celery, dsn: str, db: Db, as_group: bool) -> None:
     total = app.signature("shop.total")
     body = group([total, total.clone()], app=app) if as_group else total
     chord([app.signature("shop.add", (n, n)) for n in range(2)], app=app)(body)
