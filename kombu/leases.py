@@ -55,6 +55,8 @@ class Leases:
         """Renew a lease from now on. volatile: its commit was not waited for, which the next ``flush`` makes up for."""
         with self._lock:
             self._held[queue, lease] = set(message_ids)
+            if volatile and not self.pending:
+                self._since = time.monotonic()
             self._volatile = self._volatile or volatile
             if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._keep, name="howdah-kombu-leases", daemon=True)
@@ -63,7 +65,7 @@ class Leases:
     def ack(self, held: Held) -> None:
         """Acknowledge a message with the others of this moment."""
         with self._lock:
-            if not self._acked:
+            if not self.pending:
                 self._since = time.monotonic()
             self._acked.append(held)
         if self._at_once():
@@ -171,7 +173,7 @@ class Leases:
         while not self._stopped.wait(min(LOOK_EVERY, every)):
             now = time.monotonic()
             with self._lock:
-                late = bool(self._acked) and now - self._since > LOOK_EVERY
+                late = self.pending and now - self._since > LOOK_EVERY
             try:
                 if late:
                     self.flush()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import socket
+import sys
 import time
 from contextlib import suppress
 from typing import Any
@@ -152,8 +153,8 @@ class Transport(virtual.Transport):  # type: ignore[misc]
 
     @property
     def flushes(self) -> bool:
-        """Whether an event loop flushes leases soon after they were taken."""
-        return self._loop is not None
+        """Whether an event loop flushes leases soon after they were taken. A solo worker's runs the task first."""
+        return self._loop is not None and "celery.concurrency.solo" not in sys.modules
 
     def hurry(self) -> None:
         """Look at once: there is a new consumer, or room for more."""

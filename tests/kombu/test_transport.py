@@ -19,6 +19,7 @@ import sqlalchemy
 from celery import Celery
 from celery_support import application, broker, url
 from kombu import Connection, Consumer, Exchange, Producer, Queue
+from kombu.asynchronous import Hub
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import orm
@@ -403,3 +404,22 @@ def test_no_password_is_shown(dsn: str) -> None:
     with pytest.raises(unreachable.connection_errors) as caught:
         unreachable.transport.establish_connection()  # connect() would try again two seconds later
     assert "sesame" not in str(caught.value)
+
+
+def test_a_lease_of_an_event_loop_is_on_disk_after_its_flush(dsn: str, db: Db) -> None:
+    """Its commit does not wait for the disk, so that the pool gets the task first."""
+    loop = Hub()
+    with broker(dsn) as connection:
+        connection.transport.register_with_event_loop(connection.transport, loop)
+        with Consumer(connection, [Queue("orders")], callbacks=[lambda _, message: None]):
+            Producer(connection).publish("a", routing_key="orders", serializer="json")
+            transport = connection.transport
+            wait_until(lambda: transport._look() or one(db, "select count(*) from howdah.list_leases('orders')") == 1)
+            before = one(db, "select pg_current_wal_insert_lsn()")
+            assert transport.leases.pending
+            transport.leases.flush()
+            assert one(db, "select pg_current_wal_flush_lsn() >= %s", [before])
+            assert not transport.leases.pending
+            assert one(db, "select count(*) from howdah.list_leases('orders')") == 1
+        connection.transport.unregister_from_event_loop(connection.transport, loop)
+    loop.close()
