@@ -177,13 +177,15 @@ class Transport(virtual.Transport):  # type: ignore[misc]
                 self._bell[0].recv(4096)
         if self._timer is not None:
             self._timer.cancel()
-        self._look()
+        self._look(rung=True)
 
-    def _look(self) -> None:
+    def _look(self, *, rung: bool = False) -> None:
+        """rung: there is a message, and nobody needs to be asked for another wake-up first."""
         self._timer = None
         if self._loop is None or self._idle is None:
             return
-        self._ask(self._idle)
+        if not rung:
+            self._ask(self._idle)
         found = self._receive()
         if found or self._passing_later:
             self._idle.found()
