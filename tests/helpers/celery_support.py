@@ -124,14 +124,11 @@ def start(dsn: str, file: Path, *options: str, **settings: str) -> Worker:
 
 @contextmanager
 def worker(dsn: str, file: Path, *options: str, **settings: str) -> Iterator[Worker]:
-    """A worker that works, until the end of the block."""
+    """A worker that works, until it is killed at the end of the block."""
     started = start(dsn, file, *options, **settings)
     try:
         started.ready()
         yield started
-        started.signal(signal.SIGCONT)
-        started.signal(signal.SIGTERM)
-        started.process.wait(20)
     finally:
         started.kill()
 
