@@ -84,7 +84,7 @@ class Store:
             except NoSuchQueue:  # nobody has kept one yet
                 return {}
             for given, value in rows:
-                if value.get("name") == of[given]:
+                if isinstance(value, dict) and value.get("name") == of[given]:
                     found[of[given]] = _read(value)
         return found
 
