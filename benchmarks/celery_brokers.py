@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from celery import Celery
@@ -33,7 +34,22 @@ def noop(sent):
 OPTIONS = ("--without-gossip", "--without-mingle", "--without-heartbeat", "-l", "ERROR")
 SINGLE = 150
 """Tasks that are sent one at a time to an idle worker."""
+APART = 0.04
+"""Seconds between two of them, on the average."""
 PATIENCE = 50.0
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one worker did."""
+
+    rate: float
+    #: Milliseconds between the sending and the running of each single task.
+    waits: list[float]
+
+    def wait(self, percent: int) -> float:
+        """A percentile of the waits."""
+        return statistics.quantiles(self.waits, n=100)[percent - 1]
 
 
 def application(url: str) -> Celery:
@@ -47,8 +63,8 @@ def application(url: str) -> Celery:
     return app
 
 
-def measure(url: str, pool: str, tasks: int) -> str:
-    """Run one worker; a line of what came out."""
+def measure(url: str, pool: str, tasks: int, single: int = SINGLE) -> Measured:
+    """Run one worker."""
     with tempfile.TemporaryDirectory() as folder:
         told = Path(folder) / "told"
         told.touch()
@@ -56,18 +72,23 @@ def measure(url: str, pool: str, tasks: int) -> str:
         paths = os.pathsep.join([folder, *filter(None, sys.path)])
         environment = os.environ | {"BENCH_URL": url, "BENCH_FILE": str(told), "PYTHONPATH": paths}
         send(url, tasks, pause=0)
-        program = [sys.executable, "-P", "-m", "celery", "-A", "bench_application", "worker", "-P", pool, *OPTIONS]
+        python = [sys.executable, "-P", "-W", "ignore"]
+        program = [*python, "-m", "celery", "-A", "bench_application", "worker", "-P", pool, *OPTIONS]
         with subprocess.Popen(program, cwd=folder, env=environment, stdout=subprocess.DEVNULL) as worker:
             try:
                 ends = sorted(end for _, end in wait_for(told, tasks))
-                send(url, SINGLE, pause=0.04)
-                waits = [(end - sent) * 1000 for sent, end in wait_for(told, tasks + SINGLE)[tasks:]]
+                send(url, single, pause=APART)
+                waits = [(end - sent) * 1000 for sent, end in wait_for(told, tasks + single)[tasks:]]
             finally:
                 worker.kill()
-    tenths = statistics.quantiles(waits, n=10)
-    rate = (tasks - 1) / (ends[-1] - ends[0])
+    return Measured((tasks - 1) / (ends[-1] - ends[0]), waits)
+
+
+def line(url: str, pool: str, found: Measured) -> str:
+    """What came out, for people."""
     return (
-        f"{url.split(':')[0]:8} {pool:8} {rate:6.0f} tasks/s   waits p50 {tenths[4]:5.1f} ms, p90 {tenths[8]:5.1f} ms"
+        f"{url.split(':')[0]:8} {pool:8} {found.rate:6.0f} tasks/s"
+        f"   waits p50 {found.wait(50):5.1f} ms, p90 {found.wait(90):5.1f} ms"
     )
 
 
@@ -97,7 +118,7 @@ def main() -> None:
     parser.add_argument("--tasks", type=int, default=2000)
     given = parser.parse_args()
     for url in given.urls:
-        print(measure(url, given.pool, given.tasks), flush=True)
+        print(line(url, given.pool, measure(url, given.pool, given.tasks)), flush=True)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 ``transport`` waits, ``receiving`` delivers, ``channel`` has AMQP's other verbs. ``places`` and ``catalogue`` say where
 AMQP's queues lie in Howdah. ``leases`` keeps what a worker has in hand, ``envelope`` translates messages, and
-``server`` runs the calls.
+``server`` runs the calls. ``results`` is Celery's result backend, and ``store`` is where it keeps them.
 """
 
 from __future__ import annotations

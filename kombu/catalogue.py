@@ -12,7 +12,7 @@ from ..engine.calls.temporary import drop as drop_temporary
 from ..engine.calls.topics import Subscription, unsubscribe
 from ..engine.errors import HowdahError, NoSuchQueue, NotAllowed, QueueExists
 from .exchanges import Replies, topic_name
-from .places import Kind, Place, queue_name, selector, subscription_name
+from .places import TEMPORARY, Kind, Place, queue_name, selector, subscription_name
 from .server import Server
 
 log = logging.getLogger("howdah.kombu")
@@ -38,6 +38,7 @@ class Catalogue:
         place = self._places.get(queue)
         if place is None:
             place = self._places[queue] = Place(queue, passing=passing, exclusive=exclusive, arguments=arguments)
+        place.declared = True
         return place
 
     def bind(self, queue: str, exchange: str, routing_key: str, kind: str, *, durable: bool) -> None:
@@ -74,16 +75,19 @@ class Catalogue:
         place = self._places.get(queue)
         if place is None:
             place = Place(queue)
-            if queue.startswith("_TEMP."):
-                place.kind, place.howdah = Kind.TEMPORARY, queue
+            made = queue if queue.startswith(TEMPORARY) else self._server.sharing.queues.get(queue)
+            if made is not None:
+                place.kind, place.howdah = Kind.TEMPORARY, made
             else:
                 self._places[queue] = place
         return place
 
-    def known(self, queue: str) -> str | None:
-        """What Howdah calls a queue of this connection that ends with it."""
+    def answers_at(self, queue: str) -> str:
+        """What an answerer sends to, to reach a queue of this process. It may have been declared, and not made yet."""
         place = self._places.get(queue)
-        return place.howdah if place is not None and place.kind is Kind.TEMPORARY else None
+        if place is not None and (place.passing or place.exclusive) and place.kind is not Kind.SUBSCRIPTION:
+            return self.make(place)
+        return self._server.sharing.queues.get(queue) or queue
 
     def make(self, place: Place, *, anew: bool = False) -> str:
         """What Howdah calls a queue, which is made if need be. anew: somebody has dropped it, or it was changed."""
@@ -92,7 +96,7 @@ class Catalogue:
                 place.kind = Kind.TEMPORARY
             makers: dict[Kind, Callable[[Place], str]] = {
                 Kind.QUEUE: self._queue,
-                Kind.TEMPORARY: lambda _: self._server.temporary_queue(),
+                Kind.TEMPORARY: self._remade if anew else self._temporary,
                 Kind.SUBSCRIPTION: self._subscription,
             }
             place.howdah = makers[place.kind](place)
@@ -124,15 +128,19 @@ class Catalogue:
         if place is not None and place.kind is Kind.SUBSCRIPTION:
             self._quietly(unsubscribe(name))
         elif place is not None and place.kind is Kind.TEMPORARY:
+            self._server.sharing.queues.pop(place.name, None)
             self._quietly(drop_temporary(name))
         else:
             self._quietly(Call("select howdah.drop_queue(%s::text, true)", (name,), lambda rows: None))
 
     def close(self) -> None:
-        """End what ends with the connection. Temporary queues end with the session."""
+        """End what ends with the connection. Other temporary queues end with the last session of the process."""
         for place in self._places.values():
             if place.howdah is not None and place.kind is Kind.SUBSCRIPTION:
                 self._quietly(unsubscribe(place.howdah))
+            elif place.howdah is not None and place.kind is Kind.TEMPORARY and place.exclusive:
+                self._server.sharing.queues.pop(place.name, None)
+                self._quietly(drop_temporary(place.howdah))
         self._places.clear()
 
     def _queue(self, place: Place) -> str:
@@ -145,6 +153,19 @@ class Catalogue:
         if place.topic and place.kind is Kind.QUEUE:
             self._bridge_to(place, name)
         return name
+
+    def _temporary(self, place: Place) -> str:
+        """It may have been made on another connection of the process, which sends while this one receives."""
+        made = self._server.sharing.queues.get(place.name)
+        if made is None:
+            return self._remade(place)
+        self._server.share()
+        return made
+
+    def _remade(self, place: Place) -> str:
+        made = self._server.temporary_queue()
+        self._server.sharing.queues[place.name] = made
+        return made
 
     def _subscription(self, place: Place) -> str:
         name = subscription_name(place.name)

@@ -16,7 +16,7 @@ from ..engine.errors import HowdahError, NoSuchQueue
 from .envelope import outgoing
 from .exchanges import FanoutExchange, TopicExchange, topic_name
 from .leases import log
-from .places import Kind
+from .places import Kind, queue_name
 from .receiving import Receiving
 from .server import callers
 
@@ -100,20 +100,22 @@ class Channel(Receiving):
         return message
 
     def _lookup(self, exchange: str, routing_key: str, default: str | None = None) -> Iterable[str]:
-        reply = self.transport.replies.find(exchange, routing_key)
-        return [reply] if reply is not None else super()._lookup(exchange, routing_key, default)
+        found = list(super()._lookup(exchange, routing_key, default))
+        reply = self.transport.replies.find(exchange, routing_key) if exchange and not found else None
+        return found if reply is None else [reply]
 
     def _put(self, queue: str, message: dict[str, Any], **options: Any) -> None:
         places = self.transport.places
         reply_to = message["properties"].get("reply_to")
         if reply_to:
             # The answer comes to what Howdah calls the queue. Nobody else could know it.
-            message["properties"]["reply_to"] = places.known(reply_to) or reply_to
+            message["properties"]["reply_to"] = places.answers_at(reply_to)
         place = places.target(queue)
-        if place.kind is Kind.TEMPORARY:
-            self._answer(place.howdah or queue, message)
-            return
         own = callers()
+        if place.kind is Kind.TEMPORARY or not (place.declared or own):
+            # As in AMQP, what goes to a queue that nobody has declared is lost if there is none.
+            self._answer(place.howdah or queue_name(queue), message)
+            return
         name = places.make(place)
         if own is not None:
             run(own, outgoing(name, message))

@@ -6,8 +6,9 @@ selectors and plain SQL see a task as it is. What is kombu's alone stands under 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -24,6 +25,18 @@ TRANSIENT = 1
 """AMQP's delivery mode of a message that a restart may lose."""
 OURS = ("body_encoding", "correlation_id", "delivery_info", "delivery_mode", "delivery_tag", "expiration", "priority")
 """Properties that have a field of Howdah's, or mean nothing outside the process."""
+
+_once: ContextVar[bool] = ContextVar("howdah_kombu_once", default=False)
+
+
+@contextmanager
+def once() -> Iterator[None]:
+    """Send each task only if none with its id was sent within the queue's window, until the block ends."""
+    token = _once.set(True)
+    try:
+        yield
+    finally:
+        _once.reset(token)
 
 
 def outgoing(place: str, message: Mapping[str, Any], *, topic: bool = False, **own: Any) -> Call[int]:
@@ -60,6 +73,7 @@ def outgoing(place: str, message: Mapping[str, Any], *, topic: bool = False, **o
             "delay": ("interval", _seconds(delay)),
             "delivery_mode": ("text", "non-persistent" if properties.get("delivery_mode") == TRANSIENT else None),
             "content_type": ("text", message.get("content-type") or needed),
+            "deduplication_key": ("text", headers.get("id") if _once.get() else None),
         },
     )
     return Call(f"select {invocation}", arguments, single)
@@ -69,16 +83,16 @@ def incoming(message: Message, tag: str) -> dict[str, Any]:
     """A message as kombu's channels deliver it."""
     row_headers = message._row[5]
     headers = {} if row_headers is None else loads(row_headers)
-    own = headers.pop(KOMBU, None) or {}
+    own = _dict(headers.pop(KOMBU, None))
     headers.pop("routing_key", None)
     info = {
-        "exchange": own.get("exchange", ""),
-        "routing_key": own.get("routing_key", message.queue),
+        "exchange": _text(own.get("exchange"), ""),
+        "routing_key": _text(own.get("routing_key"), message.queue),
         "priority": message.priority,
         "redelivered": message.redelivered,
     }
     properties = {
-        **own.get("properties", {}),
+        **_dict(own.get("properties")),
         "delivery_tag": tag,
         "delivery_info": info,
         "priority": message.priority,
@@ -91,11 +105,20 @@ def incoming(message: Message, tag: str) -> dict[str, Any]:
     return {
         "body": message.body,
         "content-type": message.content_type,
-        "content-encoding": own.get("encoding", "utf-8"),
+        "content-encoding": own["encoding"] if own.get("encoding", 0) is None else _text(own.get("encoding"), "utf-8"),
         "headers": headers,
         "properties": properties,
         KOMBU: own,
     }
+
+
+def _dict(given: Any) -> dict[str, Any]:
+    """What other senders wrote may be anything."""
+    return given if isinstance(given, dict) else {}
+
+
+def _text(given: Any, default: str) -> str:
+    return given if isinstance(given, str) else default
 
 
 def _body(body: Any, encoding: str | None) -> str | bytes:

@@ -8,7 +8,7 @@ from typing import Any
 
 from kombu.transport.virtual import exchange as virtual
 
-from .places import queue_name
+from .places import TEMPORARY, queue_name
 
 
 class TopicExchange(virtual.TopicExchange):  # type: ignore[misc]
@@ -54,10 +54,17 @@ class Replies:
             self._known.pop((exchange, routing_key), None)
 
     def learn(self, told: Any) -> None:
-        """Another process waits there: what its message said."""
+        """Another process waits there: what its message said. It may name no other place than its own queue of answers.
+
+        Without an exchange's name it would redirect what others send to a queue.
+        """
+        told = told if isinstance(told, list) else []
         with self._lock:
-            for exchange, routing_key, place in told or ():
-                self._note(str(exchange), str(routing_key), str(place))
+            for one in told:
+                if isinstance(one, list) and len(one) == 3 and all(isinstance(word, str) and word for word in one):
+                    exchange, routing_key, place = one
+                    if place.startswith(TEMPORARY) and (exchange, routing_key) not in self._own:
+                        self._note(exchange, routing_key, place)
 
     def find(self, exchange: str, routing_key: str) -> str | None:
         """Where an answer goes."""

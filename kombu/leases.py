@@ -17,6 +17,8 @@ from .server import Server
 
 log = logging.getLogger("howdah.kombu")
 
+FLUSH: Call[object] = Call("select pg_logical_emit_message(true, 'howdah', '')", (), lambda rows: None)
+"""Its commit waits until all that was committed before is on disk. No function of Howdah's writes so little."""
 LOOK_EVERY = 0.5
 """Seconds until an acknowledgement is made that the event loop did not come to, as while a worker stops."""
 
@@ -40,6 +42,7 @@ class Leases:
         self._at_once = at_once
         self._held: dict[tuple[str, int], set[int]] = {}
         self._acked: list[Held] = []
+        self._volatile = False
         self._since = 0.0
         self._lost: set[tuple[str, int]] = set()
         self._lock = threading.RLock()
@@ -48,10 +51,13 @@ class Leases:
         self._stopped = threading.Event()
         self._then: Callable[[], None] | None = None
 
-    def add(self, queue: str, lease: int, message_ids: Iterable[int]) -> None:
-        """Renew a lease from now on."""
+    def add(self, queue: str, lease: int, message_ids: Iterable[int], *, volatile: bool = False) -> None:
+        """Renew a lease from now on. volatile: its commit was not waited for, which the next ``flush`` makes up for."""
         with self._lock:
             self._held[queue, lease] = set(message_ids)
+            if volatile and not self.pending:
+                self._since = time.monotonic()
+            self._volatile = self._volatile or volatile
             if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._keep, name="howdah-kombu-leases", daemon=True)
                 self._thread.start()
@@ -59,7 +65,7 @@ class Leases:
     def ack(self, held: Held) -> None:
         """Acknowledge a message with the others of this moment."""
         with self._lock:
-            if not self._acked:
+            if not self.pending:
                 self._since = time.monotonic()
             self._acked.append(held)
         if self._at_once():
@@ -67,23 +73,26 @@ class Leases:
 
     @property
     def pending(self) -> bool:
-        """Whether acknowledgements wait for ``flush``."""
-        return bool(self._acked)
+        """Whether acknowledgements or leases wait for ``flush``."""
+        return bool(self._acked) or self._volatile
 
     def flush(self) -> int:
-        """Make the acknowledgements that have come together; how many there were."""
+        """Make the acknowledgements that have come together; how many there were. Leases are on disk then, too."""
         with self._flushing:
             with self._lock:
                 acked, self._acked = self._acked, []
-            if not acked:
-                return 0
+                volatile, self._volatile = self._volatile, False
             try:
-                self._acknowledge(acked)
+                if acked:
+                    self._acknowledge(acked)
+                elif volatile:
+                    self._server.run(FLUSH)
             except LeaseLost:
                 self._one_by_one(acked)
             except Exception:
                 with self._lock:
                     self._acked[:0] = acked
+                    self._volatile = self._volatile or volatile
                 raise
             self._forget(acked)
         return len(acked)
@@ -164,7 +173,7 @@ class Leases:
         while not self._stopped.wait(min(LOOK_EVERY, every)):
             now = time.monotonic()
             with self._lock:
-                late = bool(self._acked) and now - self._since > LOOK_EVERY
+                late = self.pending and now - self._since > LOOK_EVERY
             try:
                 if late:
                     self.flush()

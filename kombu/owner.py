@@ -19,5 +19,9 @@ class Owner(Protocol):
     leases: Leases
     lease_seconds: float
 
+    @property
+    def flushes(self) -> bool:
+        """Whether an event loop flushes leases soon after they were taken."""
+
     def hurry(self) -> None:
         """Look at once: there is a new consumer, or room for more."""

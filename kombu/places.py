@@ -10,6 +10,8 @@ from functools import cache
 
 BAD = re.compile(r"[^A-Za-z0-9._/-]")
 BAD_IN_SUBSCRIPTIONS = re.compile(r"[^A-Za-z0-9._-]")
+TEMPORARY = "_TEMP."
+"""How the names of temporary queues begin."""
 LONGEST = 242
 LONGEST_OF_SUBSCRIPTIONS = 100
 """A subscription's name holds its topic's, too."""
@@ -29,7 +31,8 @@ class Place:
 
     name: str
     kind: Kind = Kind.QUEUE
-    #: Whether it ends with its consumer, and what AMQP's arguments say.
+    #: Whether this process has declared it, whether it ends with its consumer, and what AMQP's arguments say.
+    declared: bool = False
     passing: bool = False
     exclusive: bool = False
     arguments: dict[str, object] = field(default_factory=dict)

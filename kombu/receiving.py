@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
+from dataclasses import replace
 from queue import Empty
 from typing import Any
 
@@ -190,11 +191,16 @@ class Receiving(virtual.Channel):  # type: ignore[misc]
         places = self.transport.places
         place = places.target(queue)
         name = places.make(place)
+        # The pool begins a task while the disk is written: an event loop flushes a few milliseconds later.
+        volatile = self.transport.flushes
         try:
             if no_ack:
                 taken, number = self.transport.server.run(receive(name, most)), None
             else:
-                leased = self.transport.server.run(lease(name, most, self.transport.lease_seconds))
+                call = lease(name, most, self.transport.lease_seconds)
+                if volatile:
+                    call = replace(call, sql=f"{call.sql}, set_config('synchronous_commit', 'off', true)")
+                leased = self.transport.server.run(call)
                 taken, number = (leased.messages, leased.number) if leased else ([], None)
         except NoSuchQueue:
             places.make(place, anew=True)
@@ -203,7 +209,7 @@ class Receiving(virtual.Channel):  # type: ignore[misc]
             log.debug("%s: %s", name, error)
             return []
         if number is not None:
-            self.leases.add(name, number, [message.message_id for message in taken])
+            self.leases.add(name, number, [message.message_id for message in taken], volatile=volatile)
         messages = []
         for one in taken:
             payload = incoming(one, f"{number or 0}.{one.message_id}")

@@ -26,6 +26,8 @@ from ..text.dsn import canonical
 T = TypeVar("T")
 
 _SCHEME = re.compile(r"\A\w+://")
+_sharing: dict[tuple[str, int], Sharing] = {}
+"""Of each database and process: a forked one has its own."""
 _callers: ContextVar[Any] = ContextVar("howdah_kombu_using", default=None)
 
 
@@ -58,6 +60,21 @@ def callers() -> psycopg.Connection[Any] | None:
     return own
 
 
+class Sharing:
+    """What the sessions of a process share, so that one receives from a queue that another made for answers."""
+
+    def __init__(self) -> None:
+        self.token = secrets.token_hex(16)
+        self.servers: weakref.WeakSet[Server] = weakref.WeakSet()
+        #: What Howdah calls the queues of answers that they have made, by AMQP's names.
+        self.queues: dict[str, str] = {}
+
+    @staticmethod
+    def of(dsn: str) -> Sharing:
+        """The process's one for a database."""
+        return _sharing.setdefault((dsn, os.getpid()), Sharing())
+
+
 class Server:
     """One session, shared by the threads of a worker. It connects anew where a call may be made twice."""
 
@@ -68,7 +85,6 @@ class Server:
             defaults["connect_timeout"] = max(2, round(timeout))
         given = canonical(_SCHEME.sub("postgresql://", url))
         self.dsn = canonical(given, **{name: v for name, v in defaults.items() if name not in conninfo_to_dict(given)})
-        self._token = secrets.token_hex(16)
         self._named = False
         self._connection: psycopg.Connection[Any] | None = None
         self._process = os.getpid()
@@ -88,7 +104,7 @@ class Server:
             # kombu's pools forget connections without closing them.
             weakref.finalize(self, _end, self._connection, self._process).atexit = False
             if self._named:
-                run(self._connection, set_connection(self._token, local=False))
+                self._name(self._connection)
         return self._connection
 
     def run(self, call: Call[T], *, twice: bool = True) -> T:
@@ -104,21 +120,39 @@ class Server:
                         raise
         raise AssertionError("unreachable")
 
-    def temporary_queue(self) -> str:
-        """Create a queue that ends with this connection, whatever becomes of the session."""
+    @property
+    def sharing(self) -> Sharing:
+        """What it has in common with the process's other sessions."""
+        return Sharing.of(self.dsn)
+
+    def share(self) -> None:
+        """Belong together with the other sessions of the process that do."""
         with self._lock:
+            connection = self.connect()
             if not self._named:
-                self.run(set_connection(self._token, local=False))
                 self._named = True
+                self._name(connection)
+
+    def temporary_queue(self) -> str:
+        """Create a queue that ends with the last of the process's sessions, whatever becomes of this one."""
+        with self._lock:
+            self.share()
             return self.run(create())
 
+    def _name(self, connection: psycopg.Connection[Any]) -> None:
+        self.sharing.servers.add(self)
+        run(connection, set_connection(self.sharing.token, local=False))
+
     def close(self) -> None:
-        """End the session, and the temporary queues with it."""
+        """End the session. The last one ends the temporary queues."""
         with self._lock:
             if self._process == os.getpid() and self._connection is not None and not self._connection.closed:
                 if self._named:
-                    with suppress(Exception):
-                        run(self._connection, close())
+                    self.sharing.servers.discard(self)
+                    if not self.sharing.servers:
+                        self.sharing.queues.clear()
+                        with suppress(Exception):
+                            run(self._connection, close())
                 self._drop()
             self._connection = None
 

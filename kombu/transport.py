@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import socket
+import sys
 import time
 from contextlib import suppress
 from typing import Any
@@ -150,6 +151,11 @@ class Transport(virtual.Transport):  # type: ignore[misc]
                 timer.cancel()
         self._loop = self._timer = self._flush_timer = None
 
+    @property
+    def flushes(self) -> bool:
+        """Whether an event loop flushes leases soon after they were taken. A solo worker's runs the task first."""
+        return self._loop is not None and "celery.concurrency.solo" not in sys.modules
+
     def hurry(self) -> None:
         """Look at once: there is a new consumer, or room for more."""
         if self._loop is not None:
@@ -171,13 +177,15 @@ class Transport(virtual.Transport):  # type: ignore[misc]
                 self._bell[0].recv(4096)
         if self._timer is not None:
             self._timer.cancel()
-        self._look()
+        self._look(rung=True)
 
-    def _look(self) -> None:
+    def _look(self, *, rung: bool = False) -> None:
+        """rung: there is a message, and nobody needs to be asked for another wake-up first."""
         self._timer = None
         if self._loop is None or self._idle is None:
             return
-        self._ask(self._idle)
+        if not rung:
+            self._ask(self._idle)
         found = self._receive()
         if found or self._passing_later:
             self._idle.found()

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import socket
+import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
@@ -18,7 +19,21 @@ from command import howdah, refused
 from rich.console import Console
 from support import Db, Server, column, one
 
-from howdah.benchmarks import audits, broker, consoles, firstcall, floor, held, levels, pgmq, processor, stream, topics
+from howdah.benchmarks import (
+    audits,
+    broker,
+    celery_brokers,
+    celery_row,
+    consoles,
+    firstcall,
+    floor,
+    held,
+    levels,
+    pgmq,
+    processor,
+    stream,
+    topics,
+)
 from howdah.benchmarks.bench import Bench
 from howdah.benchmarks.compare import compare
 from howdah.benchmarks.peers.catalogue import PEERS, missing
@@ -454,3 +469,18 @@ def test_the_console_is_measured_with_something_on_every_page(
     said = capsys.readouterr().out
     for page in ("/causes", "/schedules", "/audit?id=", "/trace?id=", "fingerprint=", "every page"):
         assert page in said
+
+
+def test_what_celerys_row_needs_is_named() -> None:
+    assert celery_row.lacking("celery", "redis", program=sys.executable) == ""
+    assert celery_row.lacking("nothing_here", program="no-such-program") == (
+        "not installed here: nothing_here, no-such-program"
+    )
+
+
+@pytest.mark.slow
+def test_celerys_worker_is_measured(dsn: str) -> None:
+    found = celery_brokers.measure(url(dsn).replace("postgresql", "howdah", 1), "solo", 100, 5)
+    assert found.rate > 0
+    assert len(found.waits) == 5
+    assert min(found.waits) <= found.wait(50) <= max(found.waits)

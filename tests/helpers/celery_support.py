@@ -14,7 +14,7 @@ from typing import Any
 
 import psycopg
 from celery import Celery
-from kombu import Connection
+from kombu import Connection, pools
 from psycopg.conninfo import conninfo_to_dict
 from support import Db, column, wait_until
 
@@ -27,21 +27,37 @@ def url(dsn: str, scheme: str = "howdah") -> str:
     return f"{scheme}://{given['user']}:{given['password']}@{given['host']}:{given['port']}/{given['dbname']}"
 
 
+RESULTS = "celery.results"
+"""The queue of Celery's results on Howdah."""
+
+
+def results_url(dsn: str) -> str:
+    """Howdah as a result backend."""
+    return f"howdah.kombu.results:Backend+{url(dsn)}"
+
+
 def broker(dsn: str, **options: Any) -> Connection:
     """A connection of kombu to the test's database."""
     return Connection(url(dsn), transport="howdah.kombu:Transport", transport_options=options)
 
 
-def application(dsn: str, **settings: Any) -> Celery:
-    """What sends tasks. It knows them by name alone."""
-    app = Celery("sender", set_as_current=False)
-    app.conf.update(
-        broker_url=url(dsn),
-        broker_transport="howdah.kombu:Transport",
-        result_backend=url(dsn, "db+postgresql+psycopg"),
-        **settings,
-    )
-    return app
+@contextmanager
+def application(dsn: str, **settings: Any) -> Iterator[Celery]:
+    """What sends tasks, for a block. It knows them by name alone."""
+    with Celery("sender", set_as_current=False) as app:
+        app.conf.update(
+            {
+                "broker_url": url(dsn),
+                "broker_transport": "howdah.kombu:Transport",
+                "result_backend": url(dsn, "db+postgresql+psycopg"),
+                **settings,
+            }
+        )
+        yield app
+        # Celery forgets its sessions, and they would end only when they are collected.
+        pools.reset()
+        if hasattr(app.backend, "store"):
+            app.backend.store.close()
 
 
 def prepare(db: Db) -> None:
@@ -108,14 +124,11 @@ def start(dsn: str, file: Path, *options: str, **settings: str) -> Worker:
 
 @contextmanager
 def worker(dsn: str, file: Path, *options: str, **settings: str) -> Iterator[Worker]:
-    """A worker that works, until the end of the block."""
+    """A worker that works, until it is killed at the end of the block."""
     started = start(dsn, file, *options, **settings)
     try:
         started.ready()
         yield started
-        started.signal(signal.SIGCONT)
-        started.signal(signal.SIGTERM)
-        started.process.wait(20)
     finally:
         started.kill()
 

@@ -19,8 +19,12 @@ def main(dsn: str, commit: bool) -> None:
     database |= {"PASSWORD": given["password"], "HOST": given["host"], "PORT": given["port"]}
     settings.configure(DATABASES={"default": database}, USE_TZ=True)
     django.setup()
-    app = application(dsn)
-    with transaction.atomic(), using(connection), connection.cursor() as cursor:
+    with (
+        application(dsn) as app,
+        transaction.atomic(),
+        using(connection),
+        connection.cursor() as cursor,
+    ):
         cursor.execute("insert into orders values ('mocha')")
         app.send_task("shop.brew", ("mocha",))
         transaction.set_rollback(not commit)

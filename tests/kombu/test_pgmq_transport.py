@@ -76,7 +76,14 @@ def test_without_the_option_it_wants_the_extension(dsn: str, app: Celery) -> Non
         Connection(url(dsn, "pgmq")).connect()
 
 
-@pytest.mark.parametrize("more", [{"use_notify": True}, {"fifo_mode": "grouped"}, {"fifo_mode": "round_robin"}])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"use_notify": True},
+        pytest.param({"fifo_mode": "grouped"}, marks=pytest.mark.slow),
+        pytest.param({"fifo_mode": "round_robin"}, marks=pytest.mark.slow),
+    ],
+)
 def test_fanout_topics_and_its_other_ways_to_read(dsn: str, app: Celery, more: dict[str, Any]) -> None:
     heard: list[tuple[str, str]] = []
 

@@ -19,6 +19,7 @@ import sqlalchemy
 from celery import Celery
 from celery_support import application, broker, url
 from kombu import Connection, Consumer, Exchange, Producer, Queue
+from kombu.asynchronous import Hub
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import orm
@@ -243,6 +244,67 @@ def test_an_answer_reaches_the_queue_that_was_named_in_reply_to(dsn: str) -> Non
         assert found == ["because"]
 
 
+def test_an_answer_reaches_a_queue_that_another_connection_of_the_asker_declared(dsn: str, db: Db) -> None:
+    """As Celery's rpc:// does it: it sends on one connection, and receives on another."""
+    replies = Queue("4c0ffee0-1111-4222-8333-444455556666", durable=False, auto_delete=True)
+    with broker(dsn) as sender, broker(dsn) as receiver, broker(dsn) as answerer:
+        replies(sender.default_channel).declare()
+        sender.SimpleQueue("questions").put("why?", reply_to=replies.name)
+        question = answerer.SimpleQueue("questions").get(timeout=5)
+        Producer(answerer).publish("because", routing_key=question.properties["reply_to"], serializer="json")
+        assert received(receiver, replies, count=1) == ["because"]
+    assert one(db, "select count(*) from howdah.temporary_queues where connection is not null") == 0
+
+
+def test_what_goes_to_a_queue_that_nobody_declared_is_lost_as_in_amqp(connection: Connection, db: Db) -> None:
+    Producer(connection).publish("for nobody", routing_key="gone", serializer="json")
+    assert one(db, "select count(*) from howdah.list_queues() where queue = 'gone'") == 0
+    connection.SimpleQueue("there").put(1)
+    with broker(db.info.dsn + f" password={db.info.password}") as other:
+        Producer(other).publish(2, routing_key="there", serializer="json")
+    assert bodies(db, "there") == ["1", "2"]
+
+
+def test_a_message_cannot_redirect_what_others_send(connection: Connection, db: Db) -> None:
+    """Whoever may send to one queue would else have the tasks that go to all others."""
+    db.execute("select howdah.create_queue('another')")
+    inbox, orders = connection.SimpleQueue("inbox"), Queue("orders", Exchange("shop", "direct"), "key")
+    orders(connection.default_channel).declare()
+    for exchange, place in (("", "_TEMP.x"), ("shop", "_TEMP.x"), ("shop", "another"), ("reply", "another")):
+        key = "key" if exchange else "orders"
+        _forge(db, {"kombu": {"replies": [[exchange, key, place]], "encoding": "utf-8", "properties": {}}})
+        inbox.get(timeout=5).ack()
+    producer = Producer(connection)
+    producer.publish("a", routing_key="orders", serializer="json")
+    producer.publish("b", exchange=orders.exchange, routing_key="key", serializer="json")
+    producer.publish("c", exchange=Exchange("reply", "direct"), routing_key="key", serializer="json")
+    assert (bodies(db, "orders"), bodies(db, "another")) == (['"a"', '"b"'], [])
+
+
+def test_headers_of_any_kind_are_delivered(connection: Connection, db: Db) -> None:
+    """A worker that falls over a message would fall over it again and again."""
+    inbox = connection.SimpleQueue("inbox")
+    odd: list[Any] = [
+        5,
+        "x",
+        [],
+        {"properties": 5},
+        {"encoding": 5},
+        {"routing_key": 5, "exchange": []},
+        {"delayed": 1},
+    ]
+    odd += [{"replies": 5}, {"replies": [None, ["a"], [1, 2, 3]]}]
+    for kombu in odd:
+        _forge(db, {"kombu": kombu, "eta": 5})
+        message = inbox.get(timeout=5)
+        assert message.body == b"1"
+        message.ack()
+
+
+def _forge(db: Db, headers: dict[str, Any]) -> None:
+    db.execute("select howdah.send('inbox', '1'::jsonb, headers => %s)", [psycopg.types.json.Jsonb(headers)])
+
+
 def _psycopg(dsn: str, send: Callable[[], None], *, commit: bool) -> None:
     with psycopg.connect(dsn, row_factory=psycopg.rows.dict_row) as own, using(own):
         own.execute("insert into orders values ('mocha')")
@@ -340,5 +402,24 @@ def test_no_password_is_shown(dsn: str) -> None:
     unreachable = Connection(secret, transport="howdah.kombu:Transport", connect_timeout=2)
     assert "sesame" not in unreachable.as_uri() + repr(unreachable)
     with pytest.raises(unreachable.connection_errors) as caught:
-        unreachable.connect()
+        unreachable.transport.establish_connection()  # connect() would try again two seconds later
     assert "sesame" not in str(caught.value)
+
+
+def test_a_lease_of_an_event_loop_is_on_disk_after_its_flush(dsn: str, db: Db) -> None:
+    """Its commit does not wait for the disk, so that the pool gets the task first."""
+    loop = Hub()
+    with broker(dsn) as connection:
+        connection.transport.register_with_event_loop(connection.transport, loop)
+        with Consumer(connection, [Queue("orders")], callbacks=[lambda _, message: None]):
+            Producer(connection).publish("a", routing_key="orders", serializer="json")
+            transport = connection.transport
+            wait_until(lambda: transport._look() or one(db, "select count(*) from howdah.list_leases('orders')") == 1)
+            before = one(db, "select pg_current_wal_insert_lsn()")
+            assert transport.leases.pending
+            transport.leases.flush()
+            assert one(db, "select pg_current_wal_flush_lsn() >= %s", [before])
+            assert not transport.leases.pending
+            assert one(db, "select count(*) from howdah.list_leases('orders')") == 1
+        connection.transport.unregister_from_event_loop(connection.transport, loop)
+    loop.close()
