@@ -3,9 +3,9 @@
 -- Returns  one row. state is waiting, running (leased), done, failed, expired or unknown. value: what its handler
 --          returned. failures, error_class, error_text: how often it failed so far, and the last error on record.
 --          finished_at, kept_until: when it ended, and until when that is known. body: the message's own text while it
---          waits, and if it failed or expired, redacted as in howdah.browse; NULL unless the caller may browse the
---          queue. errors: the last 20 failures on record, oldest first, as objects of at, class, text, worker and,
---          for who may browse, traceback.
+--          waits, and if it failed or expired. It is redacted as in howdah.browse, and NULL unless the caller may
+--          browse the queue. errors: the last 20 failures on record, oldest first, as objects of at, class, text,
+--          worker and, for who may browse, traceback.
 -- Raises   HD001 no such queue; HD005 message_id is null; HD010 the caller may neither send to the queue nor browse it.
 -- Role     howdah_producer howdah_browser howdah_admin
 --
