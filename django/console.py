@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
@@ -78,11 +79,15 @@ def beside(
         live_role = role
     options.setdefault("secret", salted_hmac("howdah.django.console", "tokens").hexdigest())
     pages = console(dsn, Host(who, log_in), live_role=live_role, **options)
-    # Starlette runs no lifespan of what is mounted: the console's ends its connections.
-    return Starlette(
-        routes=[Route(prefix, with_slash), Mount(prefix, pages), Mount("/", site)],
-        lifespan=lambda _: pages.router.lifespan_context(pages),
-    )
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        # Starlette runs none of what is mounted; the console's ends its connections.
+        async with pages.router.lifespan_context(pages):
+            yield
+
+    routes = [Route(prefix, with_slash), Mount(prefix, pages), Mount("/", site)]
+    return Starlette(routes=routes, lifespan=lifespan)
 
 
 def _user(request: Request) -> Any:

@@ -25605,7 +25605,8 @@ begin
     if keep_result.message_id is null then
         raise exception using errcode = 'HD005', message = 'message_id must not be NULL';
     elsif keep_result.stage not between 0 and 32767 then
-        raise exception using errcode = 'HD005', message = format('stage must be 0 to 32767, not %s', keep_result.stage);
+        raise exception using errcode = 'HD005',
+            message = format('stage must be 0 to 32767, not %s', keep_result.stage);
     elsif v_queue.keep_results_ms is null then
         return false;
     elsif v_bytes > v_queue.max_message_bytes then

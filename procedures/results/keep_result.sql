@@ -1,8 +1,8 @@
 -- howdah.keep_result(queue, message_id, value, notify, stage): keep what a message was handled to, for who sent it.
 --
 -- Returns  false if the queue keeps no results (option keep_results_ms); nothing is stored then.
--- Raises   HD001 no such queue; HD005 message_id is null, or stage is not 0 to 32767; HD007 the value is larger than the
---          queue's messages may be; HD010 not allowed.
+-- Raises   HD001 no such queue; HD005 message_id is null, or stage is not 0 to 32767; HD007 the value is larger than
+--          the queue's messages may be; HD010 not allowed.
 -- Role     howdah_consumer howdah_admin
 --
 -- Call it in the transaction that received the message: its work, its result and its consumption then commit together.
@@ -25,7 +25,8 @@ begin
     if keep_result.message_id is null then
         raise exception using errcode = 'HD005', message = 'message_id must not be NULL';
     elsif keep_result.stage not between 0 and 32767 then
-        raise exception using errcode = 'HD005', message = format('stage must be 0 to 32767, not %s', keep_result.stage);
+        raise exception using errcode = 'HD005',
+            message = format('stage must be 0 to 32767, not %s', keep_result.stage);
     elsif v_queue.keep_results_ms is null then
         return false;
     elsif v_bytes > v_queue.max_message_bytes then
