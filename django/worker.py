@@ -84,4 +84,10 @@ def _call(backend: Backend, result: TaskResult) -> Any:
 
 if not apps.ready:  # in a worker's process; DJANGO_SETTINGS_MODULE comes from manage.py
     django.setup()
-app = make_app(os.environ.get(DATABASE))
+
+
+def __getattr__(name: str) -> Any:
+    """Make ``app`` when it is asked for: who wants ``make_app`` for one database may have others with equal queues."""
+    if name == "app":
+        return globals().setdefault(name, make_app(os.environ.get(DATABASE)))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

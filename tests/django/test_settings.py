@@ -62,9 +62,21 @@ def test_an_attempt_that_failed_is_told_with_the_success_after_it(site: Site) ->
     assert (len(found[0]["worker_ids"]), found[1:]) == (2, [2, True])
 
 
+TWO = json.dumps({"TASKS": {"default": backend(), "other": {**backend(database="other"), "QUEUES": ["default"]}}})
+
+
+def test_an_application_is_made_for_one_database(site: Site) -> None:
+    site.more["SHOP_SETTINGS"] = TWO
+    made = (
+        "from howdah.django.worker import make_app\nout = [sorted(make_app(a).bindings) for a in ('default', 'other')]"
+    )
+    assert site.run(made) == [["django.default", "django.mail"], ["django.default"]]
+
+
+@pytest.mark.slow
 def test_a_worker_serves_the_tasks_of_its_database_alone(site: Site, db: Db) -> None:
     """The other database has no Howdah at all."""
-    site.more["SHOP_SETTINGS"] = json.dumps({"TASKS": {"default": backend(), "other": backend(database="other")}})
+    site.more["SHOP_SETTINGS"] = TWO
     site.run("tasks.note.enqueue('a')")
     site.manage("howdah", "worker", "--until-empty", "--sessions", "1")
     assert column(db, "select item from shop_order") == ["a"]
