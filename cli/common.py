@@ -24,7 +24,8 @@ OK = 0
 FAILED = 1
 #: The command's arguments were wrong.
 USAGE = 2
-#: What the command needs is missing: no server runs or answers, or the database is not migrated or not current.
+#: What the command needs is missing: no server runs or answers, the database is not migrated or not current, or a
+#: message is not handled yet.
 NOT_READY = 3
 #: Another audit of the database is running.
 BUSY = 5

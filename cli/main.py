@@ -37,6 +37,7 @@ from . import (
     queue,
     receive,
     redaction,
+    result,
     schedule,
     send,
     server,
@@ -77,6 +78,7 @@ app.add_typer(user.app, name="user")
 app.command("send")(send.send)
 app.command("receive")(receive.receive)
 app.command("browse")(receive.browse)
+app.command("result")(result.result)
 app.add_typer(schedule.app, name="schedule")
 app.add_typer(link.app, name="link")
 app.add_typer(importing.app, name="import")

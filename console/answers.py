@@ -157,6 +157,12 @@ class Answers:
             person = self._access.identify(request)
             return self._logged_in(request, person, answer)
         except RefusedError as error:
+            if (
+                error.log_in is not None
+                and "text/html" in request.headers.get("accept", "")
+                and request.method == "GET"
+            ):
+                return RedirectResponse(error.log_in, 303)
             response = self._said(request, None, error.status, "Refused", error.why)
             if error.challenge:
                 response.headers["www-authenticate"] = REALM

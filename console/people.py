@@ -30,11 +30,13 @@ class Person:
 class RefusedError(Exception):
     """This request stands for nobody. ``challenge`` asks the browser for a password."""
 
-    def __init__(self, status: int, why: str, *, challenge: bool = False) -> None:
+    def __init__(self, status: int, why: str, *, challenge: bool = False, log_in: str | None = None) -> None:
         super().__init__(why)
         self.status = status
         self.why = why
         self.challenge = challenge
+        #: Where a browser goes to log in. None: nowhere.
+        self.log_in = log_in
 
 
 class Access(Protocol):
@@ -111,12 +113,15 @@ class Host:
     """The application that holds the console says who looks, with its own log-in."""
 
     function: Callable[[Request], Person | None]
+    #: The address of the application's log-in, for who has not logged in. None: there is none.
+    log_in: Callable[[Request], str | None] | None = None
 
     def identify(self, request: Request) -> Person:
         """The person of a request. Raises RefusedError."""
         person = self.function(request)
         if person is None or person.role is None:
-            raise RefusedError(403, "This application does not let you see its queues.")
+            log_in = None if self.log_in is None else self.log_in(request)
+            raise RefusedError(403, "This application does not let you see its queues.", log_in=log_in)
         return person
 
 

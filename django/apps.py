@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from importlib import import_module
+
 from django.apps import AppConfig
 
 
@@ -11,3 +14,8 @@ class HowdahConfig(AppConfig):  # type: ignore[misc]
     name = "howdah.django"
     label = "howdah"
     verbose_name = "Howdah"
+
+    def ready(self) -> None:
+        """Have ``manage.py check`` ask backends: Django 6 has that check, and does not load it."""
+        with suppress(ImportError):
+            import_module("django.tasks.checks")

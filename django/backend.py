@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-from django.db.transaction import mark_for_rollback_on_error
+from django.core import checks
+from django.db import connections
 from django.utils import timezone
 
 from ..engine import Session
@@ -13,9 +15,20 @@ from ..engine.calls.results import Result
 from ..engine.database.runner import run
 from . import results
 from .connections import raw
-from .interface import BaseTaskBackend, Task, TaskResult, TaskResultDoesNotExist, TaskResultStatus, task_enqueued
+from .interface import (
+    BaseTaskBackend,
+    Task,
+    TaskResult,
+    TaskResultDoesNotExist,
+    TaskResultStatus,
+    task_backends,
+    task_enqueued,
+)
 
 PREFIX = "django."
+DATABASE = "HOWDAH_DJANGO_DATABASE"
+"""The environment's variable by which manage.py tells a worker's processes which of DATABASES they serve."""
+OPTIONS = {"database", "prefix", "queue_options"}
 
 
 class Backend(BaseTaskBackend):  # type: ignore[misc]
@@ -54,8 +67,7 @@ class Backend(BaseTaskBackend):  # type: ignore[misc]
             errors=[],
             worker_ids=[],
         )
-        with mark_for_rollback_on_error(using=self.database):
-            connection = raw(self.database)
+        with raw(self.database) as connection:
             delay = None
             if task.run_after is not None:
                 delay = run(connection, scalar("delay_until", at=("timestamptz", aware(task.run_after))))
@@ -76,11 +88,40 @@ class Backend(BaseTaskBackend):  # type: ignore[misc]
         # A number of up to 18 digits fits the database's.
         if not (number.isascii() and number.isdigit() and len(number) <= 18) or queue_name not in self.queues:
             raise TaskResultDoesNotExist(result_id)
-        with mark_for_rollback_on_error(using=self.database):
-            found: Result = Session(raw(self.database)).result(self.queue_of(queue_name), int(number))
+        with raw(self.database) as connection:
+            found: Result = Session(connection).result(self.queue_of(queue_name), int(number))
         if found.state == "unknown":
             raise TaskResultDoesNotExist(result_id)
         return results.result_of(self, result_id, found)
+
+    def check(self, **kwargs: Any) -> Iterable[checks.CheckMessage]:
+        """Say what is wrong with the settings, for ``manage.py check``."""
+        where = f"TASKS[{self.alias!r}]"
+        if not self.queues:
+            yield checks.Error(
+                f"{where} names no QUEUES",
+                hint="Name each queue: manage.py howdah migrate creates them, and a worker serves them.",
+                id="howdah.E001",
+            )
+        if unknown := sorted(set(self.options) - OPTIONS):
+            yield checks.Error(f"{where} has unknown OPTIONS: {', '.join(unknown)}", id="howdah.E002")
+        if self.database not in connections or connections[self.database].vendor != "postgresql":
+            yield checks.Error(f"{where} needs PostgreSQL, not database {self.database!r}", id="howdah.E003")
+        mine = set(map(self.queue_of, self.queues))
+        for other in backends(self.database):
+            shared = sorted(mine & set(map(other.queue_of, other.queues)))
+            if shared and other.alias < self.alias:
+                yield checks.Error(
+                    f"{where} has the queue {shared[0]} in common with TASKS[{other.alias!r}]",
+                    hint="Give one of them a prefix in its OPTIONS.",
+                    id="howdah.E004",
+                )
+
+
+def backends(database: str | None = None) -> list[Backend]:
+    """Return the backends of TASKS that are Howdah's, of one database or of all."""
+    found = [task_backends[alias] for alias in task_backends]
+    return [b for b in found if isinstance(b, Backend) and database in (None, b.database)]
 
 
 def aware(moment: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connections
-from django.db.transaction import Atomic, TransactionManagementError
+from django.db.transaction import Atomic, TransactionManagementError, mark_for_rollback_on_error
 from psycopg.conninfo import make_conninfo
 
 from ..workers.guard import GuardedCursor
@@ -28,15 +28,25 @@ def dsn_of(alias: str) -> str:
     return make_conninfo(**{key: value for key, value in given.items() if key in known and value is not None})
 
 
-def raw(alias: str) -> psycopg.Connection[Any]:
-    """Return psycopg's connection beneath Django's, in whatever transaction Django has on it."""
+@contextmanager
+def raw(alias: str) -> Iterator[psycopg.Connection[Any]]:
+    """Yield psycopg's connection beneath Django's, in whatever transaction Django has on it.
+
+    As for Django's own statements, an error marks the atomic block, and a connection that was lost is replaced.
+    """
     wrapper = connections[alias]
-    wrapper.ensure_connection()
-    connection = wrapper.connection
-    connection = getattr(connection, "borrowed", connection)
-    if not isinstance(connection, psycopg.Connection):
-        raise ImproperlyConfigured(f"database {alias!r} has to be PostgreSQL with psycopg 3")
-    return connection
+    with mark_for_rollback_on_error(using=alias):
+        wrapper.close_if_health_check_failed()
+        wrapper.ensure_connection()
+        connection = wrapper.connection
+        connection = getattr(connection, "borrowed", connection)
+        if not isinstance(connection, psycopg.Connection):
+            raise ImproperlyConfigured(f"database {alias!r} has to be PostgreSQL with psycopg 3")
+        try:
+            yield connection
+        finally:
+            if connection.closed:
+                wrapper.errors_occurred = True  # else Django would keep the connection for the next requests
 
 
 class Borrowed:
@@ -101,11 +111,17 @@ def lent(alias: str, connection: psycopg.Connection[Any]) -> Iterator[None]:
         "atomic_blocks": [Atomic(alias, savepoint=True, durable=False)],
         "closed_in_transaction": False,
         "run_on_commit": [],
+        "rollback_exc": None,
+        # The connection's health and age are the worker's business.
+        "health_check_done": True,
+        "close_at": None,
     }
     outside = {name: getattr(wrapper, name) for name in inside}
     for name, value in inside.items():
         setattr(wrapper, name, value)
+    role = wrapper.settings_dict["OPTIONS"].get("assume_role")
     try:
+        _prepare(wrapper, connection, role)
         yield
         if wrapper.needs_rollback:
             raise TransactionManagementError("a statement failed in an atomic block, and the task went on")
@@ -117,6 +133,17 @@ def lent(alias: str, connection: psycopg.Connection[Any]) -> Iterator[None]:
                 if not robust:
                     raise
                 log.exception("a function given to on_commit failed")
+        if role is not None:
+            connection.execute("reset role")  # the result is kept by the worker's own
     finally:
         for name, value in outside.items():
             setattr(wrapper, name, value)
+
+
+def _prepare(wrapper: Any, connection: psycopg.Connection[Any], role: str | None) -> None:
+    """Give the worker's connection the settings of Django's: without USE_TZ, times are those of the session's zone."""
+    zone = wrapper.timezone_name
+    if zone and connection.info.parameter_status("TimeZone") != zone:
+        connection.execute("select set_config('TimeZone', %s, false)", (zone,))
+    if role is not None:
+        connection.execute("select set_config('role', %s, true)", (role,))

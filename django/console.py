@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
@@ -10,10 +11,22 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth import get_user
 from django.db import close_old_connections
+from django.shortcuts import resolve_url
+from django.urls import (
+    NoReverseMatch,
+    Resolver404,
+    clear_script_prefix,
+    get_script_prefix,
+    resolve,
+    reverse,
+    set_script_prefix,
+)
 from django.utils.crypto import salted_hmac
+from django.utils.http import urlencode
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.routing import Mount
+from starlette.responses import RedirectResponse
+from starlette.routing import Mount, Route
 
 from ..console import Host, Person
 from ..console import app as console
@@ -35,8 +48,20 @@ def beside(
     dsn: the console's own log-in, which is no superuser and inherits nothing, and is a member of the roles below.
     role: the database's role in which the staff looks, or a function that returns it for a user; None lets the user
     not in. live_role: that of the live figures; None: ``role`` if that is a name. ``options`` are those of
-    ``howdah.console.app``.
+    ``howdah.console.app``. Who has not logged in goes to LOGIN_URL, or else to the log-in of Django's admin.
     """
+
+    def log_in(request: Request) -> str | None:
+        set_script_prefix(f"{settings.FORCE_SCRIPT_NAME or request.scope.get('app_root_path', '')}/")
+        try:
+            address = _login_page()
+            if address is None or _user(request).is_authenticated:
+                return None
+        finally:
+            clear_script_prefix()
+            close_old_connections()
+        here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+        return f"{address}?{urlencode({'next': here})}"
 
     def who(request: Request) -> Person | None:
         try:
@@ -47,14 +72,39 @@ def beside(
         finally:
             close_old_connections()
 
+    def with_slash(request: Request) -> RedirectResponse:
+        return RedirectResponse(f"{request.url.path}/")
+
     if live_role is None and isinstance(role, str):
         live_role = role
     options.setdefault("secret", salted_hmac("howdah.django.console", "tokens").hexdigest())
-    pages = console(dsn, Host(who), live_role=live_role, **options)
-    return Starlette(routes=[Mount(prefix, pages), Mount("/", site)])
+    pages = console(dsn, Host(who, log_in), live_role=live_role, **options)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        # Starlette runs none of what is mounted; the console's ends its connections.
+        async with pages.router.lifespan_context(pages):
+            yield
+
+    routes = [Route(prefix, with_slash), Mount(prefix, pages), Mount("/", site)]
+    return Starlette(routes=routes, lifespan=lifespan)
 
 
 def _user(request: Request) -> Any:
     """Return the user whom the session's cookie stands for; AnonymousUser if none."""
     store = import_module(settings.SESSION_ENGINE).SessionStore
     return get_user(SimpleNamespace(session=store(request.cookies.get(settings.SESSION_COOKIE_NAME))))
+
+
+def _login_page() -> str | None:
+    """Return the address of the site's log-in. None: it has none of the usual ones."""
+    address: str = resolve_url(settings.LOGIN_URL)
+    try:
+        if address.startswith("/"):
+            resolve("/" + address.removeprefix(get_script_prefix()).lstrip("/"))
+    except Resolver404:
+        try:
+            address = reverse("admin:login")
+        except NoReverseMatch:
+            return None
+    return address

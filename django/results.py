@@ -104,15 +104,21 @@ def result_of(backend: BaseTaskBackend, result_id: str, found: Result) -> TaskRe
         result_id,
         body,
         status=STATUS[found.state],
-        started_at=_moment(body.get("started_at")) or (failures[0] if failures else None),
+        started_at=failures[0] if failures else _moment(body.get("started_at")),
         finished_at=found.finished_at,
         last_attempted_at=last,
         errors=[error_of(error) for error in found.errors],
-        worker_ids=body.get("worker_ids") or [error["worker"] or "" for error in found.errors],
+        worker_ids=_workers(found, body.get("worker_ids", [])[-1:]),
     )
     if found.state == "done":
         set_fields(result, _return_value=body["return_value"])
     return result
+
+
+def _workers(found: Result, last: list[str]) -> list[str]:
+    """Return one worker for each attempt, of which those before the last 20 failures are not known by name."""
+    known = [error["worker"] or "" for error in found.errors]
+    return [""] * (found.failures - len(known)) + known + last
 
 
 def error_of(error: dict[str, Any]) -> TaskError:

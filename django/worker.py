@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from traceback import format_exception
 from typing import Any
@@ -13,7 +14,7 @@ from django.utils import timezone
 
 from ..workers import App, Message, Transaction
 from . import results
-from .backend import Backend
+from .backend import DATABASE, Backend, backends
 from .connections import lent
 from .interface import (
     TaskContext,
@@ -22,22 +23,15 @@ from .interface import (
     TaskResultStatus,
     normalize_json,
     set_fields,
-    task_backends,
     task_finished,
     task_started,
 )
 
 
-def backends() -> list[Backend]:
-    """Return the backends of TASKS that are Howdah's."""
-    found = [task_backends[alias] for alias in task_backends]
-    return [backend for backend in found if isinstance(backend, Backend)]
-
-
-def make_app() -> App:
-    """Return an application that runs the tasks of all backends."""
+def make_app(database: str | None = None) -> App:
+    """Return an application that runs the tasks of all backends, or of those of one database."""
     made = App("django")
-    for backend in backends():
+    for backend in backends(database):
         for queue_name in sorted(backend.queues):
             made.handler(backend.queue_of(queue_name))(_runner(backend, queue_name))
     return made
@@ -90,4 +84,10 @@ def _call(backend: Backend, result: TaskResult) -> Any:
 
 if not apps.ready:  # in a worker's process; DJANGO_SETTINGS_MODULE comes from manage.py
     django.setup()
-app = make_app()
+
+
+def __getattr__(name: str) -> Any:
+    """Make ``app`` when it is asked for: who wants ``make_app`` for one database may have others with equal queues."""
+    if name == "app":
+        return globals().setdefault(name, make_app(os.environ.get(DATABASE)))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

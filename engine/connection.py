@@ -33,6 +33,7 @@ from .calls.message import Message
 from .calls.objects import FoundObject, overriding
 from .calls.objects import lookup as look_up
 from .calls.options import SendOptions
+from .calls.results import Result
 from .calls.services import Service
 from .database.client_id import ClaimedClientId
 from .database.loans import Loans, PgConnection
@@ -287,6 +288,11 @@ class Connection:
         """Send one message in its own transaction. When this returns, the message is stored durably."""
         with sending(queue, options) as carried:
             return self.call(calls.send(queue, body, **self.levels.stamped(queue, carried)))
+
+    def result(self, queue: str, message_id: int, *, wait: float = 0) -> Result:
+        """Tell what became of a message, as ``Session.result``. It has a connection of the pool while it waits."""
+        with self.session() as session:
+            return session.result(queue, message_id, wait=wait)
 
     def send_async(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> Future[int]:
         """Send one message without waiting for the database. The future gets its number or the error.

@@ -24,7 +24,7 @@ results = Table(
     Column("finished_at", TIMESTAMPTZ, nullable=False, comment="When it was handled, died or expired."),
     Column("until", TIMESTAMPTZ, nullable=False, comment="From this time on the result is not told any more."),
     Column("destination_id", Integer, nullable=False, comment="The queue that it was received from."),
-    Column("stage", SmallInteger, comment="If it failed or expired: the stage in which its incidents are to be found."),
+    Column("stage", SmallInteger, comment="The stage in which its incidents are to be found. NULL: none are shown."),
     Column("state", Text, nullable=False, comment="done (handled), failed (at its limit) or expired."),
     Column("value", JSONB, comment="What its handler returned. NULL: nothing, or it was not handled."),
     Column("body", Text, comment="The text of a message that failed or expired. NULL: it is bytes, or was handled."),

@@ -17264,7 +17264,8 @@ CREATE FUNCTION howdah._result_queue(p_queue text) RETURNS howdah.destinations
     LANGUAGE plpgsql STABLE
     AS $$
 declare
-    v_id integer := (select d.id from howdah.destinations d where d.name = p_queue and d.dropped_at is null);
+    v_id integer := (select d.id from howdah.destinations d where d.dropped_at is null
+        and d.name = coalesce((select a.target from howdah.aliases a where a.name = p_queue), p_queue));
 begin
     return howdah._queue(p_queue, case when v_id is not null and howdah._has_right(v_id, 'browse') then 'browse'
         else 'send' end);
@@ -25718,7 +25719,7 @@ $$;
 
 COMMENT ON FUNCTION howdah.keep_connection() IS 'report that the caller''s connection lives, though it receives nothing.';
 
-CREATE FUNCTION howdah.keep_result(queue text, message_id bigint, value jsonb DEFAULT NULL::jsonb, notify boolean DEFAULT true) RETURNS boolean
+CREATE FUNCTION howdah.keep_result(queue text, message_id bigint, value jsonb DEFAULT NULL::jsonb, notify boolean DEFAULT true, stage integer DEFAULT NULL::integer) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
@@ -25728,6 +25729,9 @@ declare
 begin
     if keep_result.message_id is null then
         raise exception using errcode = 'HD005', message = 'message_id must not be NULL';
+    elsif keep_result.stage not between 0 and 32767 then
+        raise exception using errcode = 'HD005',
+            message = format('stage must be 0 to 32767, not %s', keep_result.stage);
     elsif v_queue.keep_results_ms is null then
         return false;
     elsif v_bytes > v_queue.max_message_bytes then
@@ -25736,11 +25740,11 @@ begin
                 quote_literal(v_queue.name), v_queue.max_message_bytes),
             hint = 'Store it in a table of your own, and return its key.';
     end if;
-    insert into howdah.results as r (destination_id, message_id, state, finished_at, until, value)
-    values (v_queue.id, keep_result.message_id, 'done', howdah.now(),
+    insert into howdah.results as r (destination_id, message_id, state, stage, finished_at, until, value)
+    values (v_queue.id, keep_result.message_id, 'done', keep_result.stage, howdah.now(),
         howdah.now() + v_queue.keep_results_ms * interval '1 millisecond', keep_result.value)
     on conflict on constraint pk_results do update set state = excluded.state, finished_at = excluded.finished_at,
-        until = excluded.until, value = excluded.value, stage = null, body = null;
+        until = excluded.until, value = excluded.value, stage = excluded.stage, body = null;
     if notify is not false and exists (select from howdah.result_waiters w
                                        where w.destination_id = v_queue.id and w.message_id = keep_result.message_id
                                          and w.until > howdah.now()) then
@@ -25750,14 +25754,15 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.keep_result(queue text, message_id bigint, value jsonb, notify boolean) IS 'keep what a message was handled to, for who sent it.';
+COMMENT ON FUNCTION howdah.keep_result(queue text, message_id bigint, value jsonb, notify boolean, stage integer) IS 'keep what a message was handled to, for who sent it.';
 
 CREATE FUNCTION howdah.keeps_results(queue text) RETURNS boolean
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
     select exists (select from howdah.destinations d
-                   where d.name = queue and d.dropped_at is null and d.keep_results_ms is not null)
+                   where d.dropped_at is null and d.keep_results_ms is not null
+                     and d.name = coalesce((select a.target from howdah.aliases a where a.name = queue), queue))
 $$;
 
 COMMENT ON FUNCTION howdah.keeps_results(queue text) IS 'whether a queue keeps the results of its messages (option keep_results_ms).';
@@ -30576,6 +30581,10 @@ begin
         where r.destination_id = v_queue.id and r.message_id = result.message_id and r.until > v_now;
         state := coalesce(state, 'unknown');
     end if;
+    if body is not null and not howdah._sees_bodies(v_queue.name) then
+        body := howdah._redacted_text(convert_to(body, 'UTF8'), true, howdah._redaction_paths(v_queue.name,
+            (select d.name from howdah.destinations d where d.id = v_message.origin_id), result.message_id));
+    end if;
     select count(*), (array_agg(i.error_class order by i.incident_id desc))[1],
         (array_agg(i.error_text order by i.incident_id desc))[1],
         coalesce(jsonb_agg(jsonb_build_object('at', i.recorded_at, 'class', i.error_class, 'text', i.error_text,
@@ -34768,7 +34777,7 @@ COMMENT ON COLUMN howdah.results.until IS 'From this time on the result is not t
 
 COMMENT ON COLUMN howdah.results.destination_id IS 'The queue that it was received from.';
 
-COMMENT ON COLUMN howdah.results.stage IS 'If it failed or expired: the stage in which its incidents are to be found.';
+COMMENT ON COLUMN howdah.results.stage IS 'The stage in which its incidents are to be found. NULL: none are shown.';
 
 COMMENT ON COLUMN howdah.results.state IS 'done (handled), failed (at its limit) or expired.';
 
@@ -37663,9 +37672,9 @@ GRANT ALL ON FUNCTION howdah.keep_connection() TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.keep_connection() TO howdah_consumer;
 GRANT ALL ON FUNCTION howdah.keep_connection() TO howdah_producer;
 
-REVOKE ALL ON FUNCTION howdah.keep_result(queue text, message_id bigint, value jsonb, notify boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.keep_result(queue text, message_id bigint, value jsonb, notify boolean) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.keep_result(queue text, message_id bigint, value jsonb, notify boolean) TO howdah_consumer;
+REVOKE ALL ON FUNCTION howdah.keep_result(queue text, message_id bigint, value jsonb, notify boolean, stage integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.keep_result(queue text, message_id bigint, value jsonb, notify boolean, stage integer) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.keep_result(queue text, message_id bigint, value jsonb, notify boolean, stage integer) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.keeps_results(queue text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.keeps_results(queue text) TO howdah_admin;

@@ -24,7 +24,7 @@ class Page:
 
 
 PAGES = (
-    Page("messages", "Send, receive and browse", "cli/send.py", ("send", "receive", "browse")),
+    Page("messages", "Send, receive and browse", "cli/send.py", ("send", "receive", "browse", "result")),
     Page("queues", "Queues", "cli/queue.py", ("queue", "redaction")),
     Page("topics", "Topics, subscriptions and aliases", "cli/topic.py", ("topic", "subscription", "alias")),
     Page("listeners", "Listeners", "cli/listener.py", ("listener",)),

@@ -20,6 +20,7 @@ from ..calls.message import Message
 from ..calls.objects import FoundObject, overriding
 from ..calls.objects import lookup as look_up
 from ..calls.options import SendOptions
+from ..calls.results import Result
 from ..calls.services import Service
 from ..connection import Connection
 from ..database.client_id import ClaimedClientId
@@ -194,6 +195,11 @@ class AsyncConnection:
         """Send one message in its own transaction. When this returns, the message is stored durably."""
         with sending(queue, options) as carried:
             return await self.call(calls.send(queue, body, **self.levels.stamped(queue, carried)))
+
+    async def result(self, queue: str, message_id: int, *, wait: float = 0) -> Result:
+        """As ``Connection.result``."""
+        async with await self.session() as session:
+            return await session.result(queue, message_id, wait=wait)
 
     async def record_failure(
         self, message: Message, error: BaseException, rules: Iterable[Rule] = ()

@@ -77,7 +77,7 @@ def keeps_results(queue: str) -> Call[bool]:
 def keep_result(message: Message, value: Any = None, *, notify: bool = True) -> Call[bool]:
     """Keep what a message was handled to. False if its queue keeps no results. Raises BadArgument: it is not JSON."""
     return Call(
-        "select howdah.keep_result(%s::text, %s::bigint, %s::jsonb, %s::boolean)",
-        (message.queue, message.message_id, None if value is None else to_json(value), notify),
+        "select howdah.keep_result(%s::text, %s::bigint, %s::jsonb, %s::boolean, %s::integer)",
+        (message.queue, message.message_id, None if value is None else to_json(value), notify, message.stage),
         single,
     )

@@ -1954,7 +1954,7 @@ COMMENT ON COLUMN howdah.results.message_id IS 'The message.';
 COMMENT ON COLUMN howdah.results.finished_at IS 'When it was handled, died or expired.';
 COMMENT ON COLUMN howdah.results.until IS 'From this time on the result is not told any more.';
 COMMENT ON COLUMN howdah.results.destination_id IS 'The queue that it was received from.';
-COMMENT ON COLUMN howdah.results.stage IS 'If it failed or expired: the stage in which its incidents are to be found.';
+COMMENT ON COLUMN howdah.results.stage IS 'The stage in which its incidents are to be found. NULL: none are shown.';
 COMMENT ON COLUMN howdah.results.state IS 'done (handled), failed (at its limit) or expired.';
 COMMENT ON COLUMN howdah.results.value IS 'What its handler returned. NULL: nothing, or it was not handled.';
 COMMENT ON COLUMN howdah.results.body IS 'The text of a message that failed or expired. NULL: it is bytes, or was handled.';

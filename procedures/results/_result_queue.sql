@@ -9,7 +9,8 @@ create or replace function howdah._result_queue(p_queue text) returns howdah.des
 language plpgsql stable
 as $$
 declare
-    v_id integer := (select d.id from howdah.destinations d where d.name = p_queue and d.dropped_at is null);
+    v_id integer := (select d.id from howdah.destinations d where d.dropped_at is null
+        and d.name = coalesce((select a.target from howdah.aliases a where a.name = p_queue), p_queue));
 begin
     return howdah._queue(p_queue, case when v_id is not null and howdah._has_right(v_id, 'browse') then 'browse'
         else 'send' end);

@@ -3,8 +3,9 @@
 -- Returns  one row. state is waiting, running (leased), done, failed, expired or unknown. value: what its handler
 --          returned. failures, error_class, error_text: how often it failed so far, and the last error on record.
 --          finished_at, kept_until: when it ended, and until when that is known. body: the message's own text while it
---          waits, and if it failed or expired; NULL unless the caller may browse the queue. errors: the last 20
---          failures on record, oldest first, as objects of at, class, text, worker and, for who may browse, traceback.
+--          waits, and if it failed or expired. It is redacted as in howdah.browse, and NULL unless the caller may
+--          browse the queue. errors: the last 20 failures on record, oldest first, as objects of at, class, text,
+--          worker and, for who may browse, traceback.
 -- Raises   HD001 no such queue; HD005 message_id is null; HD010 the caller may neither send to the queue nor browse it.
 -- Role     howdah_producer howdah_browser howdah_admin
 --
@@ -47,6 +48,10 @@ begin
         from howdah.results r
         where r.destination_id = v_queue.id and r.message_id = result.message_id and r.until > v_now;
         state := coalesce(state, 'unknown');
+    end if;
+    if body is not null and not howdah._sees_bodies(v_queue.name) then
+        body := howdah._redacted_text(convert_to(body, 'UTF8'), true, howdah._redaction_paths(v_queue.name,
+            (select d.name from howdah.destinations d where d.id = v_message.origin_id), result.message_id));
     end if;
     select count(*), (array_agg(i.error_class order by i.incident_id desc))[1],
         (array_agg(i.error_text order by i.incident_id desc))[1],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from django_project import Site
 from psycopg.conninfo import make_conninfo
 from support import Clock, Db, column, one
@@ -149,10 +151,12 @@ def test_manage_py_migrates_works_and_reads(site: Site, db: Db) -> None:
 
 
 def test_the_staff_sees_the_console(site: Site, db: Db) -> None:
+    """Who has not logged in goes to the log-in, others are refused; after the log-out nobody sees it."""
     db.execute("drop role if exists django_console_login")
     db.execute("create role django_console_login login noinherit password 'c'")
     db.execute("grant howdah_browser to django_console_login")
     site.manage("migrate")
+    site.more["SHOP_SETTINGS"] = json.dumps({"LOGIN_URL": "login"})
     login = make_conninfo(site.dsn, user="django_console_login", password="c")
     found = site.run(
         f"os.environ['CONSOLE_DSN'] = {login!r}\n"
@@ -161,11 +165,24 @@ def test_the_staff_sees_the_console(site: Site, db: Db) -> None:
         "from shop.asgi import application\n"
         "for name in ('ann', 'tom'):\n"
         "    get_user_model().objects.create_user(name, password='admiral', is_staff=name == 'ann')\n"
-        "out = []\n"
-        "for name in (None, 'tom', 'ann'):\n"
-        "    client = TestClient(application)\n"
-        "    if name: assert client.get(f'/login?name={name}').text == 'welcome'\n"
-        "    page = client.get('/queues/queues')\n"
-        "    out.append([page.status_code, 'django.mail' in page.text])\n"
+        "out, html = [], {'accept': 'text/html'}\n"
+        "for name, root in ((None, ''), (None, '/site'), ('tom', ''), ('ann', '')):\n"
+        "    with TestClient(application, root_path=root, follow_redirects=False) as client:\n"
+        "        if name: assert client.get(f'/login?name={name}').text == 'welcome'\n"
+        "        page = client.get(root + '/queues/queues?n=1', headers=html)\n"
+        "        out.append([page.status_code, 'django.mail' in page.text, page.headers.get('location')])\n"
+        "out.append(client.get('/queues').headers['location'])\n"
+        "out.append(client.post('/queues/act', data={'act': 'send'}, headers=html).status_code)\n"
+        "assert client.get('/logout').text == 'bye'\n"
+        "out += [client.get('/queues/queues', headers=headers).status_code for headers in (html, {})]\n"
     )
-    assert found == [[403, False], [403, False], [200, True]]
+    assert found == [
+        [303, False, "/login?next=%2Fqueues%2Fqueues%3Fn%3D1"],
+        [303, False, "/site/login?next=%2Fsite%2Fqueues%2Fqueues%3Fn%3D1"],
+        [403, False, None],
+        [200, True, None],
+        "/queues/",
+        403,
+        303,
+        403,
+    ]

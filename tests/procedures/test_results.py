@@ -150,6 +150,46 @@ def test_who_may_send_is_told_and_who_may_receive_tells(db: Db, queue: None, con
     refused(db, "HD005", KEEP, (None, "1"))
 
 
+def test_an_alias_tells_of_its_queue_to_the_same_people(db: Db, queue: None, connect: Connect) -> None:
+    db.execute("select howdah.create_alias('a', 'q')")
+    number = one(db, "select howdah.send('a', 'x')")
+    assert one(db, "select howdah.keeps_results('a')")
+    assert told(connect("howdah_browser"), number, "a")["body"] == "x"
+    assert one(connect("howdah_browser"), "select payload from howdah.wait_result('a', %s)", (number,))
+
+
+def test_a_redaction_hides_the_body_from_those_who_may_only_browse(db: Db, queue: None, connect: Connect) -> None:
+    """While it waits, when it has failed, and by the rule of its own queue though it lies elsewhere by then."""
+    db.execute("select howdah.set_redaction('q', '$.card')")
+    db.execute("grant howdah_browser to howdah_consumer")
+    try:
+        browser, consumer = connect("howdah_browser"), connect("howdah_consumer")
+        number = one(db, """select howdah.send('q', '{"card": 4711, "item": "mocha"}'::jsonb)""")
+        for fails in (False, True, True):
+            if fails:
+                one(db, "select howdah.record_failure('q', %s, error_text => 'no milk')", (number,))
+            assert told(browser, number)["body"] == '{"card": "[redacted]", "item": "mocha"}'
+            assert "4711" in told(db, number)["body"]
+            assert "4711" in told(consumer, number)["body"]
+        assert told(browser, number)["state"] == "failed"
+    finally:
+        db.execute("revoke howdah_browser from howdah_consumer")
+
+
+def test_a_kept_result_tells_of_the_failures_of_its_stage(db: Db, queue: None) -> None:
+    number = one(db, "select howdah.send('q', 'a')")
+    one(db, "select howdah.record_failure('q', %s, error_class => 'LookupError', error_text => 'first')", (number,))
+    with db.transaction():
+        (message,) = Session(db).receive("q")
+        Session(db).keep_result(message, 1)
+    found = Session(db).result("q", number)
+    assert (found.state, found.failures, found.error_text, [e["class"] for e in found.errors]) == (
+        "done", 1, "first", ["LookupError"],
+    )  # fmt: skip
+    for stage in (-1, 32768):
+        refused(db, "HD005", "select howdah.keep_result('q', %s, '1', stage => %s)", (number, stage))
+
+
 def test_a_queue_does_not_tell_of_another_queues_messages(db: Db, queue: None, create: Create) -> None:
     create("r", keep_results_ms=1000)
     number = one(db, "select howdah.send('q', 'a')")
@@ -174,6 +214,21 @@ def test_only_a_result_that_somebody_waits_for_notifies(db: Db, queue: None, con
     clock.advance(61)
     one(db, "select howdah.maintain_results()")
     assert one(db, "select count(*) from howdah.result_waiters") == 0
+
+
+def test_a_connection_asks_in_a_session_of_its_own(db: Db, queue: None, dsn: str) -> None:
+    number = one(db, "select howdah.send('q', 'a')")
+
+    async def ask() -> str:
+        async with connect_async(dsn) as connection:
+            return (await connection.result("q", number, wait=0.01)).state
+
+    with connect(dsn) as connection:
+        assert connection.result("q", number, wait=0.01).state == "waiting"
+        assert asyncio.run(ask()) == "waiting"
+        receive(db)
+        one(db, KEEP, (number, "1"))
+        assert connection.result("q", number, wait=30).value == 1
 
 
 def waits(dsn: str, number: int, seconds: float, asked: Callable[[], None]) -> Any:

@@ -79,3 +79,29 @@ def test_a_producer_that_does_not_wait_sends_all(pooled: str, db: Db) -> None:
 def test_an_audit_behind_the_pooler_is_refused(pooled: str) -> None:
     with pytest.raises(AuditError, match="connection pooler"), exported(pooled):
         pass
+
+
+def test_results_are_awaited_by_threads_and_asyncio(pooled: str, db: Db) -> None:
+    one(db, """select howdah.create_queue('q', '{"keep_results_ms": 60000}')""")
+    found: list[object] = []
+
+    async def wait(number: int) -> object:
+        async with connect_async(pooled, prepare=False) as connection:
+            return (await connection.result("q", number, wait=TIMEOUT)).value
+
+    with connect(pooled, prepare=False) as connection:
+        number = connection.send("q", "a")
+        assert connection.result("q", number, wait=0.1).state == "waiting"
+        waiting = [
+            threading.Thread(target=lambda: found.append(asyncio.run(wait(number)))),
+            threading.Thread(target=lambda: found.append(connection.result("q", number, wait=TIMEOUT).value)),
+        ]
+        for thread in waiting:
+            thread.start()
+        with connection.session() as session:
+            (message,) = session.receive("q")
+            session.keep_result(message, [1])
+            session.commit()
+        for thread in waiting:
+            thread.join(TIMEOUT)
+    assert found == [[1], [1]]

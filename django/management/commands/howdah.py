@@ -7,12 +7,14 @@ import os
 import sys
 from typing import Any, ClassVar
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, SystemCheckError
 from django.db import DEFAULT_DB_ALIAS
 
 from ....cli.main import main
 from ....engine import connect
+from ....engine.calls.results import keeps_results
 from ....engine.errors import QueueExists
+from ...backend import DATABASE, backends
 from ...connections import dsn_of
 
 TARGET = "howdah.django.worker:app"
@@ -39,7 +41,10 @@ class Command(BaseCommand):  # type: ignore[misc]
         # Workers are processes of their own: they find the project where manage.py does, and Howdah where Django does.
         os.environ["HOWDAH_DSN"] = dsn
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [sys.path[0], os.environ.get("PYTHONPATH")]))
+        if words[0] in ("worker", "migrate"):
+            self._check()
         if words[0] == "worker":
+            os.environ[DATABASE] = database
             words = ["worker", TARGET, *words[1:]]
         self._run(words)
         if words == ["migrate"] or (words[0] == "migrate" and not {"--check", "--status", "--to"} & set(words)):
@@ -55,18 +60,22 @@ class Command(BaseCommand):  # type: ignore[misc]
         finally:
             sys.argv = sys_argv
 
-    def _create_queues(self, dsn: str, database: str) -> None:
-        from ...worker import backends
+    def _check(self) -> None:
+        """Raise SystemCheckError for what Django's checks would say of the backends. The command runs without them."""
+        wrong = [message for backend in backends() for message in backend.check() if message.is_serious()]
+        if wrong:
+            raise SystemCheckError("\n".join(map(str, wrong)))
 
+    def _create_queues(self, dsn: str, database: str) -> None:
         with connect(dsn) as connection:
-            for backend in backends():
-                if backend.database != database:
-                    continue
+            for backend in backends(database):
                 for queue_name in sorted(backend.queues):
                     queue = backend.queue_of(queue_name)
                     try:
                         connection.admin.create_queue(queue, **backend.queue_options)
                     except QueueExists:
+                        if not connection.call(keeps_results(queue)):
+                            self.stdout.write(f"the queue {queue} keeps no results: see its option keep_results_ms")
                         continue
                     self.stdout.write(f"created the queue {queue}")
 

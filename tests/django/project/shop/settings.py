@@ -1,6 +1,7 @@
 """Settings of the shop; the database is that of HOWDAH_DSN."""
 
 import importlib.util
+import json
 import os
 
 from psycopg.conninfo import conninfo_to_dict
@@ -16,6 +17,7 @@ DATABASES = {
         "PORT": str(_place.get("port", "")),
     }
 }
+DATABASES["other"] = {"ENGINE": "django.db.backends.postgresql", "NAME": "none"}
 SECRET_KEY = "of a test"
 USE_TZ = True
 TIME_ZONE = "Europe/Vienna"
@@ -32,6 +34,8 @@ INSTALLED_APPS = [
 ]
 if importlib.util.find_spec("django.tasks") is None:
     INSTALLED_APPS.append("django_tasks")
+# What one test has otherwise.
+DATABASES["default"].update(json.loads(os.environ.get("SHOP_DATABASE", "{}")))
 TASKS = {
     "default": {
         "BACKEND": "howdah.django.Backend",
@@ -39,3 +43,4 @@ TASKS = {
         "OPTIONS": {"queue_options": {"max_failed_deliveries": 2}},
     }
 }
+globals().update(json.loads(os.environ.get("SHOP_SETTINGS", "{}")))

@@ -83,3 +83,22 @@ def durable():
 def unjson():
     """Return what is not JSON."""
     return object()
+
+
+@task(takes_context=True)
+def stumble(context):
+    """Fail at the first attempt."""
+    if context.attempt == 1:
+        raise LookupError("no beans")
+    return context.attempt
+
+
+@task
+def look():
+    """Tell who and when it is: the role, and a naive time that the database has got and one that it gives."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "select current_user, %s::timestamptz = '2026-01-31 23:00:00+00', to_timestamp(0)", ["2026-02-01 08:00"]
+        )
+        role, same, epoch = cursor.fetchone()
+    return [role, same, epoch.hour]

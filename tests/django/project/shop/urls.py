@@ -1,6 +1,6 @@
 """A page that logs in."""
 
-from django.contrib.auth import authenticate, login
+from django.contrib.auth import authenticate, login, logout
 from django.http import HttpResponse
 from django.urls import path
 
@@ -11,4 +11,10 @@ def enter(request):
     return HttpResponse("welcome")
 
 
-urlpatterns = [path("login", enter)]
+def leave(request):
+    """Log the user out."""
+    logout(request)
+    return HttpResponse("bye")
+
+
+urlpatterns = [path("login", enter, name="login"), path("logout", leave)]
