@@ -11,6 +11,8 @@ from links_support import Steps, create
 from psycopg.types.json import Jsonb
 from support import Clock, Connect, Db, column, identifier, one, refused
 
+from howdah.engine.errors import LinkRefused
+
 OBJECT = {"type": "object", "required": ["n"]}
 GOOD, BAD = '{"n": 1}', '{"secret": "hunter2"}'
 SAYS = """the body does not keep to the contract of 'orders': # lacks the member "n" (required)"""
@@ -107,27 +109,31 @@ def test_what_a_bridge_makes_is_checked_and_what_it_cannot_make_is_dead_all_the_
     assert "contract" in refused(db, "HD050", "select howdah.send('t', '{\"becomes\": {}}'::text)").message_primary
 
 
-def test_a_link_rejects_at_the_sender_what_the_target_refuses(
+def test_a_link_is_told_to_reject_what_the_target_refuses(
     dsn: str, db: Db, orders: str, new_engine: Callable[[], str]
 ) -> None:
-    one(db, "select howdah.create_queue('out', '{\"exception_queue\": \"dead\"}')")
+    one(db, "select howdah.create_queue('out')")
     other = new_engine()
     with psycopg.connect(other, autocommit=True) as b:
         b.execute("select howdah.create_queue('in', %s)", (Jsonb({"contract": OBJECT}),))
         create(db)
-        one(db, "select howdah.send_batch('out', array[%s, %s, %s])", (GOOD, BAD, GOOD))
+        ids = one(db, "select howdah.send_batch('out', array[%s, %s, %s])", (GOOD, BAD, GOOD))
         steps = Steps(dsn, other)
-        steps.forward_all()
+        taken = steps.take()
+        with pytest.raises(LinkRefused) as refusal:
+            steps.arrive(taken)
         steps.close()
-        assert stored(b, "in") == [GOOD, GOOD]
-    assert stored(db, "dead") == [BAD]
-    assert "lacks the member" in one(db, "select error_text from howdah.incidents('out')")
+        assert stored(b, "in") == []
+    cause = refusal.value.__cause__
+    assert isinstance(cause, psycopg.Error)
+    (refused_one,) = json.loads(cause.diag.message_detail or "")
+    assert (refused_one["message_id"], refused_one["reject"]) == (ids[1], True)
 
 
 def test_what_was_there_before_goes_on_and_an_edited_body_is_checked(db: Db, orders: str) -> None:
     """Failures, moves and replays bring back what was sent; a corrected copy with a new body is a new message."""
     number = without(db)
-    one(db, "select howdah.record_failure('orders', '{\"message_id\": %s, \"reject\": true}')" % number)
+    one(db, "select howdah.record_failure('orders', %s, reject => true)", (number,))
     assert stored(db, "dead") == [BAD]
     edit = "select howdah.replay_edited('dead', %s, body => %s, headers => '{}', target => %s)"
     assert refused(db, "HD050", edit, (number, BAD, None)).message_primary == SAYS
