@@ -16,6 +16,7 @@ from .classes import (
     ConnectionLost,
     ConsumerNotOpen,
     ConsumerRefused,
+    ContractViolated,
     ConversationEnded,
     EngineHalted,
     ForeignOffset,
@@ -55,6 +56,7 @@ from .classes import (
     SubscriptionInUse,
     SystemQueue,
     TransactionRolledBack,
+    TransformationRefused,
     UnknownWorker,
 )
 from .translation import cannot_connect, is_lost, lost_translated, translate, translated
@@ -74,6 +76,7 @@ __all__ = [
     "ConnectionLost",
     "ConsumerNotOpen",
     "ConsumerRefused",
+    "ContractViolated",
     "ConversationEnded",
     "EngineHalted",
     "ForeignOffset",
@@ -113,6 +116,7 @@ __all__ = [
     "SubscriptionInUse",
     "SystemQueue",
     "TransactionRolledBack",
+    "TransformationRefused",
     "UnknownWorker",
     "blamed",
     "cannot_connect",

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from psycopg.types.json import Jsonb
 from support import Db
 
-EXAMPLES = int(os.environ.get("HOWDAH_TEST_SCHEMAS", "250"))
+EXAMPLES = int(os.environ.get("HOWDAH_TEST_SCHEMAS", "60"))
 
 NAMES = st.sampled_from(["a", "b", "", "a/b", "~0", "ä"])
 # Fractions are binary, for jsonschema computes multipleOf in floating point.

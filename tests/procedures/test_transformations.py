@@ -229,6 +229,15 @@ def test_one_that_is_used_is_not_dropped(db: Db, shop: str) -> None:
     refused(db, "HD005", "select howdah.transform_subscription('t::s', 'made')")
 
 
+def test_one_of_an_ended_subscription_or_a_dropped_bridge_is_dropped(db: Db, shop: str) -> None:
+    topic(db)
+    one(db, "select howdah.create_queue('q'), howdah.bridge('t', 'q', null, 'made')")
+    one(db, "select howdah.unsubscribe('t::s')")
+    refused(db, "HD049", "select howdah.drop_transformation('made')")
+    one(db, "select howdah.drop_queue('q')")
+    assert one(db, "select howdah.drop_transformation('made')") is True
+
+
 def test_administrators_alone_set_them(db: Db, connect: Connect, shop: str) -> None:
     topic(db)
     for role in ("howdah_producer", "howdah_consumer"):
