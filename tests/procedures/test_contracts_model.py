@@ -64,9 +64,7 @@ def keywords(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]
 
 
 SCHEMAS = st.recursive(st.booleans() | keywords(st.booleans()), keywords, max_leaves=6)
-CONTRACTS = st.builds(
-    lambda schema, a, b: schema | {"$defs": {"a": a, "a/b": b}}, keywords(SCHEMAS), SCHEMAS, SCHEMAS
-)
+CONTRACTS = st.builds(lambda schema, a, b: schema | {"$defs": {"a": a, "a/b": b}}, keywords(SCHEMAS), SCHEMAS, SCHEMAS)
 
 
 def found(document: Any, pointer: str) -> Any:
@@ -89,9 +87,12 @@ def test_contracts_agree_with_the_library_jsonschema(db: Db) -> None:
     def agree(contract: dict[str, Any], documents: list[Any]) -> None:
         try:
             db.execute("select howdah._check_schema(%s)", (Jsonb(contract),))
+            refusal = None
         except psycopg.Error as error:
+            refusal = str(error)
+        if refusal is not None:
             event("refused")
-            assert "refers to itself without a step into the value" in str(error)
+            assert "refers to itself without a step into the value" in refusal
             return
         row = db.execute(
             """select array(select coalesce(howdah._contract_fault(s, d.value, s, '#', 0, 'infinity'), '')

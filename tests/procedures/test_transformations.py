@@ -276,8 +276,8 @@ def test_the_record_of_changes_has_it_and_can_undo_it(db: Db, shop: str) -> None
         ("revoke execute on function shop.made from public", "may not EXECUTE it"),
         ("revoke usage on schema shop from howdah_nobody", "has no USAGE of its schema"),
         (
-            "drop function shop.made; create function shop.made(howdah.message) returns setof howdah.message"
-            " language sql security definer as 'select $1'",
+            "drop function shop.made; create function shop.made(m howdah.message) returns setof howdah.message"
+            + " language sql security definer as 'select m'",
             "it is no function that returns",
         ),
     ],
