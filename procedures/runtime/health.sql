@@ -2,8 +2,8 @@
 --
 -- Returns  one row per check: server, schema, engine, maintenance, workers, transformations (if any is used),
 --          instances; with an instance, instance in place of instances. state: ok; warning (messages go in and out, but
---          somebody should look); failed (they do not). detail: what was found. advice: what to do; NULL: nothing. facts:
---          the same for programs.
+--          somebody should look); failed (they do not). detail: what was found. advice: what to do; NULL: nothing.
+--          facts: the same for programs.
 -- Role     howdah_admin howdah_producer howdah_consumer howdah_browser howdah_auditor
 --
 -- howdah.check_server asks whether the server is set up well; this asks whether it is fit to serve. A program compares
