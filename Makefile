@@ -58,10 +58,11 @@ CRASHES ?= 100
 KILLS ?= 2000
 MODELS ?= 500
 CALLS ?= 100000
+SCHEMAS ?= 5000
 ROUNDS ?= 10
 chaos: export HOWDAH_TEST_SEED := new
 chaos: export PYTEST_TIMEOUT := 0
-chaos: $(VENV)/.dev ## Random schedules, crashes and kills in their thousands, with new seeds (SCHEDULES, MODELS, CALLS, CRASHES, KILLS, ROUNDS; 80 minutes)
+chaos: $(VENV)/.dev ## Random schedules, crashes and kills in their thousands, with new seeds (SCHEDULES, MODELS, CALLS, SCHEMAS, CRASHES, KILLS, ROUNDS; 80 minutes)
 	HOWDAH_TEST_SCHEDULES=$(SCHEDULES) HOWDAH_TEST_CRASHES=$(CRASHES) \
 	  $(BIN)/pytest -q -s tests/procedures/test_schedules.py tests/server/test_crashes.py \
 	  tests/procedures/test_topic_schedules.py tests/server/test_topic_crashes.py \
@@ -70,6 +71,7 @@ chaos: $(VENV)/.dev ## Random schedules, crashes and kills in their thousands, w
 	HOWDAH_TEST_LINKED=70000 $(BIN)/pytest -q -s tests/server/test_link_crashes.py
 	HOWDAH_TEST_KILLS=$(KILLS) $(BIN)/pytest -q -s tests/server/test_level_crashes.py -k right_after
 	HOWDAH_TEST_FUZZ=$(CALLS) $(BIN)/pytest -q -s tests/procedures/test_fuzz.py
+	HOWDAH_TEST_SCHEMAS=$(SCHEMAS) $(BIN)/pytest -q -s tests/procedures/test_contracts_model.py
 	HOWDAH_TEST_MODELS=$(MODELS) $(BIN)/pytest -q -s tests/procedures/test_jms_model.py
 	HOWDAH_TEST_STRESS=20 $(BIN)/pytest -q -s tests/procedures/test_topic_stress.py
 	@for round in $$(seq $(ROUNDS)); do \

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -166,14 +167,28 @@ def _seconds_to_connect(dsn: str | None) -> float:
 
 
 def pairs(given: list[str] | None, option: str) -> dict[str, Any]:
-    """Return ``key=value`` words as a dictionary. A value that is valid JSON is parsed; any other is text."""
+    """Return ``key=value`` words as a dictionary. A value that is valid JSON is parsed; any other is text.
+
+    The value @FILE of an option is what the file has: a JSON Schema is long.
+    """
     found: dict[str, Any] = {}
     for key, value in words(given, option).items():
+        if option == "--option" and value.startswith("@"):
+            found[key] = _from_file(value[1:], option)
+            continue
         try:
             found[key] = json.loads(value, parse_constant=_no_constant)
         except ValueError:
             found[key] = value
     return found
+
+
+def _from_file(name: str, option: str) -> Any:
+    try:
+        return json.loads(Path(name).read_text(encoding="utf-8"), parse_constant=_no_constant)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else f"it is no JSON: {error}"
+        raise typer.BadParameter(f"{name}: {reason}", param_hint=option) from error
 
 
 def words(given: list[str] | None, option: str) -> dict[str, str]:

@@ -47,6 +47,7 @@ from . import (
     top,
     topic,
     transactions,
+    transformation,
     user,
     worker,
     workers,
@@ -81,6 +82,7 @@ app.command("browse")(receive.browse)
 app.command("result")(result.result)
 app.add_typer(schedule.app, name="schedule")
 app.add_typer(link.app, name="link")
+app.add_typer(transformation.app, name="transformation")
 app.add_typer(importing.app, name="import")
 app.add_typer(objects.app, name="object")
 app.command("scheduler")(schedule.scheduler)

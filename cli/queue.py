@@ -20,7 +20,7 @@ Options = Annotated[
         "--option",
         "-o",
         metavar="KEY=VALUE",
-        help="Option to set, such as max_failed_deliveries=3. A wrong name lists all names.",
+        help="Option to set, such as max_failed_deliveries=3. contract=@FILE takes JSON from a file.",
     ),
 ]
 Sending = Annotated[bool, typer.Option("--sending", help="Only sending. [default: both]")]

@@ -20,7 +20,7 @@ Options = Annotated[
         "--option",
         "-o",
         metavar="KEY=VALUE",
-        help="Option to set, such as retain_ms=86400000. A wrong name lists all names.",
+        help="Option to set, such as retain_ms=86400000. contract=@FILE takes JSON from a file.",
     ),
 ]
 

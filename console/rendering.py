@@ -29,6 +29,7 @@ MENU = (
     ("/consumers", "Consumers"),
     ("/leases", "Leases"),
     ("/links", "Links"),
+    ("/transformations", "Transformations"),
     ("/instances", "Instances"),
     ("/transactions", "Transactions"),
     ("/storage", "Storage"),

@@ -194,6 +194,22 @@ LISTINGS = {
         limit=ROWS,
         after=(("after", "text", "name"),),
     ),
+    "/transformations": Listing(
+        "Transformations",
+        "list_transformations",
+        (
+            ("name", "Transformation"),
+            ("function", "Function"),
+            ("used_by", "Used by"),
+            ("unfit", "Cannot be called because"),
+            ("registered_at", "Registered"),
+            ("registered_by", "By"),
+        ),
+        "No function changes messages on their way. Register one: howdah transformation register NAME FUNCTION",
+        hint="While one cannot be called, its subscriptions and links wait, and its bridges reject.",
+        limit=ROWS,
+        after=(("after", "text", "name"),),
+    ),
     "/instances": Listing(
         "Instances",
         "list_instances",

@@ -22,7 +22,7 @@ begin
             then format(' has more than %s items (maxItems)', p_schema ->> 'maxItems')
         when (p_schema ->> 'uniqueItems')::boolean and (select count(distinct i.value) < v_count
             from jsonb_array_elements(p_value) i) then ' has an item twice (uniqueItems)' end;
-    if v_fault is not null then
+    if v_fault is not null or not p_schema ?| array['items', 'prefixItems', 'contains'] then
         return v_fault;
     end if;
     for v_item in select i.value, (i.n - 1)::integer as n from jsonb_array_elements(p_value) with ordinality i(value, n)

@@ -10,19 +10,24 @@ language plpgsql volatile
 as $$
 declare
     v_one record;
-    v_value jsonb;
+    v_read record;
     v_fault text;
 begin
     for v_one in select b.body, b.n from unnest(p_bodies) with ordinality b(body, n) loop
-        v_value := case when p_is_text then howdah._json_of(v_one.body) end;
-        begin
-            v_fault := case when not p_is_text then 'it is bytes, and the contract is about JSON'
-                when v_value is null then 'it is no JSON'
-                else howdah._contract_fault(p_destination.contract, v_value, p_destination.contract, '#', 0,
-                    clock_timestamp() + interval '5 seconds') end;
-        exception when sqlstate 'HD050' then
-            v_fault := sqlerrm;
-        end;
+        if p_is_text then
+            v_read := howdah._json_of(v_one.body);
+            v_fault := v_read.fault;
+        else
+            v_fault := 'it is bytes, and the contract is about JSON';
+        end if;
+        if v_fault is null then
+            begin
+                v_fault := howdah._contract_fault(p_destination.contract, v_read.value, p_destination.contract, '#', 0,
+                    clock_timestamp() + interval '5 seconds');
+            exception when sqlstate 'HD050' then
+                v_fault := sqlerrm;
+            end;
+        end if;
         if v_fault is not null then
             raise exception using errcode = 'HD050',
                 message = format('%s does not keep to the contract of %s: %s',

@@ -9,7 +9,9 @@ create or replace function howdah._object_fault(
 language plpgsql volatile
 as $$
 declare
-    v_count constant bigint := (select count(*) from jsonb_object_keys(p_value));
+    v_count constant bigint := case when p_schema ?| array['minProperties', 'maxProperties']
+        then (select count(*) from jsonb_object_keys(p_value)) end;
+    v_each constant boolean := p_schema ?| array['additionalProperties', 'propertyNames'];
     v_fault text;
     v_member record;
 begin
@@ -24,13 +26,14 @@ begin
             to_json(d.key))
          from jsonb_each(p_schema -> 'dependentRequired') d cross join jsonb_array_elements_text(d.value) r
          where p_value ? d.key and not p_value ? r.value limit 1));
-    if v_fault is not null then
+    if v_fault is not null or not (v_each or p_schema ?| array['properties', 'dependentSchemas']) then
         return v_fault;
     end if;
     for v_member in
         select m.key, m.value, howdah._pointer(p_at, m.key) as at, p_schema -> 'properties' -> m.key as own,
             p_schema -> 'dependentSchemas' -> m.key as dependent
         from jsonb_each(p_value) m
+        where v_each or p_schema -> 'properties' ? m.key or p_schema -> 'dependentSchemas' ? m.key
     loop
         v_fault := coalesce(
             case when v_member.own is not null

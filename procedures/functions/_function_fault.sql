@@ -3,6 +3,8 @@
 -- Returns  text; NULL if it can. p_owner: the role that must own it; NULL: any suitable role.
 -- Role     internal
 --
+-- Without USAGE of its schema, Howdah could not even ask for its definition.
+--
 -- A function with its invoker's rights would run with those of the owner of the function of ours that calls it.
 create or replace function howdah._function_fault(p_name text, p_owner text, p_kind text) returns text
 language sql volatile
@@ -11,14 +13,14 @@ as $$
         when f.oid is null then 'there is no such function ' || t.signature
         when f.prokind <> 'f' or f.proretset
             or f.prorettype <> t.result then 'it is no function that returns ' || t.returns
+        when not has_schema_privilege(c.proowner, f.pronamespace, 'USAGE')
+            then format('role %s, as which it is called, has no USAGE of its schema', pg_get_userbyid(c.proowner))
         when not f.prosecdef or not howdah._function_is_definers(p_name,
             f.oid, p_kind) then 'it is not SECURITY DEFINER'
         when f.rolsuper then format('it belongs to %s, a superuser', f.rolname)
         when pg_has_role(f.proowner, h.nspowner,
             'MEMBER') then format('it belongs to %s, who may act as Howdah''s owner', f.rolname)
         when p_owner <> f.rolname then format('it belongs to %s, not to %s as when it was set', f.rolname, p_owner)
-        when not has_schema_privilege(c.proowner, f.pronamespace, 'USAGE')
-            then format('role %s, as which it is called, has no USAGE of its schema', pg_get_userbyid(c.proowner))
         when not has_function_privilege(c.proowner, f.oid, 'EXECUTE')
             then format('role %s, as which it is called, may not EXECUTE it', pg_get_userbyid(c.proowner))
     end

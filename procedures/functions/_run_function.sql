@@ -78,6 +78,8 @@ begin
         where o.value is distinct from n.value;
         if v_changed is not null then
             raise exception 'it changed %: give it a SET clause', v_changed;
+        elsif p_kind = 'transformation' and howdah._made_fault(made) is not null then
+            raise exception '%', howdah._made_fault(made);
         end if;
     exception when others or assert_failure then
         get stacked diagnostics context = pg_exception_context;

@@ -5,7 +5,8 @@
 -- Raises   HD001 no such queue, or the message has no queue to go back to; HD005 both body and bytes are given, headers
 --          are wrong, or target is a topic; HD006 never, because the priority is the original's; HD007 body too large;
 --          HD008 sending to the target is paused; HD010 not allowed; HD013 the message is not in the queue, or is in
---          somebody's hands; HD040 the engine is paused, quiesced or stopped; HD045 the master of changes is away.
+--          somebody's hands; HD040 the engine is paused, quiesced or stopped; HD045 the master of changes is away;
+--          HD050 a new body does not keep to the target's contract.
 -- Role     howdah_admin
 --
 -- Arguments that are not given keep the original's values: body, headers (headers replaces them all), content type,
@@ -65,6 +66,9 @@ begin
     v_message.headers := coalesce(replay_edited.headers, v_message.headers, '{}');
     perform howdah._check_message(v_target, octet_length(v_message.body), v_message.headers, 9 - v_message.rank,
         v_message.content_type, null, null);
+    if v_target.contract is not null and (body is not null or bytes is not null) then
+        perform howdah._check_contract(v_target, array[v_message.body], v_message.is_text);
+    end if;
     v_message.headers := v_message.headers || jsonb_build_object('howdah_edited_from', v_message.message_id);
     perform pg_current_xact_id();  -- before a position is drawn: howdah._set_mark
     v_message.seq := nextval(v_target.positions);

@@ -1,8 +1,9 @@
 -- howdah.health(instance): whether this database serves messages now, by a few checks that count no messages.
 --
--- Returns  one row per check: server, schema, engine, maintenance, workers, instances; with an instance, instance in
---          place of instances. state: ok; warning (messages go in and out, but somebody should look); failed (they do
---          not). detail: what was found. advice: what to do; NULL: nothing. facts: the same for programs.
+-- Returns  one row per check: server, schema, engine, maintenance, workers, transformations (if any is used),
+--          instances; with an instance, instance in place of instances. state: ok; warning (messages go in and out, but
+--          somebody should look); failed (they do not). detail: what was found. advice: what to do; NULL: nothing.
+--          facts: the same for programs.
 -- Role     howdah_admin howdah_producer howdah_consumer howdah_browser howdah_auditor
 --
 -- howdah.check_server asks whether the server is set up well; this asks whether it is fit to serve. A program compares
@@ -68,6 +69,20 @@ as $$
             when w.live < w.known then 'howdah workers shows which process is silent.' end,
         jsonb_build_object('live', w.live, 'silent', w.known - w.live)
     from worker w
+    union all
+    select 'transformations', case when t.unfit is null then 'ok' else 'warning' end,
+        case when t.unfit is null then format('%s in use', t.used)
+            else format('cannot be called: %s', t.unfit) end,
+        case when t.unfit is not null then 'howdah transformation list says why: messages wait, or bridges reject them.'
+            end,
+        jsonb_build_object('used', t.used, 'unfit', t.unfit)
+    from (
+        select count(*) as used, string_agg(r.name, ', ' order by r.name)
+            filter (where howdah._function_fault(r.function, r.function_owner, 'transformation') is not null) as unfit
+        from howdah.transformations r
+        where r.name in (select u.transformation from howdah._transformation_users() u)
+    ) t
+    where t.used > 0
     union all
     select 'instances', case when c.running > 0 or c.all_of_them = 0 then 'ok' else 'warning' end,
         format('%s running, %s not', c.running, c.all_of_them - c.running),

@@ -32,7 +32,8 @@ begin
         set last_error = left(sqlerrm, 1000), changed_at = case when v_class.lasting then v_now else s.changed_at end,
             state = case when v_class.lasting then 'failed' else s.state end,
             due_at = case when not v_class.lasting then v_now + interval '10 seconds' end
-        from (select sqlstate in ('HD001', 'HD004', 'HD005', 'HD006', 'HD007', 'HD010', 'HD017', 'HD039')
+        from (select sqlstate in ('HD001', 'HD004', 'HD005', 'HD006', 'HD007', 'HD010', 'HD017', 'HD039',
+                'HD050')
                   as lasting) v_class
         where s.id = p_schedule.id;
         return 0;

@@ -1,7 +1,7 @@
 -- howdah._schedule(p_queue, p_body, …): the body of howdah.schedule.
 --
 -- Returns  the number of the schedule (bigint), or the message's id if it is a delayed message.
--- Raises   HD001, HD005, HD006, HD007, HD008, HD010, HD017, HD018 as howdah.schedule.
+-- Raises   HD001, HD005, HD006, HD007, HD008, HD010, HD017, HD018, HD050 as howdah.schedule.
 -- Role     internal
 create or replace function howdah._schedule(
     p_queue text, p_body bytea, p_is_text boolean, p_cron text, p_period interval, p_repeat integer,
@@ -34,6 +34,9 @@ begin
             p_priority, p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live,
             greatest(v_first - v_now, interval '0'), p_reliability,
             true, null);
+    end if;
+    if v_destination.contract is not null then
+        perform howdah._check_contract(v_destination, array[p_body], p_is_text);
     end if;
     v_row.id := nextval(v_destination.positions) * 1000000 + v_destination.id;
     v_row.state := 'active';

@@ -26,14 +26,6 @@ begin
             message = format('the transformation %s failed: %s', quote_literal(p_name), v_run.fault),
             hint = 'No message is to blame for this error. Messages wait meanwhile.';
     end if;
-    v_run.fault := case
-        when v_run.fault is not null then v_run.fault
-        when v_run.made is null then 'it returned NULL'
-        when num_nonnulls((v_run.made).body, (v_run.made).bytes) <> 1
-            then 'it returned not exactly one of body and bytes'
-        when jsonb_typeof(coalesce((v_run.made).headers, '{}')) <> 'object'
-            then 'it returned headers that are no object'
-        when coalesce((v_run.made).content_type, '') = '' then 'it returned no content_type' end;
     if v_run.fault is not null then
         failure := jsonb_build_object('message_id', p_message.message_id,
             'error_text', format('transformation %s: %s', p_name, v_run.fault),

@@ -21,6 +21,8 @@ begin
             message = format('the transformation %s is used by %s', quote_literal(drop_transformation.name), v_user),
             hint = 'howdah.list_transformations() says who uses it.';
     end if;
+    -- What is left of subscriptions that have ended, until maintenance has taken their rows away.
+    update howdah.subscriptions s set transformation = null where s.transformation = drop_transformation.name;
     delete from howdah.transformations t where t.name = drop_transformation.name;
     if not found then
         return false;

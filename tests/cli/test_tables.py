@@ -49,6 +49,7 @@ LISTS: dict[tuple[str, ...], list[str]] = {
     ("object", "list"): [OBJECT, "connection_factory"],
     ("link", "list"): [],
     ("link", "arrivals"): [],
+    ("transformation", "list"): [],
     ("archive", "list"): [],
     ("check",): [],
     ("health",): ["server", "schema"],

@@ -163,6 +163,16 @@ def test_every_instance_and_link_is_on_one_page(client: TestClient, db: Db, orde
     assert firsts(client, "/links") == [f"l{number}" for number in range(7)]
 
 
+def test_every_transformation_is_on_one_page_with_what_is_wrong_with_it(client: TestClient, db: Db) -> None:
+    """None of the functions is there."""
+    db.execute(
+        "insert into howdah.transformations (name, function, function_owner, registered_at, registered_by)"
+        " select 't' || n, 'shop.made', 'shop', howdah.now(), 'tom' from generate_series(0, 6) n"
+    )
+    assert firsts(client, "/transformations") == [f"t{number}" for number in range(7)]
+    assert "there is no such function (howdah.message)" in client.get("/transformations").text
+
+
 def test_every_audit_and_every_queue_that_one_judged_is_on_one_page(client: TestClient, db: Db) -> None:
     queues = [{"queue": f"q{number}", "verdict": "proved"} for number in range(7)]
     for _ in range(7):

@@ -186,3 +186,23 @@ def test_the_staff_sees_the_console(site: Site, db: Db) -> None:
         303,
         403,
     ]
+
+
+def test_a_task_that_breaks_its_queues_contract_is_not_enqueued(site: Site, db: Db) -> None:
+    """The caller gets the error, and its transaction can go on from a savepoint."""
+    contract = '{"properties": {"kwargs": {"required": ["milk"]}}, "required": ["kwargs"]}'
+    db.execute("select howdah.alter_queue('django.default', jsonb_build_object('contract', %s::jsonb))", (contract,))
+    error, orders = site.run(
+        "from django.db import transaction\n"
+        "from howdah.engine.errors import ContractViolated\n"
+        "with transaction.atomic():\n"
+        "    order = Order.objects.create(item='mocha')\n"
+        "    tasks.brew.enqueue(order.pk, milk=True)\n"
+        "    try:\n"
+        "        with transaction.atomic(): tasks.brew.enqueue(order.pk)\n"
+        "    except ContractViolated as error:\n"
+        "        out = [str(error)]\n"
+        "out.append(Order.objects.count())\n"
+    )
+    assert ("lacks the member" in error, orders) == (True, 1)
+    assert one(db, "select live from howdah.queue_stats('django.default')") == 1

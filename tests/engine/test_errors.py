@@ -226,6 +226,7 @@ def test_the_table_of_errors_is_complete() -> None:
     page = (Path(__file__).parents[2] / "docs" / "errors.md").read_text(encoding="utf-8")
     for sqlstate, cls in errors.BY_SQLSTATE.items():
         assert sqlstate in page
+        assert getattr(errors, cls.__name__) is cls
         assert cls.__name__ in page
         assert cls.__doc__
 

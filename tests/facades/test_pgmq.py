@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import psycopg
 import pytest
-from support import Clock, Connect, Db, one
+from support import Clock, Connect, Db, one, refused
 
 from howdah.migrations import MigrationError, add_facade, migrate, remove_facade
 
@@ -303,3 +303,22 @@ def test_a_schema_of_somebody_else_is_left_alone(db: Db, dsn: str) -> None:
 def test_there_is_no_facade_where_howdah_is_not(new_database: Callable[[], str]) -> None:
     with pytest.raises(MigrationError, match="howdah migrate"):
         add_facade(new_database(), "pgmq")
+
+
+def test_a_contract_holds_for_all_sends_of_the_facade(db: Db, queue: str) -> None:
+    """A NULL message keeps to none. Nothing of a refused batch is stored."""
+    db.execute('select howdah.alter_queue(\'tasks\', \'{"contract": {"required": ["n"], "type": "object"}}\')')
+    for call in (
+        "send('tasks', '{}')",
+        "send('tasks', null)",
+        "send('tasks', '{}', 5)",
+        "send('tasks', '{}', '{\"h\": 1}'::jsonb)",
+        "send_batch('tasks', array['{\"n\": 1}', '{}']::jsonb[])",
+        "send_batch('tasks', array['{\"n\": 1}', '{}']::jsonb[], 5)",
+        "send_topic('a.b', '{}')",
+    ):
+        if "topic" in call:
+            db.execute("select pgmq.bind_topic('a.*', 'tasks')")
+        refused(db, "HD050", f"select pgmq.{call}")
+    assert sent(db, 2)[-1] == read(db)[-1]
+    assert one(db, "select count(*) from pgmq.q_tasks") == 2

@@ -22,10 +22,11 @@ from kombu import Connection, Consumer, Exchange, Producer, Queue
 from kombu.asynchronous import Hub
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.types.json import Jsonb
 from sqlalchemy import orm
 from support import Clock, Connect, Db, column, one, wait_until
 
-from howdah.engine.errors import HowdahError, IllegalState, NoSuchQueue, QueueFull
+from howdah.engine.errors import ContractViolated, HowdahError, IllegalState, NoSuchQueue, QueueFull
 from howdah.kombu import using
 from howdah.kombu.places import matches, queue_name, selector
 
@@ -423,3 +424,13 @@ def test_a_lease_of_an_event_loop_is_on_disk_after_its_flush(dsn: str, db: Db) -
             assert one(db, "select count(*) from howdah.list_leases('orders')") == 1
         connection.transport.unregister_from_event_loop(connection.transport, loop)
     loop.close()
+
+
+def test_a_task_that_breaks_its_queues_contract_is_refused_at_once(app: Celery, db: Db) -> None:
+    """Not tried again as what a lost connection stopped is. A contract is about the message of Celery's protocol."""
+    keywords = {"prefixItems": [True, {"required": ["number"]}]}
+    one(db, "select howdah.create_queue('celery', %s)", (Jsonb({"contract": keywords}),))
+    app.send_task("brew", kwargs={"number": 1})
+    with pytest.raises(ContractViolated, match="#/1 lacks the member"):
+        app.send_task("brew", kwargs={"count": 1}, retry=True)
+    assert len(bodies(db, "celery")) == 1

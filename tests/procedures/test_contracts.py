@@ -44,7 +44,12 @@ def test_what_keeps_to_it_is_stored_and_what_does_not_is_refused_with_its_path(d
         ('{"item": "tea", "a/b~c": 1}', "#/a~1b~0c is no member that the contract has (additionalProperties)"),
         ("[]", "# is array, not object (type)"),
         ("tea", "it is no JSON"),
-        ('{"item": "\\u0000"}', "it is no JSON"),
+        ('{"item": "\\u0000"}', "it is no JSON that PostgreSQL can hold: unsupported Unicode escape sequence"),
+        ('{"item": "\\ud800"}', "it is no JSON"),
+        ('{"cups": 1e400000}', "it is no JSON that PostgreSQL can hold: value overflows numeric format"),
+        ('{"item": 1, "item": "the last counts", "cups": 1e-400}', "#/cups is number, not integer (type)"),
+        ("", "it is no JSON"),
+        ("null", "# is null, not object (type)"),
     ):
         assert violated(db, "select howdah.send('orders', %s::text)", (body,)) == says
     assert violated(db, "select howdah.send('orders', 'x'::bytea)") == "it is bytes, and the contract is about JSON"

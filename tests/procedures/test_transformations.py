@@ -229,6 +229,15 @@ def test_one_that_is_used_is_not_dropped(db: Db, shop: str) -> None:
     refused(db, "HD005", "select howdah.transform_subscription('t::s', 'made')")
 
 
+def test_one_of_an_ended_subscription_or_a_dropped_bridge_is_dropped(db: Db, shop: str) -> None:
+    topic(db)
+    one(db, "select howdah.create_queue('q'), howdah.bridge('t', 'q', null, 'made')")
+    one(db, "select howdah.unsubscribe('t::s')")
+    refused(db, "HD049", "select howdah.drop_transformation('made')")
+    one(db, "select howdah.drop_queue('q')")
+    assert one(db, "select howdah.drop_transformation('made')") is True
+
+
 def test_administrators_alone_set_them(db: Db, connect: Connect, shop: str) -> None:
     topic(db)
     for role in ("howdah_producer", "howdah_consumer"):
@@ -255,3 +264,118 @@ def test_the_record_of_changes_has_it_and_can_undo_it(db: Db, shop: str) -> None
     one(db, "select howdah.undo_change(%s)", (change,))
     one(db, "select howdah.send('t', 'tea')")
     assert column(db, "select body from howdah.receive('t::s')") == ["tea"]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ("alter function shop.made owner to howdah_consumer", "it belongs to howdah_consumer, not to"),
+        ("alter function shop.made owner to current_user", "a superuser"),
+        ("drop function shop.made", "there is no such function"),
+        ("alter function shop.made rename to other", "there is no such function"),
+        ("revoke execute on function shop.made from public", "may not EXECUTE it"),
+        ("revoke usage on schema shop from howdah_nobody", "has no USAGE of its schema"),
+        (
+            "drop function shop.made; create function shop.made(m howdah.message) returns setof howdah.message"
+            + " language sql security definer as 'select m'",
+            "it is no function that returns",
+        ),
+    ],
+)
+def test_a_function_that_became_another_is_not_called(db: Db, shop: str, change: str, says: str) -> None:
+    """Subscriptions wait, bridges reject, and nobody registers it."""
+    topic(db)
+    one(db, "select howdah.create_queue('q', '{\"exception_queue\": \"dead\"}'), howdah.bridge('t', 'q', null, 'made')")
+    one(db, "select howdah.send('t', 'before')")
+    assert column(db, "select body from howdah.receive('q')") == ["BEFORE"]
+    db.execute(change.encode())
+    assert says in one(db, "select unfit from howdah.list_transformations()")
+    one(db, "select howdah.send('t', 'after')")
+    assert says in (refused(db, "HD049", "select * from howdah.receive('t::s')").message_primary or "")
+    assert says in one(db, "select error_text from howdah.incidents('q')")
+    assert column(db, "select body from howdah.receive('dead')") == ["after"]
+    assert one(db, "select behind from howdah.list_subscriptions()") == 2
+    if "howdah_consumer" not in says:  # who may own one, but did not when it was registered
+        refused(db, "HD004", "select howdah.register_transformation('again', 'shop.made')")
+
+
+HOSTILE = {
+    "it ends the transaction": ("commit; return m;", "2D000"),
+    "it asks for a retry": ("raise exception using errcode = '40001'; return m;", "40001"),
+    "it says that the engine is paused": ("raise exception using errcode = 'HD040'; return m;", "HD040"),
+    "it is cancelled": ("raise query_canceled; return m;", "57014"),
+    "it never ends": ("loop end loop; return m;", "57014"),
+    "it sends without a right": ("perform howdah.send('dead', 'x'); return m;", "42501"),
+    "it changes its rights": ("set role howdah_admin; return m;", "42501"),
+    "it receives what it is called for": ("perform howdah.receive('t::s'); return m;", "42501"),
+}
+
+
+@pytest.mark.parametrize("way", HOSTILE)
+def test_an_error_that_blames_no_message_reaches_the_consumer_and_the_message_waits(
+    db: Db, connect: Connect, shop: str, way: str
+) -> None:
+    body, state = HOSTILE[way]
+    topic(db)
+    one(db, "select howdah.send('t', 'tea')")
+    put(db, shop, body)
+    consumer = connect("howdah_consumer")
+    if way == "it never ends":
+        consumer.execute("set statement_timeout = '500ms'")
+    refused(consumer, state, "select * from howdah.receive('t::s')")
+    consumer.execute("reset statement_timeout")
+    put(db, shop, MADE)
+    assert column(consumer, "select body from howdah.receive('t::s')") == ["TEA"]
+    assert one(db, "select count(*) from howdah.incidents('t::s')") == 0
+
+
+FAILING = {
+    "it blames itself by a state of ours": ("raise exception 'oh' using errcode = 'HD007'; return m;", "oh"),
+    "it asserts": ("assert false, 'not so'; return m;", "not so"),
+    "it calls itself": ("return shop.made(m);", "stack depth limit exceeded"),
+    "it prepares": ("prepare leftover as select 1; return m;", "it left a prepared statement"),
+    "it changes search_path": ("perform set_config('search_path', 'shop', false); return m;", "it changed search_path"),
+    "it writes more than an int": ("return jsonb_populate_record(m, '{\"priority\": 99999999999}');", "out of range"),
+    "its headers cannot be": ("m.headers := '[1]'; return m;", "headers that are no object"),
+}
+
+
+@pytest.mark.parametrize("way", FAILING)
+def test_what_it_must_not_do_is_its_failure_and_undone(db: Db, connect: Connect, shop: str, way: str) -> None:
+    body, says = FAILING[way]
+    topic(db)
+    db.execute("create table shop.seen (body text); grant insert on shop.seen to public")
+    one(db, "select howdah.send('t', 'tea')")
+    put(db, shop, f"insert into shop.seen values (m.body); {body}")
+    consumer = connect("howdah_consumer")
+    assert column(consumer, "select body from howdah.receive('t::s')") == []
+    errors = column(db, "select error_text from howdah.incidents('t::s')")
+    assert (len(errors), all(says in error for error in errors)) == (2, True), errors
+    assert one(db, "select count(*) from shop.seen") == 0
+    assert one(db, "select count(*) from pg_prepared_statements where name = 'leftover'") == 0
+    assert column(db, "select body from howdah.receive('dead')") == ["tea"]
+
+
+def test_what_it_writes_is_there_with_the_consumers_transaction(db: Db, connect: Connect, shop: str) -> None:
+    topic(db)
+    db.execute("create table shop.seen (who text, body text); grant insert on shop.seen to public")
+    put(db, shop, "insert into shop.seen values (current_user, m.body); return m;")
+    one(db, "select howdah.send('t', 'tea')")
+    consumer = connect("howdah_consumer")
+    with consumer.transaction(force_rollback=True):
+        assert column(consumer, "select body from howdah.receive('t::s')") == ["tea"]
+    assert column(consumer, "select body from howdah.receive('t::s')") == ["tea"]
+    assert db.execute("select * from shop.seen").fetchall() == [(shop, "tea")]
+
+
+def test_a_consumers_search_path_brings_in_no_function(db: Db, connect: Connect, shop: str) -> None:
+    """The function without a SET clause sees the path of Howdah's functions, not the consumer's."""
+    topic(db)
+    db.execute(
+        "create schema other; create function other.upper(text) returns text language sql as $$ select 'forged' $$;"
+        " grant usage on schema other to public; alter function shop.made reset search_path"
+    )
+    one(db, "select howdah.send('t', 'tea')")
+    consumer = connect("howdah_consumer")
+    consumer.execute("set search_path = other, pg_catalog")
+    assert column(consumer, "select body from howdah.receive('t::s')") == ["TEA"]
