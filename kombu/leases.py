@@ -133,7 +133,7 @@ class Leases:
     def _acknowledge(self, acked: list[Held]) -> None:
         (queue, lease), rest = (acked[0].queue, acked[0].lease), acked[1:]
         if all((one.queue, one.lease) == (queue, lease) for one in rest):
-            # Never the whole lease: if a crash of the server undoes a volatile one, its number may go to another worker.
+            # Never the whole lease: a crash of the server may undo a volatile one and give its number to another.
             self._server.run(_of(queue, lease, sorted({one.message_id for one in acked}), "ack"))
             return
         self._server.run(
