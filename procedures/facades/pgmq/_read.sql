@@ -1,4 +1,4 @@
--- pgmq._read(p_queue, p_vt, p_qty, p_conditional, p_pop): take the visible messages with the lowest numbers, out of
+-- pgmq._read(p_queue, p_vt, p_qty, p_conditional, p_pop, p_taken): take the visible messages with the lowest numbers, out of
 -- sight or for good.
 --
 -- Returns  the messages.
@@ -7,8 +7,9 @@
 --
 -- The ways to find ready messages are those of howdah.lease. If a parked one may be due, pgmq._find looks at both. A
 -- queue that is not usual is left to howdah.receive.
-create or replace function pgmq._read(p_queue text, p_vt interval, p_qty bigint, p_conditional jsonb, p_pop boolean)
-returns setof pgmq.message_record
+create or replace function pgmq._read(
+    p_queue text, p_vt interval, p_qty bigint, p_conditional jsonb, p_pop boolean, p_taken integer
+) returns setof pgmq.message_record
 language plpgsql volatile
 as $$
 declare
@@ -20,7 +21,7 @@ declare
     v_due bigint[];
     v_seqs bigint[];
     v_locked boolean;
-    v_left bigint := coalesce(p_qty, 2147483647);
+    v_left bigint := coalesce(p_qty, 2147483647) - p_taken;
     v_taken integer;
 begin
     if v_left < 0 then

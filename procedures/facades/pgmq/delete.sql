@@ -3,10 +3,30 @@
 -- Returns  true if the message was there; for msg_ids, the numbers of those that were.
 -- Raises   42P01 no such queue; HD010 not allowed.
 -- Role     howdah_consumer howdah_admin
+--
+-- One statement settles the usual message: read, with its body in its row, in a queue that has a journal and keeps no
+-- bodies. All others go to pgmq._delete.
 create or replace function pgmq.delete(queue_name text, msg_id bigint) returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
     set plan_cache_mode = force_generic_plan
-as $$ begin return pgmq._delete(queue_name, array[msg_id]) is not null; end $$;
+    set enable_seqscan = off set enable_bitmapscan = off set jit = off
+as $$
+begin
+    with gone as (
+        delete from howdah.parked p using howdah.destinations d
+        where d.name = lower(queue_name) and d.dropped_at is null and d.kind = 'queue'
+          and d.keep_bodies_ms is null and d.journal_level <> 'off'
+          and (howdah._has_role(d.receivers[1]) or d.receivers <> '{}' and howdah._has_right(d.id, 'receive'))
+          and p.destination_id = d.id
+          and p.message_id = case when delete.msg_id between 1 and 9223372036852 then delete.msg_id * 1000000 + d.id end
+          and p.lease_id is null and p.boot is null and p.body is not null
+        returning p.destination_id, p.message_id, p.sent_at
+    )
+    insert into howdah.journal (at, destination_id, nonpersistent, event, reason, message_ids, oldest_sent_at)
+    select howdah.now(), g.destination_id, false, 'consumed', 'held', array[g.message_id], g.sent_at from gone g;
+    return found or pgmq._delete(queue_name, array[msg_id]) is not null;
+end
+$$;
 
 create or replace function pgmq.delete(queue_name text, msg_ids bigint[]) returns setof bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
