@@ -12,13 +12,15 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
     set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 begin
-    with gone as (
-        delete from howdah.parked p using howdah.destinations d
+    with queue as materialized (
+        select d.id, case when delete.msg_id between 1 and 9223372036852 then delete.msg_id * 1000000 + d.id end as number
+        from howdah.destinations d
         where d.name = lower(queue_name) and d.dropped_at is null and d.kind = 'queue'
           and d.keep_bodies_ms is null and d.journal_level <> 'off'
           and (howdah._has_role(d.receivers[1]) or d.receivers <> '{}' and howdah._has_right(d.id, 'receive'))
-          and p.destination_id = d.id
-          and p.message_id = case when delete.msg_id between 1 and 9223372036852 then delete.msg_id * 1000000 + d.id end
+    ), gone as (
+        delete from howdah.parked p
+        where p.destination_id = (select q.id from queue q) and p.message_id = (select q.number from queue q)
           and p.lease_id is null and p.boot is null and p.body is not null
         returning p.destination_id, p.message_id, p.sent_at
     )
