@@ -1,12 +1,12 @@
--- pgmq._read(p_queue, p_vt, p_qty, p_conditional, p_pop, p_taken): take the visible messages with the lowest numbers, out of
--- sight or for good.
+-- pgmq._read(p_queue, p_vt, p_qty, p_conditional, p_pop, p_taken): take the visible messages with the lowest numbers,
+-- out of sight or for good.
 --
 -- Returns  the messages.
 -- Raises   as pgmq._refuse; 2201W p_qty is negative; and as howdah.receive.
 -- Role     internal
 --
--- The ways to find ready messages are those of howdah.lease. If a parked one may be due, pgmq._find looks at both. A
--- queue that is not usual is left to howdah.receive.
+-- p_taken: how many of p_qty the caller has taken already. The ways to find ready messages are those of howdah.lease.
+-- If a parked one may be due, pgmq._find looks at both. A queue that is not usual is left to howdah.receive.
 create or replace function pgmq._read(
     p_queue text, p_vt interval, p_qty bigint, p_conditional jsonb, p_pop boolean, p_taken integer
 ) returns setof pgmq.message_record

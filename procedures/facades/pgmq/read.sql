@@ -72,7 +72,7 @@ begin
             pgmq._json(i.content_type, coalesce(i.body, howdah._body(i.message_id))), pgmq._shown_headers(i.headers);
         get diagnostics v_taken = row_count;
     end if;
-    if v_taken < qty is not false then
+    if v_taken = 0 or v_taken < qty then
         return query
         select * from pgmq._read(queue_name, make_interval(secs => vt), qty, nullif(conditional, '{}'), false, v_taken);
     end if;
