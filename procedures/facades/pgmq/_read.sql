@@ -5,8 +5,9 @@
 -- Raises   as pgmq._refuse; 2201W p_qty is negative; and as howdah.receive.
 -- Role     internal
 --
--- p_taken: how many of p_qty the caller has taken already. The ways to find ready messages are those of howdah.lease.
--- If a parked one may be due, pgmq._find looks at both. A queue that is not usual is left to howdah.receive.
+-- p_taken: how many of p_qty the caller has taken already, after it looked for due ones. The ways to find ready
+-- messages are those of howdah.lease. If a parked one may be due, pgmq._find looks at both. A queue that is not usual
+-- is left to howdah.receive.
 create or replace function pgmq._read(
     p_queue text, p_vt interval, p_qty bigint, p_conditional jsonb, p_pop boolean, p_taken integer
 ) returns setof pgmq.message_record
@@ -33,7 +34,7 @@ begin
         pg_sequence_last_value(d.positions) - 64 - coalesce(pg_sequence_last_value(d.head), 0) >= v_left as backlog,
         d.search, coalesce(pg_sequence_last_value(d.search), 0) as hint,
         howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as due,
-        p_conditional is not null or pg_sequence_last_value(d.special) is not null
+        p_conditional is not null or p_taken = 0 and pg_sequence_last_value(d.special) is not null
             and (pg_sequence_last_value(l.head) > 1
                  -- not exists: that would drop the order, and a plan could then walk all rows by number
                  or coalesce((select true from howdah.parked p
@@ -66,7 +67,7 @@ begin
     v_parked := v_queue.parking;
     -- Dead rows make the look for due ones slow; then howdah._may_be_due notes from where it goes on.
     if v_queue.parked and p_conditional is null
-            or v_parked.id is not null and clock_timestamp() - v_begun > interval '1 ms' then
+            or v_parked.id is not null and p_taken = 0 and clock_timestamp() - v_begun > interval '1 ms' then
         v_queue.parked := howdah._may_be_due(v_parked, v_now);
     end if;
     if v_queue.parked then
