@@ -24,7 +24,8 @@ Key = Annotated[
 ]
 
 COLUMNS = tables.Columns(
-    {"resource": "resource", "name": "name", "operation": "operation", "access": "access", "principals": "who"}
+    {"resource": "resource", "name": "name", "operation": "operation", "access": "access", "principals": "who"},
+    fold=frozenset({"principals"}),
 )
 SETS = tables.Columns(
     {"name": "set", "rules": "rules", "in_force": "in force", "changed_at": "changed"},
@@ -33,7 +34,9 @@ SETS = tables.Columns(
 
 
 @app.command()
-def show(rule_set: RuleSet = None, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
+def show(
+    rule_set: RuleSet = None, wide: Wide = False, dsn: Dsn = None, role: Role = None, as_json: Json = False
+) -> None:
     """Show the rules of a set."""
     with connected(dsn, role) as connection:
         chosen = _set_of(connection, rule_set)
@@ -42,7 +45,7 @@ def show(rule_set: RuleSet = None, dsn: Dsn = None, role: Role = None, as_json: 
     if not as_json:
         output.complain(f"rule set {chosen}{'' if enabled else '; access control is off'}")
         rows = [row | {"access": "allow" if row["allow"] else "deny", "principals": _who(row)} for row in rows]
-    tables.show(rows, COLUMNS, as_json=as_json, empty="no rules")
+    tables.show(rows, COLUMNS, as_json=as_json, empty="no rules", wide=wide)
 
 
 @app.command("set")

@@ -13,6 +13,7 @@ import typer
 from ..text.extras import how_to_install
 from . import output, progress, tables
 from .common import FAILED, OK, Dsn, Json, Role, Wide, connected, resolve_dsn
+from .verdict import no_verdict
 
 app = typer.Typer(no_args_is_help=True, help="Archive journal, incidents and dead messages as Parquet.")
 
@@ -118,21 +119,25 @@ def verify(
     master: Master = "local[*]",
     jdbc_jar: Jar = None,
     partitions: Partitions = 4,
+    wide: Wide = False,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
     """Verify the counts and sums of every finished run.
 
-    Exit code 1 if a run is damaged. Retention then drops nothing.
+    Exit code 1 if a run is damaged: retention then drops nothing. 3 if nothing could be verified.
     """
-    dsn = resolve_dsn(dsn)
-    with _archiving(dsn):
-        from ..audit.archive import verify_archive
+    with no_verdict():
+        dsn = resolve_dsn(dsn)
+        with _archiving(dsn):
+            from ..audit.archive import verify_archive
 
-        with progress.working("looking for the archive's runs") as stage:
-            found = verify_archive(dsn, folder, master=master, jdbc_jar=jdbc_jar, partitions=partitions, on_stage=stage)
+            with progress.working("looking for the archive's runs") as stage:
+                found = verify_archive(
+                    dsn, folder, master=master, jdbc_jar=jdbc_jar, partitions=partitions, on_stage=stage
+                )
     rows = [asdict(one) | {"damage": "\n".join(one.damage) or None} for one in found]
-    tables.show(rows, FINDING_COLUMNS, as_json=as_json, empty="no runs")
+    tables.show(rows, FINDING_COLUMNS, as_json=as_json, empty="no runs", wide=wide)
     raise typer.Exit(FAILED if any(one.damage for one in found) else OK)
 
 

@@ -6,7 +6,6 @@ import os
 import signal
 import socket
 import sys
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -17,7 +16,8 @@ import typer
 
 from ..text.extras import how_to_install
 from . import output, progress, times
-from .common import BUSY, FAILED, NOT_READY, OK, Dsn, Json, UsageError, connected, describe, one_line, resolve_dsn
+from .common import BUSY, FAILED, NOT_READY, OK, Dsn, Json, connected, one_line, resolve_dsn
+from .verdict import no_verdict
 
 if TYPE_CHECKING:
     from ..audit import AuditResult
@@ -99,7 +99,7 @@ def audit(
     bucket_seconds = None if bucket is None else round(bucket)
     if bucket_seconds is not None and bucket_seconds < 1:
         raise typer.BadParameter("it is less than a second", param_hint="--bucket")
-    with _no_audit():
+    with no_verdict():
         dsn = resolve_dsn(dsn)
         if last:
             _show_last(dsn, as_json)
@@ -156,22 +156,6 @@ def audit(
 
             audits.print_report(result, output.console())
         raise typer.Exit(code_of(result, fail_on))
-
-
-@contextmanager
-def _no_audit() -> Iterator[None]:
-    """End with 3 after an error: FAILED says that an audit was made and a rule is broken."""
-    try:
-        yield
-    except (typer.Exit, typer.Abort, UsageError):
-        raise
-    except Exception as error:
-        known = describe(error)
-        if known is None:
-            traceback.print_exc()
-        else:
-            output.complain(known[0])
-        raise typer.Exit(NOT_READY) from error
 
 
 def code_of(result: AuditResult, fail_on: str) -> int:

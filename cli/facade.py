@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from . import output
-from .common import Dsn, Json, Yes, confirm, resolve_dsn
+from . import output, progress
+from .common import Dsn, Json, Yes, confirm, connected, resolve_dsn
 
 app = typer.Typer(no_args_is_help=True, help="Install the SQL API of another queue, so that its clients use Howdah.")
 
@@ -19,7 +19,8 @@ def install(facade: Facade, dsn: Dsn = None, as_json: Json = False) -> None:
     """Install a facade in a schema of its own, or bring it up to date."""
     from .. import migrations
 
-    migrations.add_facade(resolve_dsn(dsn), _known(facade))
+    known = _known(facade)
+    migrations.add_facade(_reached(dsn), known)
     output.said(f"facade {facade} installed", as_json=as_json, facade=facade, installed=True)
 
 
@@ -28,11 +29,12 @@ def adopt(facade: Facade, yes: Yes = False, dsn: Dsn = None, as_json: Json = Fal
     """Put a facade in place of the real queue: take its messages and archives over, and drop it."""
     from .. import migrations
 
-    dsn = resolve_dsn(dsn)
     if _known(facade) != "pgmq":
         raise typer.BadParameter("only pgmq can be adopted", param_hint="FACADE")
+    dsn = _reached(dsn)
     confirm(f"Take over all queues of {facade} in this database, and drop what is there now?", yes=yes)
-    moved = migrations.adopt_pgmq(dsn)
+    with progress.working(f"taking over the queues of {facade}"):
+        moved = migrations.adopt_pgmq(dsn)
     said = ", ".join(f"{name} ({count} messages)" for name, count in moved.items()) or "no queues"
     output.said(f"facade {facade} has adopted {said}", as_json=as_json, facade=facade, adopted=moved)
 
@@ -42,10 +44,19 @@ def remove(facade: Facade, yes: Yes = False, dsn: Dsn = None, as_json: Json = Fa
     """Remove a facade and its archives. The queues stay, with their messages."""
     from .. import migrations
 
-    dsn = resolve_dsn(dsn)
-    confirm(f"Remove the facade {_known(facade)}, and all messages of its archives?", yes=yes)
+    known = _known(facade)
+    dsn = _reached(dsn)
+    confirm(f"Remove the facade {known}, and all messages of its archives?", yes=yes)
     migrations.remove_facade(dsn, facade)
     output.said(f"facade {facade} removed", as_json=as_json, facade=facade, installed=False)
+
+
+def _reached(dsn: str | None) -> str:
+    """The DSN of a server that answers: anything else is said before a question is asked."""
+    dsn = resolve_dsn(dsn)
+    with connected(dsn, None) as connection, connection.session() as session:
+        session.connection.execute("select 1")
+    return dsn
 
 
 def _known(facade: str) -> str:

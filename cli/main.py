@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
 from collections.abc import Callable
@@ -136,17 +137,20 @@ def _options(
 def _command() -> Callable[..., Any]:
     """Build the command from ``app`` once: that takes Typer as long as most commands run."""
     command = typer.main.get_command(app)
-    _show_brackets(command)
+    _mend_help(command)
     return command
 
 
-def _show_brackets(command: Any) -> None:
-    """Escape what the help would drop as markup, such as [default: all]."""
+def _mend_help(command: Any) -> None:
+    """Join the lines of each paragraph, and escape what the help would drop as markup, such as [default: all]."""
+    if command.help:
+        # Typer joins those of the first paragraph only: at 80 columns, the others would be broken twice.
+        command.help = re.sub(r"(?<!\n)\n[ \t]*(?!\n)", " ", inspect.cleandoc(command.help))
     for parameter in command.params:
         if getattr(parameter, "help", None):
             parameter.help = re.sub(r"(?<!\\)\[default:", r"\\[default:", parameter.help)
     for below in getattr(command, "commands", {}).values():
-        _show_brackets(below)
+        _mend_help(below)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -19,7 +19,11 @@ Path = Annotated[
 ]
 Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Reason, recorded with the change.")]
 
-COLUMNS = tables.Columns({"pattern": "queues", "path": "path", "reason": "reason"}, {"set_at": "since", "set_by": "by"})
+COLUMNS = tables.Columns(
+    {"pattern": "queues", "path": "path", "reason": "reason"},
+    {"set_at": "since", "set_by": "by"},
+    cut=frozenset({"reason"}),
+)
 
 
 @app.command("set")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from . import output, tables
-from .common import Dsn, Json, Role, Yes, confirm, connected
+from .common import Dsn, Json, Role, Wide, Yes, confirm, connected
 
 app = typer.Typer(
     no_args_is_help=True, help="Manage users and groups: roles of PostgreSQL, made by whoever may create roles."
@@ -28,7 +28,7 @@ PasswordFile = Annotated[
     ),
 ]
 
-COLUMNS = tables.Columns({"name": "name", "kind": "kind", "groups": "groups"})
+COLUMNS = tables.Columns({"name": "name", "kind": "kind", "groups": "groups"}, fold=frozenset({"groups"}))
 
 
 @app.command()
@@ -90,7 +90,7 @@ def group(
 
 
 @app.command("list")
-def list_(dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
+def list_(wide: Wide = False, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
     """List users and groups with the groups that they are in."""
     with connected(dsn, role) as connection:
         rows = connection.users.list()
@@ -102,7 +102,7 @@ def list_(dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
             for row in rows
         ]
     )
-    tables.show(shown, COLUMNS, as_json=as_json, empty="no roles")
+    tables.show(shown, COLUMNS, as_json=as_json, empty="no roles", wide=wide)
 
 
 @app.command()

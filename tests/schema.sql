@@ -1454,8 +1454,8 @@ $$;
 
 COMMENT ON FUNCTION howdah._are_words(p_value jsonb, p_most numeric, p_pattern text) IS 'whether a JSON value is an array of 1 to p_most texts of a form.';
 
-CREATE FUNCTION howdah._array_fault(p_schema jsonb, p_value jsonb, p_root jsonb, p_at text, p_depth integer) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE
+CREATE FUNCTION howdah._array_fault(p_schema jsonb, p_value jsonb, p_root jsonb, p_at text, p_depth integer, p_until timestamp with time zone) RETURNS text
+    LANGUAGE plpgsql
     AS $$
 declare
     v_count constant integer := jsonb_array_length(p_value);
@@ -1478,14 +1478,14 @@ begin
     loop
         v_fault := case
             when v_item.n < v_first then howdah._contract_fault(p_schema -> 'prefixItems' -> v_item.n, v_item.value,
-                p_root, howdah._pointer(p_at, v_item.n::text), p_depth + 1)
+                p_root, howdah._pointer(p_at, v_item.n::text), p_depth + 1, p_until)
             when p_schema ? 'items' then howdah._contract_fault(p_schema -> 'items', v_item.value, p_root,
-                howdah._pointer(p_at, v_item.n::text), p_depth + 1) end;
+                howdah._pointer(p_at, v_item.n::text), p_depth + 1, p_until) end;
         if v_fault is not null then
             return v_fault;
         end if;
         if p_schema ? 'contains' and howdah._contract_fault(p_schema -> 'contains', v_item.value, p_root, p_at,
-                p_depth + 1) is null then
+                p_depth + 1, p_until) is null then
             v_found := v_found + 1;
         end if;
     end loop;
@@ -1499,7 +1499,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._array_fault(p_schema jsonb, p_value jsonb, p_root jsonb, p_at text, p_depth integer) IS 'why an array does not keep to the keywords for arrays.';
+COMMENT ON FUNCTION howdah._array_fault(p_schema jsonb, p_value jsonb, p_root jsonb, p_at text, p_depth integer, p_until timestamp with time zone) IS 'why an array does not keep to the keywords for arrays.';
 
 CREATE FUNCTION howdah._as_ready(p_row howdah.claimed) RETURNS howdah.msgs
     LANGUAGE sql IMMUTABLE
@@ -2931,9 +2931,14 @@ declare
 begin
     for v_one in select b.body, b.n from unnest(p_bodies) with ordinality b(body, n) loop
         v_value := case when p_is_text then howdah._json_of(v_one.body) end;
-        v_fault := case when not p_is_text then 'it is bytes, and the contract is about JSON'
-            when v_value is null then 'it is no JSON'
-            else howdah._contract_fault(p_destination.contract, v_value, p_destination.contract, '#', 0) end;
+        begin
+            v_fault := case when not p_is_text then 'it is bytes, and the contract is about JSON'
+                when v_value is null then 'it is no JSON'
+                else howdah._contract_fault(p_destination.contract, v_value, p_destination.contract, '#', 0,
+                    clock_timestamp() + interval '5 seconds') end;
+        exception when sqlstate 'HD050' then
+            v_fault := sqlerrm;
+        end;
         if v_fault is not null then
             raise exception using errcode = 'HD050',
                 message = format('%s does not keep to the contract of %s: %s',
@@ -3875,7 +3880,7 @@ begin
         with recursive edge as (
             select '#' as ref, r.ref as leads from howdah._refs_in_place(p_schema) r(ref)
             union
-            select '#/$defs/' || d.key, r.ref
+            select howdah._pointer('#/$defs', d.key), r.ref
             from jsonb_each(coalesce(p_schema -> '$defs', '{}')) d cross join howdah._refs_in_place(d.value) r(ref)
         ), walk as (
             select e.ref as start, e.leads from edge e
@@ -5120,8 +5125,8 @@ $_$;
 
 COMMENT ON FUNCTION howdah._consumer_turn(p_queue howdah.destinations, p_consumer bigint, p_now timestamp with time zone, OUT admitted boolean, OUT alone boolean, OUT share text) IS 'whether it is a consumer''s turn in a queue that tells its consumers apart.';
 
-CREATE FUNCTION howdah._contract_fault(p_schema jsonb, p_value jsonb, p_root jsonb, p_at text, p_depth integer) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE
+CREATE FUNCTION howdah._contract_fault(p_schema jsonb, p_value jsonb, p_root jsonb, p_at text, p_depth integer, p_until timestamp with time zone) RETURNS text
+    LANGUAGE plpgsql
     AS $_$
 declare
     v_type constant text := jsonb_typeof(p_value);
@@ -5133,50 +5138,56 @@ begin
     elsif p_schema = 'false' then
         return p_at || ' is not permitted (false)';
     elsif p_depth > 200 then
-        return p_at || ' is nested too deeply';
+        raise exception using errcode = 'HD050', message = p_at || ' is nested too deeply';
+    elsif clock_timestamp() > p_until then
+        raise exception using errcode = 'HD050', message = 'its check takes more than five seconds';
     end if;
     v_fault := coalesce(howdah._scalar_fault(p_schema, p_value, v_type, p_at), case v_type
-        when 'object' then howdah._object_fault(p_schema, p_value, p_root, p_at, p_depth)
-        when 'array' then howdah._array_fault(p_schema, p_value, p_root, p_at, p_depth) end);
+        when 'object' then howdah._object_fault(p_schema, p_value, p_root, p_at, p_depth, p_until)
+        when 'array' then howdah._array_fault(p_schema, p_value, p_root, p_at, p_depth, p_until) end);
     if v_fault is null and p_schema ? '$ref' then
         v_fault := howdah._contract_fault(case when p_schema ->> '$ref' = '#' then p_root
-            else p_root -> '$defs' -> substr(p_schema ->> '$ref', 9) end, p_value, p_root, p_at, p_depth + 1);
+            else p_root -> '$defs' -> replace(replace(substr(p_schema ->> '$ref', 9), '~1', '/'), '~0', '~') end,
+            p_value, p_root, p_at, p_depth + 1, p_until);
     end if;
     if v_fault is null and p_schema ? 'allOf' then
         v_fault := (select f.fault from jsonb_array_elements(p_schema -> 'allOf') s
-            cross join lateral (select howdah._contract_fault(s.value, p_value, p_root, p_at, p_depth + 1) as fault) f
+            cross join lateral (
+                select howdah._contract_fault(s.value, p_value, p_root, p_at, p_depth + 1, p_until) as fault
+                offset 0) f
             where f.fault is not null limit 1);
     end if;
     if v_fault is null and p_schema ?| array['anyOf', 'oneOf', 'not'] then
         select count(*) filter (where s.key = 'anyOf' and s.fault is null) into v_kept
-        from (select 'anyOf' as key, howdah._contract_fault(a.value, p_value, p_root, p_at, p_depth + 1) as fault
+        from (select 'anyOf' as key,
+                  howdah._contract_fault(a.value, p_value, p_root, p_at, p_depth + 1, p_until) as fault
               from jsonb_array_elements(p_schema -> 'anyOf') a) s;
         if p_schema ? 'anyOf' and v_kept = 0 then
             return p_at || ' keeps to none of the schemas (anyOf)';
         end if;
         select count(*) into v_kept from jsonb_array_elements(p_schema -> 'oneOf') o
-        where howdah._contract_fault(o.value, p_value, p_root, p_at, p_depth + 1) is null;
+        where howdah._contract_fault(o.value, p_value, p_root, p_at, p_depth + 1, p_until) is null;
         if p_schema ? 'oneOf' and v_kept <> 1 then
             return format('%s keeps to %s of the schemas, not to one (oneOf)', p_at, v_kept);
         elsif p_schema ? 'not'
-              and howdah._contract_fault(p_schema -> 'not', p_value, p_root, p_at, p_depth + 1) is null then
+              and howdah._contract_fault(p_schema -> 'not', p_value, p_root, p_at, p_depth + 1, p_until) is null then
             return p_at || ' keeps to a schema that it must not keep to (not)';
         end if;
     end if;
     if v_fault is null and p_schema ? 'if' then
-        v_kept := case when howdah._contract_fault(p_schema -> 'if', p_value, p_root, p_at, p_depth + 1) is null
-            then 1 else 0 end;
+        v_kept := case when howdah._contract_fault(p_schema -> 'if', p_value, p_root, p_at, p_depth + 1, p_until)
+            is null then 1 else 0 end;
         v_fault := case
             when v_kept = 1 and p_schema ? 'then'
-                then howdah._contract_fault(p_schema -> 'then', p_value, p_root, p_at, p_depth + 1)
+                then howdah._contract_fault(p_schema -> 'then', p_value, p_root, p_at, p_depth + 1, p_until)
             when v_kept = 0 and p_schema ? 'else'
-                then howdah._contract_fault(p_schema -> 'else', p_value, p_root, p_at, p_depth + 1) end;
+                then howdah._contract_fault(p_schema -> 'else', p_value, p_root, p_at, p_depth + 1, p_until) end;
     end if;
     return v_fault;
 end
 $_$;
 
-COMMENT ON FUNCTION howdah._contract_fault(p_schema jsonb, p_value jsonb, p_root jsonb, p_at text, p_depth integer) IS 'why a value does not keep to a schema.';
+COMMENT ON FUNCTION howdah._contract_fault(p_schema jsonb, p_value jsonb, p_root jsonb, p_at text, p_depth integer, p_until timestamp with time zone) IS 'why a value does not keep to a schema.';
 
 CREATE FUNCTION howdah._copy_rights(p_subscription_id integer, p_topics integer[], p_by_wildcard boolean) RETURNS void
     LANGUAGE plpgsql
@@ -13345,8 +13356,8 @@ $$;
 
 COMMENT ON FUNCTION howdah._object_attributes() IS 'the permitted values of each attribute of an administered object.';
 
-CREATE FUNCTION howdah._object_fault(p_schema jsonb, p_value jsonb, p_root jsonb, p_at text, p_depth integer) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE
+CREATE FUNCTION howdah._object_fault(p_schema jsonb, p_value jsonb, p_root jsonb, p_at text, p_depth integer, p_until timestamp with time zone) RETURNS text
+    LANGUAGE plpgsql
     AS $$
 declare
     v_count constant bigint := (select count(*) from jsonb_object_keys(p_value));
@@ -13374,22 +13385,22 @@ begin
     loop
         v_fault := coalesce(
             case when v_member.own is not null
-                then howdah._contract_fault(v_member.own, v_member.value, p_root, v_member.at, p_depth + 1)
+                then howdah._contract_fault(v_member.own, v_member.value, p_root, v_member.at, p_depth + 1, p_until)
                 when p_schema -> 'additionalProperties' = 'false'
                 then format('%s is no member that the contract has (additionalProperties)', v_member.at)
                 when p_schema ? 'additionalProperties' then howdah._contract_fault(p_schema -> 'additionalProperties',
-                    v_member.value, p_root, v_member.at, p_depth + 1) end,
+                    v_member.value, p_root, v_member.at, p_depth + 1, p_until) end,
             case when p_schema ? 'propertyNames' then howdah._contract_fault(p_schema -> 'propertyNames',
-                to_jsonb(v_member.key), p_root, v_member.at, p_depth + 1) end,
+                to_jsonb(v_member.key), p_root, v_member.at, p_depth + 1, p_until) end,
             case when v_member.dependent is not null then howdah._contract_fault(v_member.dependent, p_value, p_root,
-                p_at, p_depth + 1) end);
+                p_at, p_depth + 1, p_until) end);
         exit when v_fault is not null;
     end loop;
     return v_fault;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._object_fault(p_schema jsonb, p_value jsonb, p_root jsonb, p_at text, p_depth integer) IS 'why an object does not keep to the keywords for objects.';
+COMMENT ON FUNCTION howdah._object_fault(p_schema jsonb, p_value jsonb, p_root jsonb, p_at text, p_depth integer, p_until timestamp with time zone) IS 'why an object does not keep to the keywords for objects.';
 
 CREATE TABLE howdah.objects (
     name text NOT NULL,
@@ -17894,7 +17905,7 @@ begin
             when 'positive' then v_word.type = 'number' and (v_word.value #>> '{}')::numeric > 0
             when 'boolean' then v_word.type = 'boolean'
             when 'list' then v_word.type = 'array'
-            when 'types' then v_word.type in ('string', 'array') and not exists (
+            when 'types' then v_word.type in ('string', 'array') and v_word.value <> '[]' and not exists (
                 select from jsonb_array_elements(case v_word.type when 'array' then v_word.value
                     else jsonb_build_array(v_word.value) end) t
                 where t.value #>> '{}' <> all ('{"null",boolean,object,array,number,integer,string}')
@@ -17909,7 +17920,8 @@ begin
             when 'members' then v_word.type = 'object'
             when 'ref' then v_word.type = 'string' and case
                 when v_word.value #>> '{}' = '#' then true
-                when v_word.value #>> '{}' ^@ '#/$defs/' then p_root -> '$defs' ? substr(v_word.value #>> '{}', 9) end
+                when v_word.value #>> '{}' ^@ '#/$defs/' then p_root -> '$defs'
+                    ? replace(replace(substr(v_word.value #>> '{}', 9), '~1', '/'), '~0', '~') end
             when 'root' then v_word.type = 'string' and p_depth = 0
             when 'draft' then v_word.value = '"https://json-schema.org/draft/2020-12/schema"'
             else true end;
@@ -35634,7 +35646,7 @@ REVOKE ALL ON FUNCTION howdah._are_over(p_positions regclass, p_mark bigint, p_a
 
 REVOKE ALL ON FUNCTION howdah._are_words(p_value jsonb, p_most numeric, p_pattern text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._array_fault(p_schema jsonb, p_value jsonb, p_root jsonb, p_at text, p_depth integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._array_fault(p_schema jsonb, p_value jsonb, p_root jsonb, p_at text, p_depth integer, p_until timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._as_ready(p_row howdah.claimed) FROM PUBLIC;
 
@@ -35860,7 +35872,7 @@ REVOKE ALL ON FUNCTION howdah._consume_published(p_destination howdah.destinatio
 
 REVOKE ALL ON FUNCTION howdah._consumer_turn(p_queue howdah.destinations, p_consumer bigint, p_now timestamp with time zone, OUT admitted boolean, OUT alone boolean, OUT share text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._contract_fault(p_schema jsonb, p_value jsonb, p_root jsonb, p_at text, p_depth integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._contract_fault(p_schema jsonb, p_value jsonb, p_root jsonb, p_at text, p_depth integer, p_until timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._copy_rights(p_subscription_id integer, p_topics integer[], p_by_wildcard boolean) FROM PUBLIC;
 
@@ -36492,7 +36504,7 @@ REVOKE ALL ON FUNCTION howdah._nothing_came_back(p_id integer, p_rank smallint, 
 
 REVOKE ALL ON FUNCTION howdah._object_attributes() FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._object_fault(p_schema jsonb, p_value jsonb, p_root jsonb, p_at text, p_depth integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._object_fault(p_schema jsonb, p_value jsonb, p_root jsonb, p_at text, p_depth integer, p_until timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._object_json(p_object howdah.objects) FROM PUBLIC;
 

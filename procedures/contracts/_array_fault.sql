@@ -1,11 +1,12 @@
--- howdah._array_fault(p_schema, p_value, p_root, p_at, p_depth): why an array does not keep to the keywords for arrays.
+-- howdah._array_fault(p_schema, p_value, p_root, p_at, p_depth, p_until): why an array does not keep to the keywords
+-- for arrays.
 --
 -- Returns  text that begins with a JSON Pointer; NULL if it does.
 -- Role     internal
 create or replace function howdah._array_fault(
-    p_schema jsonb, p_value jsonb, p_root jsonb, p_at text, p_depth integer
+    p_schema jsonb, p_value jsonb, p_root jsonb, p_at text, p_depth integer, p_until timestamptz
 ) returns text
-language plpgsql immutable
+language plpgsql volatile
 as $$
 declare
     v_count constant integer := jsonb_array_length(p_value);
@@ -28,14 +29,14 @@ begin
     loop
         v_fault := case
             when v_item.n < v_first then howdah._contract_fault(p_schema -> 'prefixItems' -> v_item.n, v_item.value,
-                p_root, howdah._pointer(p_at, v_item.n::text), p_depth + 1)
+                p_root, howdah._pointer(p_at, v_item.n::text), p_depth + 1, p_until)
             when p_schema ? 'items' then howdah._contract_fault(p_schema -> 'items', v_item.value, p_root,
-                howdah._pointer(p_at, v_item.n::text), p_depth + 1) end;
+                howdah._pointer(p_at, v_item.n::text), p_depth + 1, p_until) end;
         if v_fault is not null then
             return v_fault;
         end if;
         if p_schema ? 'contains' and howdah._contract_fault(p_schema -> 'contains', v_item.value, p_root, p_at,
-                p_depth + 1) is null then
+                p_depth + 1, p_until) is null then
             v_found := v_found + 1;
         end if;
     end loop;

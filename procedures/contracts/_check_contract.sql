@@ -15,9 +15,14 @@ declare
 begin
     for v_one in select b.body, b.n from unnest(p_bodies) with ordinality b(body, n) loop
         v_value := case when p_is_text then howdah._json_of(v_one.body) end;
-        v_fault := case when not p_is_text then 'it is bytes, and the contract is about JSON'
-            when v_value is null then 'it is no JSON'
-            else howdah._contract_fault(p_destination.contract, v_value, p_destination.contract, '#', 0) end;
+        begin
+            v_fault := case when not p_is_text then 'it is bytes, and the contract is about JSON'
+                when v_value is null then 'it is no JSON'
+                else howdah._contract_fault(p_destination.contract, v_value, p_destination.contract, '#', 0,
+                    clock_timestamp() + interval '5 seconds') end;
+        exception when sqlstate 'HD050' then
+            v_fault := sqlerrm;
+        end;
         if v_fault is not null then
             raise exception using errcode = 'HD050',
                 message = format('%s does not keep to the contract of %s: %s',

@@ -19,7 +19,7 @@ begin
         with recursive edge as (
             select '#' as ref, r.ref as leads from howdah._refs_in_place(p_schema) r(ref)
             union
-            select '#/$defs/' || d.key, r.ref
+            select howdah._pointer('#/$defs', d.key), r.ref
             from jsonb_each(coalesce(p_schema -> '$defs', '{}')) d cross join howdah._refs_in_place(d.value) r(ref)
         ), walk as (
             select e.ref as start, e.leads from edge e

@@ -1,12 +1,12 @@
--- howdah._object_fault(p_schema, p_value, p_root, p_at, p_depth): why an object does not keep to the keywords for
--- objects.
+-- howdah._object_fault(p_schema, p_value, p_root, p_at, p_depth, p_until): why an object does not keep to the keywords
+-- for objects.
 --
 -- Returns  text that begins with a JSON Pointer; NULL if it does.
 -- Role     internal
 create or replace function howdah._object_fault(
-    p_schema jsonb, p_value jsonb, p_root jsonb, p_at text, p_depth integer
+    p_schema jsonb, p_value jsonb, p_root jsonb, p_at text, p_depth integer, p_until timestamptz
 ) returns text
-language plpgsql immutable
+language plpgsql volatile
 as $$
 declare
     v_count constant bigint := (select count(*) from jsonb_object_keys(p_value));
@@ -34,15 +34,15 @@ begin
     loop
         v_fault := coalesce(
             case when v_member.own is not null
-                then howdah._contract_fault(v_member.own, v_member.value, p_root, v_member.at, p_depth + 1)
+                then howdah._contract_fault(v_member.own, v_member.value, p_root, v_member.at, p_depth + 1, p_until)
                 when p_schema -> 'additionalProperties' = 'false'
                 then format('%s is no member that the contract has (additionalProperties)', v_member.at)
                 when p_schema ? 'additionalProperties' then howdah._contract_fault(p_schema -> 'additionalProperties',
-                    v_member.value, p_root, v_member.at, p_depth + 1) end,
+                    v_member.value, p_root, v_member.at, p_depth + 1, p_until) end,
             case when p_schema ? 'propertyNames' then howdah._contract_fault(p_schema -> 'propertyNames',
-                to_jsonb(v_member.key), p_root, v_member.at, p_depth + 1) end,
+                to_jsonb(v_member.key), p_root, v_member.at, p_depth + 1, p_until) end,
             case when v_member.dependent is not null then howdah._contract_fault(v_member.dependent, p_value, p_root,
-                p_at, p_depth + 1) end);
+                p_at, p_depth + 1, p_until) end);
         exit when v_fault is not null;
     end loop;
     return v_fault;

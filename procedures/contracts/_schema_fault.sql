@@ -29,7 +29,7 @@ begin
             when 'positive' then v_word.type = 'number' and (v_word.value #>> '{}')::numeric > 0
             when 'boolean' then v_word.type = 'boolean'
             when 'list' then v_word.type = 'array'
-            when 'types' then v_word.type in ('string', 'array') and not exists (
+            when 'types' then v_word.type in ('string', 'array') and v_word.value <> '[]' and not exists (
                 select from jsonb_array_elements(case v_word.type when 'array' then v_word.value
                     else jsonb_build_array(v_word.value) end) t
                 where t.value #>> '{}' <> all ('{"null",boolean,object,array,number,integer,string}')
@@ -44,7 +44,8 @@ begin
             when 'members' then v_word.type = 'object'
             when 'ref' then v_word.type = 'string' and case
                 when v_word.value #>> '{}' = '#' then true
-                when v_word.value #>> '{}' ^@ '#/$defs/' then p_root -> '$defs' ? substr(v_word.value #>> '{}', 9) end
+                when v_word.value #>> '{}' ^@ '#/$defs/' then p_root -> '$defs'
+                    ? replace(replace(substr(v_word.value #>> '{}', 9), '~1', '/'), '~0', '~') end
             when 'root' then v_word.type = 'string' and p_depth = 0
             when 'draft' then v_word.value = '"https://json-schema.org/draft/2020-12/schema"'
             else true end;

@@ -193,7 +193,7 @@ def test_a_folder_belongs_to_one_archive_of_one_database(
         strange.mkdir()
         (strange / "cat.jpg").touch()
         refused(howdah(dsn, "archive", "run", strange), "neither empty nor an archive")
-        refused(howdah(dsn, "archive", "verify", strange), "is not an archive")
+        refused(howdah(dsn, "archive", "verify", strange), "is not an archive", code=3)
         known = json.loads((folder / "archive.json").read_text())
         (folder / "archive.json").write_text(json.dumps(known | {"archive_id": "00000000-0000-0000-0000-000000000000"}))
         refused(howdah(dsn, "archive", "run", folder), "of another database")

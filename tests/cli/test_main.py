@@ -150,6 +150,13 @@ def test_help_shows_defaults_that_are_described_in_words(monkeypatch: pytest.Mon
         assert default in howdah("", *words, "--help").out
 
 
+def test_help_breaks_a_paragraph_where_the_terminal_ends_and_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    shown = howdah("", "import", "activemq", "--help").out
+    assert "takes back what was consumed in ActiveMQ. Stop the broker" in shown
+    assert "lists" not in shown.split("The broker may run.")[0], "paragraphs stay apart"
+
+
 def test_help_needs_neither_the_driver_nor_spark() -> None:
     program = (
         "import sys\n"

@@ -1,10 +1,11 @@
 """Commands that take a minute say what they are at, to a person and to nobody else."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from command import Result, howdah
+from command import Result, howdah, refused
 from support import Db
 
 import howdah.audit.archive as howdah_archive
@@ -45,6 +46,15 @@ def test_verifying_says_which_run_it_is_at_and_json_stays_json(
     result = howdah(dsn, "archive", "verify", tmp_path, "--json", watched=True)
     assert "verifying run 1 of 1" in result.err
     assert result.json == []
+
+
+def test_verifying_ends_with_3_if_it_verified_nothing_because_1_says_that_a_run_is_damaged(
+    dsn: str, db: Db, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused(howdah(dsn, "archive", "verify", tmp_path), "archive", code=3)
+    refused(howdah("host=127.0.0.1 port=1 dbname=app", "archive", "verify", tmp_path), "", code=3)
+    monkeypatch.setitem(sys.modules, "howdah.audit.errors", None)
+    refused(howdah(dsn, "archive", "verify", tmp_path), "Spark", code=3)
 
 
 def test_every_stage_of_a_run_of_the_archive_has_words_for_people() -> None:

@@ -8,7 +8,9 @@ from command import howdah
 from support import SYSTEM, Db, one
 
 from howdah.cli import tables
+from howdah.cli.importing.outcome import COLUMNS, DRY_COLUMNS, Outcome
 from howdah.cli.main import _command
+from howdah.cli.user import COLUMNS as USERS
 
 QUEUE = "orders.incoming.germany1"
 DYING = "orders.incoming.austria1"
@@ -49,6 +51,8 @@ LISTS: dict[tuple[str, ...], list[str]] = {
     ("check",): [],
     ("health",): ["server", "schema"],
     ("access", "sets"): ["default"],
+    ("access", "show"): ["howdah_consumer,"],
+    ("user", "list"): [],
     ("service", "list"): ["httpsjms"],
     ("instance", "list"): [],
     ("changes", "list"): ["queue"],
@@ -134,10 +138,70 @@ def test_every_command_with_a_table_is_tested_here() -> None:
         if any("--wide" in getattr(option, "opts", ()) for option in command.params):
             yield words
 
-    # Its table needs a store of ActiveMQ.
-    assert set(commands(_command())) - {("import", "activemq")} == {
+    # Their tables need a store of ActiveMQ, and an archive.
+    assert set(commands(_command())) - {("import", "activemq"), ("archive", "verify")} == {
         tuple(word for word in words if word not in (QUEUE, GRAVE, TOPIC)) for words in LISTS
     }
+
+
+LONGEST = "q" * 242
+WIDE = "漢字" * 35
+TEXT = "a reason that somebody wrote down at length, so that those who come later need not ask"
+
+
+def test_lists_with_rows_of_the_longest_and_the_widest_names_keep_what_matters(dsn: str, db: Db) -> None:
+    one(db, "select howdah.create_queue(%s)", (LONGEST,))
+    one(db, "select howdah.create_topic(%s)", (LONGEST[:100],))
+    one(db, "select howdah.subscribe(%s, %s)", (LONGEST[:100], LONGEST[:100]))
+    one(db, "select howdah.set_redaction(%s, '$.card.number', %s)", (LONGEST, WIDE))
+    one(db, "select howdah.set_redaction('cards', '$.card.number', %s)", (WIDE,))
+    one(db, "select howdah.begin_import(%s)", (f"postgresql://{LONGEST}",))
+    one(db, "select howdah.begin_import(%s)", (f"postgresql://{WIDE}",))
+    one(db, "select howdah.create_link(%s, %s, 'remote', 'elsewhere')", (LONGEST[:40], LONGEST))
+    for words in (("subscription", "list"), ("redaction", "list"), ("import", "list"), ("link", "list")):
+        shown = howdah(dsn, *words, columns=80)
+        assert shown.code == 0, shown
+        assert LONGEST[:40] in shown.out, words
+        # Only a name that is longer than the terminal makes a line longer, and then it stands alone.
+        assert all(tables.cell_len(line) <= 80 or "  " not in line for line in shown.out.splitlines()), (words, shown)
+        assert "--wide shows all" in shown.err
+        assert howdah(dsn, *words, "--wide", columns=80).err == ""
+    assert WIDE in howdah(dsn, "import", "list", columns=80).out
+
+
+def test_a_reason_is_cut_rather_than_left_out(dsn: str, db: Db) -> None:
+    howdah(dsn, "redaction", "set", "cards.of.customers", "$.card.number", "--reason", TEXT)
+    shown = howdah(dsn, "redaction", "list", columns=80)
+    assert (TEXT[:30] in shown.out, "…" in shown.out, shown.err) == (True, True, "")
+
+
+def test_the_roles_of_a_rule_and_the_groups_of_a_user_are_folded_and_wide_shows_all(dsn: str, db: Db) -> None:
+    roles = [f"role_of_the_team_{number}" for number in range(9)]
+    howdah(dsn, "access", "set", "queue.orders.consume.allow.user", *roles)
+    shown = howdah(dsn, "access", "show", columns=80)
+    assert all(role in shown.out for role in roles), shown
+    assert all(len(line) <= 80 for line in shown.out.splitlines())
+    for words in (("access", "show"), ("user", "list")):
+        narrow, wide = howdah(dsn, *words, columns=20), howdah(dsn, *words, "--wide", columns=20)
+        assert (narrow.code, wide.code) == (0, 0), (narrow, wide)
+        assert "--wide" not in wide.err
+    rows = [{"name": "tom", "kind": "user", "groups": ", ".join(roles)}]
+    text, left_out = tables.picture(rows, USERS, 80)
+    assert left_out == []
+    assert all(role in text for role in roles)
+
+
+def test_the_tables_of_an_import_keep_their_figures_beside_long_names() -> None:
+    outcome = Outcome(lambda text: None)
+    line = outcome["topic://orders.incoming.germany desk7:invoices"]
+    line.here, line.found, line.comes = "orders.incoming.germany:desk7:invoices", 12345, 12340
+    outcome.stays(line.there, "unreadable: its length is 249, not 96", 30)
+    for columns, kept in ((COLUMNS, ["found", "stays"]), (DRY_COLUMNS, ["found", "stays"])):
+        text, left_out = tables.picture(outcome.rows(), columns, 80)
+        head, _, row = text.splitlines()
+        assert all(title in head for title in kept)
+        assert "12345" in row
+        assert "here" in left_out
 
 
 def test_what_a_narrow_terminal_has_no_room_for_is_named(dsn: str, full: dict[str, str]) -> None:

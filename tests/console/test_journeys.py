@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from console_browser import NEEDS, errors_of, served, text_of
+from console_browser import NEEDS, errors_of, served, text_of, wait_for_text
 from console_paths import PATHS
 from console_people import PASSWORD
 from console_world import fill, of_the_bank
@@ -43,7 +43,7 @@ def test_an_operator_replays_9430_messages_of_one_cause_in_batches(
         assert " of 9,430." in browser.page_source
         wait_until(lambda: "9,430 done." in browser.page_source, 120)
         browser.find_element("link text", "Acts").click()
-        assert "the bank answers again" in text_of(browser)
+        wait_for_text(browser, "the bank answers again")
         assert not errors_of(browser)
     assert one(db, "select live from howdah.queue_stats('orders')") == waiting + 9_430
     left = db.execute(
@@ -83,7 +83,7 @@ def test_an_operator_cancels_the_schedules_that_were_chosen(browser: Any, dsn: s
         for box in browser.find_elements("css selector", "input[name=target]")[:2]:
             box.click()
         browser.find_element("css selector", "button[value=cancel-schedule]").click()
-        assert "It deals with 2 schedules: daily, hourly." in text_of(browser)
+        wait_for_text(browser, "It deals with 2 schedules: daily, hourly.")
         browser.find_element("name", "reason").send_keys("of no use")
         browser.find_element("name", "typed").send_keys("2")
         browser.find_element("css selector", "main form button").click()

@@ -216,6 +216,23 @@ def test_a_grant_of_a_view_is_not_enough(db: Db, queue: str, connect: Connect) -
         db.execute("drop owned by stranger; drop role stranger")
 
 
+def test_the_views_hide_from_browsers_what_a_redaction_hides(db: Db, queue: str, connect: Connect) -> None:
+    sent(db, 3)
+    db.execute("select pgmq.archive('tasks', 1), pgmq.read('tasks', 30, 1)")
+    browser, consumer, admin = connect("howdah_browser"), connect("howdah_consumer"), connect("howdah_admin")
+    shown = "select count(message) from {}"
+    views = {"pgmq.q_tasks": 2, "pgmq.a_tasks": 1}
+    assert {view: one(browser, shown.format(view)) for view in views} == views
+    one(admin, "select howdah.set_redaction('tasks', '$.n')")
+    for view, number in views.items():
+        assert one(browser, shown.format(view)) == 0, view
+        assert one(browser, f"select count(*) from {view} where message::text ~ '[0-9]'") == 0, view
+        assert one(browser, f"select count(*) from {view}") == number, "the rows stay"
+        assert [one(who, shown.format(view)) for who in (consumer, admin)] == [number, number], view
+    one(admin, "select howdah.drop_redaction('tasks', '$.n')")
+    assert {view: one(browser, shown.format(view)) for view in views} == views
+
+
 def test_a_send_notifies_once_in_the_interval(db: Db, queue: str, clock: Clock, connect: Connect) -> None:
     db.execute("select pgmq.enable_notify_insert('tasks', 1000)")
     listener = connect()

@@ -73,9 +73,14 @@ def send_headers(browser: Any, **headers: str) -> None:
 
 
 def text_of(browser: Any) -> str:
-    """What the page says to a reader."""
-    said: str = browser.find_element("tag name", "body").text
+    """What the page says to a reader, in one call: an element that was found may be another page's by the next."""
+    said: str = browser.execute_script("return document.body ? document.body.innerText : ''")
     return said
+
+
+def wait_for_text(browser: Any, text: str) -> None:
+    """Wait until the page says so: a click may return before its page is there."""
+    wait_until(lambda: text in text_of(browser))
 
 
 def errors_of(browser: Any) -> list[str]:

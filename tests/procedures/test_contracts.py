@@ -114,6 +114,7 @@ def test_what_is_in_the_queue_already_stays_and_is_received(db: Db) -> None:
     [
         ({"pattern": "a"}, "#/pattern is a keyword that contracts do not have"),
         ({"properties": {"a": {"format": "date"}}}, "#/properties/a/format is a keyword that contracts do not have"),
+        ({"type": []}, "#/type cannot be []"),
         ({"type": "text"}, '#/type cannot be "text"'),
         ({"minLength": -1}, "#/minLength cannot be -1"),
         ({"multipleOf": 0}, "#/multipleOf cannot be 0"),
@@ -156,6 +157,36 @@ def test_a_recursive_schema_follows_the_value_until_it_is_too_deep(db: Db) -> No
     assert violated(db, "select howdah.send('q', %s::jsonb)", (json.dumps(deep),)).endswith("is nested too deeply")
 
 
+@pytest.mark.parametrize("key", ["not", "if", "oneOf", "contains"])
+def test_what_is_nested_too_deeply_is_refused_whatever_turns_a_fault_round(db: Db, key: str) -> None:
+    lists = {"type": "array", "items": {"$ref": "#/$defs/l"}}
+    inner = {"$ref": "#/$defs/l"}
+    schema = {"$defs": {"l": lists}, key: [inner, True] if key == "oneOf" else inner}
+    one(db, "select howdah.create_queue('q', %s)", (Jsonb({"contract": schema}),))
+    assert violated(db, "select howdah.send('q', %s::text)", ("[" * 150 + "]" * 150,)).endswith("nested too deeply")
+
+
+def test_a_long_chain_of_references_is_followed_once(db: Db) -> None:
+    chain = {"allOf": [{"type": "object", "properties": {"a": {"$ref": "#"}}}]}
+    one(db, "select howdah.create_queue('q', %s)", (Jsonb({"contract": chain}),))
+    db.execute("set statement_timeout = '4s'")
+    assert violated(db, "select howdah.send('q', %s::text)", ('{"a":' * 40 + "1" + "}" * 40,)).endswith("(type)")
+
+
+def test_a_check_that_takes_too_long_is_refused(db: Db) -> None:
+    schema: dict[str, Any] = {"$ref": "#/$defs/a0", "$defs": {}}
+    for n in range(25):
+        schema["$defs"][f"a{n}"] = {"allOf": [{"$ref": f"#/$defs/a{n + 1}"}] * 2} if n < 24 else True
+    one(db, "select howdah.create_queue('q', %s)", (Jsonb({"contract": schema}),))
+    assert violated(db, "select howdah.send('q', '1'::text)") == "its check takes more than five seconds"
+
+
+def test_a_reference_names_keys_with_a_slash(db: Db) -> None:
+    schema = {"$ref": "#/$defs/a~1b~0c", "$defs": {"a/b~c": {"type": "null"}}}
+    one(db, "select howdah.create_queue('q', %s)", (Jsonb({"contract": schema}),))
+    assert violated(db, "select howdah.send('q', '1'::text)") == "# is number, not null (type)"
+
+
 def test_a_subscription_has_none(db: Db) -> None:
     one(db, "select howdah.create_topic('t')")
     refused(db, "HD004", "select howdah.subscribe('t', 's', options => '{\"contract\": true}')")
@@ -188,7 +219,8 @@ def test_the_official_test_suite_agrees_about_all_keywords_that_contracts_have(d
                 for case in group["tests"]:
                     fault = one(
                         db,
-                        "select howdah._contract_fault(s, v, s, '#', 0) from (values (%s::jsonb, %s::jsonb)) t(s, v)",
+                        "select howdah._contract_fault(s, v, s, '#', 0, 'infinity')"
+                        " from (values (%s::jsonb, %s::jsonb)) t(s, v)",
                         (Jsonb(group["schema"]), Jsonb(case["data"])),
                     )
                     checked += 1
