@@ -49,11 +49,12 @@ begin
         delete from howdah.parked p
         where p.ctid = any (array(
                 -- in an order that only the key has: a plan of when the table was short would walk all hidden messages
-                select r.ctid
-                from queue q cross join unnest(q.ids) i(id) cross join lateral (
-                    select o.ctid from howdah.parked o
-                    where o.destination_id = q.id and o.message_id >= i.id and o.message_id <= i.id
-                    order by o.message_id limit 1) r))
+                select o.ctid from howdah.parked o
+                where o.destination_id = (select q.id from queue q)
+                  and o.message_id >= (select min(i.id) from queue q cross join unnest(q.ids) i(id))
+                  and o.message_id <= (select max(i.id) from queue q cross join unnest(q.ids) i(id))
+                  and o.message_id = any ((select q.ids from queue q)::bigint[])
+                order by o.message_id))
           and p.lease_id is null and p.boot is null and p.body is not null
         returning p.destination_id, p.message_id, p.sent_at
     ), listed as materialized (
