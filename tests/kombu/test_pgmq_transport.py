@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import pgmq.queue
 import pytest
 from celery import Celery
 from celery_support import prepare, ran, url, worker
 from kombu import Connection, Exchange, Message, Queue
+from psycopg_pool import ConnectionPool
 from support import Db, one, wait_until
 
 from howdah.migrations import add_facade
@@ -21,6 +23,21 @@ pytestmark = [
 ]
 
 OPTIONS = {"init_extension": False, "wait_time_seconds": 0, "polling_interval": 0.05}
+
+
+@pytest.fixture(autouse=True)
+def pools_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Close what the client leaves open: a pool that its own thread collects cannot join that thread."""
+    opened: list[ConnectionPool] = []
+
+    def open_one(*args: Any, **options: Any) -> ConnectionPool:
+        opened.append(ConnectionPool(*args, **options))
+        return opened[-1]
+
+    monkeypatch.setattr(pgmq.queue, "ConnectionPool", open_one)
+    yield
+    for pool in opened:
+        pool.close()
 
 
 @pytest.fixture
