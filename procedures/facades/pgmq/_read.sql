@@ -24,6 +24,7 @@ declare
     v_locked boolean;
     v_left bigint := coalesce(p_qty, 2147483647) - p_taken;
     v_taken integer;
+    v_expired integer;
 begin
     if v_left < 0 then
         raise exception using errcode = 'invalid_row_count_in_limit_clause', message = 'LIMIT must not be negative';
@@ -45,7 +46,7 @@ begin
                     order by o.until limit 1), false)) as parked,
         -- as pgmq._is_usual, whose call would cost 10 us
         pg_sequence_last_value(d.special) is null or not d.strict_order and d.backout_count <> 'hardened'
-            and d.message_groups = 'none' and d.delivery_policy = 'shared'
+            and d.message_groups = 'none' and d.delivery_policy = 'shared' and not d.limited
             and not exists (select from howdah.consumers c where c.destination_id = d.id and c.exclusive)
             and not exists (select from howdah.lanes o
                 where o.destination_id = d.id and (o.place > 0 or o.rank <> d.main_rank)) as usual,
@@ -59,7 +60,7 @@ begin
       and d.main_rank >= 0 and d.max_failed_deliveries = 0 and not (p_pop and d.keep_bodies_ms is not null)
       and current_setting('howdah.commit_by_reliability', true) <> '' is not true;
     if v_queue.allowed is not true or not v_queue.usual then
-        return query select * from pgmq._read_otherwise(p_queue, v_until, p_qty, p_conditional, p_pop);
+        return query select * from pgmq._read_otherwise(p_queue, v_until, v_left, p_conditional, p_pop);
         return;
     elsif v_left = 0 then
         return;
@@ -86,40 +87,48 @@ begin
         end if;
         return;
     end if;
-    for v_way in 0..6 loop
-        if v_way > 0 then
-            continue when v_way = 1 and v_left < p_qty;  -- what came back is for the next call
-            select n.positions, n.locked into v_seqs, v_locked
-            from howdah._next_positions(v_queue.lane, v_way, v_left::integer,
-                case when v_left < p_qty then 0 end, false) n;
-            continue when coalesce(cardinality(v_seqs), 0) = 0;
-        else
-            continue when v_queue.backlog is not true;
-            if v_queue.due then
-                continue when not howdah._nothing_came_back(v_queue.id, v_queue.rank, v_queue.headed, true,
-                    v_queue.search, v_queue.hint);
+    loop
+        v_expired := 0;
+        for v_way in 0..6 loop
+            if v_way > 0 then
+                continue when v_way = 1 and v_left < p_qty;  -- what came back is for the next call
+                select n.positions, n.locked into v_seqs, v_locked
+                from howdah._next_positions(v_queue.lane, v_way, v_left::integer,
+                    case when v_left < p_qty then 0 end, false) n;
+                continue when coalesce(cardinality(v_seqs), 0) = 0;
             else
-                perform from howdah.msgs m
-                where m.destination_id = v_queue.id and m.rank = v_queue.rank and m.seq = v_queue.headed
-                  and m.xmax <> 0
-                for update skip locked;
-                continue when found;
+                continue when v_queue.backlog is not true;
+                if v_queue.due then
+                    continue when not howdah._nothing_came_back(v_queue.id, v_queue.rank, v_queue.headed, true,
+                        v_queue.search, v_queue.hint);
+                else
+                    perform from howdah.msgs m
+                    where m.destination_id = v_queue.id and m.rank = v_queue.rank and m.seq = v_queue.headed
+                      and m.xmax <> 0
+                    for update skip locked;
+                    continue when found;
+                end if;
+                v_seqs := array(select nextval(v_queue.head) from generate_series(1, v_left));
+                v_locked := false;
             end if;
-            v_seqs := array(select nextval(v_queue.head) from generate_series(1, v_left));
-            v_locked := false;
-        end if;
-        if not p_pop then
-            if v_parked.head is null then
-                perform howdah._open_lane(v_queue.id, v_queue.rank, 0);
+            if not p_pop then
+                if v_parked.head is null then
+                    perform howdah._open_lane(v_queue.id, v_queue.rank, 0);
+                end if;
+                return query select * from pgmq._hide(v_queue.id, v_queue.rank, v_seqs, v_locked, null, v_until, v_now);
+            else
+                return query select * from pgmq._consume(v_queue.id, v_queue.rank, v_seqs, v_locked, null,
+                    v_queue.journaled, v_now);
             end if;
-            return query select * from pgmq._hide(v_queue.id, v_queue.rank, v_seqs, v_locked, null, v_until, v_now);
-        else
-            return query select * from pgmq._consume(v_queue.id, v_queue.rank, v_seqs, v_locked, null,
-                v_queue.journaled, v_now);
-        end if;
-        get diagnostics v_taken = row_count;
-        v_left := v_left - v_taken;
-        exit when v_left <= 0;
+            get diagnostics v_taken = row_count;
+            v_left := v_left - v_taken;
+            if v_taken < cardinality(v_seqs) then
+                v_expired := v_expired + pgmq._expire(v_queue.id, v_queue.rank, v_seqs, v_now);
+            end if;
+            exit when v_left <= 0;
+        end loop;
+        exit when v_left <= 0 or v_expired = 0;
+        v_queue.backlog := false;  -- the other ways find the messages behind the expired ones
     end loop;
 end
 $$;

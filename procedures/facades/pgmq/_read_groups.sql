@@ -23,7 +23,7 @@ begin
     if p_qty < 0 then
         raise exception using errcode = 'invalid_row_count_in_limit_clause', message = 'LIMIT must not be negative';
     end if;
-    select d.id, d.main_rank as rank, pgmq._is_usual(d) as usual,
+    select d.id, d.main_rank as rank, pgmq._is_usual(d) as usual, d.max_failed_deliveries > 0 as counted,
         howdah._has_role(d.receivers[1]) or d.receivers <> '{}' and howdah._has_right(d.id, 'receive') as allowed
     into v_queue
     from howdah.destinations d
@@ -37,6 +37,7 @@ begin
             message = format('queue %s gives messages by its own order, not by groups of pgmq', quote_literal(p_queue));
     end if;
     perform howdah._return_leases(v_queue.id, null, v_now);
+    perform pgmq._blame_reads(v_queue.id, v_now) where v_queue.counted;
     for v_group in
         select o.key, count(*) filter (where o.visible) as messages from pgmq._group_members(v_queue.id, v_now) o
         group by o.key having (array_agg(o.visible order by o.seq))[1] order by min(o.seq)

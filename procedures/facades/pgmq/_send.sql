@@ -31,6 +31,7 @@ begin
               and v_bytes <= c.max_message_bytes
               and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
               and c.default_reliability = 'ASSURED_PERSISTENT'
+              and (p_headers is null or c.last_value_key is null)
               and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, v_bytes))
               and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send'))
               and (pg_sequence_last_value(c.waiting) is null or howdah._wake(c.id, c.waiting))

@@ -37,6 +37,7 @@ begin
                   and v_longest <= c.max_message_bytes
                   and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
                   and c.default_reliability = 'ASSURED_PERSISTENT'
+                  and (p_headers is null or c.last_value_key is null)
                   and (c.room is null
                        or howdah._reserve(c.id, c.room, c.tickets, cardinality(p_messages), v_bytes))
                   and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send'))
@@ -61,7 +62,7 @@ begin
     from unnest(howdah._send_batch(v_destination, array(
             select case when octet_length(b.body) = 0 then convert_to('null', 'UTF8') else b.body end
             from unnest(v_bodies) with ordinality b(body, n) order by b.n),
-        true, 'application/json', pgmq._stored_headers(p_headers), null, null, null, null,
+        true, 'application/json', pgmq._headers_for(v_destination, p_headers, cardinality(v_bodies)), null, null, null, null,
         null, null, null, null, true))
         with ordinality i(id, n)
     order by i.n;

@@ -35,6 +35,7 @@ begin
         where c.name = lower(queue_name) and c.dropped_at is null and c.kind = 'queue' and not c.receiving_paused
           and c.main_rank >= 0 and c.max_failed_deliveries = 0 and not c.strict_order
           and c.backout_count <> 'hardened' and c.message_groups = 'none' and c.delivery_policy = 'shared'
+          and not c.limited
           and qty > 0 and (conditional <> '{}') is not true
           and (current_setting('howdah.commit_by_reliability', true) <> '') is not true
           and (howdah._has_role(c.receivers[1]) or c.receivers <> '{}' and howdah._has_right(c.id, 'receive'))
