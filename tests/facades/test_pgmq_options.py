@@ -107,7 +107,9 @@ def test_expired_messages_hide_none_that_is_behind_them(db: Db, clock: Clock, co
 def test_a_message_that_expired_while_it_was_hidden_goes_where_its_queue_says(db: Db, clock: Clock) -> None:
     db.execute("select howdah.create_queue('late')")
     set_options(db, '{"process_expired": true, "exception_mode": "named", "exception_queue": "late"}')
-    large = "select howdah.send('tasks', to_jsonb(repeat('x', 20000)), time_to_live => '10 s') from generate_series(1, 3)"
+    large = (
+        "select howdah.send('tasks', to_jsonb(repeat('x', 20000)), time_to_live => '10 s') from generate_series(1, 3)"
+    )
     db.execute(large.encode())
     assert read(db, 2) == [1, 2]
     fill(db, 2)
