@@ -29,7 +29,7 @@ begin
     loop
         with again as (
             delete from howdah.parked p
-            where p.destination_id = v_queue.id and p.message_id = any (v_ids) and p.lease_id is null
+            where p.ctid = any (pgmq._parked_rows(v_queue.id, v_ids)) and p.lease_id is null
             returning p as stored
         ), hidden as (
             insert into howdah.parked as i

@@ -9,7 +9,7 @@
 create or replace function pgmq.delete(queue_name text, msg_id bigint) returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
     set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set jit = off
+    set enable_seqscan = off set enable_sort = off set enable_bitmapscan = off set jit = off
 as $$
 begin
     with queue as materialized (
@@ -21,8 +21,13 @@ begin
           and (howdah._has_role(d.receivers[1]) or d.receivers <> '{}' and howdah._has_right(d.id, 'receive'))
     ), gone as (
         delete from howdah.parked p
-        where p.destination_id = (select q.id from queue q) and p.message_id = (select q.number from queue q)
-          and p.lease_id is null and p.boot is null and p.body is not null
+        where p.ctid = (
+                -- in an order that only the key has, as pgmq._parked_rows
+                select o.ctid from howdah.parked o
+                where o.destination_id = (select q.id from queue q)
+                  and o.message_id >= (select q.number from queue q)
+                order by o.message_id limit 1)
+          and p.message_id = delete.msg_id * 1000000 + p.destination_id and p.lease_id is null and p.boot is null and p.body is not null
         returning p.destination_id, p.message_id, p.sent_at
     )
     insert into howdah.journal (at, destination_id, nonpersistent, event, reason, message_ids, oldest_sent_at)

@@ -36,8 +36,9 @@ begin
           and c.main_rank >= 0 and c.max_failed_deliveries = 0 and not c.strict_order
           and c.backout_count <> 'hardened' and c.message_groups = 'none' and c.delivery_policy = 'shared'
           and not c.limited
-          and qty > 0 and (conditional <> '{}') is not true
-          and (current_setting('howdah.commit_by_reliability', true) <> '') is not true
+          -- by a column of c, without which there would be a node above the scan, whose rows then had all columns
+          and case when c.id > 0 then qty > 0 and (conditional <> '{}') is not true
+              and (current_setting('howdah.commit_by_reliability', true) <> '') is not true end
           and (howdah._has_role(c.receivers[1]) or c.receivers <> '{}' and howdah._has_right(c.id, 'receive'))
         offset 0
     ) d
