@@ -113,7 +113,10 @@ def test_a_real_extension_is_adopted_and_gone(db: Db, dsn: str) -> None:
     db.execute("alter extension pgmq add table pgmq.q_tasks; alter extension pgmq add table pgmq.a_tasks")
     assert adopt_pgmq(dsn) == {"Tasks": 2, "brief": 1}
     assert one(db, "select count(*) from pg_extension where extname = 'pgmq'") == 0
-    assert db.execute("select msg_id, read_ct, message from pgmq.read('Tasks', 30, 5)").fetchall() == [(1, 2, 1), (3, 1, 3)]
+    assert db.execute("select msg_id, read_ct, message from pgmq.read('Tasks', 30, 5)").fetchall() == [
+        (1, 2, 1),
+        (3, 1, 3),
+    ]
     assert db.execute("select msg_id, message from pgmq.a_tasks").fetchall() == [(2, 2)]
     assert one(db, "select pgmq.send('Tasks', '5')") == 4
 

@@ -132,3 +132,24 @@ def test_a_limit_of_failures_ends_reads_that_nobody_settles(db: Db, clock: Clock
     assert column(db, "select msg_id from pgmq.q_tasks") == []
     dead = "select event, reason from howdah.journal where reason like '%limit%' or event = 'moved'"
     assert db.execute(dead).fetchall() == [("moved", "failed deliveries reached the limit")]
+
+
+@pytest.mark.parametrize(
+    ("act", "code"),
+    [
+        ("howdah.pause_engine('why')", "HD040"),
+        ("howdah.quiesce_engine('why')", "HD040"),
+        ("howdah.pause('tasks', receiving => true)", "HD009"),
+    ],
+)
+def test_each_way_to_read_says_why_nothing_is_given(db: Db, act: str, code: str) -> None:
+    fill(db, 100)
+    assert read(db, 1) == [1]
+    db.execute(f"select {act}".encode())
+    for call in (*READS, "pgmq.read('tasks', 0, 1, '{\"n\": 1}')", "pgmq.read_with_poll('tasks', 0, 1, 1)"):
+        with pytest.raises(psycopg.Error) as error:
+            db.execute(f"select {call}".encode())
+        assert (call, error.value.sqlstate) == (call, code)
+    assert one(db, "select pgmq.delete('tasks', 1)")  # what is in hand may be settled
+    db.execute("select howdah.resume_engine('why')" if code == "HD040" else "select howdah.resume('tasks')")
+    assert read(db, 1) == [2]

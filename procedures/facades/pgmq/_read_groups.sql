@@ -1,7 +1,8 @@
 -- pgmq._read_groups(p_queue, p_vt, p_qty, p_way): read messages group by group, and hide them.
 --
 -- Returns  the messages: by their numbers; with turn, in the order of the turns.
--- Raises   as pgmq._refuse; 2201W p_qty is negative; 0A000 the queue has an order of its own.
+-- Raises   as pgmq._refuse; 2201W p_qty is negative; 0A000 the queue has an order or limits of its own; HD009, HD016, HD040
+--          as howdah.receive.
 -- Role     internal
 --
 -- p_way: fill (all of the oldest group, then the next), turn (the first of each group, then the second) or head (only
@@ -29,9 +30,8 @@ begin
     from howdah.destinations d
     where d.name = lower(p_queue) and d.dropped_at is null and d.kind = 'queue' and not d.receiving_paused;
     if v_queue.allowed is not true then
-        perform pgmq._refuse(p_queue, 'receive');
-        raise exception using errcode = 'HD009',
-            message = format('receiving from queue %s is paused', quote_literal(p_queue));
+        perform howdah._refuse_paused((pgmq._refuse(p_queue, 'receive')).id);
+        return;  -- a restart has just ended a stop of the engine: the next call reads
     elsif not v_queue.usual then
         raise exception using errcode = 'feature_not_supported',
             message = format('queue %s gives messages by its own order, not by groups of pgmq', quote_literal(p_queue));

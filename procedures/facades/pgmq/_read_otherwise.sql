@@ -17,6 +17,7 @@ declare
     v_now timestamptz := howdah.now();
     v_held howdah.message[];
 begin
+    perform howdah._refuse_paused(v_destination.id) where v_destination.receiving_paused;
     if p_conditional is not null then
         raise exception using errcode = 'feature_not_supported',
             message = format('queue %s gives messages by its own order, not by a condition', quote_literal(p_queue));
