@@ -67,8 +67,8 @@ begin
     end if;
     v_parked := v_queue.parking;
     -- Dead rows make the look for due ones slow; then howdah._may_be_due notes from where it goes on.
-    if v_queue.parked and p_conditional is null
-            or v_parked.id is not null and p_taken = 0 and clock_timestamp() - v_begun > interval '1 ms' then
+    if p_conditional is null and (v_queue.parked
+            or v_parked.id is not null and p_taken = 0 and clock_timestamp() - v_begun > interval '1 ms') then
         v_queue.parked := howdah._may_be_due(v_parked, v_now);
     end if;
     if v_queue.parked then
