@@ -53,7 +53,7 @@ def seen(*answers: object) -> list[str]:
     return [re.sub(r"datetime\.datetime\(.*?\)\)|sec=\d+|scrape_time='[^']*'", "time", repr(one)) for one in answers]
 
 
-class ToldTemboQueue(TemboQueue):
+class ToldTemboQueue(TemboQueue):  # type: ignore[misc]  # it has no types
     """The client cannot be told. A subclass leaves one method out, as the guide says."""
 
     def _initialize_extensions(self, conn: object = None) -> None:
