@@ -1,5 +1,5 @@
--- pgmq._archive(p_queue, p_numbers, p_forever, p_again): consume messages by their numbers, and keep them: for good, or as long
--- as their queue keeps bodies.
+-- pgmq._archive(p_queue, p_numbers, p_forever, p_again): consume messages by their numbers, and keep them: for good, or
+-- as long as their queue keeps bodies.
 --
 -- Returns  the ids in howdah (bigint[]) of those that were there; NULL: none.
 -- Raises   as pgmq._refuse.

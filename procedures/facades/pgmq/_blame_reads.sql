@@ -4,8 +4,9 @@
 -- Role     internal
 --
 -- p_dispose: then dispose of messages that are at the limit.
-create or replace function pgmq._blame_reads(p_destination_id integer, p_now timestamptz, p_dispose boolean default true)
-returns void
+create or replace function pgmq._blame_reads(
+    p_destination_id integer, p_now timestamptz, p_dispose boolean default true
+) returns void
 language plpgsql volatile
 as $$
 declare

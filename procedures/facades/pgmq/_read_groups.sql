@@ -1,8 +1,8 @@
 -- pgmq._read_groups(p_queue, p_vt, p_qty, p_way): read messages group by group, and hide them.
 --
 -- Returns  the messages: by their numbers; with turn, in the order of the turns.
--- Raises   as pgmq._refuse; 2201W p_qty is negative; 0A000 the queue has an order or limits of its own; HD009, HD016, HD040
---          as howdah.receive.
+-- Raises   as pgmq._refuse; 2201W p_qty is negative; 0A000 the queue has an order or limits of its own; HD009, HD016,
+--          HD040 as howdah.receive.
 -- Role     internal
 --
 -- p_way: fill (all of the oldest group, then the next), turn (the first of each group, then the second) or head (only

@@ -27,7 +27,8 @@ begin
                 where o.destination_id = (select q.id from queue q)
                   and o.message_id >= (select q.number from queue q)
                 order by o.message_id limit 1)
-          and p.message_id = delete.msg_id * 1000000 + p.destination_id and p.lease_id is null and p.boot is null and p.body is not null
+          and p.message_id = delete.msg_id * 1000000 + p.destination_id
+          and p.lease_id is null and p.boot is null and p.body is not null
         returning p.destination_id, p.message_id, p.sent_at
     )
     insert into howdah.journal (at, destination_id, nonpersistent, event, reason, message_ids, oldest_sent_at)
