@@ -169,6 +169,7 @@ def _counted(row: dict[str, Any]) -> str:
 app.command()(queue_messages.purge)
 app.command()(queue_messages.move)
 app.command()(queue_messages.delayed)
+app.command()(queue_messages.limits)
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""The commands of howdah queue for all messages of a queue: purge, move, and list delayed ones."""
+"""The commands of howdah queue for all messages of a queue: purge, move, list delayed ones, show limits."""
 
 from __future__ import annotations
 
@@ -25,6 +25,17 @@ DELAYED_COLUMNS = tables.Columns(
         "headers": "headers",
         "bytes": "bytes",
     },
+)
+LIMIT_COLUMNS = tables.Columns(
+    {
+        "queue_name": "queue",
+        "max_concurrent": "at a time",
+        "in_hand": "in hand",
+        "leased": "leased",
+        "rate_limit": "rate",
+        "limited_for": "no room for",
+    },
+    {"limit_key": "key", "max_concurrent_per_key": "at a time, a key", "rate_limit_per_key": "rate, a key"},
 )
 
 
@@ -74,3 +85,18 @@ def delayed(
         rows = connection.schedules.delayed(queue, number)
     empty = f"no message of {output.printable(queue)} waits for its time"
     tables.show(rows, DELAYED_COLUMNS, as_json=as_json, empty=empty, wide=wide)
+
+
+def limits(
+    queue: Annotated[
+        str | None, typer.Argument(metavar="QUEUE", help="Show only this queue.", show_default=False)
+    ] = None,
+    wide: Wide = False,
+    dsn: Dsn = None,
+    role: Role = None,
+    as_json: Json = False,
+) -> None:
+    """List the limits of concurrency and rates, and how far they are used. Set them with alter."""
+    with connected(dsn, role) as connection:
+        rows = connection.admin.list_handler_limits(queue)
+    tables.show(rows, LIMIT_COLUMNS, as_json=as_json, empty="no queue has such limits", wide=wide)

@@ -35,6 +35,7 @@ PAIRS = {
     "aio/admin/instances.py": "admin/instances.py",
     "aio/admin/kept.py": "admin/kept.py",
     "aio/admin/links.py": "admin/links.py",
+    "aio/admin/locks.py": "admin/locks.py",
     "aio/admin/logs.py": "admin/logs.py",
     "aio/admin/objects.py": "admin/objects.py",
     "aio/admin/poison_admin.py": "admin/poison_admin.py",

@@ -50,6 +50,16 @@ def cause_links(queue: str | None = None) -> dict[str, Callable[[Mapping[str, An
     }
 
 
+LIMITS: Columns = (
+    ("max_concurrent", "At a time"),
+    ("in_hand", "In hand"),
+    ("leased", "Leased"),
+    ("rate_limit", "Rate"),
+    ("limited_for", "No room for"),
+    ("limit_key", "Key"),
+    ("max_concurrent_per_key", "At a time, a key"),
+    ("rate_limit_per_key", "Rate, a key"),
+)
 #: So many groups and selectors of a queue are shown.
 SHOWN = 20
 TIMES: Columns = (
@@ -183,7 +193,7 @@ def queue(request: Request, work: Work) -> Shown:
 
 
 def _readers(work: Work, name: str) -> dict[str, Any]:
-    """How long messages waited, which groups there are, and what selects messages: all of it bounded."""
+    """How long messages waited, what holds them back, which groups there are, what selects: all of it bounded."""
     groups = work.part(lambda: work.admin.list_groups(name, SHOWN + 1))
     selectors = work.part(lambda: work.admin.list_selectors(name, SHOWN + 1))
     return {
@@ -192,6 +202,11 @@ def _readers(work: Work, name: str) -> dict[str, Any]:
             for row in work.part(lambda: work.admin.queue_times(name))
         ],
         "time_columns": TIMES,
+        "limits": [
+            {**row, "limited_for": brief(row["limited_for"])}
+            for row in work.part(lambda: work.admin.list_handler_limits(name))
+        ],
+        "limit_columns": LIMITS,
         "groups": groups[:SHOWN],
         "more_groups": len(groups) > SHOWN,
         "group_columns": GROUPS,

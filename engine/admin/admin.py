@@ -1,5 +1,5 @@
 # Written by tools/make_sync.py from engine/aio/admin/admin.py: change that, and run make sync.
-"""Administration of queues, locks and workers: names and argument types of the procedures, nothing else."""
+"""Administration of queues and workers: names and argument types of the procedures, nothing else."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ..calls.columns import (
     FLOW_COLUMNS,
     GROUP_COLUMNS,
     HEALTH_COLUMNS,
+    LIMIT_COLUMNS,
     LISTENER_COLUMNS,
     OPEN_COLUMNS,
     QUEUE_COLUMNS,
@@ -27,10 +28,11 @@ from ..calls.columns import (
     WORKER_COLUMNS,
 )
 from ..errors import BadArgument
+from .locks import Locks
 from .topics import Topics
 
 
-class Admin(Topics):
+class Admin(Topics, Locks):
     """Administration over anything that runs a call: a connection, a session, a test."""
 
     def create_queue(self, queue: str, **options: Unpack[QueueOptions]) -> int:
@@ -107,6 +109,10 @@ class Admin(Topics):
         """Return message groups of a queue, those with most messages first: what each has, and who has it."""
         arguments = {"queue": ("text", queue), "max_groups": ("integer", max_groups)}
         return self._run(table("list_groups", GROUP_COLUMNS, **arguments))
+
+    def list_handler_limits(self, queue: str | None = None) -> Rows:
+        """Return the limits of concurrency and rates of one queue or all, and how far they are used."""
+        return self._run(table("list_handler_limits", LIMIT_COLUMNS, queue=("text", queue)))
 
     def list_selectors(self, queue: str, max_selectors: int | None = None) -> Rows:
         """Return the selectors that choose among a queue's messages, or let messages into it."""
@@ -260,25 +266,6 @@ class Admin(Topics):
     def unregister_worker(self, worker_id: str) -> None:
         """Record that a worker has ended."""
         self._run(scalar("unregister_worker", worker_id=("uuid", worker_id)))
-
-    def acquire_lock(self, name: str, holder: str, seconds: float = 30) -> int | None:
-        """Take or renew a lease. Returns its fencing epoch, or None if another holder has it."""
-        arguments: dict[str, tuple[str, Any]] = {
-            "name": ("text", name),
-            "holder": ("text", holder),
-            "seconds": ("numeric", seconds),
-        }
-        epoch: Call[int | None] = scalar("acquire_lock", **arguments)
-        return self._run(epoch)
-
-    def release_lock(self, name: str, epoch: int, holder: str) -> None:
-        """Release a lease. Raises LockLost if the caller no longer holds it."""
-        self._run(scalar("release_lock", name=("text", name), epoch=("bigint", epoch), holder=("text", holder)))
-
-    def break_lock(self, name: str) -> dict[str, Any] | None:
-        """Take a lease from its holder, whose later work is refused. Returns who it was; None: nobody held it."""
-        broken: Call[dict[str, Any] | None] = scalar("break_lock", name=("text", name))
-        return self._run(broken)
 
     def maintain(self, service: str, epoch: int | None = None) -> int | str:
         """Run one of SERVICES. Returns the procedure's count or text."""

@@ -23,6 +23,10 @@ GROUP_COLUMNS = (
     "message_group, messages, leased, held_up, held_until, oldest_sent_at, consumer, owned_since, looked, complete"
 )
 SELECTOR_COLUMNS = "used_by, name, selector, last_used_at, priorities, found_ahead"
+LIMIT_COLUMNS = (
+    "queue_name, max_concurrent, in_hand, leased, rate_limit, limited_for, limit_key, max_concurrent_per_key,"
+    " rate_limit_per_key"
+)
 FLOW_COLUMNS = "at, seconds, enqueued, dequeued, failed, live, oldest_age"
 STATE_COLUMNS = "state, messages, bytes, max_count, max_bytes, percent, database_bytes"
 HEALTH_COLUMNS = "name, state, detail, advice, facts"

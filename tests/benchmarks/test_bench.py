@@ -393,6 +393,7 @@ def test_pgmq_of_the_users_server_is_measured_and_its_queue_dropped(dsn: str, db
     assert one(db, "select count(*) from pgmq.q_howdah_bench") == 0
 
 
+@pytest.mark.slow
 def test_clients_in_java_receive_by_jdbc_after_a_tenth_as_a_warm_up(dsn: str, db: Db) -> None:
     if lacking := missing(broker.NEEDS):
         pytest.skip(f"ActiveMQ {lacking}")

@@ -212,6 +212,23 @@ def test_the_defaults_of_a_preset_are_what_a_queue_made_with_it_has(dsn: str, db
     assert one(db, "select howdah.default_options(%s) = howdah.queue_options('q')", (preset,))
 
 
+def test_limits_of_handlers_are_set_as_options_and_listed_with_what_is_used(dsn: str) -> None:
+    assert howdah(dsn, "queue", "limits").out == "no queue has such limits\n"
+    for queue in ("calls", "mails", "free"):
+        howdah(dsn, "queue", "create", queue)
+    howdah(dsn, "queue", "alter", "calls", "-o", "max_concurrent=2", "-o", "rate_limit=1/1h")
+    howdah(dsn, "queue", "alter", "mails", "-o", "limit_key=tenant", "-o", "max_concurrent_per_key=1")
+    howdah(dsn, "send", "calls", "x")
+    howdah(dsn, "receive", "calls")
+    calls, mails = howdah(dsn, "queue", "limits", "--json").json
+    assert (calls["queue_name"], calls["max_concurrent"], calls["in_hand"], calls["leased"]) == ("calls", 2, 0, 0)
+    assert 3500 < calls["limited_for"] <= 3600
+    assert (mails["limit_key"], mails["max_concurrent_per_key"], mails["limited_for"]) == ("tenant", 1, None)
+    assert "1/1h" in howdah(dsn, "queue", "limits", "calls").out
+    refused(howdah(dsn, "queue", "limits", "gone"), "there is no queue 'gone'")
+    refused(howdah(dsn, "queue", "alter", "calls", "-o", "rate_limit=fast"), "rate_limit")
+
+
 def test_move_empties_a_queue_into_another_and_delayed_shows_what_waits(dsn: str) -> None:
     for queue in ("a", "b"):
         howdah(dsn, "queue", "create", queue)

@@ -49,6 +49,17 @@ def test_the_page_of_a_queue_shows_how_long_messages_waited(client: TestClient, 
     assert cells[:5] == ["2", "20 s", "1 s", "1 min 0 s", "1 min 0 s"]
 
 
+def test_the_page_of_a_queue_shows_its_limits_of_handlers_and_how_far_they_are_used(client: TestClient, db: Db) -> None:
+    one(db, "select howdah.create_queue('orders')")
+    assert "<h2>Limits of handlers</h2>" not in client.get("/queue?name=orders").text
+    one(db, 'select howdah.alter_queue(\'orders\', \'{"max_concurrent": 2, "rate_limit": "1/1h"}\')')
+    one(db, "select howdah.send('orders', 'x'::text)")
+    one(db, "select lease from howdah.lease('orders', 1, '1 minute')")
+    ((most, in_hand, leased, rate, room, *_),) = rows_under(client.get("/queue?name=orders").text, "Limits of handlers")
+    assert (most, in_hand, leased, rate) == ("2", "0", "1", "1/1h")
+    assert room.startswith("59 min")
+
+
 def test_the_page_of_a_queue_shows_its_groups_and_says_how_far_it_looked(client: TestClient, db: Db) -> None:
     one(db, "select howdah.create_queue('orders')")
     assert "<h2>Groups</h2>" not in client.get("/queue?name=orders").text

@@ -161,6 +161,7 @@ def test_another_port_is_taken_when_the_remembered_one_is_busy(made_folder: Path
     assert ask(again.dsn, "select 1") == 1
 
 
+@pytest.mark.slow
 def test_a_port_lost_between_look_and_start_is_replaced(made_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     server = EmbeddedServer(made_folder)
     info = server.start()
@@ -173,6 +174,7 @@ def test_a_port_lost_between_look_and_start_is_replaced(made_folder: Path, monke
     assert again.port != info.port
 
 
+@pytest.mark.slow
 def test_the_server_outlives_the_kill_of_its_starter(server_folder: Path) -> None:
     process = starter(server_folder, "import time; time.sleep(600)")
     pid = int(first_line(process))
@@ -285,6 +287,7 @@ def test_no_process_has_the_pid_that_stands_for_none(tmp_path: Path) -> None:
     assert not is_postmaster(-1, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_folder_with_a_long_or_odd_name_works_through_both_doors(server_folder: Path) -> None:
     folder = server_folder.parent / 'it\'s $HOME, "quoted"' / ("x" * 120)
     server = EmbeddedServer(folder)
@@ -301,6 +304,7 @@ def test_a_folder_with_a_long_or_odd_name_works_through_both_doors(server_folder
     info.socket_dir.rmdir()  # empty, or this fails
 
 
+@pytest.mark.slow
 def test_a_folder_of_another_version_is_refused_and_left_alone(server_folder: Path) -> None:
     EmbeddedServer(server_folder, 16).start()
     server = EmbeddedServer(server_folder, 18)

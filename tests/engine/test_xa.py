@@ -123,6 +123,8 @@ CRASHES = {
     "after the first branch": ("_Branch.end", 2, "both"),
     "before it is forgotten": ("XATransaction._forget", 1, "both"),
 }
+QUICK = ("before the decision", "after the decision")
+
 CLIENT = """
 import os
 from howdah.engine import lookup, xa
@@ -145,7 +147,9 @@ with lookup({dsn!r}, "xa/shop").create_connection() as connection, connection.tr
 
 
 @pytest.mark.behaviour("IMQ-137")
-@pytest.mark.parametrize("crash", CRASHES)
+@pytest.mark.parametrize(
+    "crash", [*QUICK, *(pytest.param(crash, marks=pytest.mark.slow) for crash in CRASHES if crash not in QUICK)]
+)
 def test_wherever_the_client_crashes_recovery_leaves_both_or_none(two: Two, crash: str) -> None:
     where, at, left = CRASHES[crash]
     program = CLIENT.format(where=where, at=at, dsn=two.dsn)

@@ -461,6 +461,21 @@ def limits(e: Engine) -> None:
 
 
 @feature
+def limits_of_handlers(e: Engine) -> None:
+    """A rate and a number in hand, of the queue and of each key: received, leased, failed, and taken away."""
+    e.queue("calls", max_concurrent=3, rate_limit="1000/1s burst 20", limit_key="k", max_concurrent_per_key=2,
+            rate_limit_per_key="100/1s burst 9")  # fmt: skip
+    for key in (1, 1, 1, 2, None):
+        e.rows("select howdah.send('calls', 'x', headers => %s)", json.dumps({} if key is None else {"k": key}))
+    assert len(e.receive("calls", 2)) == 2
+    (lease, *_), *_ = e.rows("select lease from howdah.lease('calls', 1, '1 minute')")
+    e.rows("select howdah.ack('calls', %s)", lease)
+    e.fail("calls", e.one("select message_id from howdah.browse('calls') limit 1"))
+    e.rows("select howdah.alter_queue('calls', '{\"rate_limit\": null, \"max_concurrent_per_key\": null}')")
+    e.receive("calls", 3)
+
+
+@feature
 def levels_of_reliability(e: Engine) -> None:
     """Best effort: without room, discarded for others and at the limit; gone with its sender, as express is."""
     best, express = "BEST_EFFORT_NONPERSISTENT", "EXPRESS_NONPERSISTENT"

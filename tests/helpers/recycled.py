@@ -3,7 +3,8 @@
 A new database costs the server 24 ms to make and drop. Its first session costs 30 ms more until it has planned what
 tests call. So what a test leaves is taken away, and the next test gets database and sessions again:
 
-- all rows are deleted, those of a fresh installation come back, and sequences stand where they stood;
+- of each table that was written, all rows are deleted, and those of a fresh installation come back;
+- sequences stand where they stood;
 - sessions lose their settings, roles, locks, listeners and prepared statements; they keep their plans;
 - what the test made is dropped: schemas, tables, views, functions;
 - then the catalog must be that of a new database. If a function, grant or statistic is another one, the database is
@@ -31,8 +32,8 @@ Db = psycopg.Connection[tuple[Any, ...]]
 class New:
     """What a new database holds."""
 
-    delete: bytes
-    insert: bytes
+    fill: dict[str, list[bytes]]
+    """What gives each table its rows."""
     setval: bytes
     tables: list[int]
     last: int
@@ -73,6 +74,12 @@ _SEQUENCES_WRITE = ("pg_attribute", "pg_depend", "pg_init_privs")
 # How many rows were written of each catalog, rolled back or not.
 _WRITTEN = f"""select array_agg(pg_stat_get_tuples_updated(o) + case when o::regclass::text in {_SEQUENCES_WRITE} then 0
     else pg_stat_get_tuples_inserted(o) + pg_stat_get_tuples_deleted(o) end order by o) from unnest(%s::oid[]) o"""
+
+# Tables that rows were written of, by how many: a partition's rows are its table's. One that was truncated has another
+# row in pg_class.
+_TABLES_WRITTEN = """select coalesce(pg_partition_root(o), o)::regclass::text,
+    sum(pg_stat_get_tuples_inserted(o) + pg_stat_get_tuples_updated(o) + pg_stat_get_tuples_deleted(o))::bigint
+from unnest(%s::oid[]) o group by 1"""
 
 # pg_class tells of vacuum, too.
 _LOOKS = """select
@@ -124,10 +131,12 @@ class Recycled:
         self._keeper: Db = psycopg.connect(
             self.dsn, autocommit=True, prepare_threshold=0, options="-c lock_timeout=10s"
         )
+        self._keeper.prepared_max = 1000
         if template not in _known:
             _known[template] = _learn(self._keeper)
         self._new = _known[template]
         self._marks = self._written()
+        self._rows = self._rows_written()
         self._looks = self._look()
 
     def connect(self) -> Db:
@@ -168,16 +177,21 @@ class Recycled:
         self._see_catalog()
         if grown := [name for (name,) in self._keeper.execute(_GROWN, (self._new.tables, PAGES))]:
             self._run(f"truncate {', '.join(grown)} cascade")
-            self._fill()
+            self._fill(all_tables=True)
             self._marks, self._looks = self._written(), self._look()
 
-    def _fill(self) -> None:
-        """Give all tables the rows of a new database."""
-        with self._keeper.transaction():
+    def _fill(self, all_tables: bool = False) -> None:
+        """Give tables the rows of a new database: those that were written, or all."""
+        written = self._rows_written()
+        with self._keeper.transaction(), self._keeper.pipeline():
             self._keeper.execute("set local session_replication_role = replica")
-            self._keeper.execute(self._new.delete)
-            self._keeper.execute(self._new.insert)
+            for table, statements in self._new.fill.items():
+                if all_tables or written[table] != self._rows[table]:
+                    for statement in statements:
+                        self._keeper.execute(statement)
             self._keeper.execute(self._new.setval)
+            self._keeper.execute("select pg_stat_force_next_flush()")
+        self._rows = self._rows_written()
 
     def _see_catalog(self) -> None:
         """Have the catalog as new, without what the test made there."""
@@ -207,6 +221,10 @@ class Recycled:
         ((numbers,),) = self._keeper.execute(_WRITTEN, (list(self._new.catalogs.values()),)).fetchall()
         return dict(zip(self._new.catalogs, numbers, strict=True))
 
+    def _rows_written(self) -> dict[str, int]:
+        """How many rows were written of each table, by all who have left."""
+        return dict(self._keeper.execute(_TABLES_WRITTEN, (self._new.tables,)).fetchall())
+
     def _look(self) -> tuple[Any, ...]:
         (looks,) = self._keeper.execute(_LOOKS).fetchall()
         return looks
@@ -226,14 +244,12 @@ _known: dict[str, New] = {}
 
 def _learn(db: Db) -> New:
     """Note what a new database holds; all copies of a template hold the same."""
-    inserts = []
-    tables = [name for (name,) in db.execute(_TABLES)]
-    for table in tables:
+    fill = {table: [f"delete from {table}".encode()] for (table,) in db.execute(_TABLES).fetchall()}
+    for table, statements in fill.items():
         ((rows,),) = db.execute(f"select array_agg(t)::text from {table} t".encode(), prepare=False).fetchall()
         if rows is not None:
-            inserts.append(
-                f"insert into {table} overriding system value select * from unnest({_literal(rows)}::{table}[])"
-            )
+            taken = f"select * from unnest({_literal(rows)}::{table}[])"
+            statements.append(f"insert into {table} overriding system value {taken}".encode())
     values = []
     for (name,) in db.execute(_SEQUENCES).fetchall():
         ((value, called),) = db.execute(f"select last_value, is_called from {name}".encode(), prepare=False)
@@ -244,8 +260,7 @@ def _learn(db: Db) -> New:
         "select array_agg(oid) from pg_class where relnamespace = 'howdah'::regnamespace and relkind = 'r'"
     )
     return New(
-        delete=_together([f"delete from {table}" for table in tables]),
-        insert=_together(inserts),
+        fill=fill,
         setval=f"select count(setval(s::regclass, v, c)) from (values {', '.join(values)}) x (s, v, c)".encode(),
         tables=oids,
         last=last,
@@ -265,12 +280,6 @@ def _contents(db: Db, catalogs: list[str]) -> dict[str, str]:
         for name in catalogs
     ]
     return dict(db.execute(" union all ".join(parts).encode(), prepare=False).fetchall())
-
-
-def _together(statements: list[str]) -> bytes:
-    """One statement that does all: planned once, sent once."""
-    parts = ", ".join(f"s{number} as ({statement})" for number, statement in enumerate(statements))
-    return f"with {parts} select".encode()
 
 
 def _literal(text: str) -> str:

@@ -419,10 +419,10 @@ class Groups:
         ("sticky", 14, 20, 5, 600),
         ("sticky", 15, 20, 5, 600),
         pytest.param("transaction", 16, 10_000, 32, 20_000, marks=pytest.mark.slow),
-        ("sticky", 17, 1_000, 16, 2_000),
+        pytest.param("sticky", 17, 1_000, 16, 2_000, marks=pytest.mark.slow),
         # by 40 to 200, and without a recorded failure, after which no receive goes the short way
         ("transaction", 18, 20, 5, 6_000),
-        ("transaction", 19, 1_000, 8, 20_000),
+        pytest.param("transaction", 19, 1_000, 8, 20_000, marks=pytest.mark.slow),
     ],
 )
 def test_order_and_exclusion_hold_under_rollbacks_failures_and_kills(

@@ -26,7 +26,7 @@ def use(db: Db) -> None:
 
 
 @pytest.mark.behaviour("IMQ-98")
-@pytest.mark.parametrize("mode", ["immediate", "fast"])
+@pytest.mark.parametrize("mode", ["immediate", pytest.param("fast", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("first", ["receive", "maintenance"])
 def test_after_a_restart_only_those_with_persistent_messages_are_left(
     private_server: EmbeddedServer, mode: str, first: str

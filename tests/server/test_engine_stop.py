@@ -90,9 +90,19 @@ def test_a_restart_of_the_server_ends_a_stop_and_exactly_the_persistent_messages
         assert one(db, "select howdah.resume_engine()") is False
 
 
-@pytest.mark.parametrize("call", ["send('q', 'x'::text)", "send_batch('q', array['x'])", "receive('q')", "lease('q')",
-                                  "receive('*')", "receive('t::s')", "send('t', 'x'::text)", "open_consumer('q')",
-                                  "subscribe('t', 'u')"])  # fmt: skip
+@pytest.mark.parametrize(
+    "call",
+    [
+        "send('q', 'x'::text)",
+        "receive('q')",
+        "receive('t::s')",
+        *(
+            pytest.param(call, marks=pytest.mark.slow)
+            for call in ("send_batch('q', array['x'])", "lease('q')", "receive('*')", "send('t', 'x'::text)")
+        ),
+        *(pytest.param(call, marks=pytest.mark.slow) for call in ("open_consumer('q')", "subscribe('t', 'u')")),
+    ],
+)
 def test_any_first_call_after_the_restart_is_served(private_server: EmbeddedServer, call: str) -> None:
     with opened(private_server) as db:
         filled(db)

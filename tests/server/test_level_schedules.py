@@ -19,7 +19,7 @@ ENDS = int(os.environ.get("HOWDAH_TEST_CRASHES") or 0)
 
 @pytest.mark.behaviour("SIB-20")
 @pytest.mark.behaviour("SIB-24")
-@pytest.mark.parametrize("sleeps", [True, False])
+@pytest.mark.parametrize("sleeps", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("ends", [ENDS or 4, pytest.param(ENDS or 60, marks=pytest.mark.slow)])
 def test_after_kills_and_stops_there_is_what_the_levels_allow(
     private_server: EmbeddedServer, ends: int, sleeps: bool

@@ -23,7 +23,7 @@ RETENTION = {
 }
 
 
-@pytest.mark.parametrize("mode", ["fast", "immediate"])
+@pytest.mark.parametrize("mode", ["immediate", pytest.param("fast", marks=pytest.mark.slow)])
 @pytest.mark.behaviour("AMQ-44")
 @pytest.mark.behaviour("AMQ-49")
 @pytest.mark.behaviour("AMQ-50")
@@ -57,7 +57,7 @@ def consumer(db: Db, row: str, moment: str) -> str:
     return name if kind == "queue" else f"{name}::{name}" if durable else subscribe(db, None, name, durable=False)
 
 
-@pytest.mark.parametrize("mode", ["fast", "immediate"])
+@pytest.mark.parametrize("mode", ["immediate", pytest.param("fast", marks=pytest.mark.slow)])
 @pytest.mark.behaviour("IMQ-47")
 @pytest.mark.behaviour("IMQ-48")
 def test_subscriptions_and_what_each_has_acknowledged_are_the_same_after_a_restart(

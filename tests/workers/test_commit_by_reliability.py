@@ -25,7 +25,7 @@ def send(jobs: Work, level: str, number: int = 5) -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("hardened", [False, True])
+@pytest.mark.parametrize("hardened", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_worker_with_the_option_waits_as_long_as_its_messages_need(
     notes: Work, start: StartWorkers, level: str, hardened: bool
 ) -> None:

@@ -203,8 +203,10 @@ def test_a_reader_that_was_away_writes_what_it_missed_once(dsn: str, db: Db, rea
     for number in range(3):
         one(db, "select howdah.log('INFO', %s)", (f"line {number}",))
     wait_until(lambda: len(read) == 3)
-    (pid,) = db.execute("select pid from pg_stat_activity where application_name = 'howdah log'").fetchone() or (0,)
-    one(db, "select pg_terminate_backend(%s)", (pid,))
+    # In the transaction that read them it would read them again.
+    committed = "select pid from pg_stat_activity where application_name = 'howdah log' and state = 'idle'"
+    wait_until(lambda: db.execute(committed).fetchone() is not None)
+    one(db, "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'howdah log'")
     one(db, "select howdah.log('INFO', 'line 3')")
     wait_until(lambda: any(line["event"] == "line 3" for line in read))
     assert [line["event"] for line in read if line["event"].startswith("line")] == [f"line {n}" for n in range(4)]

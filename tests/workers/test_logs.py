@@ -62,7 +62,7 @@ def test_the_level_holds_for_the_applications_lines_too(jobs: Work, start: Start
     )
 
 
-@pytest.mark.parametrize("kind", ["json", "toml", "ini"])
+@pytest.mark.parametrize("kind", [*(pytest.param(kind, marks=pytest.mark.slow) for kind in ("json", "ini")), "toml"])
 def test_a_file_configures_logging(kind: str, jobs: Work, start: StartWorkers, tmp_path: Path) -> None:
     own = tmp_path / "own.log"
     line = "%(levelname)s %(howdah_queue)s %(howdah_message_id)s %(message)s"

@@ -59,6 +59,7 @@ def wait_subscribed(db: Db, *names: str) -> None:
     wait_until(lambda: {f"events::{name}" for name in names} <= set(subscriptions(db)))
 
 
+@pytest.mark.slow
 def test_workers_subscribe_when_they_start_and_each_subscription_gets_its_messages_once(
     events: Db, start: StartWorkers
 ) -> None:
@@ -180,6 +181,7 @@ def test_idle_workers_of_every_subscription_are_woken_by_a_commit(
     assert sorted(took)[3] < 5, took
 
 
+@pytest.mark.slow
 def test_another_process_takes_over_an_unshared_subscription(events: Db, jobs: Work, start: StartWorkers) -> None:
     workers = start("topicapp:ordered", processes=2)
     wait_subscribed(events, "ordered")
@@ -296,6 +298,7 @@ def test_the_listener_of_a_subscription_stops_after_so_many_failures_in_a_row(ev
     assert listener(events)[1] == 3, "what the administrator made counts, not what the code says"
 
 
+@pytest.mark.slow
 def test_so_many_sessions_of_all_processes_receive_a_subscription_with_a_listener(
     events: Db, jobs: Work, start: StartWorkers
 ) -> None:

@@ -70,6 +70,7 @@ def test_only_the_chosen_queues_are_served(dsn: str, jobs: Work) -> None:
     assert "queues=['work']" in ended.stderr
 
 
+@pytest.mark.slow
 def test_a_death_in_a_chosen_queue_is_recorded_there(jobs: Work, start: StartWorkers) -> None:
     (message_id,) = jobs.send("gate-python", queue="single")
     workers = start("workapp:app", queues=["single"])

@@ -1,4 +1,4 @@
-"""Administration of queues, locks and workers: names and argument types of the procedures, nothing else."""
+"""Administration of queues and workers: names and argument types of the procedures, nothing else."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ...calls.columns import (
     FLOW_COLUMNS,
     GROUP_COLUMNS,
     HEALTH_COLUMNS,
+    LIMIT_COLUMNS,
     LISTENER_COLUMNS,
     OPEN_COLUMNS,
     QUEUE_COLUMNS,
@@ -26,10 +27,11 @@ from ...calls.columns import (
     WORKER_COLUMNS,
 )
 from ...errors import BadArgument
+from .locks import AsyncLocks
 from .topics import AsyncTopics
 
 
-class AsyncAdmin(AsyncTopics):
+class AsyncAdmin(AsyncTopics, AsyncLocks):
     """Administration over anything that runs a call: a connection, a session, a test."""
 
     async def create_queue(self, queue: str, **options: Unpack[QueueOptions]) -> int:
@@ -108,6 +110,10 @@ class AsyncAdmin(AsyncTopics):
         """Return message groups of a queue, those with most messages first: what each has, and who has it."""
         arguments = {"queue": ("text", queue), "max_groups": ("integer", max_groups)}
         return await self._run(table("list_groups", GROUP_COLUMNS, **arguments))
+
+    async def list_handler_limits(self, queue: str | None = None) -> Rows:
+        """Return the limits of concurrency and rates of one queue or all, and how far they are used."""
+        return await self._run(table("list_handler_limits", LIMIT_COLUMNS, queue=("text", queue)))
 
     async def list_selectors(self, queue: str, max_selectors: int | None = None) -> Rows:
         """Return the selectors that choose among a queue's messages, or let messages into it."""
@@ -261,25 +267,6 @@ class AsyncAdmin(AsyncTopics):
     async def unregister_worker(self, worker_id: str) -> None:
         """Record that a worker has ended."""
         await self._run(scalar("unregister_worker", worker_id=("uuid", worker_id)))
-
-    async def acquire_lock(self, name: str, holder: str, seconds: float = 30) -> int | None:
-        """Take or renew a lease. Returns its fencing epoch, or None if another holder has it."""
-        arguments: dict[str, tuple[str, Any]] = {
-            "name": ("text", name),
-            "holder": ("text", holder),
-            "seconds": ("numeric", seconds),
-        }
-        epoch: Call[int | None] = scalar("acquire_lock", **arguments)
-        return await self._run(epoch)
-
-    async def release_lock(self, name: str, epoch: int, holder: str) -> None:
-        """Release a lease. Raises LockLost if the caller no longer holds it."""
-        await self._run(scalar("release_lock", name=("text", name), epoch=("bigint", epoch), holder=("text", holder)))
-
-    async def break_lock(self, name: str) -> dict[str, Any] | None:
-        """Take a lease from its holder, whose later work is refused. Returns who it was; None: nobody held it."""
-        broken: Call[dict[str, Any] | None] = scalar("break_lock", name=("text", name))
-        return await self._run(broken)
 
     async def maintain(self, service: str, epoch: int | None = None) -> int | str:
         """Run one of SERVICES. Returns the procedure's count or text."""
