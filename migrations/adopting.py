@@ -6,6 +6,7 @@ from psycopg import sql
 from sqlalchemy import Connection, text
 
 from ..procedures import facade_owner, identifier
+from .dropping import nothing_else
 from .facades import DriverDatabase, add, ready
 from .roles import MigrationError
 
@@ -61,8 +62,9 @@ from {aside}.{archive} m cross join howdah.destinations d where d.name = {queue}
 def adopt(connection: Connection) -> dict[str, int]:
     """Install the facade of pgmq in place of a real pgmq, and take its queues over. Returns the messages of each.
 
-    Raises MigrationError if there is no real pgmq, if the role may not drop it, or if a queue of Howdah has the name of
-    one of its queues. Nothing has been changed then, since it all is the caller's transaction.
+    Raises MigrationError if there is no real pgmq, if the role may not drop it, if something else stands on its tables,
+    or if a queue of Howdah has the name of one of its queues. Nothing has been changed then, since it all is the
+    caller's transaction.
     """
     database, roles = ready(connection)
     if facade_owner(database, "pgmq") != "other" or not database.run(
@@ -98,8 +100,9 @@ def adopt(connection: Connection) -> dict[str, int]:
     moved = {str(name): _take_over(database, str(name)) for name, *_ in queues}
     _take_bindings(database)
     connection.execute(text("reset role"))
-    database.run("drop extension if exists pgmq cascade")
-    database.run(f"drop schema if exists {ASIDE} cascade")
+    with nothing_else(database, ASIDE):
+        database.run("drop extension if exists pgmq cascade")
+        database.run(f"drop schema if exists {ASIDE} cascade")
     return moved
 
 

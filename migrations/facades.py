@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection, text
 
 from ..procedures import FACADES, Roles, checked_name, facade_owner, identifier, install_facade
+from .dropping import nothing_else
 from .roles import MigrationError, installed_roles
 
 
@@ -45,16 +46,17 @@ def add(connection: Connection, facade: str) -> None:
 def remove(connection: Connection, facade: str) -> None:
     """Remove a facade with its archives, in the caller's transaction. The queues stay, with their messages.
 
-    Raises MigrationError if there is none.
+    Raises MigrationError if there is none, or if a view or anything else of somebody's stands on it.
     """
     checked_name(facade)
     database, roles = ready(connection)
     if facade_owner(database, facade) != "howdah":
         raise MigrationError(f"no facade {facade} is installed here: {FACADES[facade]}")
     connection.execute(text(f"set local role {identifier(roles.owner)}"))
-    if facade == "pgmq" and facade_owner(database, "pgmq_public") == "howdah":
-        connection.execute(text("drop schema pgmq_public cascade"))
-    connection.execute(text(f"drop schema {facade} cascade"))
+    with nothing_else(database, facade, "pgmq_public"):
+        if facade == "pgmq" and facade_owner(database, "pgmq_public") == "howdah":
+            connection.execute(text("drop schema pgmq_public cascade"))
+        connection.execute(text(f"drop schema {facade} cascade"))
 
 
 def ready(connection: Connection) -> tuple[DriverDatabase, Roles]:

@@ -8095,7 +8095,7 @@ begin
         select o.ctid from howdah.leased_permits o
         where not exists (select from howdah.parked p
                           where p.destination_id = o.destination_id and p.message_id = o.message_id
-                            and p.lease_id is not null)
+                            and p.parked_reason = 'lease')
         limit p_most for update skip locked));
 end
 $$;
@@ -10386,7 +10386,7 @@ begin
     into v_leased, v_over
     from howdah.leased_permits l
     join howdah.parked p on p.destination_id = l.destination_id and p.message_id = l.message_id
-    where l.destination_id = p_id and l.key = p_key and p.lease_id is not null
+    where l.destination_id = p_id and l.key = p_key and p.parked_reason = 'lease'
       and not exists (select from howdah.leased_permits n
                       where n.destination_id = p_id and n.message_id = l.message_id and n.key = p_key and n.id > l.id);
     if v_over is not null then

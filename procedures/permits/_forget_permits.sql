@@ -14,7 +14,7 @@ begin
         select o.ctid from howdah.leased_permits o
         where not exists (select from howdah.parked p
                           where p.destination_id = o.destination_id and p.message_id = o.message_id
-                            and p.lease_id is not null)
+                            and p.parked_reason = 'lease')
         limit p_most for update skip locked));
 end
 $$;

@@ -19,7 +19,7 @@ begin
     into v_leased, v_over
     from howdah.leased_permits l
     join howdah.parked p on p.destination_id = l.destination_id and p.message_id = l.message_id
-    where l.destination_id = p_id and l.key = p_key and p.lease_id is not null
+    where l.destination_id = p_id and l.key = p_key and p.parked_reason = 'lease'
       and not exists (select from howdah.leased_permits n
                       where n.destination_id = p_id and n.message_id = l.message_id and n.key = p_key and n.id > l.id);
     if v_over is not null then

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
 from importlib.resources import files
+from pathlib import Path
 
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 from support import Db, one
 
-from howdah.migrations import MigrationError, adopt_pgmq
+from howdah.migrations import MigrationError, add_facade, adopt_pgmq, remove_facade
 
 pytestmark = pytest.mark.own_database
 
@@ -80,3 +83,60 @@ def test_who_may_not_drop_it_changes_nothing(db: Db, dsn: str) -> None:
         assert rows(db) == before
     finally:
         db.execute("drop role adopter")
+
+
+@pytest.fixture
+def extension(db: Db, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """CREATE EXTENSION pgmq with its published SQL. Before PostgreSQL 18 this needs a file in the server's folders."""
+    if db.info.server_version < 180000:
+        pytest.skip("no extension_control_path before PostgreSQL 18")
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as place:  # which the server's user may read
+        folder = Path(place) / "extension"
+        folder.mkdir()
+        (folder / "pgmq.control").write_text(
+            "default_version = '1.13.0'\nrelocatable = false\nsuperuser = false\nschema = pgmq\n", encoding="utf-8"
+        )
+        (folder / "pgmq--1.13.0.sql").write_bytes((files("pgmq") / "sql" / "pgmq.sql").read_bytes())
+        for path in (Path(place), folder, *folder.iterdir()):
+            path.chmod(0o755)
+        db.execute(f"set extension_control_path = '{place}:$system'".encode())
+        db.execute("create extension pgmq")
+        yield
+
+
+@pytest.mark.usefixtures("extension")
+def test_a_real_extension_is_adopted_and_gone(db: Db, dsn: str) -> None:
+    db.execute("select pgmq.create('Tasks'); select pgmq.create_unlogged('brief')")
+    db.execute("select pgmq.send_batch('Tasks', array['1', '2', '3']::jsonb[]); select pgmq.send('brief', '4')")
+    db.execute("select pgmq.read('Tasks', 0, 1); select pgmq.archive('Tasks', 2)")
+    # older releases made each table a member of the extension
+    db.execute("alter extension pgmq add table pgmq.q_tasks; alter extension pgmq add table pgmq.a_tasks")
+    assert adopt_pgmq(dsn) == {"Tasks": 2, "brief": 1}
+    assert one(db, "select count(*) from pg_extension where extname = 'pgmq'") == 0
+    assert db.execute("select msg_id, read_ct, message from pgmq.read('Tasks', 30, 5)").fetchall() == [
+        (1, 2, 1),
+        (3, 1, 3),
+    ]
+    assert db.execute("select msg_id, message from pgmq.a_tasks").fetchall() == [(2, 2)]
+    assert one(db, "select pgmq.send('Tasks', '5')") == 4
+
+
+@pytest.mark.usefixtures("extension")
+def test_an_extension_on_which_something_stands_is_refused_whole(db: Db, dsn: str) -> None:
+    db.execute("select pgmq.create('tasks'); select pgmq.send('tasks', '1')")
+    db.execute("create view public.mine as select msg_id from pgmq.q_tasks")
+    with pytest.raises(MigrationError, match="mine"):
+        adopt_pgmq(dsn)
+    assert one(db, "select count(*) from pg_extension where extname = 'pgmq'") == 1
+    assert db.execute("select msg_id from public.mine").fetchall() == [(1,)]
+
+
+def test_a_facade_on_which_something_stands_is_not_removed(db: Db, dsn: str) -> None:
+    add_facade(dsn, "pgmq")
+    add_facade(dsn, "pgmq_public")
+    db.execute("select pgmq.create('tasks'); create table public.seen (message pgmq.message_record, at timestamptz)")
+    with pytest.raises(MigrationError, match=r"message of table .*seen"):
+        remove_facade(dsn, "pgmq")
+    db.execute("select pgmq.send('tasks', '1'); drop table public.seen")
+    remove_facade(dsn, "pgmq")
+    assert one(db, "select count(*) from pg_namespace where nspname ~ 'pgmq'") == 0

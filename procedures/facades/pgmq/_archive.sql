@@ -1,10 +1,14 @@
--- pgmq._archive(p_queue, p_numbers, p_forever): consume messages by their numbers, and keep them: for good, or as long
--- as their queue keeps bodies.
+-- pgmq._archive(p_queue, p_numbers, p_forever, p_again): consume messages by their numbers, and keep them: for good, or
+-- as long as their queue keeps bodies.
 --
 -- Returns  the ids in howdah (bigint[]) of those that were there; NULL: none.
 -- Raises   as pgmq._refuse.
 -- Role     internal
-create or replace function pgmq._archive(p_queue text, p_numbers bigint[], p_forever boolean) returns bigint[]
+--
+-- p_again: as in pgmq._delete.
+create or replace function pgmq._archive(
+    p_queue text, p_numbers bigint[], p_forever boolean, p_again boolean default true
+) returns bigint[]
 language plpgsql volatile
     set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
@@ -25,8 +29,7 @@ begin
     end if;
     with gone as (
         delete from howdah.parked p
-        where p.destination_id = v_queue.id and p.message_id = any (v_queue.ids) and p.lease_id is null
-          and p.boot is null
+        where p.ctid = any (pgmq._parked_rows(v_queue.id, v_queue.ids)) and p.lease_id is null and p.boot is null
         returning p as stored
     ), listed as materialized (
         select array_agg((g.stored).message_id) as ids, min((g.stored).sent_at) as oldest_sent_at,
@@ -59,6 +62,11 @@ begin
             perform howdah._drop_bodies(v_left.apart) where v_left.apart is not null;
         end if;
         v_gone.ids := v_gone.ids || v_left.ids;
+        if p_again and coalesce(cardinality(v_gone.ids), 0) < cardinality(v_queue.ids) then
+            v_gone.ids := v_gone.ids || pgmq._archive(p_queue, array(
+                select pgmq._number(v_queue.id, i.id) from unnest(v_queue.ids) i(id)
+                where (i.id = any (v_gone.ids)) is not true), p_forever, false);
+        end if;
     end if;
     perform howdah._drop_bodies(v_gone.apart) where v_gone.apart is not null;
     return v_gone.ids;

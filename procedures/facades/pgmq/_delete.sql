@@ -1,4 +1,4 @@
--- pgmq._delete(p_queue, p_numbers): consume messages by their numbers.
+-- pgmq._delete(p_queue, p_numbers, p_again): consume messages by their numbers.
 --
 -- Returns  the ids in howdah (bigint[]) of those that were there; NULL: none.
 -- Raises   as pgmq._refuse.
@@ -6,7 +6,10 @@
 --
 -- Most often they are parked, because somebody has read them. The rest is looked for among the ready ones, and then in
 -- the other lanes, if there are any. A message under a lease of howdah.lease is its holder's.
-create or replace function pgmq._delete(p_queue text, p_numbers bigint[]) returns bigint[]
+--
+-- A message that another session moved while this one waited for its row is somewhere else then: p_again looks for it.
+create or replace function pgmq._delete(p_queue text, p_numbers bigint[], p_again boolean default true)
+returns bigint[]
 language plpgsql volatile
     set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
@@ -31,7 +34,7 @@ begin
     v_ids := v_queue.ids;
     with gone as (
         delete from howdah.parked p
-        where p.destination_id = v_queue.id and p.message_id = any (v_ids) and p.lease_id is null and p.boot is null
+        where p.ctid = any (pgmq._parked_rows(v_queue.id, v_ids)) and p.lease_id is null and p.boot is null
         returning p.message_id, p.sent_at, p.body is null as apart
     ), listed as materialized (
         select array_agg(g.message_id order by g.message_id) as ids, min(g.sent_at) as oldest_sent_at,
@@ -55,7 +58,13 @@ begin
         if v_apart is not null then
             perform howdah._drop_bodies(v_apart);
         end if;
+        v_gone := v_gone || v_left;
+        if p_again and coalesce(cardinality(v_gone), 0) < cardinality(v_ids) then
+            v_gone := v_gone || pgmq._delete(p_queue, array(
+                select pgmq._number(v_queue.id, i.id) from unnest(v_ids) i(id) where (i.id = any (v_gone)) is not true),
+                false);
+        end if;
     end if;
-    return v_gone || v_left;
+    return v_gone;
 end
 $$;

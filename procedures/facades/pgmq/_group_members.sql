@@ -9,10 +9,10 @@ as $$
     select s.message_id, s.seq, coalesce(s.headers ->> 'x-pgmq-group', '_default_fifo_group'), s.visible
     from (
         select m.message_id, m.seq, m.headers, true as visible from howdah.msgs m
-        where m.destination_id = p_destination_id
+        where m.destination_id = p_destination_id and (m.expires_at > p_now) is not false
         union all
         select p.message_id, p.seq, p.headers, p.due_at <= p_now from howdah.parked p
-        where p.destination_id = p_destination_id
+        where p.destination_id = p_destination_id and (p.expires_at > p_now) is not false
         union all
         select l.message_id, l.message_id / 1000000, l.headers, false from howdah.leased l
         where l.destination_id = p_destination_id

@@ -8,6 +8,7 @@ language sql volatile
 as $$
     select not p_destination.strict_order and p_destination.backout_count <> 'hardened'
         and p_destination.message_groups = 'none' and p_destination.delivery_policy = 'shared'
+        and not p_destination.limited
         and not exists (select from howdah.consumers c where c.destination_id = p_destination.id and c.exclusive)
         and not exists (select from howdah.lanes l
                         where l.destination_id = p_destination.id

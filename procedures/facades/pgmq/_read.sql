@@ -1,14 +1,16 @@
--- pgmq._read(p_queue, p_vt, p_qty, p_conditional, p_pop): take the visible messages with the lowest numbers, out of
--- sight or for good.
+-- pgmq._read(p_queue, p_vt, p_qty, p_conditional, p_pop, p_taken): take the visible messages with the lowest numbers,
+-- out of sight or for good.
 --
 -- Returns  the messages.
 -- Raises   as pgmq._refuse; 2201W p_qty is negative; and as howdah.receive.
 -- Role     internal
 --
--- The ways to find ready messages are those of howdah.lease. If a parked one may be due, pgmq._find looks at both. A
--- queue that is not usual is left to howdah.receive.
-create or replace function pgmq._read(p_queue text, p_vt interval, p_qty bigint, p_conditional jsonb, p_pop boolean)
-returns setof pgmq.message_record
+-- p_taken: how many of p_qty the caller has taken already, after it looked for due ones. The ways to find ready
+-- messages are those of howdah.lease. If a parked one may be due, pgmq._find looks at both. A queue that is not usual
+-- is left to howdah.receive.
+create or replace function pgmq._read(
+    p_queue text, p_vt interval, p_qty bigint, p_conditional jsonb, p_pop boolean, p_taken integer
+) returns setof pgmq.message_record
 language plpgsql volatile
 as $$
 declare
@@ -20,8 +22,9 @@ declare
     v_due bigint[];
     v_seqs bigint[];
     v_locked boolean;
-    v_left bigint := coalesce(p_qty, 2147483647);
+    v_left bigint := coalesce(p_qty, 2147483647) - p_taken;
     v_taken integer;
+    v_expired integer;
 begin
     if v_left < 0 then
         raise exception using errcode = 'invalid_row_count_in_limit_clause', message = 'LIMIT must not be negative';
@@ -32,7 +35,7 @@ begin
         pg_sequence_last_value(d.positions) - 64 - coalesce(pg_sequence_last_value(d.head), 0) >= v_left as backlog,
         d.search, coalesce(pg_sequence_last_value(d.search), 0) as hint,
         howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as due,
-        p_conditional is not null or pg_sequence_last_value(d.special) is not null
+        p_conditional is not null or p_taken = 0 and pg_sequence_last_value(d.special) is not null
             and (pg_sequence_last_value(l.head) > 1
                  -- not exists: that would drop the order, and a plan could then walk all rows by number
                  or coalesce((select true from howdah.parked p
@@ -43,7 +46,7 @@ begin
                     order by o.until limit 1), false)) as parked,
         -- as pgmq._is_usual, whose call would cost 10 us
         pg_sequence_last_value(d.special) is null or not d.strict_order and d.backout_count <> 'hardened'
-            and d.message_groups = 'none' and d.delivery_policy = 'shared'
+            and d.message_groups = 'none' and d.delivery_policy = 'shared' and not d.limited
             and not exists (select from howdah.consumers c where c.destination_id = d.id and c.exclusive)
             and not exists (select from howdah.lanes o
                 where o.destination_id = d.id and (o.place > 0 or o.rank <> d.main_rank)) as usual,
@@ -57,15 +60,15 @@ begin
       and d.main_rank >= 0 and d.max_failed_deliveries = 0 and not (p_pop and d.keep_bodies_ms is not null)
       and current_setting('howdah.commit_by_reliability', true) <> '' is not true;
     if v_queue.allowed is not true or not v_queue.usual then
-        return query select * from pgmq._read_otherwise(p_queue, v_until, p_qty, p_conditional, p_pop);
+        return query select * from pgmq._read_otherwise(p_queue, v_until, v_left, p_conditional, p_pop);
         return;
     elsif v_left = 0 then
         return;
     end if;
     v_parked := v_queue.parking;
     -- Dead rows make the look for due ones slow; then howdah._may_be_due notes from where it goes on.
-    if v_queue.parked and p_conditional is null
-            or v_parked.id is not null and clock_timestamp() - v_begun > interval '1 ms' then
+    if p_conditional is null and (v_queue.parked
+            or v_parked.id is not null and p_taken = 0 and clock_timestamp() - v_begun > interval '1 ms') then
         v_queue.parked := howdah._may_be_due(v_parked, v_now);
     end if;
     if v_queue.parked then
@@ -84,40 +87,48 @@ begin
         end if;
         return;
     end if;
-    for v_way in 0..6 loop
-        if v_way > 0 then
-            continue when v_way = 1 and v_left < p_qty;  -- what came back is for the next call
-            select n.positions, n.locked into v_seqs, v_locked
-            from howdah._next_positions(v_queue.lane, v_way, v_left::integer,
-                case when v_left < p_qty then 0 end, false) n;
-            continue when coalesce(cardinality(v_seqs), 0) = 0;
-        else
-            continue when v_queue.backlog is not true;
-            if v_queue.due then
-                continue when not howdah._nothing_came_back(v_queue.id, v_queue.rank, v_queue.headed, true,
-                    v_queue.search, v_queue.hint);
+    loop
+        v_expired := 0;
+        for v_way in 0..6 loop
+            if v_way > 0 then
+                continue when v_way = 1 and v_left < p_qty;  -- what came back is for the next call
+                select n.positions, n.locked into v_seqs, v_locked
+                from howdah._next_positions(v_queue.lane, v_way, v_left::integer,
+                    case when v_left < p_qty then 0 end, false) n;
+                continue when coalesce(cardinality(v_seqs), 0) = 0;
             else
-                perform from howdah.msgs m
-                where m.destination_id = v_queue.id and m.rank = v_queue.rank and m.seq = v_queue.headed
-                  and m.xmax <> 0
-                for update skip locked;
-                continue when found;
+                continue when v_queue.backlog is not true;
+                if v_queue.due then
+                    continue when not howdah._nothing_came_back(v_queue.id, v_queue.rank, v_queue.headed, true,
+                        v_queue.search, v_queue.hint);
+                else
+                    perform from howdah.msgs m
+                    where m.destination_id = v_queue.id and m.rank = v_queue.rank and m.seq = v_queue.headed
+                      and m.xmax <> 0
+                    for update skip locked;
+                    continue when found;
+                end if;
+                v_seqs := array(select nextval(v_queue.head) from generate_series(1, v_left));
+                v_locked := false;
             end if;
-            v_seqs := array(select nextval(v_queue.head) from generate_series(1, v_left));
-            v_locked := false;
-        end if;
-        if not p_pop then
-            if v_parked.head is null then
-                perform howdah._open_lane(v_queue.id, v_queue.rank, 0);
+            if not p_pop then
+                if v_parked.head is null then
+                    perform howdah._open_lane(v_queue.id, v_queue.rank, 0);
+                end if;
+                return query select * from pgmq._hide(v_queue.id, v_queue.rank, v_seqs, v_locked, null, v_until, v_now);
+            else
+                return query select * from pgmq._consume(v_queue.id, v_queue.rank, v_seqs, v_locked, null,
+                    v_queue.journaled, v_now);
             end if;
-            return query select * from pgmq._hide(v_queue.id, v_queue.rank, v_seqs, v_locked, null, v_until, v_now);
-        else
-            return query select * from pgmq._consume(v_queue.id, v_queue.rank, v_seqs, v_locked, null,
-                v_queue.journaled, v_now);
-        end if;
-        get diagnostics v_taken = row_count;
-        v_left := v_left - v_taken;
-        exit when v_left <= 0;
+            get diagnostics v_taken = row_count;
+            v_left := v_left - v_taken;
+            if v_taken < cardinality(v_seqs) then
+                v_expired := v_expired + pgmq._expire(v_queue.id, v_queue.rank, v_seqs, v_now);
+            end if;
+            exit when v_left <= 0;
+        end loop;
+        exit when v_left <= 0 or v_expired = 0;
+        v_queue.backlog := false;  -- the other ways find the messages behind the expired ones
     end loop;
 end
 $$;

@@ -1,7 +1,8 @@
 -- pgmq._read_groups(p_queue, p_vt, p_qty, p_way): read messages group by group, and hide them.
 --
 -- Returns  the messages: by their numbers; with turn, in the order of the turns.
--- Raises   as pgmq._refuse; 2201W p_qty is negative; 0A000 the queue has an order of its own.
+-- Raises   as pgmq._refuse; 2201W p_qty is negative; 0A000 the queue has an order or limits of its own; HD009, HD016,
+--          HD040 as howdah.receive.
 -- Role     internal
 --
 -- p_way: fill (all of the oldest group, then the next), turn (the first of each group, then the second) or head (only
@@ -23,20 +24,20 @@ begin
     if p_qty < 0 then
         raise exception using errcode = 'invalid_row_count_in_limit_clause', message = 'LIMIT must not be negative';
     end if;
-    select d.id, d.main_rank as rank, pgmq._is_usual(d) as usual,
+    select d.id, d.main_rank as rank, pgmq._is_usual(d) as usual, d.max_failed_deliveries > 0 as counted,
         howdah._has_role(d.receivers[1]) or d.receivers <> '{}' and howdah._has_right(d.id, 'receive') as allowed
     into v_queue
     from howdah.destinations d
     where d.name = lower(p_queue) and d.dropped_at is null and d.kind = 'queue' and not d.receiving_paused;
     if v_queue.allowed is not true then
-        perform pgmq._refuse(p_queue, 'receive');
-        raise exception using errcode = 'HD009',
-            message = format('receiving from queue %s is paused', quote_literal(p_queue));
+        perform howdah._refuse_paused((pgmq._refuse(p_queue, 'receive')).id);
+        return;  -- a restart has just ended a stop of the engine: the next call reads
     elsif not v_queue.usual then
         raise exception using errcode = 'feature_not_supported',
             message = format('queue %s gives messages by its own order, not by groups of pgmq', quote_literal(p_queue));
     end if;
     perform howdah._return_leases(v_queue.id, null, v_now);
+    perform pgmq._blame_reads(v_queue.id, v_now) where v_queue.counted;
     for v_group in
         select o.key, count(*) filter (where o.visible) as messages from pgmq._group_members(v_queue.id, v_now) o
         group by o.key having (array_agg(o.visible order by o.seq))[1] order by min(o.seq)

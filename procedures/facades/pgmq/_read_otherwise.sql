@@ -5,7 +5,7 @@
 -- Raises   0A000 p_conditional is given; and as pgmq._refuse and howdah.receive.
 -- Role     internal
 --
--- In a queue with a limit, each read that ran out is a failed delivery: the incident LeaseExpired.
+-- howdah.receive disposes of messages that are at the limit of failures.
 create or replace function pgmq._read_otherwise(
     p_queue text, p_until timestamptz, p_qty bigint, p_conditional jsonb, p_pop boolean
 ) returns setof pgmq.message_record
@@ -17,16 +17,13 @@ declare
     v_now timestamptz := howdah.now();
     v_held howdah.message[];
 begin
+    perform howdah._refuse_paused(v_destination.id) where v_destination.receiving_paused;
     if p_conditional is not null then
         raise exception using errcode = 'feature_not_supported',
             message = format('queue %s gives messages by its own order, not by a condition', quote_literal(p_queue));
     end if;
     if v_destination.max_failed_deliveries > 0 then
-        perform howdah._record_lease_incident(p.destination_id, p.message_id, p.stage, p.conversation_id,
-            howdah._group(p.headers, p.conversation_id), -p.reads)
-        from howdah.parked p
-        where p.destination_id = v_destination.id and p.due_at <= v_now and p.parked_reason = 'lease'
-          and p.lease_id is null and p.reads > 0;
+        perform pgmq._blame_reads(v_destination.id, v_now, false);
     end if;
     if v_want = 0 then
         return;

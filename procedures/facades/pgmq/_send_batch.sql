@@ -62,7 +62,8 @@ begin
     from unnest(howdah._send_batch(v_destination, array(
             select case when octet_length(b.body) = 0 then convert_to('null', 'UTF8') else b.body end
             from unnest(v_bodies) with ordinality b(body, n) order by b.n),
-        true, 'application/json', pgmq._stored_headers(p_headers), null, null, null, null,
+        true, 'application/json', pgmq._headers_for(v_destination, p_headers, cardinality(v_bodies)), null, null,
+        null, null,
         null, null, null, null, true))
         with ordinality i(id, n)
     order by i.n;

@@ -20,7 +20,8 @@ begin
     v_ids := howdah._send_batch(p_destination,
         array(select convert_to(coalesce(m.message::text, ''), 'UTF8')
             from unnest(p_messages) with ordinality m(message, n) order by m.n),
-        true, 'application/json', pgmq._stored_headers(p_headers), null, null, null, null,
+        true, 'application/json', pgmq._headers_for(p_destination, p_headers, cardinality(p_messages)), null,
+        null, null, null,
         null, null, interval '1 day', null, true);
     update howdah.parked p
     set due_at = pgmq._readable(p_vt),

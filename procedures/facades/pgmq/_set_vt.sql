@@ -3,6 +3,9 @@
 -- Returns  the messages as they are now.
 -- Raises   as pgmq.set_vt.
 -- Role     internal
+--
+-- A message that another session moved while this one waited for its row is parked now. So the parked ones are looked
+-- at again.
 create or replace function pgmq._set_vt(p_queue text, p_numbers bigint[], p_vt timestamptz)
 returns setof pgmq.message_record
 language plpgsql volatile
@@ -12,7 +15,8 @@ declare
     v_queue record;
     v_vt timestamptz := pgmq._readable(p_vt);
     v_ids bigint[];
-    v_taken integer;
+    v_hidden howdah.parked[];
+    v_again boolean := false;
 begin
     select d.id, d.main_rank as rank,
         howdah._has_role(d.receivers[1]) or d.receivers <> '{}' and howdah._has_right(d.id, 'receive') as allowed
@@ -22,25 +26,24 @@ begin
         perform pgmq._refuse(p_queue, 'receive');
     end if;
     v_ids := pgmq._message_ids(v_queue.id, p_numbers);
-    return query
-    with again as (
-        delete from howdah.parked p
-        where p.destination_id = v_queue.id and p.message_id = any (v_ids) and p.lease_id is null
-        returning p as stored
-    ), hidden as (
-        insert into howdah.parked as i
-        select (howdah._as_ready(a.stored)).*, v_vt, (a.stored).parked_reason, (a.stored).boot, null,
-            (a.stored).group_id, (a.stored).reads, (a.stored).last_read_at
-        from again a
-        returning i.*
-    )
-    select pgmq._number(v_queue.id, h.message_id), coalesce(h.reads, 0), h.sent_at, h.last_read_at, h.due_at,
-        pgmq._json(h.content_type, coalesce(h.body, howdah._body(h.message_id))), pgmq._shown_headers(h.headers)
-    from hidden h order by h.seq;
-    get diagnostics v_taken = row_count;
-    if v_taken < cardinality(v_ids) then
+    loop
+        with again as (
+            delete from howdah.parked p
+            where p.ctid = any (pgmq._parked_rows(v_queue.id, v_ids)) and p.lease_id is null
+            returning p as stored
+        ), hidden as (
+            insert into howdah.parked as i
+            select (howdah._as_ready(a.stored)).*, v_vt, (a.stored).parked_reason, (a.stored).boot, null,
+                (a.stored).group_id, (a.stored).reads, (a.stored).last_read_at
+            from again a
+            returning i.*
+        )
+        select array_agg(h order by h.seq) into v_hidden from hidden h;
+        return query select h.* from pgmq._shown(v_queue.id, v_hidden) h;
+        v_ids := array(select i.id from unnest(v_ids) i(id)
+            where i.id <> all (array(select h.message_id from unnest(v_hidden) h)));
+        exit when v_ids = '{}' or v_again;
         perform howdah._open_lane(v_queue.id, v_queue.rank, 0);
-        return query
         with ready as (
             delete from howdah.msgs m
             where m.destination_id = v_queue.id and m.rank = v_queue.rank
@@ -50,9 +53,12 @@ begin
             insert into howdah.parked as i select r.*, v_vt, 'delay' from ready r
             returning i.*
         )
-        select pgmq._number(v_queue.id, h.message_id), 0, h.sent_at, null::timestamptz, h.due_at,
-            pgmq._json(h.content_type, coalesce(h.body, howdah._body(h.message_id))), pgmq._shown_headers(h.headers)
-        from hidden h order by h.seq;
-    end if;
+        select array_agg(h order by h.seq) into v_hidden from hidden h;
+        return query select h.* from pgmq._shown(v_queue.id, v_hidden) h;
+        v_ids := array(select i.id from unnest(v_ids) i(id)
+            where i.id <> all (array(select h.message_id from unnest(v_hidden) h)));
+        exit when v_ids = '{}';
+        v_again := true;
+    end loop;
 end
 $$;

@@ -7,4 +7,4 @@
 create or replace function pgmq.pop(queue_name text, qty integer default 1) returns setof pgmq.message_record
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
     set plan_cache_mode = force_generic_plan
-as $$ begin return query select * from pgmq._read(queue_name, interval '0', qty, null, true); end $$;
+as $$ begin return query select * from pgmq._read(queue_name, interval '0', qty, null, true, 0); end $$;

@@ -2,7 +2,8 @@
 -- then of the next group.
 --
 -- Returns  the messages, which are hidden for vt seconds.
--- Raises   42P01 no such queue; 2201W qty is negative; HD009 receiving is paused; HD010 not allowed.
+-- Raises   42P01 no such queue; 2201W qty is negative; HD009 receiving is paused; HD010 not allowed; HD016
+--          disabled; HD040 the engine is paused, quiesced or stopped.
 -- Role     howdah_consumer howdah_admin
 --
 -- The header x-pgmq-group names a group. All messages without it are one group.

@@ -1,0 +1,35 @@
+-- pgmq._blame_reads(p_destination_id, p_now, p_dispose): count each read that ran out as a failed delivery, in a queue
+-- with a limit of failures: the incident LeaseExpired.
+--
+-- Role     internal
+--
+-- p_dispose: then dispose of messages that are at the limit.
+create or replace function pgmq._blame_reads(
+    p_destination_id integer, p_now timestamptz, p_dispose boolean default true
+) returns void
+language plpgsql volatile
+as $$
+declare
+    v_message howdah.parked;
+begin
+    perform howdah._record_lease_incident(p.destination_id, p.message_id, p.stage, p.conversation_id,
+        howdah._group(p.headers, p.conversation_id), -p.reads)
+    from howdah.parked p
+    where p.destination_id = p_destination_id and p.due_at <= p_now and p.parked_reason = 'lease'
+      and p.lease_id is null and p.reads > 0;
+    if not p_dispose then
+        return;
+    end if;
+    for v_message in
+        select p.* from howdah.parked p join howdah.destinations d on d.id = p.destination_id
+        where p.destination_id = p_destination_id and p.due_at <= p_now and p.parked_reason = 'lease'
+          and p.lease_id is null and p.reads > 0
+          and (select s.weight from howdah._standing(p.destination_id, p.message_id, p.stage, p.conversation_id,
+                  howdah._group(p.headers, p.conversation_id), null) s) >= d.dispose_at
+        for update of p skip locked
+    loop
+        perform howdah._dispose(p_destination_id, howdah._as_ready(v_message), v_message.boot is not null, 'parked',
+            p_now);
+    end loop;
+end
+$$;
