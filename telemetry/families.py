@@ -57,6 +57,9 @@ FAMILIES: dict[str, Family] = {
     ),
     "howdah_queue_workers": Family("gauge", "Live worker processes that receive from a queue."),
     "howdah_queue_consumers": Family("gauge", "Open consumers of a queue."),
+    "howdah_queue_max_concurrent": Family("gauge", "Messages of a queue that may be in hand at a time."),
+    "howdah_queue_permits_in_use": Family("gauge", "Those in hand under max_concurrent, by receives or leases."),
+    "howdah_queue_rate_opens_seconds": Family("gauge", "Time until a spent rate leaves room again; 0: it has room."),
     **{f"howdah_{name}": family for name, family in _FLOWS.items()},
     **{f"howdah_queue_{name}": family for name, family in _FLOWS.items()},
 }

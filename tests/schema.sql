@@ -1471,7 +1471,7 @@ begin
             then format(' has more than %s items (maxItems)', p_schema ->> 'maxItems')
         when (p_schema ->> 'uniqueItems')::boolean and (select count(distinct i.value) < v_count
             from jsonb_array_elements(p_value) i) then ' has an item twice (uniqueItems)' end;
-    if v_fault is not null then
+    if v_fault is not null or not p_schema ?| array['items', 'prefixItems', 'contains'] then
         return v_fault;
     end if;
     for v_item in select i.value, (i.n - 1)::integer as n from jsonb_array_elements(p_value) with ordinality i(value, n)
@@ -2321,12 +2321,14 @@ declare
     v_message howdah.message;
     v_made record;
     v_id bigint;
+    v_contract constant jsonb := p_queue.contract;
 begin
     foreach v_message in array p_messages loop
         v_made := howdah._transform(p_transformation, v_message);
         if v_made.failure is null then
             v_message := v_made.message;
         end if;
+        p_queue.contract := case when v_made.failure is null then v_contract end;
         v_id := (howdah._send_batch(p_queue,
             array[coalesce(convert_to(v_message.body, 'UTF8'), v_message.bytes)], v_message.body is not null,
             v_message.content_type,
@@ -2926,19 +2928,24 @@ CREATE FUNCTION howdah._check_contract(p_destination howdah.destinations, p_bodi
     AS $$
 declare
     v_one record;
-    v_value jsonb;
+    v_read record;
     v_fault text;
 begin
     for v_one in select b.body, b.n from unnest(p_bodies) with ordinality b(body, n) loop
-        v_value := case when p_is_text then howdah._json_of(v_one.body) end;
-        begin
-            v_fault := case when not p_is_text then 'it is bytes, and the contract is about JSON'
-                when v_value is null then 'it is no JSON'
-                else howdah._contract_fault(p_destination.contract, v_value, p_destination.contract, '#', 0,
-                    clock_timestamp() + interval '5 seconds') end;
-        exception when sqlstate 'HD050' then
-            v_fault := sqlerrm;
-        end;
+        if p_is_text then
+            v_read := howdah._json_of(v_one.body);
+            v_fault := v_read.fault;
+        else
+            v_fault := 'it is bytes, and the contract is about JSON';
+        end if;
+        if v_fault is null then
+            begin
+                v_fault := howdah._contract_fault(p_destination.contract, v_read.value, p_destination.contract, '#', 0,
+                    clock_timestamp() + interval '5 seconds');
+            exception when sqlstate 'HD050' then
+                v_fault := sqlerrm;
+            end;
+        end if;
         if v_fault is not null then
             raise exception using errcode = 'HD050',
                 message = format('%s does not keep to the contract of %s: %s',
@@ -6224,6 +6231,9 @@ begin
         v_now := howdah._microseconds(howdah.now());
         select c.* into v_cell from howdah.rate_cells c where c.destination_id = p_queue.id and c.number = 0;
         v_since := coalesce(pg_sequence_last_value(v_cell.mark), setval(v_cell.mark, v_now));
+        if v_since > v_now then  -- the clock was set back
+            v_since := setval(v_cell.mark, v_now);
+        end if;
         if p_queue.rate_limit is not null then
             select r.spent, r.room, r.ahead into v_spent, room, v_ahead
             from howdah._rate_left(p_queue.rate_limit, v_cell, v_since, v_now) r;
@@ -7742,7 +7752,8 @@ begin
         set last_error = left(sqlerrm, 1000), changed_at = case when v_class.lasting then v_now else s.changed_at end,
             state = case when v_class.lasting then 'failed' else s.state end,
             due_at = case when not v_class.lasting then v_now + interval '10 seconds' end
-        from (select sqlstate in ('HD001', 'HD004', 'HD005', 'HD006', 'HD007', 'HD010', 'HD017', 'HD039')
+        from (select sqlstate in ('HD001', 'HD004', 'HD005', 'HD006', 'HD007', 'HD010', 'HD017', 'HD039',
+                'HD050')
                   as lasting) v_class
         where s.id = p_schedule.id;
         return 0;
@@ -8468,14 +8479,14 @@ CREATE FUNCTION howdah._function_fault(p_name text, p_owner text, p_kind text) R
         when f.oid is null then 'there is no such function ' || t.signature
         when f.prokind <> 'f' or f.proretset
             or f.prorettype <> t.result then 'it is no function that returns ' || t.returns
+        when not has_schema_privilege(c.proowner, f.pronamespace, 'USAGE')
+            then format('role %s, as which it is called, has no USAGE of its schema', pg_get_userbyid(c.proowner))
         when not f.prosecdef or not howdah._function_is_definers(p_name,
             f.oid, p_kind) then 'it is not SECURITY DEFINER'
         when f.rolsuper then format('it belongs to %s, a superuser', f.rolname)
         when pg_has_role(f.proowner, h.nspowner,
             'MEMBER') then format('it belongs to %s, who may act as Howdah''s owner', f.rolname)
         when p_owner <> f.rolname then format('it belongs to %s, not to %s as when it was set', f.rolname, p_owner)
-        when not has_schema_privilege(c.proowner, f.pronamespace, 'USAGE')
-            then format('role %s, as which it is called, has no USAGE of its schema', pg_get_userbyid(c.proowner))
         when not has_function_privilege(c.proowner, f.oid, 'EXECUTE')
             then format('role %s, as which it is called, may not EXECUTE it', pg_get_userbyid(c.proowner))
     end
@@ -9739,17 +9750,20 @@ $$;
 
 COMMENT ON FUNCTION howdah._journal_totals(p_id integer, p_fresh boolean) IS 'the number of messages by destination and event: the stored totals and, with p_fresh, what the journal has beyond them.';
 
-CREATE FUNCTION howdah._json_of(p_body bytea) RETURNS jsonb
+CREATE FUNCTION howdah._json_of(p_body bytea, OUT value jsonb, OUT fault text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
     AS $$
 begin
-    return convert_from(p_body, 'UTF8')::jsonb;
-exception when data_exception or program_limit_exceeded or statement_too_complex then
-    return null;
+    value := convert_from(p_body, 'UTF8')::jsonb;
+exception
+    when invalid_text_representation then
+        fault := 'it is no JSON';
+    when data_exception or program_limit_exceeded or statement_too_complex then
+        fault := 'it is no JSON that PostgreSQL can hold: ' || sqlerrm;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._json_of(p_body bytea) IS 'a body as JSON.';
+COMMENT ON FUNCTION howdah._json_of(p_body bytea, OUT value jsonb, OUT fault text) IS 'a body as JSON.';
 
 CREATE FUNCTION howdah._keep(p_destination_id integer, p_messages howdah.message[], p_keep_ms bigint, p_read_counts integer[] DEFAULT NULL::integer[], p_visible_at timestamp with time zone[] DEFAULT NULL::timestamp with time zone[], p_last_read_at timestamp with time zone[] DEFAULT NULL::timestamp with time zone[]) RETURNS void
     LANGUAGE sql
@@ -11956,6 +11970,18 @@ $_$;
 
 COMMENT ON FUNCTION howdah._lose_unread(p_all boolean, p_reason text) IS 'journal the non-persistent topic messages that subscriptions have not read, and that are lost now.';
 
+CREATE FUNCTION howdah._made_fault(p_made howdah.message) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select case
+        when p_made is null then 'it returned NULL'
+        when num_nonnulls(p_made.body, p_made.bytes) <> 1 then 'it returned not exactly one of body and bytes'
+        when jsonb_typeof(coalesce(p_made.headers, '{}')) <> 'object' then 'it returned headers that are no object'
+        when coalesce(p_made.content_type, '') = '' then 'it returned no content_type' end
+$$;
+
+COMMENT ON FUNCTION howdah._made_fault(p_made howdah.message) IS 'why what a transformation returned cannot be a message.';
+
 CREATE FUNCTION howdah._maintain_kept(OUT p_created bigint, OUT p_due regclass[]) RETURNS record
     LANGUAGE plpgsql
     AS $$
@@ -13461,7 +13487,9 @@ CREATE FUNCTION howdah._object_fault(p_schema jsonb, p_value jsonb, p_root jsonb
     LANGUAGE plpgsql
     AS $$
 declare
-    v_count constant bigint := (select count(*) from jsonb_object_keys(p_value));
+    v_count constant bigint := case when p_schema ?| array['minProperties', 'maxProperties']
+        then (select count(*) from jsonb_object_keys(p_value)) end;
+    v_each constant boolean := p_schema ?| array['additionalProperties', 'propertyNames'];
     v_fault text;
     v_member record;
 begin
@@ -13476,13 +13504,14 @@ begin
             to_json(d.key))
          from jsonb_each(p_schema -> 'dependentRequired') d cross join jsonb_array_elements_text(d.value) r
          where p_value ? d.key and not p_value ? r.value limit 1));
-    if v_fault is not null then
+    if v_fault is not null or not (v_each or p_schema ?| array['properties', 'dependentSchemas']) then
         return v_fault;
     end if;
     for v_member in
         select m.key, m.value, howdah._pointer(p_at, m.key) as at, p_schema -> 'properties' -> m.key as own,
             p_schema -> 'dependentSchemas' -> m.key as dependent
         from jsonb_each(p_value) m
+        where v_each or p_schema -> 'properties' ? m.key or p_schema -> 'dependentSchemas' ? m.key
     loop
         v_fault := coalesce(
             case when v_member.own is not null
@@ -14527,6 +14556,37 @@ $$;
 
 COMMENT ON FUNCTION howdah._permit_room(p_queue howdah.destinations, p_key text, p_want integer) IS 'how many messages the limits of a queue, or of a key, leave room for now.';
 
+CREATE FUNCTION howdah._permits_used(p_queue howdah.destinations, OUT in_hand bigint, OUT leased bigint) RETURNS record
+    LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_key uuid := howdah._permit_key(null);
+    v_base bigint := howdah._permit_base(p_queue.id, v_key);
+begin
+    if p_queue.max_concurrent is null then
+        return;
+    end if;
+    in_hand := (
+        select count(*) from pg_locks l
+        where l.locktype = 'advisory' and l.granted and l.objsubid = 1
+          and l.database = (select b.oid from pg_database b where b.datname = current_database())
+          and (l.classid::bigint << 32 | l.objid::bigint) between v_base + 1 and v_base + p_queue.max_concurrent);
+    leased := (
+        select count(distinct l.permit)
+        from howdah.leased_permits l
+        join howdah.parked p on p.destination_id = l.destination_id and p.message_id = l.message_id
+        where l.destination_id = p_queue.id and l.key = v_key and p.parked_reason = 'lease'
+          and p.due_at > howdah.now()
+          and not exists (select from howdah.leased_permits n
+                          where n.destination_id = p_queue.id and n.message_id = l.message_id and n.key = v_key
+                            and n.id > l.id));
+end
+$$;
+
+COMMENT ON FUNCTION howdah._permits_used(p_queue howdah.destinations, OUT in_hand bigint, OUT leased bigint) IS 'how many permits of a queue''s own limit of concurrency are in use.';
+
 CREATE TABLE howdah.topic_msgs_0 (
     xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
     seq bigint NOT NULL,
@@ -15295,7 +15355,19 @@ begin
         ('oldest_message_age_seconds', '{}', coalesce(extract(epoch from v_now - s.oldest_sent_at), 0)),
         ('workers', '{}', coalesce(r.workers, 0)),
         ('consumers', '{}', coalesce(o.consumers, 0))
-    ) f(suffix, labels, value);
+    ) f(suffix, labels, value)
+    union all
+    select 'howdah_queue_' || f.suffix, jsonb_build_object('queue', d.name) || f.labels, f.value, null
+    from howdah.destinations d
+    cross join lateral howdah._permits_used(d) u
+    cross join lateral (values
+        ('max_concurrent', '{}'::jsonb, d.max_concurrent::double precision),
+        ('permits_in_use', '{"by": "receives"}', u.in_hand),
+        ('permits_in_use', '{"by": "leases"}', u.leased),
+        ('rate_opens_seconds', '{}', case when d.rate_limit is not null or d.rate_limit_per_key is not null
+            then coalesce(extract(epoch from howdah._rate_opens_in(d)), 0) end)
+    ) f(suffix, labels, value)
+    where d.id = any (p_ids) and d.limited and f.value is not null;
     return query
     select 'howdah_queue_oldest_kept_age_seconds', jsonb_build_object('queue', d.name),
         coalesce(extract(epoch from v_now - k.kept_at), 0)::double precision, null::timestamptz
@@ -15308,7 +15380,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._queue_metrics(p_ids integer[]) IS 'what lies in each of some queues, and who receives from it.';
+COMMENT ON FUNCTION howdah._queue_metrics(p_ids integer[]) IS 'what lies in each of some queues, who receives from it, and how far its limits of handlers are used.';
 
 CREATE TABLE howdah.rate_cells (
     destination_id integer NOT NULL,
@@ -15331,14 +15403,16 @@ CREATE FUNCTION howdah._rate_cell(p_queue howdah.destinations, p_key text, p_now
     LANGUAGE sql
     AS $$
     select c
-    from howdah.rate_cells c
+    from howdah.rate_cells c cross join lateral howdah._parse_rate(p_queue.rate_limit_per_key) r
     where c.destination_id = p_queue.id
       and c.number = any (array(
           select (1 + (howdah._fingerprint_of_key(p_key) % p_queue.rate_keys + i) % p_queue.rate_keys)::integer
           from generate_series(0, 7) i))
       and (pg_sequence_last_value(c.mark) = howdah._fingerprint_of_key(p_key)
-           or coalesce(pg_sequence_last_value(c.spent), 0) <= p_now)
-    order by pg_sequence_last_value(c.mark) = howdah._fingerprint_of_key(p_key) desc nulls last, c.number
+           or coalesce(pg_sequence_last_value(c.spent), 0) <= p_now
+           or pg_sequence_last_value(c.spent) > p_now + r.burst * r.spacing)
+    order by pg_sequence_last_value(c.mark) = howdah._fingerprint_of_key(p_key) desc nulls last,
+        coalesce(pg_sequence_last_value(c.spent), 0) > p_now, c.number
     limit 1
 $$;
 
@@ -15368,12 +15442,14 @@ declare
                        where c.destination_id = p_queue.id and c.number = 0);
     v_opens bigint;
 begin
-    v_opens := (select greatest(pg_sequence_last_value(c.spent) - (r.burst - 1) * r.spacing, v_since + r.spacing)
+    v_opens := (select least(greatest(pg_sequence_last_value(c.spent) - (r.burst - 1) * r.spacing,
+                    v_since + r.spacing), v_now + r.spacing)
                 from howdah.rate_cells c cross join lateral howdah._parse_rate(p_queue.rate_limit) r
                 where c.destination_id = p_queue.id and c.number = 0);
     if (v_opens > v_now) is not true and p_queue.rate_limit_per_key is not null then
         v_opens := (select min(k.opens)
-                    from (select pg_sequence_last_value(c.spent) - (r.burst - 1) * r.spacing as opens
+                    from (select least(pg_sequence_last_value(c.spent) - (r.burst - 1) * r.spacing,
+                              v_now + r.spacing) as opens
                           from howdah.rate_cells c cross join lateral howdah._parse_rate(p_queue.rate_limit_per_key) r
                           where c.destination_id = p_queue.id and c.number > 0) k
                     where k.opens > v_now);
@@ -17571,6 +17647,8 @@ begin
         where o.value is distinct from n.value;
         if v_changed is not null then
             raise exception 'it changed %: give it a SET clause', v_changed;
+        elsif p_kind = 'transformation' and howdah._made_fault(made) is not null then
+            raise exception '%', howdah._made_fault(made);
         end if;
     exception when others or assert_failure then
         get stacked diagnostics context = pg_exception_context;
@@ -17885,6 +17963,9 @@ begin
             p_priority, p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live,
             greatest(v_first - v_now, interval '0'), p_reliability,
             true, null);
+    end if;
+    if v_destination.contract is not null then
+        perform howdah._check_contract(v_destination, array[p_body], p_is_text);
     end if;
     v_row.id := nextval(v_destination.positions) * 1000000 + v_destination.id;
     v_row.state := 'active';
@@ -21347,14 +21428,6 @@ begin
             message = format('the transformation %s failed: %s', quote_literal(p_name), v_run.fault),
             hint = 'No message is to blame for this error. Messages wait meanwhile.';
     end if;
-    v_run.fault := case
-        when v_run.fault is not null then v_run.fault
-        when v_run.made is null then 'it returned NULL'
-        when num_nonnulls((v_run.made).body, (v_run.made).bytes) <> 1
-            then 'it returned not exactly one of body and bytes'
-        when jsonb_typeof(coalesce((v_run.made).headers, '{}')) <> 'object'
-            then 'it returned headers that are no object'
-        when coalesce((v_run.made).content_type, '') = '' then 'it returned no content_type' end;
     if v_run.fault is not null then
         failure := jsonb_build_object('message_id', p_message.message_id,
             'error_text', format('transformation %s: %s', p_name, v_run.fault),
@@ -22804,6 +22877,9 @@ begin
         perform howdah._open_lane(v_new.id, v_new.main_rank, 2);
     end if;
     perform howdah._note_special(v_new);
+    -- A key's rate is looked for in other cells from now on, so nobody knows how far it is spent.
+    perform setval(c.mark, howdah._microseconds(howdah.now())) from howdah.rate_cells c
+    where c.destination_id = v_new.id and c.number = 0 and options ? 'rate_keys';
     perform howdah._open_lane(v_new.id, 9 - v_new.default_priority, 2);
     perform howdah._record_change(v_new.kind, queue, 'altered', v_before, howdah._properties(v_new.kind, queue));
 end
@@ -24363,6 +24439,8 @@ begin
             message = format('the transformation %s is used by %s', quote_literal(drop_transformation.name), v_user),
             hint = 'howdah.list_transformations() says who uses it.';
     end if;
+    -- What is left of subscriptions that have ended, until maintenance has taken their rows away.
+    update howdah.subscriptions s set transformation = null where s.transformation = drop_transformation.name;
     delete from howdah.transformations t where t.name = drop_transformation.name;
     if not found then
         return false;
@@ -24677,7 +24755,9 @@ begin
         perform howdah._lay_down(v_destination.id, lease, message_ids, v_until);
     end if;
     update howdah.parked p set due_at = v_until
-    where p.ctid = any (array(select l.ctid from howdah._parked_of_lease(v_destination.id, lease, message_ids) l));
+    where p.ctid = any (array(select l.ctid from howdah._parked_of_lease(v_destination.id, lease, message_ids) l))
+      -- the permit of a lease that has run out may be another's
+      and (not v_destination.limited or p.due_at > howdah.now());
     get diagnostics v_parked = row_count;
     update howdah.acked d set leased_until = v_until
     from howdah.acks a
@@ -25273,6 +25353,20 @@ CREATE FUNCTION howdah.health(instance text DEFAULT NULL::text) RETURNS TABLE(na
             when w.live < w.known then 'howdah workers shows which process is silent.' end,
         jsonb_build_object('live', w.live, 'silent', w.known - w.live)
     from worker w
+    union all
+    select 'transformations', case when t.unfit is null then 'ok' else 'warning' end,
+        case when t.unfit is null then format('%s in use', t.used)
+            else format('cannot be called: %s', t.unfit) end,
+        case when t.unfit is not null then 'howdah transformation list says why: messages wait, or bridges reject them.'
+            end,
+        jsonb_build_object('used', t.used, 'unfit', t.unfit)
+    from (
+        select count(*) as used, string_agg(r.name, ', ' order by r.name)
+            filter (where howdah._function_fault(r.function, r.function_owner, 'transformation') is not null) as unfit
+        from howdah.transformations r
+        where r.name in (select u.transformation from howdah._transformation_users() u)
+    ) t
+    where t.used > 0
     union all
     select 'instances', case when c.running > 0 or c.all_of_them = 0 then 'ok' else 'warning' end,
         format('%s running, %s not', c.running, c.all_of_them - c.running),
@@ -26565,16 +26659,9 @@ declare
     v_id integer := case when queue is not null then (howdah._destination(queue, 'browse')).id end;
 begin
     return query
-    select d.name, d.max_concurrent, case when d.max_concurrent is not null then (
-            select count(*) from pg_locks l
-            where l.locktype = 'advisory' and l.granted and l.objsubid = 1
-              and l.database = (select b.oid from pg_database b where b.datname = current_database())
-              and (l.classid::bigint << 32 | l.objid::bigint) - k.base between 1 and d.max_concurrent) end,
-        case when d.max_concurrent is not null
-            then (select count(distinct p) from unnest(howdah._leased_permits(d.id, howdah._permit_key(null))) p) end,
-        d.rate_limit, howdah._rate_opens_in(d), d.limit_key, d.max_concurrent_per_key, d.rate_limit_per_key
-    from howdah.destinations d
-    cross join lateral (select howdah._permit_base(d.id, howdah._permit_key(null)) as base) k
+    select d.name, d.max_concurrent, u.in_hand, u.leased, d.rate_limit, howdah._rate_opens_in(d), d.limit_key,
+        d.max_concurrent_per_key, d.rate_limit_per_key
+    from howdah.destinations d cross join lateral howdah._permits_used(d) u
     where d.limited and d.dropped_at is null and (v_id is null or d.id = v_id)
       and (v_id is not null or howdah._has_right(d.id, 'browse'))
     order by d.name;
@@ -30240,6 +30327,9 @@ begin
     v_message.headers := coalesce(replay_edited.headers, v_message.headers, '{}');
     perform howdah._check_message(v_target, octet_length(v_message.body), v_message.headers, 9 - v_message.rank,
         v_message.content_type, null, null);
+    if v_target.contract is not null and (body is not null or bytes is not null) then
+        perform howdah._check_contract(v_target, array[v_message.body], v_message.is_text);
+    end if;
     v_message.headers := v_message.headers || jsonb_build_object('howdah_edited_from', v_message.message_id);
     perform pg_current_xact_id();  -- before a position is drawn: howdah._set_mark
     v_message.seq := nextval(v_target.positions);
@@ -36386,7 +36476,7 @@ REVOKE ALL ON FUNCTION howdah._journal_since(p_since pg_snapshot, p_until pg_sna
 
 REVOKE ALL ON FUNCTION howdah._journal_totals(p_id integer, p_fresh boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._json_of(p_body bytea) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._json_of(p_body bytea, OUT value jsonb, OUT fault text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._keep(p_destination_id integer, p_messages howdah.message[], p_keep_ms bigint, p_read_counts integer[], p_visible_at timestamp with time zone[], p_last_read_at timestamp with time zone[]) FROM PUBLIC;
 
@@ -36553,6 +36643,8 @@ REVOKE ALL ON FUNCTION howdah._lose(p_destination howdah.destinations, p_bodies 
 REVOKE ALL ON FUNCTION howdah._lose_nonpersistent(p_all boolean, p_reason text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lose_unread(p_all boolean, p_reason text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._made_fault(p_made howdah.message) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._maintain_kept(OUT p_created bigint, OUT p_due regclass[]) FROM PUBLIC;
 
@@ -36725,6 +36817,8 @@ REVOKE ALL ON FUNCTION howdah._permit_key(p_key text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._permit_messages(p_queue howdah.destinations, p_messages howdah.message[], p_hold boolean, OUT room integer, OUT by_key boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._permit_room(p_queue howdah.destinations, p_key text, p_want integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._permits_used(p_queue howdah.destinations, OUT in_hand bigint, OUT leased bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._persistent_0(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) FROM PUBLIC;
 

@@ -75,6 +75,9 @@ begin
         perform howdah._open_lane(v_new.id, v_new.main_rank, 2);
     end if;
     perform howdah._note_special(v_new);
+    -- A key's rate is looked for in other cells from now on, so nobody knows how far it is spent.
+    perform setval(c.mark, howdah._microseconds(howdah.now())) from howdah.rate_cells c
+    where c.destination_id = v_new.id and c.number = 0 and options ? 'rate_keys';
     perform howdah._open_lane(v_new.id, 9 - v_new.default_priority, 2);
     perform howdah._record_change(v_new.kind, queue, 'altered', v_before, howdah._properties(v_new.kind, queue));
 end

@@ -2,7 +2,7 @@
 --
 -- Returns  when the lease ends (timestamptz). message_ids NULL: all messages that the lease still has.
 -- Raises   HD001 no such queue; HD005 duration is not 1 ms to 7 days; HD010 not allowed; HD026 the lease does not have,
---          or no longer has, one of these messages.
+--          or no longer has, one of these messages, or ran out in a queue with limits (docs/handler-limits.md).
 -- Role     howdah_consumer howdah_admin
 create or replace function howdah.extend(
     queue text, lease bigint, duration interval default '30 seconds', message_ids bigint[] default null
@@ -36,7 +36,9 @@ begin
         perform howdah._lay_down(v_destination.id, lease, message_ids, v_until);
     end if;
     update howdah.parked p set due_at = v_until
-    where p.ctid = any (array(select l.ctid from howdah._parked_of_lease(v_destination.id, lease, message_ids) l));
+    where p.ctid = any (array(select l.ctid from howdah._parked_of_lease(v_destination.id, lease, message_ids) l))
+      -- the permit of a lease that has run out may be another's
+      and (not v_destination.limited or p.due_at > howdah.now());
     get diagnostics v_parked = row_count;
     update howdah.acked d set leased_until = v_until
     from howdah.acks a

@@ -1,4 +1,5 @@
--- howdah._queue_metrics(p_ids): what lies in each of some queues, and who receives from it.
+-- howdah._queue_metrics(p_ids): what lies in each of some queues, who receives from it, and how far its
+-- limits of handlers are used.
 --
 -- Returns  name, labels, value and created (NULL).
 -- Role     internal
@@ -57,7 +58,19 @@ begin
         ('oldest_message_age_seconds', '{}', coalesce(extract(epoch from v_now - s.oldest_sent_at), 0)),
         ('workers', '{}', coalesce(r.workers, 0)),
         ('consumers', '{}', coalesce(o.consumers, 0))
-    ) f(suffix, labels, value);
+    ) f(suffix, labels, value)
+    union all
+    select 'howdah_queue_' || f.suffix, jsonb_build_object('queue', d.name) || f.labels, f.value, null
+    from howdah.destinations d
+    cross join lateral howdah._permits_used(d) u
+    cross join lateral (values
+        ('max_concurrent', '{}'::jsonb, d.max_concurrent::double precision),
+        ('permits_in_use', '{"by": "receives"}', u.in_hand),
+        ('permits_in_use', '{"by": "leases"}', u.leased),
+        ('rate_opens_seconds', '{}', case when d.rate_limit is not null or d.rate_limit_per_key is not null
+            then coalesce(extract(epoch from howdah._rate_opens_in(d)), 0) end)
+    ) f(suffix, labels, value)
+    where d.id = any (p_ids) and d.limited and f.value is not null;
     return query
     select 'howdah_queue_oldest_kept_age_seconds', jsonb_build_object('queue', d.name),
         coalesce(extract(epoch from v_now - k.kept_at), 0)::double precision, null::timestamptz

@@ -32,6 +32,9 @@ begin
         v_now := howdah._microseconds(howdah.now());
         select c.* into v_cell from howdah.rate_cells c where c.destination_id = p_queue.id and c.number = 0;
         v_since := coalesce(pg_sequence_last_value(v_cell.mark), setval(v_cell.mark, v_now));
+        if v_since > v_now then  -- the clock was set back
+            v_since := setval(v_cell.mark, v_now);
+        end if;
         if p_queue.rate_limit is not null then
             select r.spent, r.room, r.ahead into v_spent, room, v_ahead
             from howdah._rate_left(p_queue.rate_limit, v_cell, v_since, v_now) r;

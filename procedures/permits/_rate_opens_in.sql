@@ -1,7 +1,7 @@
 -- howdah._rate_opens_in(p_queue): when the rates of a queue let a message through that they do not let through now.
 --
 -- Returns  interval: the time until then, for the queue's own rate, or else the first of the keys that are spent. NULL:
---          none is spent.
+--          none is spent. At most the spacing of the rate, also if the clock was set back.
 -- Role     internal
 create or replace function howdah._rate_opens_in(p_queue howdah.destinations) returns interval
 language plpgsql volatile
@@ -13,12 +13,14 @@ declare
                        where c.destination_id = p_queue.id and c.number = 0);
     v_opens bigint;
 begin
-    v_opens := (select greatest(pg_sequence_last_value(c.spent) - (r.burst - 1) * r.spacing, v_since + r.spacing)
+    v_opens := (select least(greatest(pg_sequence_last_value(c.spent) - (r.burst - 1) * r.spacing,
+                    v_since + r.spacing), v_now + r.spacing)
                 from howdah.rate_cells c cross join lateral howdah._parse_rate(p_queue.rate_limit) r
                 where c.destination_id = p_queue.id and c.number = 0);
     if (v_opens > v_now) is not true and p_queue.rate_limit_per_key is not null then
         v_opens := (select min(k.opens)
-                    from (select pg_sequence_last_value(c.spent) - (r.burst - 1) * r.spacing as opens
+                    from (select least(pg_sequence_last_value(c.spent) - (r.burst - 1) * r.spacing,
+                              v_now + r.spacing) as opens
                           from howdah.rate_cells c cross join lateral howdah._parse_rate(p_queue.rate_limit_per_key) r
                           where c.destination_id = p_queue.id and c.number > 0) k
                     where k.opens > v_now);

@@ -18,16 +18,9 @@ declare
     v_id integer := case when queue is not null then (howdah._destination(queue, 'browse')).id end;
 begin
     return query
-    select d.name, d.max_concurrent, case when d.max_concurrent is not null then (
-            select count(*) from pg_locks l
-            where l.locktype = 'advisory' and l.granted and l.objsubid = 1
-              and l.database = (select b.oid from pg_database b where b.datname = current_database())
-              and (l.classid::bigint << 32 | l.objid::bigint) - k.base between 1 and d.max_concurrent) end,
-        case when d.max_concurrent is not null
-            then (select count(distinct p) from unnest(howdah._leased_permits(d.id, howdah._permit_key(null))) p) end,
-        d.rate_limit, howdah._rate_opens_in(d), d.limit_key, d.max_concurrent_per_key, d.rate_limit_per_key
-    from howdah.destinations d
-    cross join lateral (select howdah._permit_base(d.id, howdah._permit_key(null)) as base) k
+    select d.name, d.max_concurrent, u.in_hand, u.leased, d.rate_limit, howdah._rate_opens_in(d), d.limit_key,
+        d.max_concurrent_per_key, d.rate_limit_per_key
+    from howdah.destinations d cross join lateral howdah._permits_used(d) u
     where d.limited and d.dropped_at is null and (v_id is null or d.id = v_id)
       and (v_id is not null or howdah._has_right(d.id, 'browse'))
     order by d.name;

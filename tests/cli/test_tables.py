@@ -29,7 +29,6 @@ LISTS: dict[tuple[str, ...], list[str]] = {
     ("queue", "list"): [QUEUE, GRAVE],
     ("queue", "stats"): [QUEUE, GRAVE],
     ("queue", "find", QUEUE): [],
-    ("queue", "limits"): [],
     ("queue", "delayed", GRAVE): ["redelivery"],
     ("queue", "limits"): [GRAVE],
     ("queue", "browse", QUEUE): ["an error whose"],

@@ -138,6 +138,26 @@ SCALARS = [
     {"": None},
 ]
 
+RATES = [
+    "100/1s",
+    "1/7d",
+    "9999999/7d burst 9999999",
+    "0/1s",
+    "-1/1s",
+    "0.5/1s",
+    "1/1s burst 2",
+    "1/1s burst 0",
+    "9999999/1ms",
+    "9999999/9999999d",
+    "1/" + "9" * 400 + "s",
+    " 1/1s",
+    "1/1s\n",
+    "\u0661/1s",
+]
+HEADER_NAMES = ["tenant", "x" * 200, "x" * 201, "'; drop schema howdah cascade; --", '%L"\\', "JMSXGroupID", "\u202e"]
+OPTION_VALUES = {"rate_limit": RATES, "rate_limit_per_key": RATES, "limit_key": HEADER_NAMES}
+"""What options of a kind of their own have besides SCALARS."""
+
 DEEP = "[" * 500 + "]" * 500
 JSONS = [
     "null",
@@ -311,7 +331,7 @@ class World:
         keys = self.options.get(function, ()) if name == "options" else KEYS.get(name, ())
         made: list[Value] = []
         for key in keys:
-            for scalar in dice.sample(SCALARS, 6):
+            for scalar in [*dice.sample(SCALARS, 6), *OPTION_VALUES.get(key, ())]:
                 one = {key: scalar}
                 if name == "facts":
                     one |= {key: value for key, value in json.loads(self.known["facts"][0]).items() if key not in one}

@@ -19,6 +19,10 @@ QUEUES = {
     "hardened": '{"journal_level": "full", "backout_count": "hardened"}',
     "grouped": '{"journal_level": "full", "message_groups": "sticky", "delivery_policy": "round_robin"}',
     "small": '{"journal_level": "full", "message_limit": 50}',
+    "limited": (
+        '{"journal_level": "full", "max_concurrent": 9, "limit_key": "JMSXGroupID", "max_concurrent_per_key": 5,'
+        ' "rate_limit": "9999/1s burst 9999", "rate_limit_per_key": "9999/1s burst 9999"}'
+    ),
 }
 FURNITURE = (
     "select howdah.create_topic('news', '{\"journal_level\": \"full\"}')",

@@ -57,7 +57,8 @@ def test_each_sample_of_the_function_has_a_metric_and_no_metric_is_without_one(d
     """Those that need a link or an audit have no sample yet."""
     one(db, "select howdah.create_topic('t')")
     one(db, "select howdah.subscribe('t', 's')")
-    one(db, "select howdah.create_queue('q', '{\"keep_bodies_ms\": 60000}')")
+    options = '{"keep_bodies_ms": 60000, "max_concurrent": 5, "rate_limit": "9/1s burst 9"}'
+    one(db, "select howdah.create_queue('q', %s)", (options,))
     one(db, "select howdah.send('q', 'a'::text)")
     receive(db)
     one(db, "select howdah.send('q', 'b'::text)")

@@ -45,8 +45,8 @@ begin
                     where o.destination_id = d.id and o.rank = d.main_rank and o.until <= v_now
                     order by o.until limit 1), false)) as parked,
         -- as pgmq._is_usual, whose call would cost 10 us
-        pg_sequence_last_value(d.special) is null or not d.strict_order and d.backout_count <> 'hardened'
-            and d.message_groups = 'none' and d.delivery_policy = 'shared' and not d.limited
+        pg_sequence_last_value(d.special) is null or not d.limited and not d.strict_order
+            and d.backout_count <> 'hardened' and d.message_groups = 'none' and d.delivery_policy = 'shared'
             and not exists (select from howdah.consumers c where c.destination_id = d.id and c.exclusive)
             and not exists (select from howdah.lanes o
                 where o.destination_id = d.id and (o.place > 0 or o.rank <> d.main_rank)) as usual,

@@ -1,5 +1,5 @@
 -- pgmq._read_otherwise(p_queue, p_until, p_qty, p_conditional, p_pop): read from a queue that howdah.receive must
--- serve: one with priorities, groups, an order, a limit of failures, or non-persistent messages.
+-- serve: one with priorities, groups, an order, a limit of failures, concurrency or rates, or non-persistent messages.
 --
 -- Returns  the messages.
 -- Raises   0A000 p_conditional is given; and as pgmq._refuse and howdah.receive.

@@ -1,0 +1,183 @@
+"""Limits on what is in hand and on rates, where a clock, a lease that ran out or another's locks get in their way."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from policy_support import Create
+from psycopg.types.json import Jsonb
+from support import Clock, Connect, Db, column, one, refused
+
+from howdah.migrations import add_facade
+
+
+def send(db: Db, *names: str) -> None:
+    """Messages a1, a2, b1 of the keys a, a, b."""
+    for name in names:
+        one(db, "select howdah.send('q', %s, headers => %s)", (name, Jsonb({"tenant": name[0]})))
+
+
+def take(db: Db, n: int = 1) -> list[str]:
+    return column(db, "select body from howdah.receive('q', %s)", (n,))
+
+
+def lease(db: Db, selector: str | None = None) -> int:
+    found: int = one(db, "select lease from howdah.lease('q', 1, '1 minute', %s)", (selector,))
+    return found
+
+
+def test_a_lease_that_ran_out_is_not_extended_because_its_permit_may_be_anothers(
+    db: Db, create: Create, clock: Clock
+) -> None:
+    create(max_concurrent=1)
+    send(db, "a1", "b1", "c1")
+    late = lease(db)
+    clock.advance(61)
+    other = lease(db, "tenant = 'b'")
+    for ids in (None, [one(db, "select min(message_id) from howdah.parked")]):
+        assert refused(db, "HD026", "select howdah.extend('q', %s, '1 hour', %s)", (late, ids))
+    assert one(db, "select howdah.extend('q', %s, '1 hour') > howdah.now()", (other,))
+    assert take(db) == []
+    assert one(db, "select howdah.ack('q', %s)", (other,)) == 1
+    assert one(db, "select howdah.ack('q', %s)", (late,)) == 1, "what nobody else has may still be acknowledged"
+    assert take(db) == ["c1"]
+
+
+def test_a_lease_that_ran_out_is_extended_where_nothing_is_limited(db: Db, create: Create, clock: Clock) -> None:
+    create()
+    send(db, "a1")
+    late = lease(db, "tenant = 'a'")
+    clock.advance(61)
+    assert one(db, "select howdah.extend('q', %s) > howdah.now()", (late,))
+
+
+@pytest.mark.own_database
+def test_what_a_reader_of_pgmq_has_out_of_sight_counts(db: Db, dsn: str, clock: Clock) -> None:
+    add_facade(dsn, "pgmq")
+    one(db, "select pgmq.create('q')")
+    one(db, 'select howdah.alter_queue(\'q\', \'{"max_concurrent": 2, "rate_limit": "4/1h burst 4"}\')')
+    assert len(column(db, "select pgmq.send('q', '{}') from generate_series(1, 9)")) == 9
+    read = "select msg_id from pgmq.read('q', 30, 5)"
+    first, second = column(db, read)
+    assert column(db, read) == column(db, "select msg_id from pgmq.pop('q')") == []
+    assert one(db, "select leased from howdah.list_handler_limits('q')") == 2
+    one(db, "select msg_id from pgmq.set_vt('q', %s, 60)", (first,))
+    assert one(db, "select pgmq.delete('q', %s)", (second,))
+    one(db, "select howdah.maintain_attempts()")
+    assert len(column(db, read)) == 1, "deleting makes room, setting a time does not"
+    clock.advance(31)
+    assert len(column(db, "select msg_id from pgmq.pop('q', 5)")) == 1, "one time is over, the other was lengthened"
+    clock.advance(60)
+    assert column(db, read) == [], "the rate is spent: two, one and one"
+    for way in ("read_grouped", "read_grouped_rr", "read_grouped_head"):
+        assert refused(db, "0A000", f"select pgmq.{way}('q', 30, 1)")
+
+
+def test_the_list_bears_locks_of_any_number(db: Db, create: Create, connect: Connect) -> None:
+    create(max_concurrent=3)
+    send(db, "a1")
+    stranger, consumer = connect(), connect()
+    for session in (stranger, consumer):
+        session.execute("begin")
+    for number in (9223372036854775807, -9223372036854775808, 0):
+        stranger.execute("select pg_advisory_xact_lock(%s)", (number,))
+    assert take(consumer) == ["a1"]
+    assert one(db, "select in_hand from howdah.list_handler_limits('q')") == 1
+
+
+def test_another_number_of_rate_keys_gives_no_key_a_second_burst(db: Db, create: Create, clock: Clock) -> None:
+    create(limit_key="tenant", rate_limit_per_key="2/1m burst 2", rate_keys=100)
+    send(db, *(f"{key}{number}" for key in "abcdefgh" for number in range(4)))
+    assert len(take(db, 50)) == 16
+    one(db, "select howdah.alter_queue('q', '{\"rate_keys\": 37}')")
+    assert take(db, 50) == []
+    clock.advance(60)
+    assert len(take(db, 50)) == 8
+
+
+def test_a_clock_that_is_set_back_after_a_crash_stops_nobody_for_long(db: Db, create: Create, clock: Clock) -> None:
+    create(rate_limit="1/1s")
+    send(db, "a1", "a2")
+    for cell in column(db, "select unnest(array[spent, mark]) from howdah.rate_cells"):
+        db.execute(f"alter sequence {cell} restart")  # as a crash leaves an unlogged sequence
+    assert take(db) == []
+    clock.set(clock.now - timedelta(days=1))
+    assert one(db, "select limited_for <= '1 second' from howdah.wait('q')")
+    assert take(db) == []
+    clock.advance(1)
+    assert take(db) == ["a1"]
+
+
+def test_keys_from_before_the_clock_was_set_back_leave_their_cells_to_others(
+    db: Db, create: Create, clock: Clock
+) -> None:
+    create(limit_key="tenant", rate_limit_per_key="1/1s", rate_keys=2)
+    send(db, "a1", "b1", "c1", "d1")
+    assert take(db, 10) == ["a1", "b1"]
+    clock.set(clock.now - timedelta(days=1))
+    assert one(db, "select limited_for <= '1 second' from howdah.wait('q')")
+    assert take(db, 10) == []
+    clock.advance(1)
+    assert take(db, 10) == ["c1", "d1"]
+
+
+def test_metrics_and_the_list_say_what_is_in_use_and_only_read(
+    db: Db, create: Create, clock: Clock, connect: Connect
+) -> None:
+    create(max_concurrent=3, rate_limit="9/1h burst 9")
+    one(db, "select howdah.create_queue('plain')")
+    send(db, "a1", "b1", "c1")
+    lease(db)
+    clock.advance(61)
+    lease(db, "tenant = 'b'")
+    consumer = connect()
+    consumer.execute("begin")
+    assert take(consumer) == ["a1"]
+    db.execute("begin read only")
+    listed = db.execute("select in_hand, leased from howdah.list_handler_limits('q')").fetchall()
+    found = db.execute(
+        "select name, labels ->> 'queue', labels ->> 'by', value from howdah.metrics()"
+        " where name ~ 'permits|max_concurrent|rate_opens' order by 1, 3"
+    ).fetchall()
+    db.execute("commit")
+    assert listed == [(1, 1)]
+    assert found == [
+        ("howdah_queue_max_concurrent", "q", None, 3),
+        ("howdah_queue_permits_in_use", "q", "leases", 1),
+        ("howdah_queue_permits_in_use", "q", "receives", 1),
+        ("howdah_queue_rate_opens_seconds", "q", None, 0),
+    ], "the lease that ran out is none"
+
+
+def test_a_prepared_transaction_holds_its_permit_until_it_is_committed(
+    db: Db, create: Create, connect: Connect
+) -> None:
+    create(max_concurrent=1)
+    send(db, "a1", "a2")
+    consumer = connect()
+    consumer.execute("begin")
+    assert take(consumer) == ["a1"]
+    consumer.execute("prepare transaction 'permit'")
+    consumer.close()
+    assert take(db) == []
+    db.execute("commit prepared 'permit'")
+    assert take(db) == ["a2"]
+
+
+def test_a_limited_message_costs_no_update(db: Db, create: Create, connect: Connect) -> None:
+    create(
+        max_concurrent=9,
+        rate_limit="99/1s burst 99",
+        limit_key="tenant",
+        max_concurrent_per_key=9,
+        rate_limit_per_key="99/1s burst 99",
+    )
+    send(db, "a1", "a2", "a3", "b1")
+    consumer = connect()
+    consumer.execute("begin")
+    assert take(consumer, 2) == ["a1", "a2"]
+    assert one(consumer, "select howdah.ack('q', %s)", (lease(consumer),)) == 1
+    updated = column(consumer, "select relname::text from pg_stat_xact_user_tables where n_tup_upd > 0")
+    consumer.execute("commit")
+    assert updated == []
