@@ -26,7 +26,7 @@ class Page:
 PAGES = (
     Page("messages", "Send, receive and browse", "cli/send.py", ("send", "receive", "browse", "result")),
     Page("queues", "Queues", "cli/queue.py", ("queue", "redaction")),
-    Page("topics", "Topics, subscriptions and aliases", "cli/topic.py", ("topic", "subscription", "alias")),
+    Page("topics", "Topics, subscriptions and aliases", "cli/topic.py", ("topic", "subscription", "alias", "transformation")),
     Page("listeners", "Listeners", "cli/listener.py", ("listener",)),
     Page("schedules", "Schedules", "cli/schedule.py", ("schedule", "scheduler")),
     Page("links", "Links and imports", "cli/link.py", ("link", "import")),
@@ -35,6 +35,7 @@ PAGES = (
     Page("workers", "Workers", "cli/worker.py", ("worker", "workers")),
     Page("instances", "Instances and changes", "cli/instance.py", ("instance", "cluster", "changes")),
     Page("poison", "Failed messages", "cli/poison/command.py", ("poison",)),
+    Page("kept", "Kept messages", "cli/kept.py", ("kept",)),
     Page(
         "server",
         "Server and installation",
