@@ -26,7 +26,12 @@ class Page:
 PAGES = (
     Page("messages", "Send, receive and browse", "cli/send.py", ("send", "receive", "browse", "result")),
     Page("queues", "Queues", "cli/queue.py", ("queue", "redaction")),
-    Page("topics", "Topics, subscriptions and aliases", "cli/topic.py", ("topic", "subscription", "alias", "transformation")),
+    Page(
+        "topics",
+        "Topics, subscriptions and aliases",
+        "cli/topic.py",
+        ("topic", "subscription", "alias", "transformation"),
+    ),
     Page("listeners", "Listeners", "cli/listener.py", ("listener",)),
     Page("schedules", "Schedules", "cli/schedule.py", ("schedule", "scheduler")),
     Page("links", "Links and imports", "cli/link.py", ("link", "import")),
