@@ -191,7 +191,7 @@ class Receiving(virtual.Channel):  # type: ignore[misc]
         places = self.transport.places
         place = places.target(queue)
         name = places.make(place)
-        # The pool begins a task while the disk is written: an event loop flushes a few milliseconds later.
+        # With early_start the pool begins a task while the disk is written: the event loop flushes milliseconds later.
         volatile = self.transport.flushes
         try:
             if no_ack:

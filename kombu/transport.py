@@ -59,6 +59,8 @@ class Transport(virtual.Transport):  # type: ignore[misc]
         super().__init__(client, **options)
         given = client.transport_options
         self.lease_seconds = float(given.get("lease_seconds", LEASE_SECONDS))
+        #: Whether a task may begin before its lease is on disk.
+        self.early_start = bool(given.get("early_start", False))
         self.server = Server(_url(client), client.connect_timeout)
         self.replies = _replies.setdefault(self.server.dsn, Replies())
         self.places = Catalogue(self.server, self.replies, dict(given.get("queue_options") or {}))
@@ -154,7 +156,7 @@ class Transport(virtual.Transport):  # type: ignore[misc]
     @property
     def flushes(self) -> bool:
         """Whether an event loop flushes leases soon after they were taken. A solo worker's runs the task first."""
-        return self._loop is not None and "celery.concurrency.solo" not in sys.modules
+        return self.early_start and self._loop is not None and "celery.concurrency.solo" not in sys.modules
 
     def hurry(self) -> None:
         """Look at once: there is a new consumer, or room for more."""

@@ -407,10 +407,10 @@ def test_no_password_is_shown(dsn: str) -> None:
     assert "sesame" not in str(caught.value)
 
 
-def test_a_lease_of_an_event_loop_is_on_disk_after_its_flush(dsn: str, db: Db) -> None:
+def test_with_early_start_a_lease_is_on_disk_after_its_flush(dsn: str, db: Db) -> None:
     """Its commit does not wait for the disk, so that the pool gets the task first."""
     loop = Hub()
-    with broker(dsn) as connection:
+    with broker(dsn, early_start=True) as connection:
         connection.transport.register_with_event_loop(connection.transport, loop)
         with Consumer(connection, [Queue("orders")], callbacks=[lambda _, message: None]):
             Producer(connection).publish("a", routing_key="orders", serializer="json")
