@@ -472,7 +472,7 @@ def test_the_console_is_measured_with_something_on_every_page(
 
 
 def test_what_celerys_row_needs_is_named() -> None:
-    assert celery_row.lacking("celery", "redis", program=sys.executable) == ""
+    assert celery_row.lacking("celery", "psycopg", program=sys.executable) == ""
     assert celery_row.lacking("nothing_here", program="no-such-program") == (
         "not installed here: nothing_here, no-such-program"
     )
