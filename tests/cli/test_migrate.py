@@ -56,6 +56,7 @@ def test_old_procedures_are_not_current(dsn: str, db: Db) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.own_database
 def test_going_back_asks_first(dsn: str, db: Db) -> None:
     refused(howdah(dsn, "migrate", "--to", "base"), "stdin is not a terminal")
     assert howdah(dsn, "migrate", "--check").code == 0
