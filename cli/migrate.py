@@ -78,6 +78,8 @@ def migrate(
         _show(after, database, as_json=True)
     else:
         output.write("\n".join([*_done(before, after), database]))
+        if before.revision is None and after.current and (grant := migrations.missing_grant(dsn)) is not None:
+            output.write(f"role {user} has none of Howdah's roles yet; to administer and use queues: {grant}")
 
 
 def _user(dsn: str) -> str:

@@ -1,6 +1,7 @@
 // A complete consumer with pgx: it receives in a transaction, records failures outside it, sleeps until a message
 // comes, and ends after the message in hand when it gets SIGTERM or Ctrl-C. A second signal ends it at once.
 //
+//	go mod init consumer && go get github.com/jackc/pgx/v5
 //	go run consumer.go QUEUE DSN [LISTEN-DSN]
 //
 // DSN may lead through PgBouncer in transaction mode (unless that tracks prepared statements add

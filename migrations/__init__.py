@@ -22,7 +22,7 @@ from ..text.dsn import BadDsnError
 from ..text.passfile import accessible
 from . import adopting, facades
 from .names import include_name, include_object
-from .roles import MigrationError, installed_roles
+from .roles import MigrationError, grant_for_me, installed_roles
 
 __all__ = [
     "BadDsnError",
@@ -34,6 +34,7 @@ __all__ = [
     "include_name",
     "include_object",
     "migrate",
+    "missing_grant",
     "newest",
     "remove_facade",
     "state",
@@ -124,6 +125,12 @@ def state(dsn: str) -> State:
         roles = installed_roles(connection)
         stored = connection.scalar(text("select procedures_checksum from howdah.engine")) if roles else None
         return State(revision, head, roles is not None and stored == checksum(roles))
+
+
+def missing_grant(dsn: str) -> str | None:
+    """Return the grant that our login needs to use Howdah, or None if it has one of Howdah's roles."""
+    with _begin(dsn) as connection:
+        return grant_for_me(connection)
 
 
 @contextmanager

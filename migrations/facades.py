@@ -31,9 +31,10 @@ def add(connection: Connection, facade: str) -> None:
     database, roles = ready(connection)
     owner = facade_owner(database, facade)
     if owner == "other":
+        real = " If it is the real pgmq, howdah facade adopt pgmq takes its queues over." if facade == "pgmq" else ""
         raise MigrationError(
-            f"the schema {facade} is there, and it is no facade of Howdah. Move its queues, drop it (drop extension"
-            f" {facade} or drop schema {facade} cascade), and run this command again."
+            f"the schema {facade} is there, and it is no facade of Howdah.{real} Or drop it (drop schema {facade}"
+            " cascade), and run this command again."
         )
     if facade == "pgmq_public" and facade_owner(database, "pgmq") != "howdah":
         raise MigrationError("the facade pgmq_public needs the facade pgmq: run howdah facade install pgmq first.")

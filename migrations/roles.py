@@ -96,6 +96,24 @@ def ensure_roles(connection: Connection, roles: Roles) -> None:
         connection.execute(text(f"grant {users} to {identifier(me)}"))
 
 
+def grant_for_me(connection: Connection) -> str | None:
+    """Return the grant that lets the installer use Howdah, or None if it is one of Howdah's users.
+
+    Superuser status stands for no membership, so pg_has_role does not tell.
+    """
+    roles = installed_roles(connection)
+    if roles is None:
+        return None
+    memberships = text(
+        "with recursive mine as (select oid from pg_roles where rolname = current_user"
+        " union select m.roleid from pg_auth_members m join mine on mine.oid = m.member)"
+        " select exists (select from mine join pg_roles r using (oid) where r.rolname = any(:users))"
+    )
+    if connection.scalar(memberships, {"users": list(roles.users().values())}):
+        return None
+    return f"grant {identifier(roles.admin)} to {identifier(str(connection.scalar(text('select current_user'))))};"
+
+
 def _let_owner_act_as_nobody(connection: Connection, roles: Roles, me: str) -> None:
     """Let the owner give a function to the role without rights. That role must not get the owner's rights.
 

@@ -56,6 +56,7 @@ def test_old_procedures_are_not_current(dsn: str, db: Db) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.own_database
 def test_going_back_asks_first(dsn: str, db: Db) -> None:
     refused(howdah(dsn, "migrate", "--to", "base"), "stdin is not a terminal")
     assert howdah(dsn, "migrate", "--check").code == 0
@@ -120,3 +121,25 @@ def test_a_new_database_of_the_embedded_server_alone_creates_queues_by_itself(em
         howdah(empty_dsn, "engine", "alter", "-o", "autocreate_queue=false")
         howdah(empty_dsn, "migrate")
         assert one(db, on) == "(f,t)"
+
+
+@pytest.mark.slow
+def test_who_installs_is_told_which_grant_it_takes_to_use_it(server: Server, empty_dsn: str) -> None:
+    with psycopg.connect(empty_dsn, autocommit=True) as admin:
+        if not one(admin, "select rolsuper from pg_roles where rolname = current_user"):
+            pytest.skip("needs a superuser, to make another")
+        admin.execute("create role howdah_test_boss login superuser password 'boss'")
+        try:
+            name = identifier(admin.info.dbname)
+            admin.execute(psycopg.sql.SQL("alter database {} set howdah.embedded = off").format(name))
+            boss = make_conninfo(empty_dsn, user="howdah_test_boss", password="boss")
+            told = howdah(boss, "migrate").out.splitlines()[-1]
+            assert told.startswith("role howdah_test_boss has none of Howdah's roles yet;")
+            refused(howdah(boss, "queue", "create", "orders"), "may not create queue 'orders'")
+            admin.execute(told.partition("queues: ")[2].encode())
+            assert howdah(boss, "queue", "create", "orders").code == 0
+            howdah(boss, "migrate", "--to", "base", "--yes")
+            assert "none of Howdah's roles" not in howdah(boss, "migrate").out
+        finally:
+            admin.execute("reassign owned by howdah_test_boss to current_user; drop owned by howdah_test_boss cascade")
+            admin.execute("drop role howdah_test_boss")

@@ -293,7 +293,7 @@ def test_supabases_schema_is_installed_on_request(db: Db, queue: str, dsn: str) 
 
 def test_a_schema_of_somebody_else_is_left_alone(db: Db, dsn: str) -> None:
     db.execute("create schema pgmq; create table pgmq.meta (own text)")
-    with pytest.raises(MigrationError, match="no facade of Howdah"):
+    with pytest.raises(MigrationError, match="howdah facade adopt pgmq takes its queues over"):
         add_facade(dsn, "pgmq")
     with pytest.raises(MigrationError):
         remove_facade(dsn, "pgmq")
