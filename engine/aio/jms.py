@@ -16,6 +16,7 @@ from typing import Any, Self, TypeVar, Unpack
 
 from ..calls.bodies import Body
 from ..calls.options import SendManyOptions, SendOptions
+from ..errors import IllegalState
 from ..jms.consumer import AckConsumer
 from ..jms.holding import Delivery
 from ..jms.modes import AckMode, AckType
@@ -160,7 +161,15 @@ class AsyncAckConsumer:
 
     async def __aiter__(self) -> AsyncIterator[Delivery]:
         """Messages until consumer or session is closed."""
-        while not self.session.closed and (message := await self.receive()) is not None:
+        while not self.session.closed:
+            try:
+                message = await self.receive()
+            except IllegalState:
+                if self.session.closed:  # since the look above
+                    return
+                raise
+            if message is None:
+                return
             yield message
 
     async def acknowledge(self) -> None:

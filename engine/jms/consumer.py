@@ -84,7 +84,15 @@ class AckConsumer:
 
     def __iter__(self) -> Iterator[Delivery]:
         """Yield messages until consumer or session is closed."""
-        while (message := self.receive()) is not None:
+        while not self.session.closed:
+            try:
+                message = self.receive()
+            except IllegalState:
+                if self.session.closed:  # by another thread, since the look above
+                    return
+                raise
+            if message is None:
+                return
             yield message
 
     def look(self, idle: Idle) -> Delivery | None:

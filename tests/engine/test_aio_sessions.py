@@ -11,6 +11,7 @@ import pytest
 from support import Db, column, one
 
 from howdah.engine import AckMode, AckType, Delivery, Prefetch
+from howdah.engine import connect as connect_sync
 from howdah.engine.aio import AsyncConnection, connect_async
 from howdah.engine.errors import BadArgument, IllegalState, TransactionRolledBack
 
@@ -124,6 +125,36 @@ def test_messages_can_be_gone_through_until_the_session_is_closed(dsn: str, db: 
         await session.close()
 
     run(dsn, scenario)
+
+
+def test_going_through_messages_ends_when_the_session_is_closed_under_it(
+    dsn: str, db: Db, orders: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the look whether it is closed, and before the receive."""
+
+    async def scenario(connection: AsyncConnection) -> None:
+        session = await connection.jms_session()
+        consumer = await session.consumer(orders)
+
+        def close_first() -> None:
+            monkeypatch.undo()
+            session._session.close()
+            consumer._consumer.receive_nowait()
+
+        monkeypatch.setattr(consumer, "_receive", lambda given_up, timeout: close_first())
+        assert [message async for message in consumer] == []
+
+    run(dsn, scenario)
+
+
+def test_a_thread_goes_through_messages_until_another_closes_the_session(dsn: str, db: Db, orders: str) -> None:
+    send(db, *"abc")
+    with connect_sync(dsn) as connection:
+        session = connection.jms_session()
+        messages = iter(session.consumer(orders))
+        assert next(messages).body == "a"
+        session.close()
+        assert list(messages) == []
 
 
 @pytest.mark.parametrize("mode", [AckMode.AUTO, AckMode.CLIENT])
