@@ -78,6 +78,7 @@ JsonBody = Annotated[
 Wide = Annotated[bool, typer.Option("--wide", "-w", help="Show every column in full.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 Queue = Annotated[str, typer.Argument(metavar="QUEUE", help="Queue name.", show_default=False)]
+OneQueue = Annotated[str | None, typer.Argument(metavar="QUEUE", help="Show only this queue.", show_default=False)]
 
 
 @contextmanager

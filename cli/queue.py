@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import live, output, queue_messages, queue_options, queue_search, receive, tables
-from .common import Dsn, Json, Queue, Role, Wide, Yes, confirm, connected, pairs
+from .common import Dsn, Json, OneQueue, Queue, Role, Wide, Yes, confirm, connected, pairs
 
 if TYPE_CHECKING:
     from ..engine import Connection
@@ -133,9 +133,7 @@ def show(
 
 @app.command()
 def stats(
-    queue: Annotated[
-        str | None, typer.Argument(metavar="QUEUE", help="Show only this queue.", show_default=False)
-    ] = None,
+    queue: OneQueue = None,
     watch: Annotated[bool, typer.Option("--watch", help="Show them anew again and again: q quits, p pauses.")] = False,
     every: live.Every = 2,
     wide: Wide = False,

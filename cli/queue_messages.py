@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from . import output, tables
-from .common import Dsn, Json, Queue, Role, Wide, Yes, confirm, connected
+from .common import Dsn, Json, OneQueue, Queue, Role, Wide, Yes, confirm, connected
 from .poison.options import DryRun, Reason
 
 DELAYED_COLUMNS = tables.Columns(
@@ -88,9 +88,7 @@ def delayed(
 
 
 def limits(
-    queue: Annotated[
-        str | None, typer.Argument(metavar="QUEUE", help="Show only this queue.", show_default=False)
-    ] = None,
+    queue: OneQueue = None,
     wide: Wide = False,
     dsn: Dsn = None,
     role: Role = None,

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator
 from datetime import timedelta
 
 import chance
 import psycopg
 import pytest
-from pgmq_worlds import BEGIN, Worlds, install_facade, install_real
+from pgmq_worlds import BEGIN, Worlds
 from support import Clock, Connect, Db, column, one
 
 from howdah.migrations import add_facade
@@ -21,16 +20,10 @@ FILL = f"select count(*) from pgmq.send_batch('tasks', array(select to_jsonb(n) 
 
 
 @pytest.fixture
-def worlds(new_database: Callable[[], str], dsn: str) -> Iterator[Worlds]:
-    real = new_database()
-    install_real(real)
-    install_facade(dsn)
-    with psycopg.connect(real, autocommit=True) as there, psycopg.connect(dsn, autocommit=True) as here:
-        made = Worlds(there, here)
-        made.set_clock(BEGIN)
-        made.both("select pgmq.create('tasks')")
-        made.both(FILL)
-        yield made
+def worlds(worlds: Worlds) -> Worlds:
+    worlds.both("select pgmq.create('tasks')")
+    worlds.both(FILL)
+    return worlds
 
 
 @pytest.fixture

@@ -4,25 +4,13 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable, Iterator
 
 import chance
 import psycopg
 import pytest
-from pgmq_worlds import BEGIN, PARTED, SIGNATURES, Caller, Worlds, install_facade, install_real
+from pgmq_worlds import PARTED, SIGNATURES, Caller, Worlds
 
 pytestmark = pytest.mark.own_database
-
-
-@pytest.fixture
-def worlds(new_database: Callable[[], str], dsn: str) -> Iterator[Worlds]:
-    real = new_database()
-    install_real(real)
-    install_facade(dsn)
-    with psycopg.connect(real, autocommit=True) as one, psycopg.connect(dsn, autocommit=True) as other:
-        made = Worlds(one, other)
-        made.set_clock(BEGIN)
-        yield made
 
 
 SIGNATURE = """select p.proname::text, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid), p.proretset
