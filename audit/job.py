@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
@@ -19,6 +17,7 @@ from .archive.history import open_history
 from .checks import RULES, find_all, summarise
 from .errors import AuditError, reason
 from .evidence import digest
+from .folders import at_hand, check_reachable, folder_for, hours_at_hand, read_back, written
 from .highlights import highlights
 from .hours import HOUR_COLUMNS, hours, told
 from .identity import IDENTITY_COLUMNS, identity
@@ -101,12 +100,12 @@ def run_audit(
             environment()
         if page is not None and not page.parent.is_dir():
             raise AuditError(f"there is no folder {page.parent} for the page")
-        folder = stack.enter_context(_folder(output))
+        folder = stack.enter_context(folder_for(output))
         origin = read_origin(dsn) if pages else None
         try:
             on_stage("starting Spark")
             session = spark or stack.enter_context(spark_session(master, partitions, jdbc_jar))
-            _reachable(session, output)
+            check_reachable(session, output)
             on_stage("reading the snapshot")
             asked = _Asked(partitions, archive, digests=not (rows or archive), whole=bool(pages))
             local = (session.sparkContext.master or "").startswith("local")
@@ -137,7 +136,7 @@ def run_audit(
             on_stage("making the reports")
             reports = shown(
                 make_reports(
-                    taken.views, _read(session, folder / "identity"), taken.at, folder / "reports", bucket_seconds
+                    taken.views, read_back(session, folder / "identity"), taken.at, folder / "reports", bucket_seconds
                 )
             )
         except (PySparkException, Py4JError) as error:
@@ -229,13 +228,13 @@ def _prove(
 
     whole: the journal has what digests prove, too.
     """
-    policies = _at_hand(queue_policies(kept["audit_destinations"]))
+    policies = at_hand(queue_policies(kept["audit_destinations"]))
     totals = ranges.totals if ranges else None
     if ranges and ranges.totals is not None and whole:
         kept = kept | {"audit_journal": through(ranges.of(kept["audit_journal"]), folder / "digests" / "by_row")}
     occurred = occurrences(kept["audit_journal"], kept["audit_messages"])
     ledger = judge_rows(count_rows(occurred), policies).persist()
-    by_hour = _hours(hours(kept["audit_journal"], ledger, policies, totals), folder / "hours")
+    by_hour = hours_at_hand(hours(kept["audit_journal"], ledger, policies, totals), folder / "hours")
     pace.rest()
     evidence = Evidence(
         facts=facts_of(policies, kept["audit_journal"], kept["audit_incidents"]),
@@ -248,16 +247,16 @@ def _prove(
         # What a person sends is delivered as any other message; the acts excuse what operators did to one.
         acts=kept["audit_acts"].where("act <> 'sent'"),
         locks=kept["audit_locks"],
-        cursors=_at_hand(kept["audit_cursors"]),
+        cursors=at_hand(kept["audit_cursors"]),
         previous=previous,
         totals=totals,
     )
     findings = find_all(evidence).persist()
     try:
-        accounts = _written(identity(ledger, policies, findings, evidence.cursors, totals), folder / "identity")
+        accounts = written(identity(ledger, policies, findings, evidence.cursors, totals), folder / "identity")
         pace.rest()
         periods = told(by_hour).collect()
-        broken = _written(summarise(findings, policies), folder / "rules")
+        broken = written(summarise(findings, policies), folder / "rules")
     finally:
         findings.unpersist()
         ledger.unpersist()
@@ -266,55 +265,3 @@ def _prove(
         tuple(Hour(**{name: row[name] for name in HOUR_COLUMNS}) for row in periods),
         tuple(RuleResult.of(rule, broken) for rule in RULES),
     )
-
-
-def _hours(frame: DataFrame, folder: Path) -> DataFrame:
-    """The hours as one file, and read from it: of many queues and years they are too many for the driver."""
-    rows = frame.select("destination_id", *HOUR_COLUMNS)
-    rows.coalesce(1).write.parquet(str(folder))
-    return frame.sparkSession.read.schema(rows.schema).parquet(str(folder))
-
-
-def _at_hand(frame: DataFrame) -> DataFrame:
-    """A small frame with its rows in the driver: plans that use it need not know where it came from."""
-    return frame.sparkSession.createDataFrame(frame.collect(), frame.schema)
-
-
-def _read(spark: SparkSession, folder: Path) -> DataFrame:
-    """What ``_written`` wrote."""
-    return spark.read.parquet(str(folder))
-
-
-def _written(frame: DataFrame, folder: Path) -> list[dict[str, Any]]:
-    """The rows of a small frame, written as one file too."""
-    rows = frame.collect()
-    frame.sparkSession.createDataFrame(rows, frame.schema).coalesce(1).write.parquet(str(folder))
-    return [row.asDict() for row in rows]
-
-
-def _reachable(spark: SparkSession, output: Path | None) -> None:
-    """What executors on other machines write to must be the folder that the driver reads."""
-    if output is None and not (spark.sparkContext.master or "").startswith("local"):
-        raise AuditError(
-            "on a cluster --output must name a folder that the driver and all executors reach by that path"
-        )
-
-
-@contextmanager
-def _folder(output: Path | None) -> Iterator[Path]:
-    """Yield the output folder, created if it is missing, or a scratch folder for the block."""
-    if output is None:
-        scratch = Path(tempfile.mkdtemp(prefix="howdah-audit-"))
-        try:
-            yield scratch
-        finally:
-            shutil.rmtree(scratch)
-        return
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-        taken = any(output.iterdir())
-    except OSError as error:
-        raise AuditError(f"cannot write to {output}: {error.strerror}") from error
-    if taken:
-        raise AuditError(f"{output} is not empty: an audit does not write over another one's evidence")
-    yield output.resolve()

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from ..plots import Curve, draw
+from .lines import UNSTEADY, lines
 from .record import OURS, Record, Result
 from .row import Row
-from .rows import ROWS, UNSTEADY, lines
+from .rows import ROWS
 from .show import cpu, figure, reached, remarks, verdict
 
 STYLE = """

@@ -29,6 +29,10 @@ class Goal:
         return figure >= self.figure if higher_is_better else figure <= self.figure
 
 
+AHEAD = (Goal(1, EVERYONE),)
+"""Ahead of them all."""
+
+
 @dataclass(frozen=True)
 class Row:
     """One row of the page."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from statistics import median, quantiles
 
 from . import (
     apart,
@@ -27,14 +25,12 @@ from . import (
     load,
     pgmq,
     priorities,
-    stream,
-    topics,
     walks,
 )
 from .bench import Bench
 from .clients import Peers
-from .record import OURS, Record, Result
-from .row import EVERYONE, Goal, Row
+from .row import AHEAD, EVERYONE, Goal, Row
+from .topic_rows import TOPIC_ROWS
 
 
 def _pair(index: int) -> Callable[[Bench, Peers], None]:
@@ -46,7 +42,6 @@ def _hundred(bench: Bench, peers: Peers) -> None:
 
 
 JOURNALED = "bare DELETE by key and journal INSERT"
-AHEAD = (Goal(1, EVERYONE),)
 
 ROWS = (
     Row(
@@ -140,54 +135,7 @@ ROWS = (
         anywhere=False,
         full_only=True,
     ),
-    Row(
-        stream.ROW,
-        "An ordered stream read in batches",
-        stream.measure,
-        "ahead, from one stored copy",
-        goals=AHEAD,
-        anywhere=False,
-    ),
-    Row(
-        "topic-publish",
-        "Publish to a topic, one message a transaction",
-        lambda bench, peers: topics.publishing(bench),
-        "≥ 0.95 of the floor, whatever the number of subscriptions; with 100 of them ≥ 0.95 of with one",
-        topics.BARE,
-        (Goal(0.95, topics.BARE), Goal(0.95, case="speed kept")),
-        anywhere=False,
-    ),
-    Row(
-        "topic-shared",
-        "Consumers of one shared subscription",
-        lambda bench, peers: topics.shared(bench),
-        anywhere=False,
-    ),
-    Row(
-        "topic-held",
-        "A topic read while a snapshot is held open",
-        lambda bench, peers: topics.held(bench),
-        "flat: ≥ 0.95 of clean",
-        goals=(Goal(0.95, case="speed kept"),),
-        anywhere=False,
-    ),
-    Row(
-        topics.LATENCY,
-        "Publish to an idle subscriber",
-        lambda bench, peers: topics.idle(bench),
-        "p50 ≤ 5 ms, p99 ≤ 20 ms; p50 ≤ 2 times the bare one",
-        latency.BARE,
-        (Goal(5, case="p50"), Goal(20, case="p99"), Goal(0.5, latency.BARE, "p50")),
-        anywhere=False,
-    ),
-    Row(
-        "topic-lag",
-        "The list of subscriptions with their lag",
-        lambda bench, peers: topics.lag(bench),
-        "< 10 ms",
-        goals=(Goal(10),),
-        anywhere=False,
-    ),
+    *TOPIC_ROWS,
     Row(
         broker.ROW,
         "Beside a message broker, one message a transaction",
@@ -328,65 +276,3 @@ def chosen(only: list[str], bench: Bench) -> list[Row]:
     if bench.place.embedded is None:
         rows = [row for row in rows if row.anywhere]
     return [row for row in rows if only or bench.size.name != "quick" or not row.full_only]
-
-
-@dataclass(frozen=True)
-class Line:
-    """One line of the table: ours, another, and how many times better ours is; 0 for what is not there."""
-
-    case: str
-    ours: float
-    unit: str
-    other: str
-    theirs: float
-    ratio: float
-    spread: tuple[float, float]
-    repetitions: int
-    #: Microseconds of CPU a message, of the server and of the client; None where they are not known.
-    cpu: tuple[float | None, float] | None = None
-    others_cpu: tuple[float | None, float] | None = None
-    #: Why the ratio says little, if so.
-    doubt: str = ""
-    #: What the measured transactions of a connection were, where they were few.
-    few: str = ""
-
-
-def lines(record: Record, row: Row) -> list[Line]:
-    """A line for each comparison; a case of one side alone has lines without ratio."""
-    out = []
-    for case, results in record.cases(row.key):
-        first, others = results[0], results[1:]
-        others.sort(key=lambda result: (result.who != row.against, -result.median))
-        spread = (min(first.values), max(first.values))
-        rest = (spread, len(first.values), _cpu(first))
-        few = f"{first.transactions:,} transactions a connection: {first.few}" if first.few else ""
-        if first.who != OURS:
-            out += [Line(case, 0, other.unit, other.who, other.median, 0, (0, 0), 0) for other in results]
-            continue
-        if not others:
-            out.append(Line(case, first.median, first.unit, "", 0, 0, *rest, few=few))
-        for other in others:
-            ratio, doubt = first.advantage(other), doubted(first.advantages(other))
-            found = (other.who, other.median, ratio, *rest, _cpu(other), doubt, few)
-            out.append(Line(case, first.median, first.unit, *found))
-    return out
-
-
-def _cpu(result: Result) -> tuple[float | None, float] | None:
-    if not result.client_cpu:
-        return None
-    return (median(result.server_cpu) if result.server_cpu else None), median(result.client_cpu)
-
-
-UNSTEADY = 0.25
-"""Distance of the quartiles of a ratio, as a part of its median, from which the ratio is called unsteady."""
-
-
-def doubted(pairs: list[float]) -> str:
-    """Why the median of these ratios says little: once measured, as good as equal, or unsteady. Else nothing."""
-    if len(pairs) < 2:
-        return "one pair"
-    low, middle, high = quantiles(pairs, n=4, method="inclusive")
-    if low <= 1 <= high:
-        return "within noise"
-    return "unsteady" if high - low > UNSTEADY * middle else ""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
+from .lines import Line, lines
 from .record import OURS, Record
 from .row import ALONE, Row
-from .rows import Line, lines
 
 
 def figure(value: float, unit: str) -> str:

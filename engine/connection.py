@@ -4,33 +4,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping
-from concurrent.futures import Future
-from contextlib import suppress
-from typing import Any, ClassVar, Protocol, Self, TypeVar, Unpack
-from weakref import WeakSet
+from typing import Any, ClassVar, Self, TypeVar, Unpack
 
 from psycopg_pool import ConnectionPool
 
 from . import calls
 from .admin import Admin
-from .admin.access import Access
-from .admin.archives import Archives
-from .admin.audits import Audits
-from .admin.changes import Changes
-from .admin.imports import Imports
-from .admin.instances import Instances
-from .admin.links import Links
-from .admin.logs import Logs
-from .admin.objects import Objects
-from .admin.schedules import Schedules
-from .admin.services import Services
+from .admin.administration import Administration
 from .admin.transactions import Transactions
 from .admin.users import Users
 from .calls import Call, Incident
 from .calls.bodies import Body
 from .calls.levels import BY_SERVER, LevelMapping
 from .calls.message import Message
-from .calls.objects import FoundObject, overriding
+from .calls.objects import FoundObject, Naming, overriding
 from .calls.objects import lookup as look_up
 from .calls.options import SendOptions
 from .calls.results import Result
@@ -47,26 +34,17 @@ from .jms.keeper import Keeper
 from .jms.modes import AckMode, mode_of
 from .jms.prefetch import Prefetch
 from .jms.session import AckSession
-from .sending.sender import Sender
-from .sending.windowed import WINDOW_DEFAULT, OnComplete, WindowedProducer
+from .sending.ahead import SendsAhead
 from .sessions.leases import Leases
 from .sessions.pairs import Pairs
 from .sessions.session import Session
-from .tracing.points import carrying, sending
+from .tracing.points import sending
 
 T = TypeVar("T")
 S = TypeVar("S", Session, AckSession)
 
 
-class Naming(Protocol):
-    """What makes a factory or a destination of an object that was found."""
-
-    @staticmethod
-    def administered(base: str, found: FoundObject) -> Any:
-        """Make it. base: the DSN by which it was found."""
-
-
-class Connection:
+class Connection(SendsAhead, Administration):
     """A connection that is started or stopped. Sessions receive only while it is started; closing it closes them."""
 
     #: Makes what ``lookup`` returns: ``engine.objects`` puts it here, which stands above.
@@ -86,14 +64,12 @@ class Connection:
         reconnection: Reconnection | None = None,
         service: Service | None = None,
     ) -> None:
-        self._loans = Loans(pool, reconnection)
+        super().__init__(Loans(pool, reconnection), levels)
         #: The service that it has connected with; None: it named none.
         self.service = service
         self._pairs = Pairs(self._loans) if service is not None and service.dedicated else None
         #: Redeliveries at most of what its listeners get, beside the queue's own limit; None: the queue's alone.
         self.max_redeliveries = max_redeliveries
-        #: The levels of reliability that delivery modes stand for.
-        self.levels = levels
         #: How far consumers of sessions with an acknowledge mode receive ahead.
         self.prefetch = prefetch or Prefetch()
         #: Seconds after which what such a session holds comes back if its process dies.
@@ -107,8 +83,6 @@ class Connection:
         self._running = threading.Event()
         self._closed = False
         self._sessions: set[Session | AckSession] = set()
-        self._sender = Sender(self._loans)
-        self._producers: WeakSet[WindowedProducer] = WeakSet()
         self._lock = threading.Lock()
         if started:
             self._running.set()
@@ -195,64 +169,9 @@ class Connection:
         return Transactions(self.call)
 
     @property
-    def access(self) -> Access:
-        """Access rules and sets of them: who may do what, and why."""
-        return Access(self.call)
-
-    @property
     def users(self) -> Users:
         """Users and groups: roles of PostgreSQL. Each call is a transaction of its own."""
         return Users(self.call)
-
-    @property
-    def links(self) -> Links:
-        """Links to other engines: create, alter, list, pause, resume, rebase, drop. Also links that lead here."""
-        return Links(self.call)
-
-    @property
-    def imports(self) -> Imports:
-        """Copies from stores of other systems: begin, messages, withdraw, read, finish, list, forget."""
-        return Imports(self.call)
-
-    @property
-    def changes(self) -> Changes:
-        """What administrators changed: list, show, read, undo, backup, restore."""
-        return Changes(self.call)
-
-    @property
-    def instances(self) -> Instances:
-        """Instances and their cluster: list, quiesce, resume, end, set_cluster, change_master."""
-        return Instances(self.call)
-
-    @property
-    def objects(self) -> Objects:
-        """Administered objects: create, alter, list, drop, and documents for a repository."""
-        return Objects(self.call)
-
-    @property
-    def services(self) -> Services:
-        """Services: list, alter."""
-        return Services(self.call)
-
-    @property
-    def archives(self) -> Archives:
-        """The archive: its finished runs, and messages restored from it."""
-        return Archives(self.call)
-
-    @property
-    def schedules(self) -> Schedules:
-        """Schedules: add, list, cancel, pause, resume. Also delayed messages."""
-        return Schedules(self.call)
-
-    @property
-    def logs(self) -> Logs:
-        """The log of the engine: write, list, since. Also the metrics."""
-        return Logs(self.call)
-
-    @property
-    def audits(self) -> Audits:
-        """Recorded audits: list, last, record. Also the right to audit."""
-        return Audits(self.call)
 
     def lookup(self, name: str, overrides: Mapping[str, Any] | None = None) -> Any:
         """Find an administered object by its name: a factory or a destination, docs/objects.md.
@@ -294,46 +213,6 @@ class Connection:
         with self.session() as session:
             return session.result(queue, message_id, wait=wait)
 
-    def send_async(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> Future[int]:
-        """Send one message without waiting for the database. The future gets its number or the error.
-
-        Messages go in the order of these calls, each in a transaction of its own. ``close`` sends what is left. If
-        the process dies, what it has not sent is lost. So look at the future where a message must not be lost.
-        """
-        wanted = self.levels.applied(queue, carrying(options))
-        return self._sender.submit(lambda: calls.send(queue, body, **wanted))
-
-    def windowed_producer(
-        self,
-        queue: str | None = None,
-        *,
-        window_bytes: int | None = None,
-        asynchronous: bool | None = None,
-        on_complete: OnComplete | None = None,
-    ) -> WindowedProducer:
-        """Return a producer that sends each message on its own connection, without waiting where it may.
-
-        - asynchronous: None waits for all but non-persistent messages, True for no message (useAsyncSend), False for
-          every message.
-        - window_bytes: so much may be unconfirmed, then a send waits (producerWindowSize). None: the factory's, else
-          1 MiB.
-        - on_complete: called with a message and its number or error, in order, on the producer's thread.
-
-        Raises BadArgument.
-        """
-        self._check_open()
-        window = self.levels.window_bytes if window_bytes is None else window_bytes
-        producer = WindowedProducer(
-            self._loans,
-            queue,
-            window_bytes=WINDOW_DEFAULT if window is None else window,
-            asynchronous=self.levels.asynchronous if asynchronous is None else asynchronous,
-            on_complete=on_complete,
-            levels=self.levels,
-        )
-        self._producers.add(producer)
-        return producer
-
     def record_failure(self, message: Message, error: BaseException, rules: Iterable[Rule] = ()) -> Incident | None:
         """Record that a message's delivery failed, in its own transaction. Call it after rolling back.
 
@@ -359,10 +238,7 @@ class Connection:
         for session in sessions:
             session.close()
         self.keeper.stop()
-        for producer in list(self._producers):
-            with suppress(Exception):  # what failed stands in the futures
-                producer.close()
-        self._sender.close()
+        self._send_the_rest()
         if self.waking is not None:
             self.waking.release()
         if self._owns_pool:

@@ -4,7 +4,8 @@ Most of the synchronous engine is written from what lies here, by tools/make_syn
 """
 
 from .admin import AsyncAdmin
-from .connection import AsyncConnection, connect_async
+from .connecting import connect_async
+from .connection import AsyncConnection
 from .jms import AsyncAckConsumer, AsyncAckSession
 from .leases import AsyncLeases
 from .producer import AsyncBrowser, AsyncConsumer, AsyncProducer

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
-from functools import partial
 from typing import Any, TypeVar, Unpack
 from weakref import WeakSet
 
@@ -24,31 +23,16 @@ from ..calls.results import Result
 from ..calls.services import Service
 from ..connection import Connection
 from ..database.client_id import ClaimedClientId
-from ..database.pooling import Beginning, Sizes
 from ..database.reconnection import Reconnection
-from ..database.reliability import AsyncReliabilityConnection
 from ..database.waiting import Asks
 from ..database.waking import Waking, conninfo_of
-from ..errors import IllegalState, lost_translated, translated
-from ..factory import ConnectSettings, alone, check_duration, complete, connect, pool_settings, reach
+from ..errors import IllegalState, lost_translated
 from ..handling.failure import recording
 from ..handling.outcomes import Rule
 from ..jms.modes import AckMode
-from ..jms.prefetch import Prefetch
-from ..objects import AdministeredFactory
 from ..tracing.points import sending
 from .admin import AsyncAdmin
-from .admin.access import AsyncAccess
-from .admin.archives import AsyncArchives
-from .admin.audits import AsyncAudits
-from .admin.changes import AsyncChanges
-from .admin.imports import AsyncImports
-from .admin.instances import AsyncInstances
-from .admin.links import AsyncLinks
-from .admin.logs import AsyncLogs
-from .admin.objects import AsyncObjects
-from .admin.schedules import AsyncSchedules
-from .admin.services import AsyncServices
+from .admin.administration import AsyncAdministration
 from .jms import AsyncAckSession
 from .leases import AsyncLeases
 from .loans import AsyncLoans, AsyncPgConnection
@@ -58,7 +42,7 @@ from .shared import AsyncSharedConsumers
 T = TypeVar("T")
 
 
-class AsyncConnection:
+class AsyncConnection(AsyncAdministration):
     """A pool of async connections; ``transaction`` gives a session that commits at the end of its block."""
 
     #: Redeliveries at most of what listeners get; None: the queue's own limit.
@@ -220,61 +204,6 @@ class AsyncConnection:
         """Receive without an open transaction: lease, ack, nack, release, extend."""
         return AsyncLeases(self.call, self.levels)
 
-    @property
-    def schedules(self) -> AsyncSchedules:
-        """Schedules: add, list, cancel, pause, resume. Also delayed messages."""
-        return AsyncSchedules(self.call)
-
-    @property
-    def access(self) -> AsyncAccess:
-        """Access rules and sets of them: who may do what, and why."""
-        return AsyncAccess(self.call)
-
-    @property
-    def links(self) -> AsyncLinks:
-        """Links to other engines: create, alter, list, pause, resume, rebase, drop. Also links that lead here."""
-        return AsyncLinks(self.call)
-
-    @property
-    def imports(self) -> AsyncImports:
-        """Copies from stores of other systems: begin, messages, withdraw, read, finish, list, forget."""
-        return AsyncImports(self.call)
-
-    @property
-    def changes(self) -> AsyncChanges:
-        """What administrators changed: list, show, read, undo, backup, restore."""
-        return AsyncChanges(self.call)
-
-    @property
-    def instances(self) -> AsyncInstances:
-        """Instances and their cluster: list, quiesce, resume, end, set_cluster, change_master."""
-        return AsyncInstances(self.call)
-
-    @property
-    def objects(self) -> AsyncObjects:
-        """Administered objects: create, alter, list, drop, and documents for a repository."""
-        return AsyncObjects(self.call)
-
-    @property
-    def services(self) -> AsyncServices:
-        """Services: list, alter."""
-        return AsyncServices(self.call)
-
-    @property
-    def archives(self) -> AsyncArchives:
-        """The archive: its finished runs, and messages restored from it."""
-        return AsyncArchives(self.call)
-
-    @property
-    def logs(self) -> AsyncLogs:
-        """The log of the engine: write, list, since. Also the metrics."""
-        return AsyncLogs(self.call)
-
-    @property
-    def audits(self) -> AsyncAudits:
-        """Recorded audits: list, last, record. Also the right to audit."""
-        return AsyncAudits(self.call)
-
     def shared_consumers(self, *, monitor_limit: int | None = None) -> AsyncSharedConsumers:
         """Return consumers that share the pool: thousands over a few database connections.
 
@@ -316,88 +245,3 @@ class AsyncConnection:
         await self.pool.close()
         if self._claim is not None:
             self._claim.release()
-
-
-@asynccontextmanager
-async def connect_async(
-    dsn: str | None = None,
-    *,
-    min_size: int | None = None,
-    max_size: int | None = None,
-    timeout: float = 30,
-    prepare: bool = True,
-    prefetch: Prefetch | None = None,
-    lease_duration: float = 60,
-    commit_by_reliability: bool = False,
-    service: str | None = None,
-    factory: AdministeredFactory | None = None,
-) -> AsyncIterator[AsyncConnection]:
-    """Connect by DSN, as ``connect``. The block's end closes the pool. Raises as ``connect``.
-
-    prefetch, lease_duration: for sessions with an acknowledge mode, which have up to ``max_size`` connections besides.
-    commit_by_reliability, service: as of ``connect``. The sessions of a service always share what waits.
-    factory: one that was looked up decides over all of these instead.
-    """
-    settings: ConnectSettings = {
-        "min_size": min_size,
-        "max_size": max_size,
-        "timeout": timeout,
-        "prepare": prepare,
-        "prefetch": prefetch,
-        "lease_duration": lease_duration,
-        "commit_by_reliability": commit_by_reliability,
-        "service": service,
-    }
-    if factory is not None:
-        dsn, settings = factory.conninfo(), factory.settings()
-    wanted = (settings.get("min_size"), settings.get("max_size"))
-    claimed, reconnection = settings.get("client_id"), settings.get("reconnection")
-    check_duration(settings.get("lease_duration", 60))
-    if settings.get("service") is None:
-        Sizes.of(*wanted)
-    conninfo = complete(dsn, settings.get("timeout", 30))
-    beginning = Beginning(settings.get("role"), claimed, settings.get("service"))
-    chosen = await _probed(conninfo, beginning, reconnection)
-    sizes = Sizes.of(*wanted, chosen)
-    claim = None
-    if claimed is not None:
-        claim = await asyncio.to_thread(lambda: ClaimedClientId(claimed, partial(alone, conninfo, beginning)))
-    pool: AsyncConnectionPool[AsyncPgConnection] = AsyncConnectionPool(
-        conninfo,
-        kwargs=pool_settings(settings.get("prepare", True)),
-        min_size=sizes.min_size,
-        max_size=sizes.max_size,
-        max_idle=sizes.max_idle,
-        timeout=settings.get("timeout", 30),
-        open=False,
-        connection_class=(
-            AsyncReliabilityConnection if settings.get("commit_by_reliability") else psycopg.AsyncConnection
-        ),
-        configure=beginning.configure_async,
-        name="howdah",
-    )
-
-    def threaded() -> Connection:
-        made = connect(conninfo, **{**settings, "min_size": 0, "max_size": sizes.max_size, "client_id": None})  # type: ignore[arg-type]
-        if factory is not None:
-            made.levels = factory.levels
-        return made
-
-    async with pool:
-        connection = AsyncConnection(pool, threaded, reconnection=reconnection, claim=claim, service=chosen)
-        if factory is not None:
-            connection.levels, connection.max_redeliveries = factory.levels, settings.get("max_redeliveries")
-        try:
-            yield connection
-        finally:
-            await connection.close()
-
-
-async def _probed(conninfo: str, beginning: Beginning, reconnection: Reconnection | None) -> Service | None:
-    """The service of a first connection, by which errors show at once."""
-
-    def probe() -> Service | None:
-        with reach(conninfo, reconnection) as connection, translated():
-            return beginning.begin(connection)
-
-    return await asyncio.to_thread(probe)

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from .bodies import to_json
 from .call import Call, Row, invoke
@@ -47,6 +47,14 @@ class FoundObject:
     read_only: bool
     #: The overrides among them, which the object itself has not.
     overrides: dict[str, Any] = field(default_factory=dict)
+
+
+class Naming(Protocol):
+    """What makes a factory or a destination of an object that was found."""
+
+    @staticmethod
+    def administered(base: str, found: FoundObject) -> Any:
+        """Make it. base: the DSN by which it was found."""
 
 
 def lookup(name: str, overrides: Mapping[str, Any] | None = None) -> Call[FoundObject]:

@@ -1,27 +1,22 @@
 """Howdah's exceptions, how they are chosen, and which of all errors blame a message."""
 
+from .base import HowdahError
 from .blame import blamed, chain, is_innocent, is_servers, leaves
 from .classes import (
-    BY_SQLSTATE,
-    CHECK_DSN,
     AttemptNeeded,
     BadArgument,
     BadName,
     BadOption,
     BadPriority,
     BodyTooLarge,
-    CannotConnect,
     ChangesRefused,
     ClientIdInUse,
-    ConnectionLost,
     ConsumerNotOpen,
     ConsumerRefused,
     ContractViolated,
     ConversationEnded,
     EngineHalted,
     ForeignOffset,
-    HowdahError,
-    IllegalState,
     InstanceRefused,
     InvalidSelector,
     JournalGone,
@@ -39,7 +34,6 @@ from .classes import (
     NoSuchQueue,
     NoSuchSchedule,
     NotAllowed,
-    NotMigrated,
     QueueDisabled,
     QueueExists,
     QueueFull,
@@ -55,11 +49,11 @@ from .classes import (
     ServiceUnavailable,
     SubscriptionInUse,
     SystemQueue,
-    TransactionRolledBack,
     TransformationRefused,
     UnknownWorker,
 )
-from .translation import cannot_connect, is_lost, lost_translated, translate, translated
+from .connections import CHECK_DSN, CannotConnect, ConnectionLost, IllegalState, NotMigrated, TransactionRolledBack
+from .translation import BY_SQLSTATE, cannot_connect, is_lost, lost_translated, translate, translated
 
 __all__ = [
     "BY_SQLSTATE",

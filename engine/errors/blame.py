@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 
 import psycopg
 
-from .classes import CannotConnect, ConnectionLost, EngineHalted, InstanceRefused
+from .classes import EngineHalted, InstanceRefused
+from .connections import CannotConnect, ConnectionLost
 from .translation import is_lost
 
 #: Serialization failure, deadlock, lock time-out, an engine that was paused meanwhile, an exclusive lease that went to

@@ -6,21 +6,7 @@ driver's error is the ``__cause__``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-
-class HowdahError(Exception):
-    """Howdah refused something or could not do it."""
-
-    sqlstate: str | None = None
-
-    def __init__(self, message: str, hint: str | None = None) -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
-
-    def __str__(self) -> str:
-        return f"{self.message} ({self.hint})" if self.hint else self.message
+from .base import HowdahError
 
 
 class NoSuchQueue(HowdahError, LookupError):
@@ -91,9 +77,6 @@ class NotAllowed(HowdahError, PermissionError):
     """The caller has no right to do that."""
 
     sqlstate = "HD010"
-
-    def __str__(self) -> str:
-        return HowdahError.__str__(self)
 
 
 class QueueNotEmpty(HowdahError):
@@ -207,9 +190,6 @@ class QueueInUse(HowdahError):
 class NoReply(HowdahError, TimeoutError):
     """No answer to a request came in time."""
 
-    def __str__(self) -> str:
-        return HowdahError.__str__(self)
-
 
 class NoSuchSchedule(HowdahError, LookupError):
     """There is no such schedule, or another role owns it."""
@@ -314,41 +294,3 @@ class ContractViolated(HowdahError, ValueError):
     """The body does not keep to the JSON Schema of the queue or topic."""
 
     sqlstate = "HD050"
-
-
-class NotMigrated(HowdahError):
-    """Howdah is not installed in the database, or in a version that does not fit this code."""
-
-
-class CannotConnect(HowdahError, ConnectionError):
-    """The database cannot be reached."""
-
-    def __str__(self) -> str:
-        return HowdahError.__str__(self)
-
-
-CHECK_DSN = "Check --dsn or HOWDAH_DSN."
-
-
-class ConnectionLost(HowdahError, ConnectionError):
-    """The connection to the database broke. Whether a running commit took place is not known."""
-
-    def __str__(self) -> str:
-        return HowdahError.__str__(self)
-
-
-class TransactionRolledBack(HowdahError):
-    """A commit was refused, and the whole transaction is undone. The cause says why."""
-
-
-class IllegalState(HowdahError, RuntimeError):
-    """The object cannot do that now: it is closed, or it does not own the transaction."""
-
-
-def _subclasses(cls: type[HowdahError]) -> Iterator[type[HowdahError]]:
-    yield cls
-    for child in cls.__subclasses__():
-        yield from _subclasses(child)
-
-
-BY_SQLSTATE = {cls.sqlstate: cls for cls in _subclasses(HowdahError) if cls.sqlstate is not None}

@@ -7,16 +7,18 @@ from contextlib import contextmanager
 
 import psycopg
 
-from .classes import (
-    BY_SQLSTATE,
-    CHECK_DSN,
-    BadArgument,
-    CannotConnect,
-    ConnectionLost,
-    HowdahError,
-    NotAllowed,
-    NotMigrated,
-)
+from .base import HowdahError
+from .classes import BadArgument, NotAllowed
+from .connections import CHECK_DSN, CannotConnect, ConnectionLost, NotMigrated
+
+
+def _subclasses(cls: type[HowdahError]) -> Iterator[type[HowdahError]]:
+    yield cls
+    for child in cls.__subclasses__():
+        yield from _subclasses(child)
+
+
+BY_SQLSTATE = {cls.sqlstate: cls for cls in _subclasses(HowdahError) if cls.sqlstate is not None}
 
 # Our statements name nothing but our own objects: what is missing is Howdah, or fits another version of it.
 _NOT_MIGRATED = {"3F000", "42883", "42P01", "42703", "42704"}

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast
 
 from ..calls import Call
-from ..errors import IllegalState, LeaseLost
+from ..errors import IllegalState, LeaseLost, is_innocent
 from . import lease_calls
 from .holding import Delivery, Holder
 from .modes import AckType
@@ -89,6 +89,14 @@ class Acknowledger:
                 places = {message.message_id: place for place, message in enumerate(own)}
                 again.messages.sort(key=lambda message: places[message.message_id])
                 consumer.holding.add(again, consumer, until, first=True)
+
+    def again(self, messages: Sequence[Delivery], error: BaseException) -> None:
+        """Deliver them again after a commit that failed, counted as failed if the error blames a message."""
+        if not is_innocent(error):
+            self.redeliver(messages, type(error).__name__, str(error))
+            return
+        for consumer, own in by_consumer(messages):
+            consumer.holding.again(own)
 
     def give_back(self, queue: str, messages: Sequence[Delivery]) -> None:
         """What was not delivered goes back to its place."""

@@ -6,52 +6,19 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Any
 
 import psycopg
 
-from .. import calls
 from ..calls.message import BEST_EFFORT
-from ..database.waiting import Idle
 from ..errors import BadArgument, HowdahError, IllegalState
 from ..handling.functions import check_listener
-from ..sessions.seat import Seat
-from . import lease_calls
-from .base import SessionBase
-from .holding import Delivery, Holding
-from .modes import AckMode, AckType
-from .prefetch import BATCH_MAX, Window
-
-Listener = Callable[[Delivery], Any]
+from .ahead import Listener, ReceivesAhead
+from .holding import Delivery
+from .modes import AckType
 
 
-class AckConsumer:
+class AckConsumer(ReceivesAhead):
     """Receives from one queue or subscription. One thread may call its methods; any may call ``close``."""
-
-    def __init__(self, session: SessionBase, window: Window, seat: Seat, selector: str | None = None) -> None:
-        self.session = session
-        self.window = window
-        self.queue = window.queue
-        #: Its place among the consumers of the queue, where that tells them apart.
-        self.seat = seat
-        #: Only messages for which it is true are received; None: all.
-        self.selector = selector
-        #: Whether it holds all that it may and has acknowledged none of it: others get the rest.
-        self.slow = False
-        self.closed = False
-        self.holding = Holding()
-        self._listener: Listener | None = None
-        #: What a client's window has grown by.
-        self._extension = 0
-        #: Most messages so far that were delivered and not acknowledged.
-        self._most = 0
-        #: Since when something waits to be acknowledged by the session.
-        self._pending_since: float | None = None
-
-    @property
-    def prefetch(self) -> int:
-        """Messages it holds ahead; 0: none."""
-        return self.window.prefetch
 
     # -- receiving ------------------------------------------------------------------------------------------------
 
@@ -95,92 +62,6 @@ class AckConsumer:
                 return
             yield message
 
-    def look(self, idle: Idle) -> Delivery | None:
-        """Return the next message of the buffer, after filling an empty one."""
-        with self.session.lock:
-            if self.closed or not self.session.ready:
-                return None
-            message = self._next()
-            if message is None:
-                self._ask(idle)
-                message = self._next() if self.fill() else None
-            if message is not None:
-                idle.found()
-            return message
-
-    def fill(self) -> bool:
-        """Claim what there is room for. Returns whether there was anything."""
-        if self.session.mode is AckMode.AUTO and self.prefetch == 0:
-            # Consumed before receive returns: no lease is needed for that.
-            for message in self.seat.ask(
-                lambda number: self.session.received(
-                    calls.receive(self.queue, 1, selector=self.selector, consumer=number), consumed=True
-                )
-            ):
-                self.holding.ahead.append(Delivery.of(message, 0, self))
-            return bool(self.holding.ahead)
-        room = self._room()
-        if room <= 0:
-            self._stall()
-            return False
-        finished = self.holding.finished
-        until = time.monotonic() + self.session.lease_duration
-        got = self.seat.ask(
-            lambda number: self.session.received(
-                lease_calls.lease_ahead(
-                    self.queue,
-                    min(room, BATCH_MAX),
-                    self.session.lease_duration,
-                    self._suspects(),
-                    finished,
-                    self.selector,
-                    number,
-                ),
-                consumed=False,
-            )
-        )
-        finished.clear()
-        if got is None:
-            return False
-        self.holding.add(got, self, until)
-        return True
-
-    def _ask(self, idle: Idle) -> None:
-        ask = idle.ask(self.queue)
-        if ask is not None:
-            idle.asked(self.queue, self.session.run(ask))
-
-    def _room(self) -> int:
-        """Return how many more it may hold."""
-        if self.prefetch == 0:
-            return 1
-        if self.session.mode is AckMode.SESSION_TRANSACTED:
-            return self.prefetch - len(self.holding.ahead)  # what the transaction has got can only end with it
-        return self.prefetch + self._extension - len(self.holding)
-
-    def _suspects(self) -> int:
-        """How many messages it may have in hand at a time, as far as is known: they are blamed if it dies."""
-        if self._by_session:  # receive has acknowledged what it returns
-            return self.window.batch if self.window.batch > 1 or self._listener is not None else 0
-        return max(1, self._most)
-
-    def _stall(self) -> None:
-        """Report once that it holds all it may."""
-        if self.session.mode.by_client and not self.slow:
-            self.slow = True
-            facts = {"prefetch": self.prefetch, "unacknowledged": len(self.holding.delivered)}
-            self.session.run(lease_calls.report_slow_consumer(self.queue, facts))
-
-    def _next(self) -> Delivery | None:
-        """Return the first unexpired message of the buffer."""
-        if overdue := self.holding.overdue(time.monotonic()):
-            self.holding.drop(overdue)  # others may have these by now
-        if expired := self.holding.expired():
-            self.session.acknowledger.give_back(self.queue, expired)  # whoever receives next disposes of it
-            self.session.acks[AckType.EXPIRED] += 1
-            self.holding.forget_first(expired)
-        return self.holding.ahead.popleft() if self.holding.ahead else None
-
     # -- what becomes of what was delivered -----------------------------------------------------------------------
 
     def _received(self, message: Delivery) -> bool:
@@ -197,11 +78,6 @@ class AckConsumer:
                 self.holding.delivered.pop(message.message_id, None)
                 self.holding.ahead.appendleft(message)
                 raise
-
-    @property
-    def _by_session(self) -> bool:
-        """Whether the session itself acknowledges."""
-        return self.session.mode in (AckMode.AUTO, AckMode.DUPS_OK)
 
     def deliver(self, message: Delivery) -> None:
         """Note that a message is handed out."""

@@ -10,6 +10,8 @@ from ..calls.bodies import to_json
 from ..calls.leases import Lease, leasing
 from .holding import Delivery
 
+CURRENT_TRANSACTION: Call[str] = Call("select pg_catalog.pg_current_xact_id()::text", (), lambda rows: str(rows[0][0]))
+
 
 def lease_ahead(
     queue: str,

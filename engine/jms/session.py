@@ -12,14 +12,13 @@ from .. import calls
 from ..calls import Call, topics
 from ..calls.bodies import Body
 from ..calls.options import SendManyOptions, SendOptions
-from ..errors import ConnectionLost, HowdahError, IllegalState, TransactionRolledBack, is_innocent, is_lost
+from ..errors import ConnectionLost, HowdahError, IllegalState, TransactionRolledBack, is_lost
 from ..sessions.dispatch import RENEW_TIMEOUT, Dispatcher
 from ..sessions.owner import Owner
 from ..sessions.seat import Seat, is_subscription
 from ..sessions.session import Session
 from ..tracing.points import sending
 from . import lease_calls
-from .acknowledger import by_consumer
 from .consumer import AckConsumer
 from .dispatch import AckListeners
 from .holding import Delivery
@@ -29,8 +28,6 @@ from .modes import AckMode, AckType
 from .prefetch import Prefetch
 
 T = TypeVar("T")
-
-CURRENT_TRANSACTION: Call[str] = Call("select pg_catalog.pg_current_xact_id()::text", (), lambda rows: str(rows[0][0]))
 
 
 class AckSession(KeptSession):
@@ -142,7 +139,7 @@ class AckSession(KeptSession):
     def stamp(self, message: Delivery) -> None:
         """Give a message that is handed out the id of the session's transaction, if that is wanted."""
         if self._transaction is not None and self._owner.levels.stamps.consumer_txid:
-            message.headers["JMSXConsumerTXID"] = self._transaction.call(CURRENT_TRANSACTION)
+            message.headers["JMSXConsumerTXID"] = self._transaction.call(lease_calls.CURRENT_TRANSACTION)
 
     @property
     def transacted(self) -> bool:
@@ -217,7 +214,7 @@ class AckSession(KeptSession):
                 with suppress(HowdahError, psycopg.Error):
                     transaction.renew(RENEW_TIMEOUT)
                 with suppress(HowdahError, psycopg.Error):
-                    self._again(delivered, error)
+                    self.acknowledger.again(delivered, error)
                 if isinstance(error, ConnectionError) or (isinstance(error, psycopg.Error) and is_lost(error)):
                     raise
                 raise TransactionRolledBack(f"the transaction was rolled back: {error}") from error
@@ -242,14 +239,6 @@ class AckSession(KeptSession):
                 transaction.renew(RENEW_TIMEOUT)
             finally:
                 self.acknowledger.redeliver(self.delivered, "SessionRolledBack", "the session rolled back")
-
-    def _again(self, delivered: list[Delivery], error: BaseException) -> None:
-        """Deliver again after a commit that failed."""
-        if not is_innocent(error):
-            self.acknowledger.redeliver(delivered, type(error).__name__, str(error))
-            return
-        for consumer, own in by_consumer(delivered):
-            consumer.holding.again(own)
 
     # -- listeners, leases and its end ----------------------------------------------------------------------------
 

@@ -36,6 +36,7 @@ from howdah.benchmarks import (
 )
 from howdah.benchmarks.bench import Bench
 from howdah.benchmarks.compare import compare
+from howdah.benchmarks.lines import Line, lines
 from howdah.benchmarks.peers.catalogue import PEERS, missing
 from howdah.benchmarks.peers.environment import HERE, Environment, PeerFailed
 from howdah.benchmarks.peers.with_pgq import Pgq
@@ -43,7 +44,7 @@ from howdah.benchmarks.place import Place, url
 from howdah.benchmarks.record import OURS, Record
 from howdah.benchmarks.report import write
 from howdah.benchmarks.row import Row
-from howdah.benchmarks.rows import KEYS, ROWS, Line, lines
+from howdah.benchmarks.rows import KEYS, ROWS
 from howdah.benchmarks.servers import redis
 from howdah.benchmarks.show import NO_SERVER, cpu, reached, remarks, verdict
 from howdah.benchmarks.size import FULL, QUICK, TINY
