@@ -37,9 +37,9 @@ test-all: test test-rest ## Run all tests, on PostgreSQL 16 and what Debian has 
 # What make test left out.
 test-rest: FIRST := 1
 test-rest: $(VENV)/.dev
-	HOWDAH_TEST_SCHEDULES=500 HOWDAH_TEST_MODELS=16 $(PYTEST) tests/procedures/test_schedules.py \
-	  tests/procedures/test_topic_schedules.py tests/procedures/test_jms_model.py
-	$(BIN)/pytest -q -n 2 --dist loadgroup -m slow
+	HOWDAH_TEST_SCHEDULES=500 HOWDAH_TEST_MODELS=16 HOWDAH_TEST_FUZZ=4000 $(PYTEST) tests/procedures/test_schedules.py \
+	  tests/procedures/test_topic_schedules.py tests/procedures/test_jms_model.py tests/procedures/test_fuzz.py
+	HOWDAH_TEST_FUZZ=4000 $(BIN)/pytest -q -n 2 --dist loadgroup -m slow
 	@$(ON_OTHERS)
 
 test-versions: $(VENV)/.dev ## Run every case of the tests of the database on each other version of PostgreSQL that is here

@@ -1,6 +1,7 @@
 """What every test can ask for: a folder that a server's user can enter, a running server, a migrated database on it."""
 
 import fcntl
+import gc
 import os
 import shlex
 import shutil
@@ -78,7 +79,8 @@ def pytest_configure_node(node: Any) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Have one process take all tests that share Spark, with --dist loadgroup.
 
-    Java is fast only once it has run for a while.
+    Java is fast only once it has run for a while. Of the tests with the mark first_case all cases but the first are
+    slow.
 
     With HOWDAH_TEST_FIRST, keep the first case of each test alone: what another version of PostgreSQL does otherwise
     shows in it.
@@ -88,9 +90,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         kept = set(firsts.values())
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
         items[:] = [item for item in items if item in kept]
+    begun = set()
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.xdist_group("spark"))
+        if item.get_closest_marker("first_case") is not None:
+            if (test := item.nodeid.partition("[")[0]) in begun:
+                item.add_marker(pytest.mark.slow)
+            begun.add(test)
+    # Nobody collects the tests themselves as garbage: to look through them all takes a while each time.
+    gc.freeze()
 
 
 def pytest_runtest_setup() -> None:
@@ -258,6 +267,9 @@ def template_server(pytestconfig: pytest.Config, migrated_server: EmbeddedServer
             with psycopg.connect(make_conninfo(dsn, dbname=CLOCK_TEMPLATE), autocommit=True) as db:
                 Clock(db).install()
             embedded.stop()
+            # To prove a password costs both sides 2 ms; what a password is needed for, servers of their own show.
+            rules = embedded.folder / "data" / "pg_hba.conf"
+            rules.write_text(rules.read_text().replace("scram-sha-256", "trust"))
     return embedded
 
 

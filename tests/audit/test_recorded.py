@@ -147,6 +147,7 @@ def test_an_audit_that_ends_early_is_noted_and_gives_the_right_up(
     assert one(db, "select lock_epoch is not null from howdah.hold_audit('another')")
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     ("broken", "why"),
     [

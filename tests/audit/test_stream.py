@@ -129,6 +129,7 @@ def test_available_now_ends_at_what_was_there_when_it_began(dsn: str, stream: St
     assert again.rows == journal(db)
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("seed", thinned(range(SCHEDULES), 4))
 def test_random_writers_with_late_commits_are_read_exactly(
     dsn: str, stream: Stream, db: Db, queue: str, seed: int

@@ -35,6 +35,7 @@ def test_what_an_alias_cannot_be_is_refused(dsn: str) -> None:
     refused(howdah(dsn, "alias", "alter", "cheap"), "name at least one", code=2)
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_message_is_sent_with_a_level(dsn: str, level: str) -> None:
     howdah(dsn, "queue", "create", "orders")

@@ -71,6 +71,7 @@ def test_with_secure_its_cookie_is_for_https_alone(
         assert ("secure" in browser.get("/").headers["set-cookie"].lower()) is marked
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("cut", [False, True], ids=["whole path", "prefix cut off"])
 @pytest.mark.parametrize("given", ["/ops/queues", "/ops/"])
 def test_under_a_prefix_of_a_proxy_links_forms_and_the_stream_work(

@@ -76,6 +76,7 @@ def test_a_link_in_order_is_signed(pair: Pair) -> None:
     assert pair.audit().code == 0
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     ("side", "damage", "finding"),
     [
@@ -135,6 +136,7 @@ def test_a_non_persistent_message_in_transit_that_somebody_else_took_is_found(pa
     assert "left their queue" in said.out
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("crashed", [True, False])
 def test_a_message_that_is_gone_without_a_record_is_missing_unless_a_crash_may_take_it(

@@ -71,6 +71,7 @@ def test_following_shows_what_is_logged_from_then_on(dsn: str, db: Db) -> None:
     assert line.split()[1:] == ["error", "till", "is", "empty", f"by={user}", "till=3"]
 
 
+@pytest.mark.slow
 def test_json_of_what_is_followed_is_one_event_a_line(dsn: str, db: Db) -> None:
     command = [sys.executable, "-m", "howdah.cli.main", "log", "follow", "--json"]
     with subprocess.Popen(

@@ -182,6 +182,7 @@ def test_workers(dsn: str, db: Db) -> None:
     assert "a, b" in howdah(dsn, "workers").out
 
 
+@pytest.mark.slow
 def test_without_the_extra_the_audit_says_how_to_get_it(dsn: str) -> None:
     program = "import sys\nsys.modules['pyspark'] = None\nfrom howdah.cli.main import main\nmain(['audit'])"
     shown = subprocess.run(

@@ -255,6 +255,7 @@ def test_replay_at_a_rate_that_is_stopped_counts_the_batch_underway(
     assert [row["message_id"] for row in howdah(dsn, "poison", "list", "--json").json] == dead[1:]
 
 
+@pytest.mark.slow
 def test_replay_at_a_rate_that_is_stopped_twice_does_not_wait(
     dsn: str, dead: list[int], db: Db, connect: Connect
 ) -> None:

@@ -304,6 +304,7 @@ def test_ctrl_c_says_what_was_sent(dsn: str, queue: str, db: Db) -> None:
     assert one(db, "select count(*) from howdah.msgs") == 2
 
 
+@pytest.mark.slow
 def test_a_file_by_name_from_a_program(dsn: str, queue: str, tmp_path: Path) -> None:
     file = tmp_path / "lines"
     file.write_text('{"body": "é"}\n{"body": {"x": 1}}\n')

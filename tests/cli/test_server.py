@@ -143,6 +143,7 @@ def test_a_start_that_finds_no_engine_to_alter_says_so_and_leaves_the_server_run
     assert howdah("server", "status", "--data", made_folder).returncode == 0
 
 
+@pytest.mark.slow
 def test_migrate_names_its_database_without_a_password(dsn: str) -> None:
     access = conninfo_to_dict(dsn)
     named = f"database {access['dbname']} on {access['host']}:{access['port']} as {access['user']}"

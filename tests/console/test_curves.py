@@ -127,6 +127,7 @@ def test_pages_of_many_queues_ask_for_kept_figures_and_say_their_age(
     assert not [call for call in calls if "queue_stats" in call]
 
 
+@pytest.mark.slow
 def test_the_list_of_queues_goes_on_after_a_hundred_names(client: TestClient, db: Db, orders: int) -> None:
     one(db, "select count(howdah.create_queue('many' || n)) from generate_series(100, 250) n")
     page = client.get("/queues?like=MANY").text

@@ -249,6 +249,7 @@ def test_an_application_says_who_looks_in_a_thread_at_every_event_of_a_stream(lo
     assert beside_a_loop == [True] * 4
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("viewer", ["browser", "restricted"])
 def test_a_stream_of_the_busiest_queues_tells_of_one_that_became_busy_later(
     database: Database, counted: None, db: Db, viewer: str

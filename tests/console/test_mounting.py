@@ -91,6 +91,7 @@ def pause(browser: TestClient) -> None:
     assert browser.post("/ops/queues/act", data=fields).status_code == 200
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("mounted", [in_starlette, in_fastapi], ids=["starlette", "fastapi"])
 def test_mounted_under_a_prefix_pages_scripts_and_acts_work(login_dsn: str, db: Db, orders: int, mounted: Any) -> None:
     host = mounted(app(login_dsn, Host(as_named), secret="s"))
@@ -108,6 +109,7 @@ def test_mounted_under_a_prefix_pages_scripts_and_acts_work(login_dsn: str, db: 
     assert (actor, reason) == ("console_operator", "r (operator@example.org)")
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("prefix", ["/ops", "/ops/queues"])
 def test_live_figures_stream_from_a_console_under_a_prefix(dsn: str, db: Db, orders: int, prefix: str) -> None:
     one(db, "select howdah.maintain_backlog()")

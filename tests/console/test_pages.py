@@ -39,6 +39,7 @@ def test_a_page_answers_each_role_or_says_what_it_lacks(
         assert "item" not in answer.text
 
 
+@pytest.mark.slow
 def test_an_auditor_reads_every_page_and_is_offered_no_act(client: TestClient, orders: int) -> None:
     client.headers["x-test-person"] = "auditor"
     for path in PATHS:
@@ -202,6 +203,7 @@ def test_monitoring_finds_metrics_and_health(client: TestClient, orders: int) ->
     assert client.get("/readyz").status_code in (200, 503)
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(("person", "left_out"), [("operator", set()), ("browser", {"/acts", "/changes"})])
 def test_the_menu_leaves_out_what_the_role_may_not_read(client: TestClient, person: str, left_out: set[str]) -> None:
     page = client.get("/", headers={"x-test-person": person}).text
@@ -247,6 +249,7 @@ def test_search_leads_to_topics_schedules_and_others_by_their_names(client: Test
         assert f'href="{link}"' in page
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("pasted", ["{}", "00-{}-b7ad6b7169203331-01", "traceparent: 00-{}-b7ad6b7169203331-01"])
 def test_a_pasted_trace_leads_to_its_messages_in_every_queue(client: TestClient, db: Db, pasted: str) -> None:
     trace = "0af7651916cd43dd8448eb211c80319c"

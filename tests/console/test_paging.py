@@ -33,6 +33,7 @@ def pages(client: TestClient, path: str) -> list[list[list[str]]]:
     return found
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("place", [None, "dead.bills"])
 def test_every_dead_message_of_an_exception_queue_is_on_one_page(
     client: TestClient, db: Db, orders: int, place: str | None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from django_project import Site
 from psycopg.conninfo import make_conninfo
 from support import Clock, Db, column, one
@@ -90,6 +91,7 @@ def test_a_higher_priority_runs_first(site: Site, db: Db) -> None:
     assert ran == [100, 21, 1, 20, 0, -25, -1, -26, -100]
 
 
+@pytest.mark.slow
 def test_a_task_does_not_run_before_its_time(site: Site, db: Db, clock: Clock) -> None:
     late = "from datetime import timedelta\nfrom django.db import connection\n" + (
         "with connection.cursor() as c: now = c.execute('select howdah.now()').fetchone()[0]\n"

@@ -25,6 +25,7 @@ def consumed(db: Db) -> list[int]:
     )
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.behaviour("AMQ-26")
 @pytest.mark.behaviour("IMQ-127")
@@ -383,6 +384,7 @@ def test_listener_threads_and_keeper_end_with_the_connection(dsn: str, orders: s
     assert ours() == set()
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("mode", [AckMode.AUTO, AckMode.DUPS_OK])
 @pytest.mark.behaviour("SIB-36")
 @pytest.mark.behaviour("SIB-39")
@@ -430,6 +432,7 @@ def test_a_listener_that_raises_gets_any_other_message_again(
     assert calls == [1, 2]
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("mode", [AckMode.AUTO, AckMode.DUPS_OK])
 @pytest.mark.parametrize("error", [psycopg.errors.DiskFull, psycopg.errors.DeadlockDetected, ConnectionLost])
 def test_what_the_server_lacks_is_no_fault_of_the_message_that_a_listener_has(

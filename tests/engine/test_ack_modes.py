@@ -231,6 +231,7 @@ def test_a_transaction_acknowledges_all_that_it_received_or_nothing(
         assert session.acks == {AckType.REDELIVERED: 1, AckType.STANDARD: 1}
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("AMQ-106")
 def test_a_session_that_dies_after_two_of_three_has_consumed_none(
     dsn: str, connection: Connection, orders: str, clock: Clock, db: Db
@@ -287,6 +288,7 @@ def test_a_commit_after_a_failed_statement_is_no_success(connection: Connection,
         session.commit()
 
 
+@pytest.mark.first_case
 @pytest.mark.behaviour("AMQ-107")
 @pytest.mark.parametrize(
     "options", [{}, {"preset": "activemq", "initial_redelivery_delay_ms": 0, "redelivery_delay_ms": 0}]
@@ -326,6 +328,7 @@ def test_a_message_rolled_back_again_and_again_counts_it(
     assert redeliveries == [0, 1, 2, 3, 4]
 
 
+@pytest.mark.first_case
 @pytest.mark.behaviour("AMQ-116")
 @pytest.mark.parametrize("backout_count", ["volatile", "recorded"])
 def test_a_rollback_counts_for_the_session_and_by_the_queues_backout_count_for_the_sessions_after_it(

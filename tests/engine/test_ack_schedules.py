@@ -136,6 +136,7 @@ class Schedule:
                 self.consume([message.message_id])
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("seed", thinned(range(6), 3))
 def test_every_message_is_consumed_once_whatever_the_sessions_do(dsn: str, db: Db, clock: Clock, seed: int) -> None:
     one(db, """select howdah.create_queue('q', '{"max_failed_deliveries": -1}')""")

@@ -177,6 +177,7 @@ def board(connection: Connection, request: pytest.FixtureRequest) -> str:
     return name
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("mode", AckMode)
 def test_an_unshared_subscription_takes_one_sessions_consumer_and_refuses_the_second(
     connection: Connection, dsn: str, board: str, mode: AckMode
@@ -207,6 +208,7 @@ def test_an_unshared_subscription_takes_one_sessions_consumer_and_refuses_the_se
             assert (following.body, following.delivery_count) == ("5", 1)
 
 
+@pytest.mark.first_case
 def test_what_a_closed_consumer_delivered_keeps_its_subscription_until_it_is_acknowledged(
     connection: Connection, board: str
 ) -> None:
@@ -220,6 +222,7 @@ def test_what_a_closed_consumer_delivered_keeps_its_subscription_until_it_is_ack
         connection.admin.unsubscribe(board)
 
 
+@pytest.mark.first_case
 def test_a_subscription_is_not_ended_while_a_sessions_consumer_of_it_is_open(
     connection: Connection, board: str
 ) -> None:

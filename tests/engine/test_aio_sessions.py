@@ -157,6 +157,7 @@ def test_a_thread_goes_through_messages_until_another_closes_the_session(dsn: st
         assert list(messages) == []
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("mode", [AckMode.AUTO, AckMode.CLIENT])
 def test_a_cancelled_receive_loses_no_message_and_changes_no_order(
     dsn: str, db: Db, orders: str, mode: AckMode

@@ -33,6 +33,7 @@ def test_business_row_and_message_commit_together(dsn: str, db: Db, orders: str)
     asyncio.run(scenario())
 
 
+@pytest.mark.slow
 def test_a_connection_commits_or_rolls_back_its_blocks(dsn: str, db: Db) -> None:
     async def fail(session: AsyncSession) -> None:
         await session.send("orders", "undone")

@@ -100,6 +100,7 @@ def _acknowledged(connection: Connection, queue: str, level: str) -> None:
         session.send(queue, "x", reliability=level)
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("level", [RELIABLE, ASSURED])
 @pytest.mark.parametrize("way", [_one_call, _asynchronous, _windowed, _untransacted, _acknowledged])
 def test_calls_that_are_transactions_of_their_own_say_so(dsn: str, db: Db, noted: str, way: Any, level: str) -> None:

@@ -89,6 +89,7 @@ def test_a_password_is_sent_by_scram_alone(made_folder: Path) -> None:
     assert ask(info.dsn, "select rolpassword ^@ 'SCRAM-SHA-256$' from pg_authid where rolname = current_user") is True
 
 
+@pytest.mark.slow
 def test_nobody_else_can_read_what_lies_in_the_folder(server_folder: Path) -> None:
     info = EmbeddedServer(server_folder).start()
 
@@ -231,6 +232,7 @@ def test_an_immediate_stop_is_a_crash_that_the_next_start_recovers_from(
     assert ask(server.start().dsn, "select n from kept") == 1
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("made", ["create unlogged sequence made", "truncate kept"])
 def test_a_crash_just_after_an_unlogged_relation_was_rolled_back_does_not_keep_the_server_down(
     made_folder: Path, made: LiteralString
@@ -393,6 +395,7 @@ def test_the_default_dsn_is_the_environments_own(monkeypatch: pytest.MonkeyPatch
     assert default_dsn() == "postgresql://elsewhere/db"
 
 
+@pytest.mark.slow
 def test_without_one_it_is_the_embedded_server_of_the_default_folder_which_nobody_starts_by_asking(
     server_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -388,6 +388,7 @@ def disk_full() -> Exception:
     return psycopg.errors.DiskFull("no space left")
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("setting", ["idle_in_transaction_session_timeout", "transaction_timeout"])
 def test_a_time_out_that_ends_the_session_is_a_lost_connection_and_blames_no_message(
     connection: Connection, db: Db, orders: str, setting: str

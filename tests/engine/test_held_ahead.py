@@ -119,6 +119,7 @@ def test_a_message_that_kills_its_consumers_reaches_its_limit_and_what_lay_behin
     assert column(db, "select message_id from howdah.audit_messages where state = 'dead'") == sent[:1]
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(("mode", "dead"), [(AckMode.AUTO, []), (AckMode.CLIENT, [0, 1, 2])])
 def test_what_a_dead_session_had_in_hand_counts(
     dsn: str, connection: Connection, clock: Clock, db: Db, mode: AckMode, dead: list[int]
@@ -153,6 +154,7 @@ def test_leases_are_renewed_while_the_session_lives(connection: Connection, orde
         session.acknowledge()
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("mode", [AckMode.SESSION_TRANSACTED, AckMode.AUTO, AckMode.CLIENT])
 def test_renewing_all_the_time_disturbs_nobody(connection: Connection, orders: str, db: Db, mode: AckMode) -> None:
     sent = send(connection, orders, 60)

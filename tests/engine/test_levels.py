@@ -101,6 +101,7 @@ def test_the_destinations_delivery_mode_decides_over_the_sends(dsn: str) -> None
         Destination("q", delivery_mode="durable")  # type: ignore[arg-type]
 
 
+@pytest.mark.first_case
 @pytest.mark.behaviour("SIB-06")
 @pytest.mark.behaviour("SIB-40")
 @pytest.mark.parametrize("level", LEVELS)

@@ -141,6 +141,7 @@ def test_sends_are_confirmed_as_the_factory_says(made: Callable[..., Connection]
     assert connection.windowed_producer(orders, asynchronous=True).asynchronous is True
 
 
+@pytest.mark.first_case
 @pytest.mark.behaviour("IMQ-135")
 @pytest.mark.parametrize("transacted", [True, False])
 def test_a_browser_has_the_pages_and_the_patience_that_the_factory_says(
@@ -176,6 +177,7 @@ SWITCHES = {
 }
 
 
+@pytest.mark.first_case
 @pytest.mark.behaviour("IMQ-136")
 @pytest.mark.parametrize("switch", [*SWITCHES, None])
 def test_a_jmsx_property_is_there_only_if_the_administrator_switched_it_on(

@@ -271,6 +271,7 @@ def test_a_client_that_acknowledges_nothing_stalls_and_others_get_the_rest(
         assert consumer.receive(5) is not None
 
 
+@pytest.mark.first_case
 @pytest.mark.behaviour("AMQ-96")
 @pytest.mark.parametrize(("prefetch", "optimize", "expected"), [(100, True, 1), (1, True, 70), (100, False, 70)])
 def test_dups_ok_on_a_queue_acknowledges_as_auto_does(  # type: ignore[no-untyped-def]
@@ -282,6 +283,7 @@ def test_dups_ok_on_a_queue_acknowledges_as_auto_does(  # type: ignore[no-untype
         assert acks(statements) == expected
 
 
+@pytest.mark.first_case
 @pytest.mark.behaviour("AMQ-97")
 @pytest.mark.parametrize("optimize", [False, True])
 def test_dups_ok_on_a_topic_acknowledges_at_half_and_what_was_not_comes_again_after_a_crash(
@@ -354,6 +356,7 @@ def test_of_a_slow_producer_a_moderate_prefetch_gives_every_consumer_work_and_a_
     assert shared_out(connection, orders, 1000, [1] * 4, slow_producer) == ([16, 8, 8, 0], 17)
 
 
+@pytest.mark.first_case
 @pytest.mark.behaviour("AMQ-120")
 @pytest.mark.parametrize(("prefetch", "optimized"), [(1, False), (100, True)])
 def test_no_handled_message_comes_again_with_a_prefetch_of_one_and_no_optimised_acknowledgement(

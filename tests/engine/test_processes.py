@@ -47,6 +47,7 @@ def consuming(dsn: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
             process.kill()
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("IMQ-105")
 @pytest.mark.behaviour("IMQ-106")
 def test_a_queue_that_one_process_made_is_sent_to_by_another_and_received_from_by_a_third(

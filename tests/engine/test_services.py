@@ -251,6 +251,7 @@ def test_fifty_consumers_over_four_connections_all_receive_and_hold_none_while_i
     assert max(sizes) <= 5, "four, and one that listens"
 
 
+@pytest.mark.first_case
 @pytest.mark.own_database
 @pytest.mark.behaviour("IMQ-15")
 @pytest.mark.parametrize(("limit", "listening"), [(10, 3), (0, 1)])

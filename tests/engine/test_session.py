@@ -266,6 +266,7 @@ def test_a_receive_that_only_disposes_keeps_what_it_did(connection: Connection, 
 # -- waiting and closing ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.first_case
 @pytest.mark.behaviour("AMQ-11")
 @pytest.mark.parametrize("what", ["session", "consumer", "connection"])
 def test_receive_blocks_and_close_from_another_thread_ends_it(

@@ -20,6 +20,7 @@ def consumed(db: Db) -> list[int]:
     )
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("mode", [AckMode.AUTO, AckMode.DUPS_OK, AckMode.INDIVIDUAL])
 def test_consumers_of_one_session_are_asked_by_a_thread_each_and_each_message_goes_to_one(
     connection: Connection, orders: str, db: Db, mode: AckMode
@@ -110,6 +111,7 @@ def test_a_receive_that_waits_does_not_hold_up_the_sessions_other_consumer(conne
         assert message.body == "at last"
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("mode", [AckMode.AUTO, AckMode.INDIVIDUAL])
 def test_listeners_of_one_session_take_turns_and_those_of_two_sessions_work_at_once(
     connection: Connection, orders: str, mode: AckMode

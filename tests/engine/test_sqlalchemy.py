@@ -126,6 +126,7 @@ def test_autocommit_connections_commit_each_call(sqla: sqlalchemy.Engine, db: Db
         assert waiting(db, orders) == []
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("kind", ["connection", "session"])
 def test_a_lost_connection_is_not_used_again(sqla: sqlalchemy.Engine, db: Db, orders: str, kind: str) -> None:
     @contextmanager
@@ -167,6 +168,7 @@ async def opened_async(dsn: str, kind: str) -> AsyncIterator[Any]:
         await engine.dispose()
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("kind", ["connection", "session"])
 def test_asyncio_commits_row_and_message_together(
     sqla: sqlalchemy.Engine, dsn: str, db: Db, orders: str, kind: str

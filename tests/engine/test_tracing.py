@@ -264,6 +264,7 @@ def test_without_a_provider_headers_stay_as_they_are(connection: Connection, ord
     assert received(connection, orders)[0].headers == {"colour": "green"}
 
 
+@pytest.mark.slow
 def test_the_engine_imports_no_library_by_itself() -> None:
     """Nor does it need one: with the library hidden, all of its points do nothing."""
     program = (

@@ -74,6 +74,7 @@ def test_a_persistent_send_waits_for_its_commit(connection: Connection, db: Db, 
             producer.send("x", priority=11)
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     "mode",
     [
@@ -219,6 +220,7 @@ def test_a_listener_that_fails_or_waits_for_itself_stops_nothing(connection: Con
     assert bodies(db, orders) == ["first", "second"]
 
 
+@pytest.mark.slow
 def test_many_threads_share_one_and_closing_sends_what_is_left(connection: Connection, db: Db, orders: str) -> None:
     producer = connection.windowed_producer(orders, asynchronous=True, window_bytes=1000)
 

@@ -103,6 +103,7 @@ def send_to_both(connection: XAConnection, hinder: str | None = None) -> None:
             sessions[hinder].connection.execute("create temporary table hindrance ()")
 
 
+@pytest.mark.first_case
 @pytest.mark.behaviour("IMQ-137")
 @pytest.mark.parametrize("which", ["cf/a", "cf/b"])
 def test_if_one_database_refuses_the_other_rolls_back(two: Two, which: str) -> None:
@@ -146,6 +147,7 @@ with lookup({dsn!r}, "xa/shop").create_connection() as connection, connection.tr
 """
 
 
+@pytest.mark.first_case
 @pytest.mark.behaviour("IMQ-137")
 @pytest.mark.parametrize(
     "crash", [*QUICK, *(pytest.param(crash, marks=pytest.mark.slow) for crash in CRASHES if crash not in QUICK)]

@@ -233,6 +233,7 @@ def test_the_views_hide_from_browsers_what_a_redaction_hides(db: Db, queue: str,
     assert {view: one(browser, shown.format(view)) for view in views} == views
 
 
+@pytest.mark.slow
 def test_a_send_notifies_once_in_the_interval(db: Db, queue: str, clock: Clock, connect: Connect) -> None:
     db.execute("select pgmq.enable_notify_insert('tasks', 1000)")
     listener = connect()

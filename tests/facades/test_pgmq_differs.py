@@ -29,6 +29,7 @@ def test_all_signatures_records_and_tables_are_those_of_the_real_one(worlds: Wor
     worlds.both(FIELDS)
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("seed", chance.seeds(6))
 def test_random_calls_give_the_same_answers_and_leave_the_same(worlds: Worlds, seed: int) -> None:
     caller = Caller(worlds, random.Random(chance.use(seed)))
@@ -47,6 +48,7 @@ def test_the_random_calls_cover_all_but_what_has_tests_of_its_own() -> None:
     assert called.isdisjoint(PARTED)
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("name", ["bad;name", "x" * 48])
 def test_a_queue_in_partitions_refuses_the_same_names(worlds: Worlds, name: str) -> None:
     assert worlds.both("select pgmq.create_partitioned(%s)", (name,))[0] == "P0001"
@@ -90,6 +92,7 @@ def test_the_trigger_function_notifies_as_often_and_on_the_same_channel(worlds: 
 POLLED = ("read", "read_grouped", "read_grouped_rr", "read_grouped_head")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", POLLED)
 def test_a_poll_ends_with_a_message_that_comes_meanwhile_or_with_its_time(worlds: Worlds, name: str) -> None:
     worlds.both("select pgmq.create('jobs')")

@@ -41,6 +41,7 @@ def documented() -> set[str | None]:
     return {*named, *fuzz.ALLOWED, *fuzz.OURS}
 
 
+@pytest.mark.slow
 def test_hostile_arguments_meet_documented_errors_and_spoil_no_list(dsn: str, db: Db, connect: Connect) -> None:
     add_facade(dsn, "pgmq")
     db.execute("select howdah.create_queue('orders', '{\"message_groups\": \"sticky\"}'), howdah.create_topic('news')")

@@ -39,6 +39,7 @@ NAMED = (
 )
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("act", NAMED)
 def test_a_hidden_message_that_is_named_is_refused_until_it_is_shown_again(
     db: Db, ids: list[int], clock: Clock, act: str
@@ -53,6 +54,7 @@ def test_a_hidden_message_that_is_named_is_refused_until_it_is_shown_again(
     db.execute(act.encode(), (hidden(ids) + (again - 1) * 1_000_000,))
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("act", ["move", "park", "discard", "retry"])
 def test_an_act_on_all_that_match_passes_by_what_is_hidden(db: Db, ids: list[int], clock: Clock, act: str) -> None:
     options = {"move": {"target": "aside"}, "park": {"delay": "1 h"}}.get(act, {})

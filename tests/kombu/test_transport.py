@@ -322,6 +322,7 @@ def _sqlalchemy(dsn: str, send: Callable[[], None], *, commit: bool) -> None:
     engine.dispose()
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("library", [_psycopg, _sqlalchemy])
 def test_a_task_is_sent_in_the_callers_own_transaction(
     app: Celery, dsn: str, db: Db, library: Callable[..., None]

@@ -48,6 +48,7 @@ def test_there_are_command_lines_to_check() -> None:
     assert len(LINES) > 5
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     ("page", "words"), LINES, ids=lambda value: value if isinstance(value, str) else " ".join(value)
 )

@@ -136,6 +136,7 @@ def test_what_was_made_is_dropped(recycled: Recycled) -> None:
     recycled.leave(db)
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     "change",
     [

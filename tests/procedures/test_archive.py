@@ -7,6 +7,7 @@ import threading
 from typing import Any
 
 import psycopg
+import pytest
 from psycopg import sql
 from psycopg.types.json import Jsonb
 from support import (
@@ -212,6 +213,7 @@ def test_after_a_restore_into_another_cluster_nothing_counts_as_archived_until_a
     assert left(db) == (0, 0)
 
 
+@pytest.mark.slow
 def test_rotation_and_retention_wait_for_whoever_reads_and_say_who_it_is(db: Db, dsn: str, clock: Clock) -> None:
     some_traffic(db)
     one(db, "select howdah.create_topic('t')")

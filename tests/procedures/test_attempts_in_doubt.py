@@ -29,6 +29,7 @@ from support import (
 WAITS_FOR = "select array[%s::integer] <@ pg_blocking_pids(%s)"
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("order", [{}, {"strict_order": True}, {"message_groups": "transaction"}])
 def test_a_message_is_not_disposed_of_for_attempts_of_living_sessions_that_are_only_slow(
     db: Db, create: Create, connect: Connect, clock: Clock, order: dict[str, Any]
@@ -60,6 +61,7 @@ def test_a_message_is_not_disposed_of_for_attempts_of_living_sessions_that_are_o
     assert sent not in ids(db, "q")
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("order", [{}, {"strict_order": True}, {"message_groups": "transaction"}])
 def test_an_attempt_begun_while_others_look_is_counted_before_they_begin_one_more(
     db: Db, create: Create, connect: Connect, clock: Clock, order: dict[str, Any]
@@ -153,6 +155,7 @@ def test_many_attempts_of_one_session_are_not_disposed_of_by_those_who_look_for_
     assert ids(db, SYSTEM) == []
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("order", [{}, {"strict_order": True}])
 def test_a_message_that_is_kept_at_its_limit_is_blocked_by_consumers_that_died_too(
     db: Db, create: Create, connect: Connect, clock: Clock, order: dict[str, Any]

@@ -340,6 +340,7 @@ USES = {
 }
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("statements", USES.values(), ids=list(USES))
 def test_what_is_in_use_stays(on: Db, clock: Clock, statements: tuple[str, ...]) -> None:
     for statement in statements:
@@ -357,6 +358,7 @@ def test_an_administrators_own_never_ends(on: Db, clock: Clock) -> None:
     assert column(on, names) == ["q", "t"]
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     "statement",
     [

@@ -69,6 +69,7 @@ def fail(db: Db, level: str) -> None:
         one(db, SEND, ("q", "bad", level))
 
 
+@pytest.mark.first_case
 @pytest.mark.behaviour("SIB-17")
 @pytest.mark.behaviour("SIB-28")
 @pytest.mark.parametrize("level", BETTER)
@@ -154,6 +155,7 @@ def test_a_cancelled_send_is_raised(db: Db) -> None:
     refused(db, "57014", SEND, ("q", "x", BEST))
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("way", ["single", "batch"])
 def test_with_a_full_journal_the_lost_message_was_sent_as_well(db: Db, way: str) -> None:
     forbid(db)

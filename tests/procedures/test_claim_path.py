@@ -37,6 +37,7 @@ LANES = pytest.mark.parametrize(
 
 
 @LANES
+@pytest.mark.first_case
 def test_dead_rows_that_a_held_snapshot_keeps_cost_a_receive_nothing(db: Db, connect: Connect, lane: str) -> None:
     send(db, 300, lane)
     clean = {number: min(buffers(db, number) for _ in range(8)) for number in (1, 10)}
@@ -76,6 +77,7 @@ def test_what_a_savepoint_gives_back_is_received_again(db: Db) -> None:
 
 
 @LANES
+@pytest.mark.first_case
 def test_a_message_given_back_long_after_is_received_though_the_head_went_far_ahead(
     db: Db, connect: Connect, lane: str
 ) -> None:
@@ -108,6 +110,7 @@ def test_a_message_given_back_is_received_while_others_keep_the_queue_busy(db: D
 
 
 @LANES
+@pytest.mark.first_case
 def test_what_came_back_far_behind_is_drained_in_order_once_it_is_found(db: Db, connect: Connect, lane: str) -> None:
     sent = send(db, 20_000, lane)
     slow = connect()
@@ -183,6 +186,7 @@ def test_hints_may_say_anything(db: Db, head: int, search: int) -> None:
     assert [n for _ in range(4) for n in ids(db, 50)] == more
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     ("head", "search", "lane"),
     grid(

@@ -172,6 +172,7 @@ def test_what_comes_back_to_the_one_consumer_is_first_again_under_a_backlog(
     assert take(db, 1, consumer) == ["0"], "though the last one that it had does not come back to its place"
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("verb", ["release", pytest.param("retry", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("policy", ["single", "failover"])
 def test_messages_put_back_far_behind_are_received_from_the_first_of_them_on(

@@ -118,6 +118,7 @@ def behind_the_hold(db: Db, calls: int, receiver: Any, meanwhile: Any) -> list[A
     return found
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("calls", [1, 2])
 def test_a_receiver_that_began_before_a_lease_was_committed_does_not_make_its_acknowledgement_wait(
     db: Db, connect: Connect, calls: int
@@ -135,6 +136,7 @@ def test_a_receiver_that_began_before_a_lease_was_committed_does_not_make_its_ac
         assert one(db, "select howdah.ack('q', %s)", (leased[0],)) == 3 - calls
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("calls", [1, 2, 3, 4])
 def test_a_receiver_that_took_a_lease_for_ended_while_it_was_extended_does_not_make_it_wait(
     db: Db, clock: Clock, connect: Connect, calls: int

@@ -249,6 +249,7 @@ def test_a_stop_waits_for_a_prepared_transaction(db: Db, queue: str, connect: Co
     assert one(db, STOP % 10) == "stopped"
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("kind", ["ready", "parked", "subscription"])
 def test_a_stop_waits_for_leases(db: Db, queue: str, kind: str) -> None:
     one(db, "select howdah.create_topic('t')")

@@ -217,6 +217,7 @@ def drain(db: Db, n: int = 1) -> int:
     return taken
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("batch", [1, 7, 100])
 def test_a_rate_is_kept_in_every_span_and_reached(db: Db, create: Create, clock: Clock, batch: int) -> None:
     create(rate_limit="100/1s")

@@ -98,6 +98,7 @@ def has_maintain(db: Db) -> bool:
     return db.info.server_version >= 170000
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("victim", ["superuser", "pg_maintain", "granted to everybody", "the owner's group"])
 def test_code_that_a_maintenance_command_runs_has_no_right_of_whoever_maintains(
     attacker: Db, ordinary: Ordinary, become: Callable[[str], Db], db: Db, victim: str
@@ -328,6 +329,7 @@ def tenants(ordinary: Ordinary, become: Callable[[str], Db], db: Db) -> tuple[Db
     return become(roles[0]), become(roles[1])
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("other", ["nothing.*", "u"])
 def test_nobody_ends_another_tenants_subscription_by_giving_its_name_to_one_of_his_own(
     tenants: tuple[Db, Db], db: Db, other: str
@@ -341,6 +343,7 @@ def test_nobody_ends_another_tenants_subscription_by_giving_its_name_to_one_of_h
     refused(mine, "HD001", "select howdah.receive(%s)", (name,))
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("to", ["s.*", "new.*"], ids=["of topics", "of none yet"])
 def test_others_do_nothing_at_a_tenants_subscription_by_wildcard(tenants: tuple[Db, Db], db: Db, to: str) -> None:
     mine, theirs = tenants

@@ -63,6 +63,7 @@ def test_whatever_sessions_do_a_queue_keeps_what_jms_promises(dsn: str, clock: C
     run(dsn, clock, st.just((options, False)), 16)
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     "options",
     [
@@ -84,6 +85,7 @@ def test_whatever_sessions_do_strict_order_is_kept(dsn: str, clock: Clock) -> No
     run(dsn, clock, st.just(({"strict_order": True}, False)), 6)
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     "options",
     [
@@ -121,6 +123,7 @@ MIXED = st.tuples(
 )
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     "options",
     [

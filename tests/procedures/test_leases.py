@@ -157,6 +157,7 @@ def test_the_leases_of_a_consumer_end_with_its_session_at_once_and_count(
     assert one(db, "select howdah.ack('q', %s)", (kept[0],)) == 1
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     "call", ["ack(%s, %s, %s)", "release(%s, %s, %s)", "extend(%s, %s, message_ids => %s)", "nack(%s, %s, %s)"]
 )

@@ -177,6 +177,7 @@ def test_a_sender_that_holds_on_to_its_snapshot_is_held_to_the_limit_it_sees(
     assert until_full(db) == 3
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("limit", [100, 1000])
 def test_thirty_two_producers_at_once_fill_a_queue_to_its_limit_exactly(
     db: Db, create: Create, connect: Connect, limit: int

@@ -57,6 +57,7 @@ def test_a_message_arrives_once(pair: Pair) -> None:
     assert bodies(pair.a, "out") == []
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("at", ["before the target's commit", "after the target's commit", "after both commits"])
 def test_a_kill_neither_loses_nor_doubles(pair: Pair, at: str) -> None:
     """Each break before the source's commit brings the same messages again; one after it brings none."""
@@ -483,6 +484,7 @@ def test_a_batch_is_bounded_by_bytes_whatever_came_before_in_it(pair: Pair) -> N
     assert all(size <= 8_400_000 for _, size in batches)
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("kind", ["queue", "topic", "bridge"])
 def test_what_a_link_brings_outlives_the_forwarders_connection(pair: Pair, kind: str) -> None:
     """Its sender is in the other engine, so nothing goes here when a session of ours ends."""

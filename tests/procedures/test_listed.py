@@ -58,6 +58,7 @@ def test_a_message_that_somebody_else_took_is_left_out(db: Db) -> None:
     assert known not in [message for _ in range(500) for message in take(db)]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("ahead")
 def test_a_message_committed_behind_what_was_looked_through_is_found(db: Db, connect: Connect) -> None:
     late = connect()

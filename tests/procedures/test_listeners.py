@@ -218,6 +218,7 @@ def test_a_limit_that_stops_before_the_threshold_is_warned_of(db: Db, kind: str)
 
 @pytest.mark.behaviour("WAS-36")
 @KINDS
+@pytest.mark.first_case
 def test_ten_transactions_receive_at_once_and_the_eleventh_waits(db: Db, connect: Connect, kind: str) -> None:
     create(db, kind=kind)
     sent = send(db, *map(str, range(11)))
@@ -304,6 +305,7 @@ def test_failures_recorded_at_once_are_all_counted(db: Db, connect: Connect) -> 
 
 @pytest.mark.behaviour("WAS-38")
 @KINDS
+@pytest.mark.first_case
 def test_what_is_in_hand_when_it_stops_is_finished(db: Db, connect: Connect, kind: str) -> None:
     """Five sessions, ten poison messages, 3 in a row, a threshold of 5: stopped at the third, none moved."""
     create(db, sequential_failures=3, max_sessions=5, kind=kind)
@@ -329,6 +331,7 @@ def test_what_is_in_hand_when_it_stops_is_finished(db: Db, connect: Connect, kin
 
 @pytest.mark.behaviour("WAS-40")
 @KINDS
+@pytest.mark.first_case
 def test_with_stopping_unchecked_detection_moves_every_poison_message_into_the_backout_queue(db: Db, kind: str) -> None:
     backout_queue(db)
     mq = {"preset": "websphere_mq", "max_failed_deliveries": 5, "exception_queue": "BACKOUT"}

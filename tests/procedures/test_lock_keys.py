@@ -135,6 +135,7 @@ def test_every_key_of_an_advisory_lock_holds_a_secret() -> None:
             assert secret.match(call), (file, call)
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("granted", [True, False])
 def test_only_the_owner_needs_advisory_locks_and_the_list_of_them(prepared: Db, granted: bool) -> None:
     text = (Path(__file__).parents[2] / "docs" / "security.md").read_text(encoding="utf-8")

@@ -64,6 +64,7 @@ def test_what_comes_back_is_first_again_though_the_last_one_went_elsewhere(
     assert take(db, 10, consumer) == [*map(str, range(1, 10)), "11"]
 
 
+@pytest.mark.first_case
 def test_what_was_consumed_costs_a_receive_nothing_though_its_transaction_wrote_something_else(
     db: Db, connect: Connect, consumer: int | None
 ) -> None:
@@ -90,6 +91,7 @@ def test_what_was_consumed_costs_a_receive_nothing_though_its_transaction_wrote_
         assert min(buffers() for _ in range(8)) <= clean + 12
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("number", [200, 10_000])
 def test_a_batch_that_commits_after_others_looked_begins_with_its_first(
     db: Db, connect: Connect, consumer: int | None, number: int
@@ -116,6 +118,7 @@ def test_a_batch_that_commits_behind_another_ones_comes_in_its_order(
     assert [int(body) for body in got] == [*range(1, 10_001), *range(10_006, 10_011)]
 
 
+@pytest.mark.first_case
 def test_what_a_sender_commits_while_a_receiver_is_at_work_comes_in_its_order(
     db: Db, connect: Connect, consumer: int | None
 ) -> None:
@@ -158,6 +161,7 @@ def test_a_receiver_with_an_old_snapshot_has_others_pass_nothing_by(
     assert [body for _ in range(3) for body in take(db, 1, consumer)] == ["1", "2", "3"]
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("writes", ["only elsewhere", "into the queue"])
 def test_while_another_transaction_is_open_consumed_messages_cost_a_receive_nothing_unless_it_sent_some(
     db: Db, connect: Connect, consumer: int | None, writes: str
@@ -176,6 +180,7 @@ def test_while_another_transaction_is_open_consumed_messages_cost_a_receive_noth
     assert (cost > 200) is (writes == "into the queue")
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     ("head", "mark"),
     grid([1, 9001, 10**15, 2**62], [None, 0, 1, 2**32 * 9000 + 5, 2**62 + 2**31, 2**63 - 1], every=5),

@@ -70,6 +70,7 @@ def test_a_selector_chooses_what_is_listed_and_replayed_wherever_it_lies(db: Db)
     assert one(db, "select count(*) from howdah.list_poison()") == 2
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("discard", [False, True])
 def test_an_edited_copy_goes_to_the_origin_and_names_the_original(db: Db, discard: bool) -> None:
     sent = one(
@@ -606,6 +607,7 @@ READ = "select idx_tup_fetch + seq_tup_read from pg_stat_xact_user_tables where 
 """How many rows of the messages this transaction has read."""
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("call", ["discard('q', %s, dry_run => true)", "move_messages('q', %s, 'r', dry_run => true)"])
 def test_a_dry_run_on_named_messages_reads_these_and_not_the_queue(db: Db, clock: Clock, call: str) -> None:
     one(db, "select howdah.create_queue('r')")

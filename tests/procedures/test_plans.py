@@ -36,6 +36,7 @@ def fill(db: Db, extra: str = "") -> None:
     one(db, f"select cardinality(howdah.send_batch('q', array(select 'x' from generate_series(1, {LARGE})){extra}))")
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("verb", ["receive", "receive_locked", "browse"])
 @pytest.mark.parametrize("analyzed", [True, False])
 def test_a_call_reads_a_long_queue_by_its_key_though_its_plan_was_made_when_the_queue_was_empty(
@@ -83,6 +84,7 @@ def test_a_receive_from_one_of_ten_thousand_queues_reads_its_own_messages_by_the
                 assert read["Buffers"] < 200, "of which its ten messages are a few"
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("analyzed", [True, False])
 def test_a_queue_with_parked_and_non_persistent_messages_is_read_by_keys_too(
     db: Db, clock: Clock, analyzed: bool
@@ -131,6 +133,7 @@ LYING = (
 )
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("analyzed", [True, False])
 def test_acts_on_named_messages_of_a_long_queue_find_them_by_their_keys(db: Db, analyzed: bool) -> None:
     """Wherever they lie: ready with any priority, parked, non-persistent, moved there or dead."""

@@ -112,6 +112,7 @@ def went_the_usual_way(db: Db, message: int, why: str) -> None:
     assert column(db, "select body from shop.poisoned") == []
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("way", WAYS)
 def test_it_is_called_in_the_receive_with_the_message_and_its_incidents_and_as_its_owner(
     db: Db, queue: str, shop: str, connect: Connect, way: str
@@ -154,6 +155,7 @@ def test_a_rejected_message_is_dealt_with_by_the_next_receive(db: Db, queue: str
     assert dead(db) == []
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     ("what", "why"),
     [
@@ -180,6 +182,7 @@ def test_an_error_of_it_is_undone_and_recorded_and_the_message_goes_the_usual_wa
     assert column(db, told, ("POISON_PROCEDURE_FAILED",)) == ["shop.poison"]
 
 
+@pytest.mark.slow
 def test_the_function_is_checked_when_it_is_set(db: Db, shop: str, connect: Connect) -> None:
     one(db, "select howdah.create_queue('q')")
 
@@ -233,6 +236,7 @@ def test_only_an_administrator_sets_it_and_only_of_one_queue(db: Db, queue: str,
     assert fail(db, message)[2] == "moved"
 
 
+@pytest.mark.slow
 def test_a_subscription_has_one_too(db: Db, queue: str) -> None:
     one(db, "select howdah.create_topic('t')")
     one(db, "select howdah.subscribe('t', 's', options => %s)", (Jsonb(OPTIONS),))
@@ -246,6 +250,7 @@ def test_a_subscription_has_one_too(db: Db, queue: str) -> None:
     assert len(dead(db)) == 1
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     "swap",
     [
@@ -395,6 +400,7 @@ def test_it_makes_no_later_statement_of_the_receive_call_functions_of_its_owner(
     assert one(consumer, "show search_path") == one(db, "show search_path")
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("setting", ["standard_conforming_strings", "row_security", "default_transaction_read_only"])
 @pytest.mark.parametrize("local", ["false", "true"])
 def test_a_setting_that_it_leaves_changed_is_a_failure_of_it(
@@ -439,6 +445,7 @@ def test_an_older_version_that_the_session_has_at_hand_does_not_run_with_the_rig
     assert [text for text in said if text.startswith("runs as") and text != f"runs as {shop}"] == []
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
@@ -472,6 +479,7 @@ def test_a_function_of_like_name_is_not_called_in_its_place(
     assert "no such function" in dead(db)[0][1]
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("setting", ["role", "session_authorization"])
 def test_a_set_clause_does_not_make_it_another_role(db: Db, queue: str, shop: str, setting: str) -> None:
     function = "alter function shop.poison(howdah.message, jsonb) set {} to {}"
@@ -505,6 +513,7 @@ def test_attributes_of_a_name_do_not_pass_for_those_of_the_function(db: Db, queu
     )
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("ends", ["return true", "raise exception 'no'"])
 def test_it_does_not_see_the_secret_with_which_attempts_are_begun(db: Db, queue: str, shop: str, ends: str) -> None:
     """Whoever knows it receives from hardened queues without an attempt on record."""
@@ -523,6 +532,7 @@ def test_it_does_not_see_the_secret_with_which_attempts_are_begun(db: Db, queue:
     assert [text for text in said if text.startswith("seen")] == ["seen: "]
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("ends", ["return true", "raise exception 'no'"])
 def test_it_does_not_see_the_token_of_the_connection_which_is_the_sessions_again_afterwards(
     db: Db, queue: str, shop: str, ends: str
@@ -539,6 +549,7 @@ def test_it_does_not_see_the_token_of_the_connection_which_is_the_sessions_again
     assert one(db, "select current_setting('howdah.connection')") == token
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("setting", ["connection", "client_id"])
 def test_it_does_not_make_the_session_another_clients(db: Db, queue: str, shop: str, setting: str) -> None:
     db.execute(f"select howdah.set_{setting}('the-sessions-own-name')".encode())
@@ -548,6 +559,7 @@ def test_it_does_not_make_the_session_another_clients(db: Db, queue: str, shop: 
     assert one(db, "select current_setting(%s)", (f"howdah.{setting}",)) == "the-sessions-own-name"
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     ("what", "why"),
     [

@@ -199,6 +199,7 @@ def test_incidents_of_a_conversation_can_be_cleaned_when_it_is_over(db: Db, crea
     assert deliver_and_fail(db)[1] == "returned", "it begins at nothing again"
 
 
+@pytest.mark.first_case
 @pytest.mark.behaviour("SSB-24")
 @pytest.mark.parametrize("readers", [8, 32])
 def test_readers_return_a_poison_message_at_least_as_often_as_the_threshold_says(

@@ -147,6 +147,7 @@ def test_queues_that_are_walked_honour_a_recorded_delay(
     assert [m.message_id for m in receive(db)] == [sent]
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("mode", ["persistent", "non-persistent"])
 @pytest.mark.parametrize("groups", ["transaction", "sticky"])
 def test_a_failure_recorded_after_a_walk_looked_holds_up_what_the_walk_took_of_its_group(

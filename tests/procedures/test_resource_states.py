@@ -41,6 +41,7 @@ def queue(create: Create) -> None:
     create("r")
 
 
+@pytest.mark.first_case
 @pytest.mark.behaviour("IMQ-35")
 @pytest.mark.behaviour("IMQ-36")
 @pytest.mark.parametrize("options", ['{"max_count": 1000}', '{"max_size": 1000}', '{"imq.system.max_count": 1000}'])

@@ -45,6 +45,7 @@ def of_nobody(db: Db) -> None:
             one(db, "select howdah.revoke_queue('q', %s, %s)", (verb, holder))
 
 
+@pytest.mark.first_case
 @pytest.mark.behaviour("IMQ-58")
 @pytest.mark.behaviour("IMQ-62")
 @pytest.mark.parametrize("verb", VERBS)

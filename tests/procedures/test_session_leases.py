@@ -226,6 +226,7 @@ def test_messages_of_every_kind_are_delivered_again(db: Db, mode: str) -> None:
     assert [(m.message_id, m.delivery_count) for m in receive(db, "q", n=9)] == [(sent[0], 3), (sent[1], 1)]
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("shared", [True, False])
 def test_a_subscriptions_messages_are_delivered_again_and_given_back(db: Db, shared: bool) -> None:
     one(db, "select howdah.create_topic('t')")

@@ -351,6 +351,7 @@ def test_a_callers_settings_change_no_result(
         assert after == before, call
 
 
+@pytest.mark.slow
 def test_the_scenario_gives_what_it_should(connect: Connect, plain: dict[str, int | None]) -> None:
     failed = {call: said[0] for call, said in perform(connect(), {}) if isinstance(said, tuple)}
     assert failed == {
@@ -440,6 +441,7 @@ def test_no_function_or_view_formats_by_the_callers_locale(db: Db) -> None:
     assert column(db, f"{typed} and attrelid::regclass::text like 'howdah.%%'") == []
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("zone", ["Europe/Vienna", "America/St_Johns", "Asia/Kolkata"])
 def test_the_journals_weeks_begin_on_monday_by_utc_in_every_time_zone(
     db: Db, connect: Connect, clock: Clock, zone: str

@@ -93,6 +93,7 @@ def test_purging_a_subscription_passes_over_its_backlog_and_is_journalled(db: Db
     assert bodies(db, name) == ["4"]
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("shared", [False, True])
 def test_a_subscription_goes_back_to_a_time_or_on_to_the_end(
     db: Db, clock: Clock, connect: Connect, shared: bool
@@ -186,6 +187,7 @@ PENDING = (
 )
 
 
+@pytest.mark.first_case
 @pytest.mark.behaviour("AMQ-62")
 @pytest.mark.parametrize("shared", [False, True])
 def test_activemqs_statement_lists_what_is_pending_for_a_durable_subscriber(db: Db, shared: bool) -> None:
@@ -211,6 +213,7 @@ def test_activemqs_statement_lists_what_is_pending_for_a_durable_subscriber(db: 
     ) == ["topic://t", "topic://u"]
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("shared", [False, True])
 def test_activemqs_statement_lists_what_is_leased_and_not_acknowledged_too(db: Db, clock: Clock, shared: bool) -> None:
     subscribe(db, client_id="c", shared=shared)

@@ -202,6 +202,7 @@ TRIED = {
 }
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("sqlstate", TRIED)
 def test_a_member_of_another_team_can_do_nothing_with_it(db: Db, ken: Db, sqlstate: str) -> None:
     for call in TRIED[sqlstate]:

@@ -19,6 +19,7 @@ def shared(request: pytest.FixtureRequest) -> bool:
     return bool(request.param)
 
 
+@pytest.mark.first_case
 def test_a_poison_message_is_set_aside_for_its_subscription_alone(db: Db, shared: bool) -> None:
     name = subscribe(db, shared=shared, options={"max_failed_deliveries": 3})
     other = subscribe(db, "other")

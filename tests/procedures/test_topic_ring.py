@@ -123,6 +123,7 @@ def test_a_reader_with_a_snapshot_delays_truncation_and_loses_nothing(connect: C
     assert one(db, "select state <> 'closed' from howdah.topic_ring where slot = 0")
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("turns", [1, 2, 3, 7])
 def test_a_publisher_with_an_old_snapshot_writes_where_it_is_read(connect: Connect, topic: str, turns: int) -> None:
     db, publisher = connect(), connect()

@@ -49,6 +49,7 @@ def test_the_ring_turns_only_after_its_time_and_when_something_was_published(db:
     assert ring(db) == ["empty", "open", "empty"]
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("shared", [False, True])
 def test_what_a_laggard_needs_is_carried_on_and_read_in_order_once(db: Db, clock: Clock, shared: bool) -> None:
     topic(db)
@@ -165,6 +166,7 @@ def advisories(db: Db) -> list[tuple[str, Any]]:
     return [(m.message_type or "", json.loads(m.body or "")) for m in receive(db, "_SYSTEM.Advisory", 99)]
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("prioritized", [False, True])
 def test_a_backlog_past_its_limit_is_dropped_after_a_warning(db: Db, prioritized: bool) -> None:
     topic(db, backlog_limit=10)
@@ -299,6 +301,7 @@ def test_a_prepared_consumer_keeps_what_it_took_until_it_is_ended(
     assert bodies(db, name) == ["b"]
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("options", [{"retain_bytes": 10**9}, {"recovery": "fixed_count", "recovery_amount": 20_000}])
 def test_the_ring_turns_quickly_with_thousands_of_messages_kept(db: Db, clock: Clock, options: dict[str, Any]) -> None:
     topic(db, **options)
@@ -340,6 +343,7 @@ def test_a_ring_that_one_subscriber_holds_still_is_told_of_and_goes_on_when_it_h
 P, N = "persistent", "non-persistent"
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     "modes", [[P, P, P, P], [N, N, N, N], [P, N, P, N], [N, P, P, N]], ids=["p", "n", "pnpn", "nppn"]
 )

@@ -55,6 +55,7 @@ def test_each_message_of_a_run_is_looked_at_once(db: Db) -> None:
     assert column(db, UNFOLDED) == sent
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("slot", range(3))
 @pytest.mark.parametrize("mode", ["persistent", "non-persistent"])
 def test_a_run_is_read_from_each_table(db: Db, clock: Clock, mode: str, slot: int) -> None:

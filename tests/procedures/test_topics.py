@@ -302,6 +302,7 @@ def test_what_is_recovered_passes_through_the_subscribers_selector_and_no_local(
     assert bodies(db, name) == ["a"]
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     ("policy", "more", "expected"),
     [

@@ -57,6 +57,7 @@ def topic(db: Db, **options: str) -> None:
     one(db, "select howdah.transform_subscription('t::s', 'made')")
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("shared", ["false", "true"])
 def test_a_subscription_gives_what_the_function_returns(db: Db, shop: str, shared: str) -> None:
     topic(db, shared=shared)
@@ -114,6 +115,7 @@ def test_a_rolled_back_receive_records_no_failure(db: Db, shop: str) -> None:
     assert one(db, "select count(*) from howdah.incidents('t::s')") == 0
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     ("body", "fault"),
     [

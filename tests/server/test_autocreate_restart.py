@@ -25,6 +25,7 @@ def use(db: Db) -> None:
     assert column(db, NAMES) == ["consumed", "empty", "kept", "read", "volatile"]
 
 
+@pytest.mark.first_case
 @pytest.mark.behaviour("IMQ-98")
 @pytest.mark.parametrize("mode", ["immediate", pytest.param("fast", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("first", ["receive", "maintenance"])
@@ -47,6 +48,7 @@ def test_after_a_restart_only_those_with_persistent_messages_are_left(
         assert column(db, "select message_id from howdah.receive('volatile', 9)") == [sent]
 
 
+@pytest.mark.slow
 def test_a_use_after_the_restart_and_before_the_sweep_keeps_its_queue(private_server: EmbeddedServer) -> None:
     with psycopg.connect(private_server.start().dsn, autocommit=True) as db:
         use(db)

@@ -63,6 +63,7 @@ def filled(db: Db) -> None:
 KEPT = ["persistent", "persistent, delayed"]
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("mode", ["fast", "immediate"])
 def test_a_restart_of_the_server_ends_a_stop_and_exactly_the_persistent_messages_remain(
     private_server: EmbeddedServer, mode: Mode
@@ -90,6 +91,7 @@ def test_a_restart_of_the_server_ends_a_stop_and_exactly_the_persistent_messages
         assert one(db, "select howdah.resume_engine()") is False
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     "call",
     [
@@ -132,6 +134,7 @@ def test_queues_paused_by_themselves_stay_so_after_the_restart(private_server: E
         one(db, "select howdah.send('q', 'x'::text)")
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("verb", ["pause", "quiesce"])
 def test_a_pause_outlasts_a_restart_of_the_server(private_server: EmbeddedServer, verb: str) -> None:
     with opened(private_server) as db:
@@ -144,6 +147,7 @@ def test_a_pause_outlasts_a_restart_of_the_server(private_server: EmbeddedServer
         one(db, "select howdah.send('q', 'x'::text)")
 
 
+@pytest.mark.slow
 def test_a_stop_can_follow_a_stop_that_a_restart_has_ended(private_server: EmbeddedServer) -> None:
     with opened(private_server) as db:
         filled(db)
@@ -156,6 +160,7 @@ def test_a_stop_can_follow_a_stop_that_a_restart_has_ended(private_server: Embed
         assert one(db, "select count(*) from howdah.audit_journal where event = 'lost'") == 3
 
 
+@pytest.mark.first_case
 @pytest.mark.behaviour("SIB-35")
 @pytest.mark.parametrize("round_number", range(3))
 def test_what_was_committed_asynchronously_just_before_a_stop_survives_a_kill_just_after_it(

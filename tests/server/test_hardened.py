@@ -211,6 +211,7 @@ def test_a_server_killed_at_every_step_of_an_attempt_starts_the_handler_no_more_
     }
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("how", ["immediate", "killed", "backend", "clean"])
 def test_no_attempt_is_taken_after_the_server_was_started_anew(private_server: EmbeddedServer, how: str) -> None:
     """What a transaction that went down with the server wrote may be lost; that its handler had started is not."""

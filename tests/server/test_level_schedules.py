@@ -17,6 +17,7 @@ from howdah.engine.embedded import EmbeddedServer
 ENDS = int(os.environ.get("HOWDAH_TEST_CRASHES") or 0)
 
 
+@pytest.mark.first_case
 @pytest.mark.behaviour("SIB-20")
 @pytest.mark.behaviour("SIB-24")
 @pytest.mark.parametrize("sleeps", [False, pytest.param(True, marks=pytest.mark.slow)])

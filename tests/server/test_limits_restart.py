@@ -31,6 +31,7 @@ def until_full(db: Db) -> int:
     raise AssertionError("it never was full")
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("how", ["fast", "immediate"])
 def test_a_stop_and_a_crash_leave_limits_exact_and_keys_known(
     private_server: EmbeddedServer, how: Literal["fast", "immediate"]

@@ -19,6 +19,7 @@ def open_db(server: EmbeddedServer) -> Db:
     return psycopg.connect(server.start().dsn, autocommit=True)
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("mode", ["fast", "immediate"])
 @pytest.mark.behaviour("AMQ-34")
 @pytest.mark.behaviour("AMQ-33")
@@ -164,6 +165,7 @@ def test_a_send_whose_standby_does_not_answer_does_not_return(private_server: Em
         refused(db, "HD001", "select howdah.receive('none')")
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     ("count", "how", "total"),
     [

@@ -23,6 +23,7 @@ RETENTION = {
 }
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("mode", ["immediate", pytest.param("fast", marks=pytest.mark.slow)])
 @pytest.mark.behaviour("AMQ-44")
 @pytest.mark.behaviour("AMQ-49")
@@ -57,6 +58,7 @@ def consumer(db: Db, row: str, moment: str) -> str:
     return name if kind == "queue" else f"{name}::{name}" if durable else subscribe(db, None, name, durable=False)
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("mode", ["immediate", pytest.param("fast", marks=pytest.mark.slow)])
 @pytest.mark.behaviour("IMQ-47")
 @pytest.mark.behaviour("IMQ-48")

@@ -34,6 +34,7 @@ def prepare(server: EmbeddedServer, gid: str, body: str) -> None:
         db.execute(sql.SQL("prepare transaction {}").format(gid))
 
 
+@pytest.mark.first_case
 @pytest.mark.behaviour("IMQ-31")
 @pytest.mark.parametrize("mode", ["fast", "immediate"])
 def test_a_prepared_transaction_is_committed_or_rolled_back_after_a_restart(
@@ -136,6 +137,7 @@ def test_autorollback_is_off_and_turned_on_rolls_back_ours_of_before_the_start_a
 PLACES = {"q": ["msgs"], "t": ["topic_msgs_0", "topic_msgs_1", "topic_msgs_2"]}
 
 
+@pytest.mark.first_case
 @pytest.mark.behaviour("AMQ-103")
 @pytest.mark.behaviour("AMQ-105")
 @pytest.mark.parametrize("destination", ["q", "t"])
@@ -156,6 +158,7 @@ def test_what_a_producers_transaction_has_sent_lies_in_the_servers_pages_and_is_
         assert len(receive(other, seen, 10000)) == 1000
 
 
+@pytest.mark.first_case
 @pytest.mark.behaviour("AMQ-104")
 @pytest.mark.behaviour("SIB-06")
 @pytest.mark.behaviour("AMQ-105")
@@ -178,6 +181,7 @@ def test_messages_of_both_delivery_modes_come_with_the_commit_and_not_with_a_rol
             assert sorted(modes) == (["non-persistent"] * 5 + ["persistent"] * 5 if commits else [])
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("IMQ-54")
 def test_a_stop_with_vacuum_gives_the_space_of_consumed_messages_back(private_server: EmbeddedServer) -> None:
     sizes: list[int] = []

@@ -69,6 +69,7 @@ def test_the_board_of_prometheus_asks_for_metrics_that_there_are() -> None:
         assert named(target["expr"]) <= SAMPLES.keys()
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("hours", [1, 24, 168])
 def test_each_query_of_the_sql_board_runs_as_who_may_only_browse(db: Db, hours: int) -> None:
     db.execute("set role howdah_browser")

@@ -97,6 +97,7 @@ def test_it_tells_what_a_worker_would_make_of_an_error(
     assert one(shop, "select count(*) from howdah.incidents()") == 0
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("how", ["sql", "python", "async"])
 def test_a_handlers_time_limit_holds(shop: Db, dsn: str, how: str) -> None:
     limited = App()

@@ -49,6 +49,7 @@ def test_an_embedded_server_where_none_is_named_which_ends_with_the_block(monkey
     assert not data.parent.parent.exists()
 
 
+@pytest.mark.slow
 def test_pytest_is_needed_by_the_plugin_alone() -> None:
     program = "import sys; sys.modules['pytest'] = None; import howdah.testing; howdah.testing.make_message({'id': 1})"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)

@@ -183,6 +183,7 @@ def test_a_task_that_outlives_its_handler_is_cancelled_and_fails_the_delivery(sh
     assert ended == ["cancelled"]
 
 
+@pytest.mark.first_case
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("kind", ["coroutine", "future", "generator", "async generator"])
 def test_a_plain_function_that_returns_what_nobody_ran_fails_the_delivery(shop: Db, dsn: str, kind: str) -> None:
@@ -212,6 +213,7 @@ def test_a_plain_function_that_returns_what_nobody_ran_fails_the_delivery(shop: 
     assert {(failure.message_id, failure.error_class) for failure in drained.failures} == {(sent, "NotRun")}
 
 
+@pytest.mark.first_case
 @pytest.mark.filterwarnings("ignore:coroutine 'brew' was never awaited")
 @pytest.mark.parametrize(
     "result",

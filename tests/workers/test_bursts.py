@@ -200,6 +200,7 @@ def test_the_pace_grows_while_batches_are_full_and_quick_and_shrinks_to_one() ->
     assert fixed.batch == 7
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     ("at_limit", "outcome", "figures"),
     [
@@ -232,6 +233,7 @@ def test_a_message_at_its_limit_is_disposed_of_at_its_failure_without_another_re
     assert incidents == [(first, 1, outcome), (second, 1, outcome)]
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("asked", [True, False])
 def test_no_other_session_gets_a_delayed_message_between_the_rollback_and_the_settling(
     jobs: Work, deliver: Deliver, connect: Connect, clock: Clock, monkeypatch: pytest.MonkeyPatch, asked: bool

@@ -24,6 +24,7 @@ def send(jobs: Work, level: str, number: int = 5) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("hardened", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_worker_with_the_option_waits_as_long_as_its_messages_need(
@@ -40,6 +41,7 @@ def test_a_worker_with_the_option_waits_as_long_as_its_messages_need(
     assert column(notes.db, "select waits from work.effects") == [expected] * 10
 
 
+@pytest.mark.slow
 def test_a_worker_without_it_commits_as_the_server_is_set(notes: Work, start: StartWorkers) -> None:
     send(notes, LEVELS[0])
     start()

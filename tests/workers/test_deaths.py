@@ -81,6 +81,7 @@ def test_killed_before_it_acknowledges_counts_for_every_other_consumer(jobs: Wor
     assert jobs.blamed() == {failing, held}
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("body", [pytest.param("gate", marks=pytest.mark.slow), "gate-python"])
 def test_killed_in_the_handler_is_recorded_by_the_supervisor(jobs: Work, start: StartWorkers, body: str) -> None:
     first, held, last = jobs.send("plain", body, "plain")

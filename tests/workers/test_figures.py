@@ -7,6 +7,7 @@ from workers_support import StartWorkers, Work
 from howdah.workers.figures import Figures, Tally
 
 
+@pytest.mark.slow
 def test_a_worker_that_ends_has_recorded_all_that_it_did(start: StartWorkers, jobs: Work, db: Db) -> None:
     workers = start(sessions=2)
     jobs.send(*["plain"] * 30)

@@ -41,6 +41,7 @@ def test_an_always_failing_message_is_delivered_five_times_then_dead(jobs: Work,
     ]
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("body", [pytest.param("fail", marks=pytest.mark.slow), "fail-in-sql"])
 def test_a_failure_counts_before_anybody_else_gets_the_message(jobs: Work, start: StartWorkers, body: str) -> None:
     """Even after a statement error, by which the server would let go of the whole transaction's messages."""
@@ -94,6 +95,7 @@ WRONG = {
 }
 
 
+@pytest.mark.first_case
 @pytest.mark.behaviour("SSB-16")
 @pytest.mark.behaviour("SSB-22")
 @pytest.mark.parametrize("queue", ["work", pytest.param("single", marks=pytest.mark.slow)])
@@ -135,6 +137,7 @@ def test_an_error_that_the_handler_overcomes_is_none(jobs: Work, start: StartWor
     assert jobs.blamed() == set()
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("body", [pytest.param("serialization", marks=pytest.mark.slow), "terminate"])
 def test_errors_that_blame_nobody_are_retried_without_an_incident(jobs: Work, start: StartWorkers, body: str) -> None:
     sent = jobs.send("plain", body, "plain")
@@ -181,6 +184,7 @@ def test_what_the_server_lacks_is_no_messages_fault(jobs: Work, start: StartWork
     assert retried()[6] - retried()[2] > 0.5
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("state", ["54000", pytest.param("XX000", marks=pytest.mark.slow)])
 def test_what_a_statement_asks_too_much_of_any_server_is_the_messages_fault(
     jobs: Work, start: StartWorkers, state: str

@@ -86,6 +86,7 @@ def once(bodies: set[str]) -> Act:
 
 @pytest.mark.behaviour("SIB-36")
 @pytest.mark.behaviour("SIB-39")
+@pytest.mark.first_case
 def test_a_best_effort_message_whose_handler_raises_is_lost_after_one_call(db: Db, work: Callable[..., Calls]) -> None:
     numbers = [send(db, body, BEST) for body in ("a", "b", "c")]
     assert work(once({"b"})) == [("a", 1), ("b", 1), ("c", 1)]
@@ -96,6 +97,7 @@ def test_a_best_effort_message_whose_handler_raises_is_lost_after_one_call(db: D
     assert sorted(column(db, "select message_id from howdah.audit_journal where event = 'consumed'")) == numbers
 
 
+@pytest.mark.first_case
 @pytest.mark.behaviour("SIB-37")
 @pytest.mark.parametrize("level", BETTER)
 def test_any_other_message_is_delivered_again_to_the_next_call(db: Db, work: Callable[..., Calls], level: str) -> None:
@@ -107,6 +109,7 @@ def test_any_other_message_is_delivered_again_to_the_next_call(db: Db, work: Cal
     assert sorted(column(db, "select body from work.trace")) == ["a", "b", "c"]
 
 
+@pytest.mark.first_case
 @pytest.mark.behaviour("SIB-38")
 @pytest.mark.parametrize("level", BETTER)
 def test_after_an_exception_another_instance_has_its_chance(db: Db, work: Callable[..., Calls], level: str) -> None:
@@ -122,6 +125,7 @@ def test_after_an_exception_another_instance_has_its_chance(db: Db, work: Callab
     assert told == [("first", 0, False), ("second", 1, True)]
 
 
+@pytest.mark.first_case
 def test_in_a_mixed_batch_each_message_has_what_its_level_promises(db: Db, work: Callable[..., Calls]) -> None:
     for number in range(3):
         for level in LEVELS:
@@ -138,6 +142,7 @@ def test_in_a_mixed_batch_each_message_has_what_its_level_promises(db: Db, work:
     assert sorted(done) == sorted(set(counts) - {lost})
 
 
+@pytest.mark.first_case
 def test_its_consumption_is_committed_when_the_handler_begins(db: Db, work: Callable[..., Calls]) -> None:
     send(db, "a", BEST)
     present: list[int] = []
@@ -145,6 +150,7 @@ def test_its_consumption_is_committed_when_the_handler_begins(db: Db, work: Call
     assert present == [0]
 
 
+@pytest.mark.first_case
 def test_what_the_handler_wrote_goes_with_its_failure_and_its_outcome_is_on_record(
     db: Db, work: Callable[..., Calls]
 ) -> None:
@@ -160,6 +166,7 @@ def test_what_the_handler_wrote_goes_with_its_failure_and_its_outcome_is_on_reco
     assert column(db, "select outcome from howdah.incidents('work')") == ["gone"]
 
 
+@pytest.mark.first_case
 def test_an_error_that_blames_no_message_loses_it_on_record(db: Db, work: Callable[..., Calls]) -> None:
     send(db, "a", BEST)
     send(db, "b", BEST)
@@ -172,6 +179,7 @@ def test_an_error_that_blames_no_message_loses_it_on_record(db: Db, work: Callab
     assert column(db, "select error_class from howdah.incidents('work')") == ["SerializationFailure"]
 
 
+@pytest.mark.first_case
 def test_a_lost_connection_loses_what_was_handed_over_on_record(db: Db, work: Callable[..., Calls]) -> None:
     for body in ("a", "b"):
         send(db, body, BEST)

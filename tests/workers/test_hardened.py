@@ -164,6 +164,7 @@ def test_a_death_that_the_supervisor_reports_counts_once(hardened: Work, start: 
     assert hardened.incidents(sent) == ["WorkerDied"] * LIMIT
 
 
+@pytest.mark.slow
 def test_a_listener_of_a_hardened_queue_stops_at_its_failures_and_goes_on_when_resumed(
     hardened: Work, start: StartWorkers
 ) -> None:
@@ -196,6 +197,7 @@ def test_an_innocent_error_does_not_count_against_a_message(hardened: Work, star
     assert hardened.dead() == []
 
 
+@pytest.mark.slow
 def test_a_handler_that_fails_after_its_queue_was_hardened_stops_no_worker(jobs: Work, start: StartWorkers) -> None:
     (failing,) = jobs.send("gate-fail")
     with jobs.gate():

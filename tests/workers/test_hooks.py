@@ -115,6 +115,7 @@ def mail_hook(server: MailServer, more: str) -> str:
     )
 
 
+@pytest.mark.slow
 def test_a_worker_calls_the_webhook_once_for_each_event_with_its_id_and_reason(
     connection: Connection, db: Db, web: WebServer, file: File, start: StartWorkers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,6 +133,7 @@ def test_a_worker_calls_the_webhook_once_for_each_event_with_its_id_and_reason(
     assert "secret-in-url" not in workers.log.read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("SSB-29")
 def test_of_a_dead_message_the_administrators_webhook_hears_once(
     connection: Connection, db: Db, web: WebServer, file: File, start: StartWorkers, monkeypatch: pytest.MonkeyPatch
@@ -170,6 +172,7 @@ def test_a_webhook_gets_the_event_or_its_own_text_and_headers(
     assert plain_body.decode() == EVENT["reason"]
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("answer", [302, 307, 404, 500])
 def test_a_webhook_that_fails_is_tried_three_times_and_its_advisory_is_dead_then(
     connection: Connection, db: Db, web: WebServer, file: File, answer: int
@@ -244,6 +247,7 @@ def test_what_is_no_advisory_is_rejected_and_told_to_nobody(
     assert web.got == []
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("certified", [True, False])
 def test_a_mail_goes_to_all_recipients_by_starttls_and_login(
     connection: Connection, file: File, certificate: str, certified: bool
@@ -276,6 +280,7 @@ def test_without_a_text_of_its_own_a_mail_lists_the_event(connection: Connection
         ]
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     ("refuses", "said"),
     [

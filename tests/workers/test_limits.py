@@ -85,6 +85,7 @@ def test_a_handler_that_survives_a_cancel_is_cancelled_again(jobs: Work, start: 
     assert workers.events("worker died") == []
 
 
+@pytest.mark.slow
 def test_the_workers_limit_is_for_handlers_that_have_none(jobs: Work, start: StartWorkers) -> None:
     start("workapp:app", time_limit=0.3)
     (message_id,) = jobs.send("gate")

@@ -103,6 +103,7 @@ def test_a_target_that_is_back_is_not_away_though_nothing_is_to_be_forwarded(
         wait_until(lambda: one(a, "select state from howdah.list_links()") == "running")
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("value", [None, "host=x password:secret", "postgresql://u:secret@h:x/d"])
 def test_a_dsn_that_cannot_be_read_is_never_shown(
     dsn: str, a: Db, b: Db, monkeypatch: pytest.MonkeyPatch, value: str | None
@@ -313,6 +314,7 @@ LEVELS = (
 )
 
 
+@pytest.mark.first_case
 @pytest.mark.behaviour("SIB-23")
 @pytest.mark.parametrize("kind", ["queue", "subscription"])
 def test_best_effort_does_not_wait_for_a_target_that_is_away(
@@ -403,6 +405,7 @@ def test_the_order_of_a_message_group_is_kept(dsn: str, a: Db, b: Db) -> None:
         assert [n for name, n in groups if name == group] == list(range(int(group), 30, 3))
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("halted", ["source", "target"])
 def test_a_halted_engine_blames_no_message(dsn: str, a: Db, b: Db, halted: str) -> None:
     """On either side, the link waits until the engine is resumed."""

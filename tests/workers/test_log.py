@@ -256,6 +256,7 @@ def test_an_interval_of_one_second_yields_lines_of_metrics_and_off_yields_none(j
     assert silent.events("metrics") == lines
 
 
+@pytest.mark.slow
 def test_a_failed_delivery_is_in_the_metrics(jobs: Work, start: StartWorkers) -> None:
     workers = start(metrics_seconds=0.2)
     wait_until(lambda: workers.events("metrics"))

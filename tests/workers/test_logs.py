@@ -50,6 +50,7 @@ def test_the_applications_lines_are_shown_with_logger_message_queue_and_correlat
     assert workers.events("too much") == []
 
 
+@pytest.mark.slow
 def test_the_level_holds_for_the_applications_lines_too(jobs: Work, start: StartWorkers) -> None:
     workers = start("logsapp:app", log_level="DEBUG")
     jobs.send("mocha")
@@ -62,6 +63,7 @@ def test_the_level_holds_for_the_applications_lines_too(jobs: Work, start: Start
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*(pytest.param(kind, marks=pytest.mark.slow) for kind in ("json", "ini")), "toml"])
 def test_a_file_configures_logging(kind: str, jobs: Work, start: StartWorkers, tmp_path: Path) -> None:
     own = tmp_path / "own.log"

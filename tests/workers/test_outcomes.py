@@ -67,6 +67,7 @@ def test_the_incident_tells_the_cause_and_the_reason(jobs: Work, start: StartWor
     assert incident(jobs, deadlock)["sqlstate"] == "40P01"
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("queue", ["work", pytest.param("single", marks=pytest.mark.slow)])
 def test_a_message_to_be_retried_is_parked_for_the_time_asked_for_and_counted(
     jobs: Work, start: StartWorkers, queue: str
@@ -101,6 +102,7 @@ def test_a_message_retried_to_its_limit_is_dead(jobs: Work, start: StartWorkers)
     assert one(jobs.db, "select dead_reason from howdah.audit_messages") == "failed deliveries reached the limit"
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("queue", ["work", pytest.param("single", marks=pytest.mark.slow)])
 def test_rules_hold_for_transactions_that_are_not_committed_too(jobs: Work, start: StartWorkers, queue: str) -> None:
     jobs.db.execute("insert into work.checked values (1)")

@@ -145,6 +145,7 @@ def test_kills_under_load_lose_nothing_and_double_nothing_of_any_subscription(
     assert one(events, count) == 6000
 
 
+@pytest.mark.slow
 def test_an_unshared_subscription_is_worked_on_in_the_order_of_publishing_by_one_session_at_a_time(
     events: Db, start: StartWorkers
 ) -> None:
@@ -194,6 +195,7 @@ def test_another_process_takes_over_an_unshared_subscription(events: Db, jobs: W
     assert got(events, "ordered") == ["gate", "next"]
 
 
+@pytest.mark.slow
 def test_a_subscription_that_is_not_durable_ends_with_the_last_worker_that_has_it(
     events: Db, start: StartWorkers
 ) -> None:
@@ -263,6 +265,7 @@ def listener(db: Db) -> tuple[str, int, str]:
     return found[0], found[1], found[2]
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("WAS-33")
 def test_a_failure_stops_the_listener_of_a_subscription_and_resumed_it_counts_on(
     events: Db, dsn: str, start: StartWorkers
@@ -288,6 +291,7 @@ def test_a_failure_stops_the_listener_of_a_subscription_and_resumed_it_counts_on
     wait_until(lambda: listener(events) == ("events::l", 0, "running"))
 
 
+@pytest.mark.slow
 def test_the_listener_of_a_subscription_stops_after_so_many_failures_in_a_row(events: Db, start: StartWorkers) -> None:
     one(events, "select howdah.subscribe('events', 'l', shared => true, options => '{\"max_failed_deliveries\": 0}')")
     options = Jsonb({"sequential_failures": 3})

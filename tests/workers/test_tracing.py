@@ -93,6 +93,7 @@ def messages_of(traced: Recording, name: str) -> list[tuple[int, list[int]]]:
     return [(int(str((span.attributes or {}).get("messaging.batch.message_count", 1))), linked(span)) for span in spans]
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("options", ["{}", '{"backout_count": "hardened"}'])
 def test_a_worker_makes_spans_of_receiving_and_settling_that_lead_to_the_sender(
     jobs: Work, dsn: str, traced: Recording, options: str
