@@ -62,6 +62,7 @@ hypothesis.settings.load_profile("new" if chance.NEW else "fixed")
 
 def pytest_configure(config: pytest.Config) -> None:
     """Make the folder, once for a run with several processes."""
+    gc.disable()  # until the tests are collected: nothing of them is garbage
     given = getattr(config, "workerinput", {}).get("prepared")
     if given is None:
         folder = _new_folder().parent
@@ -98,8 +99,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             if (test := item.nodeid.partition("[")[0]) in begun:
                 item.add_marker(pytest.mark.slow)
             begun.add(test)
-    # Nobody collects the tests themselves as garbage: to look through them all takes a while each time.
+    # The tests themselves are never garbage: each search through them all would take a while.
     gc.freeze()
+    gc.enable()
 
 
 def pytest_runtest_setup() -> None:
