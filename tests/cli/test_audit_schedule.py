@@ -17,6 +17,7 @@ from apscheduler.triggers.interval import IntervalTrigger
 from command import howdah, refused, start
 from support import Db, one, wait_until
 
+from howdah.cli import audit_schedule
 from howdah.cli.audit_schedule import AuditSchedule, CronTimes, next_cron, next_every
 from howdah.workers.cron import Cron
 
@@ -54,26 +55,26 @@ def running(dsn: str, folder: Path, trigger: object, first: datetime | None) -> 
         assert not thread.is_alive()
 
 
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the schedule says meanwhile. What other threads write is lost to who reads and empties the captured text."""
+    lines: list[str] = []
+    monkeypatch.setattr(audit_schedule, "complain", lines.append)
+    return lines
+
+
 @pytest.mark.slow
-def test_audits_that_were_missed_are_made_up_for_by_one(
-    dsn: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_audits_that_were_missed_are_made_up_for_by_one(dsn: str, tmp_path: Path, said: list[str]) -> None:
     (tmp_path / "go").touch()
     with running(dsn, tmp_path, HOUR, datetime.now(UTC) - timedelta(hours=5, minutes=30)):
-        said = ""
-        while "ended with code 0" not in said:
-            said += capfd.readouterr().err
+        wait_until(lambda: "ended with code 0" in "".join(said))
     assert starts(tmp_path) == 1
 
 
 @pytest.mark.slow
-def test_an_audit_that_would_overlap_is_skipped_and_said_to_be(
-    dsn: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_an_audit_that_would_overlap_is_skipped_and_said_to_be(dsn: str, tmp_path: Path, said: list[str]) -> None:
     with running(dsn, tmp_path, IntervalTrigger(seconds=1, timezone=UTC), datetime.now(UTC)):
-        said = ""
-        while "skipped" not in said:
-            said += capfd.readouterr().err
+        wait_until(lambda: "skipped" in "".join(said))
         assert starts(tmp_path) == 1
         (tmp_path / "go").touch()
         wait_until(lambda: starts(tmp_path) > 1)
@@ -113,15 +114,11 @@ def test_an_audit_that_another_one_hinders_is_not_recorded(dsn: str, db: Db, tmp
     assert one(db, "select count(*) from howdah.list_audits()") == 0
 
 
-def test_a_program_that_is_not_there_is_said_and_ends_nothing(
-    dsn: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_program_that_is_not_there_is_said_and_ends_nothing(dsn: str, tmp_path: Path, said: list[str]) -> None:
     schedule = AuditSchedule(dsn, [], program=[str(tmp_path / "nothing")])
     thread = threading.Thread(target=schedule.run, args=(HOUR, datetime.now(UTC)))
     thread.start()
-    said = ""
-    while "could not be begun" not in said:
-        said += capfd.readouterr().err
+    wait_until(lambda: "could not be begun" in "".join(said))
     assert thread.is_alive()
     schedule.stop()
     thread.join(30)
