@@ -54,6 +54,7 @@ def test_a_timeout_out_of_bounds_is_wrong_usage(dsn: str, seconds: str) -> None:
     assert howdah(dsn, "health", "--timeout", seconds).code == 2
 
 
+@pytest.mark.first_case
 @pytest.mark.behaviour("IMQ-70")
 @pytest.mark.parametrize("command", [["health"], ["migrate"], ["queue", "list"], ["audit", "--last"]])
 def test_the_passfile_of_the_environment_serves_every_command_and_a_loose_one_none(

@@ -95,6 +95,7 @@ def test_replay_one_some_all(dsn: str, dead: list[int], db: Db) -> None:
     assert howdah(dsn, "poison", "list", "--json").json == []
 
 
+@pytest.mark.slow
 def test_replay_is_all_or_nothing(dsn: str, dead: list[int], db: Db) -> None:
     refused(howdah(dsn, "poison", "replay", "--id", dead[0], "--id", 999999), "not all of these messages")
     refused(howdah(dsn, "poison", "discard", "--id", dead[0], "--id", 999999), "not all of these messages")

@@ -186,6 +186,7 @@ def test_a_form_that_no_page_of_ours_made_is_answered_in_words(
     assert "<h1>" in answer.text
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("wrong", ["header=shop", "min_priority=high"])
 def test_a_filter_that_cannot_be_read_is_refused_and_never_left_out(
     client: TestClient, orders: int, wrong: str

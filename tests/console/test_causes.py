@@ -74,6 +74,7 @@ def test_the_next_page_of_a_cause_is_of_the_same_exception_queue(
     assert len(all_dead) == 2
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("path", ["/", "/causes"])
 def test_a_cause_leads_to_its_dead_though_the_newest_failure_is_of_a_message_that_lives(
     client: TestClient, twice: int, path: str
@@ -141,6 +142,7 @@ def test_a_cause_on_the_page_of_one_queue_leads_to_the_dead_of_that_queue_alone(
     assert [row[0] for row in cells(dead_of(client, "/causes?queue=bills"))] == [str(twice)]
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(("path", "name"), [("/", "FEW_FAILURES"), ("/causes", "FAILURES")])
 def test_a_page_says_how_far_back_it_looked_for_causes_if_that_is_not_all(
     client: TestClient, twice: int, monkeypatch: pytest.MonkeyPatch, path: str, name: str

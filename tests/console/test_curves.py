@@ -50,6 +50,7 @@ def test_a_curve_is_broken_where_maintenance_stood_still() -> None:
     assert drawn([row(0)], "hour")["lines"] == []
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("path", ["/?", "/queue?name=orders&"])
 @pytest.mark.parametrize("span", ["hour", "day", "week"])
 def test_the_span_of_the_curves_is_in_the_url(client: TestClient, moved: None, path: str, span: str) -> None:

@@ -92,6 +92,7 @@ def pause(browser: TestClient) -> None:
 
 
 @pytest.mark.first_case
+@pytest.mark.slow
 @pytest.mark.parametrize("mounted", [in_starlette, in_fastapi], ids=["starlette", "fastapi"])
 def test_mounted_under_a_prefix_pages_scripts_and_acts_work(login_dsn: str, db: Db, orders: int, mounted: Any) -> None:
     host = mounted(app(login_dsn, Host(as_named), secret="s"))

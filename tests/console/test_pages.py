@@ -79,6 +79,7 @@ def raw_times(page: str) -> list[str]:
     return RAW.findall(page)
 
 
+@pytest.mark.slow
 def test_every_time_on_a_page_is_shown_in_the_readers_zone(client: TestClient, db: Db, orders: int) -> None:
     one(db, "select howdah.schedule('orders', 'x'::text, '0 6 * * *', starts_at => now(), name => 'daily')")
     one(db, "select howdah.park_messages('orders', array[%s]::bigint[], delay => '1 day')", (orders,))

@@ -99,6 +99,7 @@ def test_listeners_of_one_session_never_overlap(connection: Connection, orders: 
     assert set(seen) == sent
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("mode", [AckMode.CLIENT, AckMode.INDIVIDUAL, AckMode.SESSION_TRANSACTED])
 def test_after_an_error_of_its_listener_a_client_gets_the_next_message(
     connection: Connection, orders: str, db: Db, mode: AckMode
@@ -229,6 +230,7 @@ def test_a_subscriber_of_a_session_hears_what_is_published_from_now_on_and_ends_
     assert one(db, "select count(*) from howdah.list_subscriptions()") == 0
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("mode", [*MODES, AckMode.SESSION_TRANSACTED])
 def test_closing_acknowledges_nothing_that_is_the_clients_or_the_transactions(
     connection: Connection, orders: str, db: Db, mode: AckMode

@@ -29,6 +29,7 @@ def send(connection: Connection, *groups: str) -> None:
         connection.send("orders", f"{group}{number}", headers={"JMSXGroupID": group})
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("mode", [AckMode.AUTO, AckMode.CLIENT])
 @pytest.mark.parametrize("prefetch", [0, 10])
 @pytest.mark.parametrize("queue", [{"message_groups": "sticky"}], indirect=True)
@@ -101,6 +102,7 @@ def test_sessions_get_messages_in_turn(connection: Connection, queue: str) -> No
         assert got == [["a0", "c2", "e4"], ["b1", "d3", "f5"]]
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("queue", [{}], indirect=True)
 @pytest.mark.parametrize("given", ["argument", "option"])
 def test_an_exclusive_consumer_has_the_queue_to_itself(connection: Connection, db: Db, queue: str, given: str) -> None:

@@ -27,6 +27,7 @@ def blocked(connect: Connect) -> Iterator[Db]:
     blocker.execute("rollback")
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("IMQ-121")
 def test_a_persistent_send_returns_after_the_durable_commit(private_server: EmbeddedServer) -> None:
     dsn = private_server.start().dsn

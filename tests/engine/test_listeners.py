@@ -217,6 +217,7 @@ def test_close_lets_a_listener_finish_and_commit(connection: Connection, db: Db,
     assert one(db, "select count(*) from howdah.msgs") == 0
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("what", ["session", "consumer", "connection"])
 def test_a_listener_may_close_what_it_runs_on(dsn: str, db: Db, orders: str, what: str) -> None:
     with connect(dsn) as connection:
@@ -326,6 +327,7 @@ def test_who_receives_by_himself_records_with_the_same_outcomes(connection: Conn
     assert one(db, "select count(*) from howdah.poison_details") == 2
 
 
+@pytest.mark.first_case
 @pytest.mark.behaviour("AMQ-80")
 @pytest.mark.parametrize(
     "written", ["url", "argument", pytest.param("factory", marks=pytest.mark.behaviour("AMQ-115"))]

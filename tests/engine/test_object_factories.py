@@ -93,6 +93,7 @@ def test_an_override_of_0_takes_the_time_to_live_away(made: Callable[..., Connec
     assert (message.expires_at, message.priority) == (None, 3)
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("temporary", [False, True])
 def test_a_switch_says_whether_overrides_hold_for_temporary_destinations(
     made: Callable[..., Connection], temporary: bool
@@ -216,6 +217,7 @@ def test_the_engine_stamps_who_when_and_in_which_transaction(
         assert 0 <= headers["JMSXRcvTimestamp"] - int(before) < 60000
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("transacted", [True, False])
 def test_sessions_that_receive_ahead_stamp_too(made: Callable[..., Connection], orders: str, transacted: bool) -> None:
     connection = made(jmsx_consumer_txid=True, jmsx_rcv_timestamp=True)

@@ -339,6 +339,7 @@ def test_a_large_prefetch_gives_all_messages_to_the_first(connection: Connection
     assert shared_out(connection, orders, 1000, [1] * 4, [60]) == ([60, 0, 0, 0], 60)
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("AMQ-120")
 def test_a_slow_consumer_with_a_small_prefetch_leaves_the_messages_to_the_fast_ones(
     connection: Connection, orders: str

@@ -112,6 +112,7 @@ class SqlClient:
         self.other.close()
 
 
+@pytest.mark.first_case
 @pytest.mark.behaviour("AMQ-02")
 @pytest.mark.parametrize("make", [PythonClient, SqlClient])
 def test_the_same_scenario_through_python_and_sql(db: Db, dsn: str, make: Callable[[str], Client]) -> None:

@@ -322,6 +322,7 @@ def test_a_shared_handler_that_fails_is_recorded_and_its_message_comes_again(dsn
     assert one(db, "select count(*) from howdah.audit_messages where queue = 'answers'") == 1
 
 
+@pytest.mark.slow
 def test_delayed_messages_and_those_of_a_topic_reach_shared_consumers(dsn: str, orders: str) -> None:
     got: list[str] = []
     with connect(dsn) as connection:

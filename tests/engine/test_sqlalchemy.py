@@ -51,6 +51,7 @@ def waiting(db: Db, queue: str) -> list[str]:
     return column(db, "select body from howdah.browse(%s)", (queue,))
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("begun", [False, True])
 def test_a_connection_commits_row_and_message_together(
     sqla: sqlalchemy.Engine, db: Db, orders: str, begun: bool

@@ -51,6 +51,7 @@ BAD: dict[str, tuple[Any, type[Exception]]] = {
 }
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("way", ["stream", "copy"])
 @pytest.mark.parametrize("kind", [*BAD, "its own error"])
 def test_a_bad_body_in_the_middle_sends_nothing(

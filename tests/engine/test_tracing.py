@@ -147,6 +147,7 @@ def test_plain_sql_may_set_the_context(connection: Connection, db: Db, traced: R
     assert (link.context.trace_id, link.context.span_id) == (TRACE, SPAN)
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("value", ['"nonsense"', "17", "{}", f'"00-{"0" * 32}-{"0" * 16}-01"'])
 def test_a_header_that_is_no_context_disturbs_nobody(
     connection: Connection, db: Db, orders: str, traced: Recording, value: str

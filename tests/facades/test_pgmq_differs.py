@@ -71,6 +71,7 @@ def test_a_queue_in_partitions_is_a_queue(worlds: Worlds) -> None:
     worlds.both("select pgmq.drop_queue('parted')")
 
 
+@pytest.mark.slow
 def test_the_trigger_function_notifies_as_often_and_on_the_same_channel(worlds: Worlds) -> None:
     """The real one reads the server's clock here, so that both throttle by the same."""
     worlds.both("select pgmq.create('jobs')")
@@ -92,6 +93,7 @@ def test_the_trigger_function_notifies_as_often_and_on_the_same_channel(worlds: 
 POLLED = ("read", "read_grouped", "read_grouped_rr", "read_grouped_head")
 
 
+@pytest.mark.first_case
 @pytest.mark.slow
 @pytest.mark.parametrize("name", POLLED)
 def test_a_poll_ends_with_a_message_that_comes_meanwhile_or_with_its_time(worlds: Worlds, name: str) -> None:

@@ -216,6 +216,7 @@ def test_a_pass_that_was_cut_off_is_made_again(dsn: str, db: Db, store: str, mon
     assert sum(row["stored"] + row["withdrawn"] for row in again.values()) == 0
 
 
+@pytest.mark.slow
 def test_nobody_receives_from_a_copy_until_the_final_pass(dsn: str, db: Db, store: str) -> None:
     run(dsn, store)
     with pytest.raises(psycopg.Error, match="paused"):
@@ -230,6 +231,7 @@ def test_nobody_receives_from_a_copy_until_the_final_pass(dsn: str, db: Db, stor
     assert received(db, "A") == []
 
 
+@pytest.mark.slow
 def test_a_later_pass_takes_back_what_was_consumed_there(dsn: str, db: Db, store: str) -> None:
     run(dsn, store)
     change(store, "delete from activemq_msgs where container = 'queue://A' and msgid_seq = 1")
@@ -250,6 +252,7 @@ def test_a_later_pass_takes_back_what_was_consumed_there(dsn: str, db: Db, store
     assert "consumed at the source" in column(db, "select reason from howdah.list_acts()")
 
 
+@pytest.mark.slow
 def test_a_queue_that_is_in_use_here_is_left_alone(dsn: str, db: Db, store: str) -> None:
     db.execute("select howdah.create_queue('A'), howdah.create_topic('prices')")
     db.execute("select howdah.subscribe('prices', 'ours')")

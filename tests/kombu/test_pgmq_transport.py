@@ -76,6 +76,7 @@ def test_without_the_option_it_wants_the_extension(dsn: str, app: Celery) -> Non
         Connection(url(dsn, "pgmq")).connect()
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     "more",
     [

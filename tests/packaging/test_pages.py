@@ -11,7 +11,7 @@ WRITTEN = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES = [str(page.relative_to(ROOT)) for page in WRITTEN if page.name != "sql-api.md" and "\n```" in page.read_text()]
 
 FIRST = ("README.md", "docs/start/")
-LONG = "docs/start/operations.md"  # half a minute of servers that stop and start
+LONG = ("docs/start/operations.md", "docs/start/python.md")  # servers that stop and start, workers
 
 SHOWS = {"docs/producers.md": [pytest.mark.behaviour("AMQ-01"), pytest.mark.behaviour("AMQ-13")]}
 
@@ -21,7 +21,7 @@ def marks(page: str) -> list[pytest.MarkDecorator]:
     spark = "import spark_session" in "".join(blocks(page, "python")) or any(
         page_runner.says(page, f"howdah {command}") for command in ("audit", "archive run")
     )
-    return [*SHOWS.get(page, []), *([pytest.mark.slow] if spark or page == LONG or not page.startswith(FIRST) else [])]
+    return [*SHOWS.get(page, []), *([pytest.mark.slow] if spark or page in LONG or not page.startswith(FIRST) else [])]
 
 
 @pytest.mark.parametrize("page", [pytest.param(page, marks=marks(page)) for page in PAGES])

@@ -120,6 +120,7 @@ def test_rules_decide_in_the_documented_order(db: Db, connect: Connect, team: di
         assert not may(connect(team["ann"]))
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("how", PRECEDENCES)
 def test_rules_decide_of_all_queues_at_once_as_of_each(
     db: Db, connect: Connect, team: dict[str, str], q: str, how: str

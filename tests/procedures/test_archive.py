@@ -170,6 +170,7 @@ def test_retention_keeps_what_is_not_archived_and_says_so_until_it_is(db: Db, cl
     assert warned(db) == set()
 
 
+@pytest.mark.slow
 def test_a_damaged_run_stops_retention_until_it_is_sound_again(db: Db, clock: Clock) -> None:
     one(db, "select howdah.alter_engine('{\"archive\": true}')")
     some_traffic(db)
@@ -191,6 +192,7 @@ def test_a_damaged_run_stops_retention_until_it_is_sound_again(db: Db, clock: Cl
     assert left(db) == (0, 0)
 
 
+@pytest.mark.slow
 def test_after_a_restore_into_another_cluster_nothing_counts_as_archived_until_another_archive_is_begun(
     db: Db, clock: Clock
 ) -> None:

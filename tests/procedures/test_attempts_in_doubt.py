@@ -108,6 +108,7 @@ def test_a_message_at_its_last_attempt_is_not_taken_from_who_has_begun_it(
     assert receive_attempt(db, attempt) == 1
 
 
+@pytest.mark.slow
 def test_sessions_that_race_for_messages_see_no_failure_where_there_is_none(
     db: Db, create: Create, connect: Connect
 ) -> None:

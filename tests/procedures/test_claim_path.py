@@ -57,6 +57,7 @@ def test_dead_rows_that_a_held_snapshot_keeps_cost_a_receive_nothing(db: Db, con
             assert min(buffers(db, number) for _ in range(8)) <= cost + 12
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("number", [1, 20, 100, 5000])
 def test_a_batch_given_back_is_received_again_at_once_and_in_order(db: Db, number: int) -> None:
     sent = send(db, number + 200)
@@ -411,6 +412,7 @@ def test_no_message_is_held_twice_though_the_head_was_put_back_behind_what_the_s
     assert len(held) == len(set(held)) == 30
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("call", ["receive('q', 100)", "lease('q', 100)"])
 def test_a_batch_is_in_order_though_a_search_comes_due_in_the_middle_of_its_call(
     db: Db, connect: Connect, call: str

@@ -310,6 +310,7 @@ def test_a_selective_receive_lays_a_bounded_number_of_ended_leases_aside_and_the
     assert lying(db)[0] == 0
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("verb", ["evict", "operator", "retry", "maintenance"])
 def test_others_than_receives_take_no_more_of_ended_leases_than_they_want(db: Db, clock: Clock, verb: str) -> None:
     one(db, "select cardinality(howdah.send_batch('q', array(select 'x' from generate_series(1, 600))))")

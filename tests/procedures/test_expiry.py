@@ -127,6 +127,7 @@ def test_a_subscriptions_own_messages_are_reclaimed(db: Db, clock: Clock) -> Non
     assert (stored(db), expired(db, "t::s")) == ([], 1)
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("shared", [False, True])
 def test_what_expires_unread_is_counted_by_a_bridged_queue_and_by_no_subscription(
     db: Db, clock: Clock, create: Create, shared: bool

@@ -52,6 +52,7 @@ def open_consumer(db: Db, **options: Any) -> int:
     return number
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("number", [200, 5000])
 @pytest.mark.parametrize("wanted", [1, 50])
 @pytest.mark.parametrize("groups", ["transaction", "sticky"])

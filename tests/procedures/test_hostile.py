@@ -284,6 +284,7 @@ def test_superusers_have_the_rights_of_the_roles_granted_to_them_directly_or_not
     assert column(session, "select body from howdah.browse('q')") == []
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("how", ["drop role {0}", "alter role {0} rename to {1}"])
 def test_the_right_of_a_role_that_is_gone_hinders_nobody_and_is_named_and_taken_back(
     connect: Connect, db: Db, how: str
@@ -396,6 +397,7 @@ def test_a_subscription_by_wildcard_is_shared_by_those_who_have_the_right_on_all
     refused(mine, "HD010", "select howdah.subscribe('open.*', 'w', shared => true)")
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     ("option", "expected"),
     [

@@ -68,6 +68,7 @@ FORGED: dict[str, dict[str, object]] = {
 }
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("what", FORGED)
 def test_a_forged_backup_does_nothing_that_the_verbs_refuse(db: Db, confined: Db, what: str) -> None:
     refused(confined, "HD010", RESTORE, (backup(FORGED[what]),))
@@ -94,6 +95,7 @@ def test_nobody_undoes_what_he_may_not_do(db: Db, confined: Db) -> None:
         refused(confined, "HD010", "select howdah.undo_change(%s, true)", (change,))
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     "call",
     [

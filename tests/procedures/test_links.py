@@ -338,6 +338,7 @@ def test_commits_of_a_batch_wait_for_the_disk(pair: Pair) -> None:
         assert side.execute("show synchronous_commit").fetchall() == [("on",)]
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("wrong", ["host=x password=y", "postgresql://u:p@h/d", "PGPASSWORD", "HOWDAH_", ""])
 def test_no_credentials_are_stored(pair: Pair, wrong: str) -> None:
     """A service or a variable of ours is named; a DSN is refused."""

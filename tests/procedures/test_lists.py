@@ -72,6 +72,7 @@ def test_leases_and_consumers_are_listed_to_who_may_browse_their_queue(db: Db, c
     assert column(reader, "select queue_name from howdah.list_leases(max_rows => 1)") != []
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("call", LISTS)
 def test_a_list_has_no_more_rows_than_asked_for(db: Db, held: int, call: str) -> None:
     part = call.replace("()", "(max_rows => 1)")

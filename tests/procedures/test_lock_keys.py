@@ -112,6 +112,7 @@ def outcomes(db: Db) -> dict[str, object]:
     return found
 
 
+@pytest.mark.slow
 def test_nothing_waits_for_locks_that_a_stranger_can_guess(prepared: Db, connect: Connect) -> None:
     """And nothing looks empty. Advisory locks need no right at all."""
     done = dict.fromkeys(WORK, True)

@@ -176,6 +176,7 @@ def test_a_selector_pages_through_what_it_selects_and_nobody_is_disturbed(
 
 
 @pytest.mark.first_case
+@pytest.mark.slow
 @pytest.mark.parametrize("analyzed", [True, False])
 def test_a_long_queue_is_looked_into_by_its_keys(db: Db, create: Create, analyzed: bool) -> None:
     create()

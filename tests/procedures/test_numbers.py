@@ -75,6 +75,7 @@ def test_a_database_has_room_for_999999_queues(db: Db) -> None:
     refused(db, "HD002", "select howdah.create_queue('one-too-many')")
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("verb", ["howdah.drop_queue('q')", "howdah.drop_topic('t')"])
 def test_the_number_of_a_dropped_one_is_never_given_out_again(db: Db, verb: str) -> None:
     draw_until(db, 999_999)

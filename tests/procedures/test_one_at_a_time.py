@@ -51,6 +51,7 @@ def test_what_comes_back_is_first_again_though_other_priorities_lie_between(db: 
     assert take(db, 11, consumer) == [*map(str, range(1, 11)), "1501"]
 
 
+@pytest.mark.first_case
 def test_what_comes_back_is_first_again_though_the_last_one_went_elsewhere(
     db: Db, create: Create, consumer: int | None
 ) -> None:
@@ -104,6 +105,7 @@ def test_a_batch_that_commits_after_others_looked_begins_with_its_first(
     assert [body for _ in range(3) for body in take(db, 1, consumer)] == ["1", "2", "3"]
 
 
+@pytest.mark.first_case
 def test_a_batch_that_commits_behind_another_ones_comes_in_its_order(
     db: Db, connect: Connect, consumer: int | None
 ) -> None:

@@ -366,6 +366,7 @@ def test_what_a_consumer_has_in_hand_is_refused_to_operators(db: Db, connect: Co
     assert column(db, "select message_id from howdah.list_poison()") == [sent]
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_backend_that_dies_in_the_middle_of_an_act_leaves_everything_as_it_was(
     db: Db, connect: Connect, verb: str
@@ -429,6 +430,7 @@ def bulk(db: Db, act: str, chosen: str, *, most: str = "null", dry: bool = False
     return found
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("act", BULK)
 def test_the_filters_of_list_poison_choose_what_is_replayed_moved_or_discarded(db: Db, clock: Clock, act: str) -> None:
     ids = []

@@ -85,6 +85,7 @@ def test_a_receive_from_one_of_ten_thousand_queues_reads_its_own_messages_by_the
 
 
 @pytest.mark.first_case
+@pytest.mark.slow
 @pytest.mark.parametrize("analyzed", [True, False])
 def test_a_queue_with_parked_and_non_persistent_messages_is_read_by_keys_too(
     db: Db, clock: Clock, analyzed: bool

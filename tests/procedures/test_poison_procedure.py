@@ -219,6 +219,7 @@ def test_the_function_is_checked_when_it_is_set(db: Db, shop: str, connect: Conn
     assert one(db, "select howdah.queue_options('q') ->> 'poison_procedure'") == "shop.poison"
 
 
+@pytest.mark.slow
 def test_only_an_administrator_sets_it_and_only_of_one_queue(db: Db, queue: str, connect: Connect) -> None:
     one(db, "select howdah.create_topic('t')")
     refused(

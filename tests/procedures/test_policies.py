@@ -354,6 +354,7 @@ def test_a_policy_that_contradicts_itself_is_refused_before_anything_is_written(
     assert column(db, "select pattern from howdah.list_policies()") == []
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("count_by", ["message", "conversation", "group"])
 def test_one_message_at_a_time_is_counted_like_many_at_once(db: Db, create: Create, count_by: str) -> None:
     """The short way passes by what surely has no failure; the long way counts for each message."""

@@ -39,6 +39,7 @@ def settle(db: Db, number: int, name: str = "q", priority: int = 4) -> str:
     return str(one(db, SETTLE, (name, [number], [priority], [number // 1_000_000])))
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("way", RECEIVES)
 @pytest.mark.parametrize("failure", [{}, {"delay_ms": 5000}], ids=["queue", "own"])
 def test_no_receive_gets_a_message_between_the_rollback_and_its_settling_before_its_delay_is_over(
@@ -200,6 +201,7 @@ def test_a_queue_that_counts_by_more_has_the_failed_message_alone_wait(
     assert [m.message_id for m in receive(db)] == [failed]
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("shared", [False, True])
 def test_a_subscription_honours_a_recorded_delay(db: Db, connect: Connect, clock: Clock, shared: bool) -> None:
     one(db, "select howdah.create_topic('t')")
@@ -235,6 +237,7 @@ def test_no_attempt_at_a_hardened_queue_is_begun_or_taken_before_its_delay_is_ov
     assert column(again, take, (one(again, begin),)) == [sent]
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("number", [1, 5])
 @pytest.mark.parametrize(
     "options",

@@ -156,6 +156,7 @@ def test_in_red_nothing_is_published_either(db: Db) -> None:
     one(db, "select howdah.send('t', 'x')")
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("IMQ-42")
 def test_thirty_two_producers_at_once_over_two_queues_fill_the_engine_exactly(db: Db, connect: Connect) -> None:
     limit(db, '{"imq.system.max_count": 100, "imq.red.threshold": 100, "orange_delay_ms": 0}')
@@ -277,6 +278,7 @@ def test_a_limit_set_while_a_queue_is_being_made_holds_for_that_queue_too(db: Db
     refused(db, "HD027", "select howdah.send('meanwhile', 'x')")
 
 
+@pytest.mark.slow
 def test_the_kept_state_counts_nothing_and_says_what_maintenance_counted(db: Db, connect: Connect) -> None:
     kept = "select state, messages, bytes, max_count, percent from howdah.resource_state(exact => false)"
     assert db.execute(kept).fetchall() == [("green", None, None, None, None)]

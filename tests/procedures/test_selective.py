@@ -151,6 +151,7 @@ def test_a_selective_consumer_does_not_walk_again_over_what_it_passed(db: Db, ma
     assert measured(db, "select howdah.receive('q', 1, selector => 'price = 999')")["Buffers"] > 2 * steady
 
 
+@pytest.mark.slow
 def test_what_comes_late_behind_where_a_selective_consumer_looks_is_found(db: Db, many: None, connect: Connect) -> None:
     late = connect()
     late.execute("begin")
@@ -214,6 +215,7 @@ def test_the_first_look_of_a_selector_is_the_only_one_that_walks_over_all(db: Db
             assert one(other, counted) - before < 40_000, "what a search may read in 2 ms"
 
 
+@pytest.mark.slow
 def test_a_transaction_that_took_messages_does_not_note_that_there_are_none(
     db: Db, many: None, connect: Connect
 ) -> None:

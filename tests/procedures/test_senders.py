@@ -154,6 +154,7 @@ def test_records_of_consumed_messages_are_forgotten(db: Db, connect: Connect) ->
     assert one(db, "select count(*) from howdah.sent_by") == 1, "the topic's"
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("shared", [False, True])
 def test_a_topic_loses_what_its_publisher_left_unread(db: Db, connect: Connect, shared: bool) -> None:
     topic(db, discard_with_sender=True)
@@ -278,6 +279,7 @@ def test_what_a_schedule_sends_over_a_bridge_has_no_sender_either(db: Db, connec
     assert [m.body for m in receive(db, "q", 9)] == ["x", "x"]
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("shared", [False, True])
 def test_a_held_topic_message_goes_with_its_sender_only_if_it_comes_back(
     db: Db, connect: Connect, shared: bool

@@ -284,6 +284,7 @@ def test_every_setting_of_a_session_was_tried_or_is_harmless_for_a_reason(db: Db
     assert [name for name in known if name not in tried | harmless and not TRACING.match(name)] == []
 
 
+@pytest.mark.slow
 def test_a_caller_does_not_decide_where_and_how_relations_are_made(db: Db, connect: Connect, clock: Clock) -> None:
     clock.advance(400 * 86400)
     consumer, producer, admin = (connect(f"howdah_{kind}") for kind in ("consumer", "producer", "admin"))
@@ -412,6 +413,7 @@ def locale_bound(text: str) -> list[str]:
     return found + re.findall(r"(?:::\s*|\bas\s+)money\b|\bmoney\s*'", code)
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     ("text", "bound"),
     [

@@ -13,6 +13,7 @@ def a_topic(db: Db) -> None:
     topic(db, retain_ms=3_600_000)
 
 
+@pytest.mark.first_case
 @pytest.mark.behaviour("IMQ-92")
 @pytest.mark.parametrize("shared", [False, True])
 def test_an_active_non_durable_and_an_offline_durable_subscriber_both_get_it(
@@ -275,6 +276,7 @@ def test_no_local_leaves_out_what_was_published_under_the_same_client_id(db: Db,
     refused(db, "HD003", "select howdah.set_client_id('a b')")
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("shared", [False, True])
 def test_a_prioritised_subscription_gets_higher_priorities_first_and_its_lag_is_counted_once(
     db: Db, shared: bool

@@ -165,6 +165,7 @@ def test_a_queue_made_in_a_transaction_that_rolls_back_never_was(db: Db) -> None
     send(db, create(db))
 
 
+@pytest.mark.slow
 def test_number_and_sequences_are_used_again_and_the_next_owner_gets_nothing_of_the_last(
     db: Db, connect: Connect
 ) -> None:

@@ -56,6 +56,7 @@ def test_two_subscriptions_count_and_dispose_of_one_message_each_for_itself(db: 
     assert len(receive(db, SYSTEM, 9, "browse")) == 1
 
 
+@pytest.mark.first_case
 def test_a_delayed_message_waits_while_the_others_go_on(db: Db, clock: Clock, shared: bool) -> None:
     name = subscribe(db, shared=shared, options={"redelivery_delay_ms": 10_000})
     sent = publish(db, "a", "b")
@@ -100,6 +101,7 @@ def test_a_failure_while_the_message_is_in_hand_is_settled_afterwards(db: Db, co
     assert [m.message_id for m in receive(db, SYSTEM, 9, "browse")] == [sent]
 
 
+@pytest.mark.first_case
 def test_a_savepoint_gives_the_message_back_and_the_failure_is_recorded_in_the_same_transaction(
     db: Db, shared: bool
 ) -> None:
@@ -130,6 +132,7 @@ def test_quarantine_and_its_end_are_the_subscriptions_own(db: Db, clock: Clock) 
     assert bodies(db, name) == []
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("mode", ["persistent", "non-persistent"])
 def test_a_dead_message_is_replayed_to_its_subscription_alone(db: Db, mode: str, shared: bool) -> None:
     name = subscribe(db, shared=shared, options={"max_failed_deliveries": 1})

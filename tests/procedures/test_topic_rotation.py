@@ -214,6 +214,7 @@ def test_a_subscription_too_far_behind_in_time_is_dropped(db: Db, clock: Clock) 
     assert maintain(db) == ""
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("ending", ["catches up", "unsubscribes", "option"])
 def test_publishers_are_refused_while_a_subscription_is_too_far_behind(db: Db, connect: Connect, ending: str) -> None:
     topic(db, backlog_limit=2, backlog_action="refuse")

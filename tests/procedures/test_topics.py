@@ -390,6 +390,7 @@ def test_the_journal_at_full_has_what_was_published(db: Db) -> None:
     assert column(db, "select message_id from howdah.audit_journal where queue = 't::s' order by 1") == sent
 
 
+@pytest.mark.first_case
 @pytest.mark.behaviour("AMQ-68")
 @pytest.mark.parametrize("where", ["option", "policy"])
 def test_in_memory_mode_nothing_reaches_a_logged_message_table(db: Db, where: str) -> None:

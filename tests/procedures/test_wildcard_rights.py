@@ -20,6 +20,7 @@ def consumer(db: Db, connect: Connect) -> Db:
     return connect("howdah_consumer")
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("shared", [False, True], ids=["unshared", "shared"])
 def test_a_topic_made_later_is_not_read_through_a_wildcard_without_its_right(
     db: Db, consumer: Db, shared: bool

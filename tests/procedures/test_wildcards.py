@@ -41,6 +41,7 @@ def test_of_policies_by_wildcard_the_most_specific_one_holds(db: Db, create: Cre
     refused(db, "HD004", "select howdah.set_policy('A', '{\"no\": 1}')")
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     ("options", "dead"),
     [

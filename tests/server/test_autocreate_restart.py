@@ -26,6 +26,7 @@ def use(db: Db) -> None:
 
 
 @pytest.mark.first_case
+@pytest.mark.slow
 @pytest.mark.behaviour("IMQ-98")
 @pytest.mark.parametrize("mode", ["immediate", pytest.param("fast", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("first", ["receive", "maintenance"])

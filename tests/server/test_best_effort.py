@@ -10,6 +10,7 @@ from howdah.engine.embedded import EmbeddedServer
 from howdah.schema.destinations import LEVELS
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("SIB-01")
 def test_a_restart_discards_stored_best_effort_messages_on_record(private_server: EmbeddedServer) -> None:
     with psycopg.connect(private_server.start().dsn, autocommit=True) as db:

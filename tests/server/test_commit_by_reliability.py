@@ -67,6 +67,7 @@ def write(db: Db) -> None:
     db.execute("insert into business select coalesce(max(id), 0) + 1 from business")
 
 
+@pytest.mark.first_case
 @pytest.mark.behaviour("SIB-18")
 @pytest.mark.behaviour("SIB-31")
 @pytest.mark.behaviour("SIB-33")

@@ -64,6 +64,7 @@ KEPT = ["persistent", "persistent, delayed"]
 
 
 @pytest.mark.first_case
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["fast", "immediate"])
 def test_a_restart_of_the_server_ends_a_stop_and_exactly_the_persistent_messages_remain(
     private_server: EmbeddedServer, mode: Mode
@@ -92,6 +93,7 @@ def test_a_restart_of_the_server_ends_a_stop_and_exactly_the_persistent_messages
 
 
 @pytest.mark.first_case
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "call",
     [
@@ -119,6 +121,7 @@ def test_any_first_call_after_the_restart_is_served(private_server: EmbeddedServ
         one(second, "select howdah.send('q', 'afterwards'::text)")
 
 
+@pytest.mark.slow
 def test_queues_paused_by_themselves_stay_so_after_the_restart(private_server: EmbeddedServer) -> None:
     with opened(private_server) as db:
         for name in ("q", "closed"):

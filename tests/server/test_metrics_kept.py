@@ -47,6 +47,7 @@ def work(db: Db) -> None:
 
 
 @pytest.mark.first_case
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["fast", "immediate"])
 def test_totals_do_not_go_back_over_a_restart_clean_or_not(private_server: EmbeddedServer, mode: str) -> None:
     with open_db(private_server) as db:

@@ -35,6 +35,7 @@ def prepare(server: EmbeddedServer, gid: str, body: str) -> None:
 
 
 @pytest.mark.first_case
+@pytest.mark.slow
 @pytest.mark.behaviour("IMQ-31")
 @pytest.mark.parametrize("mode", ["fast", "immediate"])
 def test_a_prepared_transaction_is_committed_or_rolled_back_after_a_restart(
@@ -101,6 +102,7 @@ def test_a_transaction_open_at_a_crash_is_undone_its_sends_and_its_receives(priv
         assert one(db, "select count(*) from howdah.parked") == 0
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("IMQ-33")
 def test_autorollback_is_off_and_turned_on_rolls_back_ours_of_before_the_start_and_no_others(
     private_server: EmbeddedServer, caplog: pytest.LogCaptureFixture

@@ -56,6 +56,7 @@ class Brewer:
         await brew(message, transaction)
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     "handler",
     [brew, Brewer().handle, Brewer(), functools.partial(brew)],

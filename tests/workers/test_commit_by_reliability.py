@@ -24,6 +24,7 @@ def send(jobs: Work, level: str, number: int = 5) -> None:
     )
 
 
+@pytest.mark.first_case
 @pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("hardened", [False, pytest.param(True, marks=pytest.mark.slow)])

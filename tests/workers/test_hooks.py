@@ -238,6 +238,7 @@ def test_an_advisory_about_advisories_ends_there(connection: Connection, web: We
     assert web.got == []
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("body", ["", "no JSON", "[]", "{}", '{"event": 7}', b"\xff", "NaN"])
 def test_what_is_no_advisory_is_rejected_and_told_to_nobody(
     connection: Connection, web: WebServer, file: File, body: str | bytes

@@ -133,6 +133,7 @@ def test_a_quiesced_instance_finishes_what_it_has_in_hand_and_receives_nothing_n
     assert states(jobs.db) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("IMQ-50")
 @pytest.mark.behaviour("IMQ-115")
 def test_no_message_is_delivered_before_the_instance_runs(jobs: Work, start: StartWorkers, dsn: str) -> None:

@@ -13,6 +13,7 @@ def incident(jobs: Work, message_id: int) -> str:
     return str(one(jobs.db, "select error_text from howdah.incidents() where message = %s limit 1", (message_id,)))
 
 
+@pytest.mark.slow
 def test_a_statement_that_runs_over_the_limit_is_cancelled_and_counted(jobs: Work, start: StartWorkers) -> None:
     workers = start("workapp:limited")
     gate, plain = jobs.send("gate", "plain")

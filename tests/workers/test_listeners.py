@@ -166,6 +166,7 @@ def test_a_killed_workers_message_counts(jobs: Work, start: StartWorkers) -> Non
     assert jobs.trace(message) == [1]
 
 
+@pytest.mark.slow
 def test_a_worker_makes_its_listener_and_says_when_it_contradicts_the_queue(jobs: Work, start: StartWorkers) -> None:
     workers = start(APP, sessions=2)
     wait_until(lambda: workers.events("listener contradicts its queue"))

@@ -21,6 +21,7 @@ def say_all() -> None:
         logging.getLogger("howdah.worker").log(logging.getLevelNamesMapping()[level], "said as %s", level)
 
 
+@pytest.mark.slow
 def test_the_applications_lines_are_shown_with_logger_message_queue_and_correlation_id(
     jobs: Work, start: StartWorkers
 ) -> None:
@@ -63,6 +64,7 @@ def test_the_level_holds_for_the_applications_lines_too(jobs: Work, start: Start
     )
 
 
+@pytest.mark.first_case
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [*(pytest.param(kind, marks=pytest.mark.slow) for kind in ("json", "ini")), "toml"])
 def test_a_file_configures_logging(kind: str, jobs: Work, start: StartWorkers, tmp_path: Path) -> None:

@@ -353,6 +353,7 @@ def test_the_listener_of_a_subscription_that_is_not_durable_is_made_again_with_i
     recorder.close()
 
 
+@pytest.mark.slow
 def test_handlers_of_one_subscription_share_its_messages_by_type(events: Db, start: StartWorkers) -> None:
     start("topicapp:typed")
     wait_subscribed(events, "t")

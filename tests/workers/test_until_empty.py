@@ -38,6 +38,7 @@ def test_until_empty_ends_at_once_where_nothing_is_and_leaves_what_waits_for_a_t
     assert jobs.left() == 1
 
 
+@pytest.mark.slow
 def test_until_empty_waits_for_what_others_have_in_hand(jobs: Work, start: StartWorkers, connect: Connect) -> None:
     jobs.send("0")
     other = connect()

@@ -13,6 +13,7 @@ AWAITED = "select pg_sequence_last_value(waiting) is not null from howdah.destin
 LISTENERS = "select pid from pg_stat_activity where application_name = 'howdah waking' and datname = current_database()"
 
 
+@pytest.mark.slow
 def test_a_process_listens_once_and_its_idle_sessions_ask_to_be_woken(start: StartWorkers, jobs: Work) -> None:
     start(sessions=3).wait_started()
     wait_until(lambda: one(jobs.db, AWAITED))
