@@ -55,9 +55,10 @@ class Environment:
         variables = os.environ | {"BENCH_DSN": dsn}
         if entry.node:
             return ["node", str(self.folder / "node" / f"{entry.program}.mjs")], variables
-        # The programs are found as peers.with_…, beside which nothing of Howdah can be imported.
+        # The programs are found as peers.with_…, beside which nothing of Howdah can be imported. -P: not even from the
+        # folder of a copy of Howdah, where kombu/ is ours.
         variables["PYTHONPATH"] = str(self.folder / "programs")
-        return [str(self.folder / "python" / "bin" / "python"), "-m", f"peers.{entry.program}"], variables
+        return [str(self.folder / "python" / "bin" / "python"), "-P", "-m", f"peers.{entry.program}"], variables
 
     def _pip(self, entry: Entry) -> str:
         python = self.folder / "python" / "bin" / "python"

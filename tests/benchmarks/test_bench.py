@@ -223,6 +223,24 @@ def test_a_peer_whose_package_is_missing_is_left_out_in_one_line(tmp_path: Path)
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_peers_program_imports_nothing_from_the_folder_that_the_bench_is_run_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Our copy has a folder kombu/, which Celery would take for its own."""
+    program = tmp_path / "programs" / "peers" / "with_celery.py"
+    python = tmp_path / "python" / "bin" / "python"
+    for file in (program, python):
+        file.parent.mkdir(parents=True)
+    program.write_text("import json, sys\nprint(json.dumps([*sys.argv[1:], *sys.path]))")
+    python.symlink_to(sys.executable)
+    monkeypatch.chdir(tmp_path / "python")
+    (celery,) = [entry for entry in PEERS if entry.name == "celery on Redis"]
+    ((word, *paths),) = Environment(tmp_path).call(celery, "redis://nowhere", "send")
+    assert word == "send"
+    assert not {"", str(tmp_path / "python")} & set(paths)
+    assert str(tmp_path / "programs") in paths
+
+
 def test_goals_mark_ratios_by_who_stands_beside_and_figures_alone() -> None:
     record = Record()
     record.add("receive-100", "1 connection", OURS, "/s", 310_000)
