@@ -62,7 +62,6 @@ hypothesis.settings.load_profile("new" if chance.NEW else "fixed")
 
 def pytest_configure(config: pytest.Config) -> None:
     """Make the folder, once for a run with several processes."""
-    gc.disable()  # until the tests are collected: nothing of them is garbage
     given = getattr(config, "workerinput", {}).get("prepared")
     if given is None:
         folder = _new_folder().parent
@@ -74,6 +73,17 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_configure_node(node: Any) -> None:
     """Tell a process of pytest-xdist where the folder is."""
     node.workerinput["prepared"] = str(node.config.stash[PREPARED])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Search for no garbage among the tests, neither now nor later: none of them is any, and they are many."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks at the marks
@@ -99,9 +109,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             if (test := item.nodeid.partition("[")[0]) in begun:
                 item.add_marker(pytest.mark.slow)
             begun.add(test)
-    # The tests themselves are never garbage: each search through them all would take a while.
-    gc.freeze()
-    gc.enable()
 
 
 def pytest_runtest_setup() -> None:
