@@ -7,8 +7,10 @@ from pages import ROOT
 
 PYTHON, SQL = 300, 200
 
-ROOMS = ("audit", "benchmarks", "cli", "console", "django", "engine", "kombu", "migrations", "plots", "procedures")
-ROOMS += ("telemetry", "testing", "text", "tools", "workers")
+ROOMS = (
+    *("audit", "benchmarks", "cli", "console", "django", "engine", "kombu", "migrations", "plots", "procedures"),
+    *("telemetry", "testing", "text", "tools", "workers"),
+)
 
 RENDERED = {"migrations/versions/r1001_baseline.sql"}
 """What is written from the tables' declarations. Those, in schema/, are as long as the tables are wide."""
