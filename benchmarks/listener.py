@@ -6,6 +6,7 @@ import itertools
 import mmap
 import os
 import struct
+import sys
 import tempfile
 import time
 from contextlib import ExitStack
@@ -74,6 +75,8 @@ def drained(dsn: str, messages: int, processes: int, at_best: bool, module: str 
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="howdah-bench-")))
         os.environ[FOLDER] = str(folder)
         stack.callback(os.environ.pop, FOLDER)
+        # A supervisor looks for the application in the working directory, too: in a copy of Howdah kombu/ is ours.
+        stack.callback(sys.path.__setitem__, slice(None), sys.path[:])
         supervisor = Supervisor(
             f"{module}:{'best' if at_best else 'default'}",
             dsn,

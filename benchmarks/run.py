@@ -60,7 +60,7 @@ def run(
             try:
                 with console.status(f"{row.title} …"):
                     row.run(bench, present)
-            except (HowdahError, psycopg.Error, RuntimeError) as error:
+            except (HowdahError, psycopg.Error, RuntimeError, ImportError, OSError) as error:
                 # The other rows are worth having; the page says what is missing.
                 record.absent[row.key] = str(error).strip()
                 console.print(f"[red]{row.title}: {error}[/]", highlight=False)

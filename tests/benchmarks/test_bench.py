@@ -29,12 +29,15 @@ from howdah.benchmarks import (
     floor,
     held,
     levels,
+    listener,
     pgmq,
     processor,
+    rows,
     stream,
     topics,
 )
 from howdah.benchmarks.bench import Bench
+from howdah.benchmarks.clients import Peers
 from howdah.benchmarks.compare import compare
 from howdah.benchmarks.lines import Line, lines
 from howdah.benchmarks.peers.catalogue import PEERS, missing
@@ -45,6 +48,7 @@ from howdah.benchmarks.record import OURS, Record
 from howdah.benchmarks.report import write
 from howdah.benchmarks.row import Row
 from howdah.benchmarks.rows import KEYS, ROWS
+from howdah.benchmarks.run import run
 from howdah.benchmarks.servers import redis
 from howdah.benchmarks.show import NO_SERVER, cpu, reached, remarks, verdict
 from howdah.benchmarks.size import FULL, QUICK, TINY
@@ -503,3 +507,29 @@ def test_celerys_worker_is_measured(dsn: str) -> None:
     assert found.rate > 0
     assert len(found.waits) == 5
     assert min(found.waits) <= found.wait(50) <= max(found.waits)
+
+
+@pytest.mark.slow
+def test_rows_behind_the_listeners_import_nothing_from_the_folder_that_the_bench_is_run_in(
+    measured: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    listener.run(measured, "default settings")
+    assert str(tmp_path) not in sys.path
+
+
+def test_a_row_that_lacks_a_package_is_left_out_and_the_rows_behind_it_are_measured(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lacking(bench: Bench, peers: Peers) -> None:
+        raise ImportError("no module of that name")
+
+    def measuring(bench: Bench, peers: Peers) -> None:
+        bench.record.add("second", "case", OURS, "/s", 1)
+
+    found = [Row("first", "The first", lacking), Row("second", "The second", measuring)]
+    monkeypatch.setattr(rows, "chosen", lambda only, bench: found)
+    monkeypatch.setattr(Place, "database", lambda place: nullcontext())
+    record = run(Console(quiet=True), TINY, dsn=server.dsn)
+    assert record.absent["first"] == "no module of that name"
+    assert [result.row for result in record.results] == ["second"]
