@@ -22,7 +22,7 @@ def bench(
     ] = None,
     pg: Annotated[int | None, typer.Option(help="Major version of the temporary server.")] = None,
     full: Annotated[
-        bool, typer.Option("--full/--quick", help="Measure for an hour or two, or for a few minutes.")
+        bool, typer.Option("--full/--quick", help="Measure for two to four hours, or for a few minutes.")
     ] = False,
     tiny: Annotated[bool, typer.Option("--tiny", hidden=True)] = False,
     only: Annotated[
