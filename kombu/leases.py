@@ -12,13 +12,15 @@ from itertools import groupby
 
 from ..engine.calls import Call, scalar
 from ..engine.calls.call import interval, invoke
-from ..engine.errors import HowdahError, LeaseLost, NoSuchQueue
+from ..engine.errors import LeaseLost, NoSuchQueue, NotAllowed
 from .server import Server
 
 log = logging.getLogger("howdah.kombu")
 
 FLUSH: Call[object] = Call("select pg_logical_emit_message(true, 'howdah', '')", (), lambda rows: None)
 """Its commit waits until all that was committed before is on disk. No function of Howdah's writes so little."""
+FOR_GOOD = (LeaseLost, NoSuchQueue, NotAllowed)
+"""Errors that no second try mends: others have the message by now, its queue is gone, or it is forbidden."""
 LOOK_EVERY = 0.5
 """Seconds until an acknowledgement is made that the event loop did not come to, as while a worker stops."""
 
@@ -42,6 +44,7 @@ class Leases:
         self._at_once = at_once
         self._held: dict[tuple[str, int], set[int]] = {}
         self._acked: list[Held] = []
+        self._rejected: list[tuple[Held, bool]] = []
         self._volatile = False
         self._since = 0.0
         self._lost: set[tuple[str, int]] = set()
@@ -65,6 +68,10 @@ class Leases:
     def ack(self, held: Held) -> None:
         """Acknowledge a message with the others of this moment."""
         with self._lock:
+            if (held.queue, held.lease) in self._lost:
+                _too_late(held, "its lease has run out")
+                self._forget([held])
+                return
             if not self.pending:
                 self._since = time.monotonic()
             self._acked.append(held)
@@ -73,62 +80,88 @@ class Leases:
 
     @property
     def pending(self) -> bool:
-        """Whether acknowledgements or leases wait for ``flush``."""
-        return bool(self._acked) or self._volatile
+        """Whether acknowledgements, rejections or leases wait for ``flush``."""
+        return bool(self._acked or self._rejected) or self._volatile
 
     def flush(self) -> int:
-        """Make the acknowledgements that have come together; how many there were. Leases are on disk then, too."""
+        """Make the acknowledgements that have come together; how many there were. Leases are on disk then, too.
+
+        What the server could not be told is told by the next call.
+        """
         with self._flushing:
             with self._lock:
                 acked, self._acked = self._acked, []
                 volatile, self._volatile = self._volatile, False
+            count = len(acked)
             try:
                 if acked:
-                    self._acknowledge(acked)
+                    try:
+                        self._acknowledge(acked)
+                    except FOR_GOOD:
+                        self._one_by_one(acked)
                 elif volatile:
                     self._server.run(FLUSH)
-            except LeaseLost:
-                self._one_by_one(acked)
             except Exception:
                 with self._lock:
                     self._acked[:0] = acked
                     self._volatile = self._volatile or volatile
                 raise
             self._forget(acked)
-        return len(acked)
+            self._reject()
+        return count
 
     def reject(self, held: Held, *, requeue: bool) -> None:
         """Give a message back as failed: the queue's policy says when it comes again. Without requeue it is dead."""
+        with self._lock:
+            if not self.pending:
+                self._since = time.monotonic()
+            self._rejected.append((held, requeue))
         # An acknowledgement of the same lease comes first: the lease may end with this call.
         self.flush()
-        call = _of(
-            held.queue, held.lease, [held.message_id], "nack",
-            error_text=("text", "the worker rejected it"), error_class=("text", "Rejected"),
-            reject=("boolean", not requeue),
-        )  # fmt: skip
-        try:
-            self._server.run(call)
-        except LeaseLost as error:
-            log.warning("message %s of %s cannot be rejected: %s", held.message_id, held.queue, error)
-        self._forget([held])
+
+    def _reject(self) -> None:
+        while self._rejected:
+            held, requeue = self._rejected[0]
+            call = _of(
+                held.queue, held.lease, [held.message_id], "nack",
+                error_text=("text", "the worker rejected it"), error_class=("text", "Rejected"),
+                reject=("boolean", not requeue),
+            )  # fmt: skip
+            try:
+                self._server.run(call)
+            except FOR_GOOD as error:
+                log.warning("message %s of %s cannot be rejected: %s", held.message_id, held.queue, error)
+            self._forget([held])
+            with self._lock:
+                del self._rejected[0]
 
     def release(self, held: Sequence[Held]) -> None:
-        """Give messages back that nobody has handled, and blame nobody."""
-        self.flush()
-        for (queue, lease), some in groupby(sorted(held), lambda one: (one.queue, one.lease)):
-            with suppress(LeaseLost):
-                self._server.run(_of(queue, lease, [one.message_id for one in some], "release"))
-        self._forget(held)
+        """Give messages back that nobody has handled, and blame nobody.
+
+        If that fails, they come back when their leases end: nobody renews those any more.
+        """
+        try:
+            self.flush()
+            for (queue, lease), some in groupby(sorted(held), lambda one: (one.queue, one.lease)):
+                with suppress(*FOR_GOOD):
+                    self._server.run(_of(queue, lease, [one.message_id for one in some], "release"))
+        finally:
+            self._forget(held)
 
     def close(self, then: Callable[[], None]) -> None:
         """Go on only until what still runs is acknowledged, and call ``then``: the connection is closed."""
         with self._lock:
             self._at_once = lambda: True
             self._then = then
-            left = bool(self._held or self._acked) and self._thread is not None and self._thread.is_alive()
+            left = not self._done and self._thread is not None and self._thread.is_alive()
         if not left:
             self._stopped.set()
             then()
+
+    @property
+    def _done(self) -> bool:
+        """Whether nothing is in hand but what others may have by now, and nothing has to be said any more."""
+        return not (self._acked or self._rejected) and self._held.keys() <= self._lost
 
     def _acknowledge(self, acked: list[Held]) -> None:
         (queue, lease), rest = (acked[0].queue, acked[0].lease), acked[1:]
@@ -146,14 +179,15 @@ class Leases:
         )
 
     def _one_by_one(self, acked: list[Held]) -> None:
-        for one in acked:
+        """Acknowledge them, each alone, and take from the list what is dealt with: the rest is for another try."""
+        while acked:
+            one = acked[0]
             try:
                 self._server.run(_of(one.queue, one.lease, [one.message_id], "ack"))
-            except LeaseLost as error:
-                log.warning(
-                    "message %s of %s was acknowledged too late, and may run again: %s",
-                    one.message_id, one.queue, error,
-                )  # fmt: skip
+            except FOR_GOOD as error:
+                _too_late(one, error)
+            self._forget([one])
+            del acked[0]
 
     def _forget(self, held: Iterable[Held]) -> None:
         with self._lock:
@@ -178,10 +212,10 @@ class Leases:
                 if now - last >= every:
                     last = now
                     self._renew()
-            except (HowdahError, OSError) as error:
+            except Exception as error:  # noqa: BLE001 - without this thread other workers get what runs here
                 log.warning("leases could not be renewed: %s", error)
             with self._lock:
-                ended = self._then is not None and not self._held and not self._acked
+                ended = self._then is not None and self._done
             if ended and self._then is not None:
                 self._stopped.set()
                 self._then()
@@ -217,6 +251,10 @@ class Leases:
             {},
         )
         return Call(f"select * from {invocation}", arguments, lambda rows: {row[0] for row in rows})
+
+
+def _too_late(held: Held, why: object) -> None:
+    log.warning("message %s of %s was acknowledged too late, and may run again: %s", held.message_id, held.queue, why)
 
 
 def _of(queue: str, lease: int, ids: list[int] | None, function: str, **more: tuple[str, object]) -> Call[object]:

@@ -18,6 +18,8 @@ class Owner(Protocol):
     replies: Replies
     leases: Leases
     lease_seconds: float
+    #: kombu's: after these the connection is made anew.
+    connection_errors: tuple[type[Exception], ...]
 
     @property
     def flushes(self) -> bool:

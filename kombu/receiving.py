@@ -14,9 +14,10 @@ from ..engine.calls import receive
 from ..engine.calls.leases import lease
 from ..engine.errors import HowdahError, NoSuchQueue, QueuePaused
 from .envelope import KOMBU, incoming
+from .exchanges import topic_name
 from .leases import Held, log
 from .owner import Owner
-from .places import matches
+from .places import Kind, Place, matches
 
 MOST = 100
 """Messages of one call."""
@@ -63,6 +64,12 @@ class QoS(virtual.QoS):  # type: ignore[misc]
     def _held(self, delivery_tag: str) -> Held | None:
         message = None if delivery_tag in self._dirty else self._delivered.get(delivery_tag)
         return None if message is None else message.held
+
+
+def _fits(place: Place, info: dict[str, Any]) -> bool:
+    """Whether a message is for a queue. What came to it another way than by its topic exchange is."""
+    by_topic = place.kind is Kind.SUBSCRIPTION or topic_name(info["exchange"]) == place.topic
+    return not by_topic or matches(place.patterns, info["routing_key"])
 
 
 def _running() -> set[str]:
@@ -187,6 +194,21 @@ class Receiving(virtual.Channel):  # type: ignore[misc]
         self.connection._callbacks[queue](message)
         return True
 
+    def deliver_to_worker(self) -> bool:
+        """The same in a worker's event loop, which would look for no more messages after an error of one."""
+        message = self._fetched[0][1] if self._fetched else None
+        try:
+            return self.deliver()
+        except self.transport.connection_errors:
+            raise
+        except Exception:  # noqa: BLE001 - whatever a sender wrote: this message alone fails
+            assert message is not None
+            tag = message.delivery_tag
+            log.exception("message %s cannot be taken: its delivery has failed", tag)
+            if tag in self.qos._delivered and tag not in self.qos._dirty:
+                self.qos.reject(tag, requeue=True)
+            return True
+
     def _take(self, queue: str, most: int, *, no_ack: bool) -> list[Delivered]:
         places = self.transport.places
         place = places.target(queue)
@@ -212,16 +234,29 @@ class Receiving(virtual.Channel):  # type: ignore[misc]
             self.leases.add(name, number, [message.message_id for message in taken], volatile=volatile)
         messages = []
         for one in taken:
-            payload = incoming(one, f"{number or 0}.{one.message_id}")
-            message = Delivered(payload, channel=self)
-            if number is not None:
-                message.held = Held(name, number, one.message_id)
+            held = None if number is None else Held(name, number, one.message_id)
+            try:
+                payload = incoming(one, f"{number or 0}.{one.message_id}")
+                message = Delivered(payload, channel=self)
+            except (TypeError, ValueError, LookupError, AttributeError, RecursionError):  # senders may write anything
+                log.exception("message %s of %s cannot be read: it is rejected", one.message_id, name)
+                self._refuse(held)
+                continue
+            message.held = held
             self.transport.replies.learn(payload[KOMBU].get("replies"))
-            if matches(place.patterns, message.delivery_info["routing_key"]):
+            if _fits(place, message.delivery_info):
                 messages.append(message)
-            elif message.held is not None:
-                self.leases.ack(message.held)
+            elif held is not None:
+                self.leases.ack(held)
         return messages
+
+    def _refuse(self, held: Held | None) -> None:
+        """Reject what nobody can handle."""
+        if held is not None:
+            try:
+                self.leases.reject(held, requeue=False)
+            except (HowdahError, OSError) as error:
+                log.warning("message %s of %s is rejected later: %s", held.message_id, held.queue, error)
 
     def give_back(self, queue: str | None = None) -> None:
         """Give back what was fetched and not delivered, from one queue or all."""

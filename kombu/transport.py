@@ -30,6 +30,8 @@ LEASE_SECONDS = 60.0
 SOON = 0.001
 CALM = 0.005
 """Seconds until the next look after one that found all there was: the pool gets its tasks first."""
+LATER = 1.0
+"""Seconds until the next look after one that failed."""
 TOGETHER = 0.004
 """Seconds for which acknowledgements in an event loop wait for others: each call costs a commit."""
 PASSING_EVERY = 0.1
@@ -179,7 +181,18 @@ class Transport(virtual.Transport):  # type: ignore[misc]
                 self._bell[0].recv(4096)
         if self._timer is not None:
             self._timer.cancel()
-        self._look(rung=True)
+        self._look_again(rung=True)
+
+    def _look_again(self, *, rung: bool = False) -> None:
+        """Look, and after an error that is none of the connection look again a little later."""
+        try:
+            self._look(rung=rung)
+        except self.connection_errors:
+            raise
+        except Exception:
+            log.exception("messages could not be looked for: trying again in %s seconds", LATER)
+            if self._loop is not None:
+                self._timer = self._loop.call_later(LATER, self._look_again)
 
     def _look(self, *, rung: bool = False) -> None:
         """rung: there is a message, and nobody needs to be asked for another wake-up first."""
@@ -195,7 +208,7 @@ class Transport(virtual.Transport):  # type: ignore[misc]
         else:
             pause = self._idle.pause()
         if self._loop is not None:  # a message may have been the command to stop
-            self._timer = self._loop.call_later(pause, self._look)
+            self._timer = self._loop.call_later(pause, self._look_again)
 
     def _receive(self) -> int:
         """Fetch and deliver. Commands and events are looked for less often than tasks, unless somebody rang.
@@ -215,7 +228,7 @@ class Transport(virtual.Transport):  # type: ignore[misc]
         count = 0
         for channel in list(self.channels):
             count += channel.fetch(MOST, passing=passing)
-            while channel.deliver():
+            while channel.deliver_to_worker():
                 pass
         return count
 
