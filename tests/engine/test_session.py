@@ -87,7 +87,10 @@ def test_prepared_statements_survive_a_new_installation_and_a_type_that_grew(db:
                 for file in FILES:
                     level = r"howdah\._level_name\(\w+\.reliability, [\w.]+\)|'RELIABLE_PERSISTENT' end"
                     ends = rf"({level}|m\.dead_at, m\.reliability)(?=\n|\)::howdah\.message)"
-                    db.execute(re.sub(ends, last, source(file)).encode())
+                    text = re.sub(ends, last, source(file))
+                    # The one function that names a message's attributes in their order.
+                    text = text.replace("reliability, read_count", "reliability, extra, read_count") if growth else text
+                    db.execute(text.encode())
             assert [once() for _ in range(8)] == [["x"]] * 8
 
 
