@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ...engine.errors import BadArgument
 from .openwire import OpenWireError, StoredMessage, decode
 from .openwire.bodies import as_json, body
 from .source import Row
@@ -33,9 +34,26 @@ class Names:
         """given: names here by names there. Those of queues may have queue://, others topic:// or subscription://."""
         self._given = {name if "://" in name else f"queue://{name}": here for name, here in given.items()}
 
+    def check(self, containers: Iterable[str]) -> None:
+        """Raises BadArgument if two queues, or two topics, there would have one name here.
+
+        A pass takes back what is no longer there, and would take the one for the other.
+        """
+        by_name: dict[tuple[str, str], str] = {}
+        for container in containers:
+            name = self._name(container)
+            if (other := by_name.setdefault((container.partition("://")[0], name), container)) != container:
+                raise BadArgument(
+                    f"{other} and {container} would both be {name} here",
+                    "Give each a name of its own by --map. A bridge or a move can bring them together afterwards.",
+                )
+
+    def _name(self, container: str) -> str:
+        return self._given.get(container, container.partition("://")[2])
+
     def here(self, container: str) -> str:
         """Return the name here. Raises StaysError if it cannot be one."""
-        name = self._given.get(container, container.partition("://")[2])
+        name = self._name(container)
         if not _NAME.fullmatch(name):
             raise StaysError(f"a name here has only A-Z a-z 0-9 . _ - /: use --map {container}=NAME")
         return name

@@ -47,7 +47,8 @@ class Pass:
         self._final = final
 
     def survey(self) -> None:
-        """Say what a pass would do. Reads every message, and changes nothing."""
+        """Say what a pass would do. Reads every message, and changes nothing. Raises BadArgument."""
+        self._names.check(self._store.containers())
         places = self._places()
         for subscription in self._store.subscriptions():
             line = self._outcome[_title(subscription)]
@@ -68,7 +69,8 @@ class Pass:
                 line.comes += 1
 
     def copy(self) -> list[str]:
-        """Make the pass. Returns what is received from again: the final pass ends with that."""
+        """Make the pass. Returns what is received from again: the final pass ends with that. Raises BadArgument."""
+        self._names.check(self._store.containers())
         self._imports.begin(self._source)
         places = self._places()
         subscriptions = self._subscribe(places)

@@ -306,6 +306,15 @@ def test_names_that_cannot_be_here_stay_or_get_others(dsn: str, db: Db, store: s
     change(store, "delete from activemq_msgs where container = 'queue://größe 1'")
 
 
+@pytest.mark.parametrize("maps", [["B=A"], ["A=both", "B=both"]])
+@pytest.mark.parametrize("how", ["--dry-run", "--final"])
+def test_two_of_the_store_do_not_get_one_name(dsn: str, db: Db, store: str, maps: list[str], how: str) -> None:
+    """Each pass would take the messages of the one back, as they are not in the other."""
+    said = refused(dsn, store, how, *(word for given in maps for word in ("--map", given)))
+    assert "would both be" in said.err
+    assert column(db, "select queue from howdah.list_queues() where queue !~ '^_'") == []
+
+
 def test_a_subscription_whose_name_cannot_be_here_stays_or_gets_another(dsn: str, db: Db, store: str) -> None:
     change(store, "update activemq_acks set client_id = 'me@host', sub_name = 'bill ing' where sub_name = 'billing'")
     for words in (["--dry-run"], []):
