@@ -7,6 +7,7 @@ at their queues from time to time, and no longer ask to be woken.
 from __future__ import annotations
 
 import logging
+import os
 import select
 import selectors
 import socket
@@ -69,6 +70,7 @@ class Waking:
         self._users = 0
         self._thread: threading.Thread | None = None
         self._stopper: socket.socket | None = None
+        self._process = 0
         self._listening = False
         self._lock = threading.Lock()
         self._waiting: dict[str, dict[Wake, None]] = {}
@@ -99,6 +101,10 @@ class Waking:
                     del self._shared[self._conninfo]
                 thread, self._thread = self._thread, None
                 if self._stopper is not None:
+                    # A process that was forked meanwhile has a copy, which a mere close would leave open.
+                    if self._process == os.getpid():
+                        with suppress(OSError):  # the thread has ended by itself
+                            self._stopper.shutdown(socket.SHUT_RDWR)
                     self._stopper.close()
             else:
                 thread = None
@@ -111,6 +117,7 @@ class Waking:
             if self._users > 0 and (self._thread is None or not self._thread.is_alive()):
                 self._listening = False
                 self._stopper, stopped = socket.socketpair()
+                self._process = os.getpid()
                 self._thread = threading.Thread(target=self._run, args=(stopped,), name="howdah-waking", daemon=True)
                 self._thread.start()
             return self._listening

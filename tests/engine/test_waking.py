@@ -6,6 +6,7 @@ Where it cannot be told, it finds the message by looking.
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -265,3 +266,25 @@ def test_a_session_in_the_callers_own_connection_looks_and_asks_nobody(orders: s
         assert one(db, "select pg_sequence_last_value(waiting) from howdah.destinations where name = 'orders'") is None
         one(db, "select howdah.send('orders', 'x')")
         assert received.result(10)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Python 3.12's, of a process that forks beside threads
+def test_a_process_that_was_forked_keeps_no_listener_alive(dsn: str, db: Db) -> None:
+    waking = Waking.of(dsn)
+    wait_until(waking.ready)
+    thread = waking._thread
+    assert thread is not None
+    hold, held = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(held)
+        os.read(hold, 1)
+        os._exit(0)
+    try:
+        waking.release()
+        thread.join(10)
+        assert not thread.is_alive()
+    finally:
+        os.close(held)
+        os.waitpid(child, 0)
+    wait_until(lambda: one(db, "select count(*) from pg_stat_activity where application_name = 'howdah waking'") == 0)
