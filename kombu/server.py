@@ -52,7 +52,8 @@ def callers() -> psycopg.Connection[Any] | None:
         return None
     if hasattr(connection, "ensure_connection"):  # Django's
         connection.ensure_connection()
-        connection = connection.connection
+        # In a task of Django's Tasks it stands before the worker's own.
+        connection = getattr(connection.connection, "borrowed", connection.connection)
     if not isinstance(connection, psycopg.Connection) and not hasattr(connection, "in_transaction"):
         kind = f"{type(connection).__module__}.{type(connection).__name__}"
         raise IllegalState(f"using() takes a connection of psycopg 3, SQLAlchemy or Django, not {kind}")

@@ -123,7 +123,8 @@ def test_a_message_whose_headers_cannot_be_read_is_dead_and_those_behind_it_are_
     connection: Connection, db: Db
 ) -> None:
     inbox = connection.SimpleQueue("inbox")
-    for kind in ("nope", []):
+    kinds: list[Any] = ["nope", []]
+    for kind in kinds:
         headers = {"task": "t", "id": "1", "n": {"__type__": kind, "__value__": 1}}
         db.execute("select howdah.send('inbox', '\"bad\"'::jsonb, headers => %s)", (Jsonb(headers),))
     inbox.put("good")
@@ -134,7 +135,8 @@ def test_a_message_whose_headers_cannot_be_read_is_dead_and_those_behind_it_are_
 
 def test_a_message_that_its_handler_cannot_take_fails_and_a_worker_goes_on_to_look(dsn: str, db: Db) -> None:
     """As Celery's worker, which knows no task without an id."""
-    loop, taken = Hub(), []
+    loop = Hub()
+    taken: list[Any] = []
 
     def take(body: Any, message: Any) -> None:
         taken.append(body)
@@ -158,7 +160,9 @@ def test_a_message_that_its_handler_cannot_take_fails_and_a_worker_goes_on_to_lo
 
 
 def test_after_an_error_of_the_server_a_worker_goes_on_to_look(dsn: str, db: Db) -> None:
-    loop, taken, failed = Hub(), [], []
+    loop = Hub()
+    taken: list[Any] = []
+    failed: list[bool] = []
     with broker(dsn) as connection:
         transport = connection.transport
         with Consumer(connection, [Queue("orders")], callbacks=[lambda body, _: taken.append(body)], no_ack=True):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psycopg
@@ -26,9 +27,11 @@ from psycopg.types.json import Jsonb
 from sqlalchemy import orm
 from support import Clock, Connect, Db, column, one, wait_until
 
+from howdah.django.connections import Borrowed
 from howdah.engine.errors import ContractViolated, HowdahError, IllegalState, NoSuchQueue, QueueFull
 from howdah.kombu import using
 from howdah.kombu.places import matches, queue_name, selector
+from howdah.kombu.server import callers
 
 
 @pytest.fixture
@@ -351,6 +354,13 @@ def test_a_task_is_sent_in_an_atomic_block_of_django(dsn: str, db: Db) -> None:
         arguments = [sys.executable, "-P", str(program), dsn, str(commit)]
         subprocess.run(arguments, env={**os.environ, "PYTHONPATH": paths}, check=True)
         assert (one(db, "select count(*) from orders"), len(bodies(db, "celery"))) == (commit, commit)
+
+
+def test_using_takes_djangos_connection_inside_a_task_of_djangos(db: Db) -> None:
+    borrowed = object.__new__(Borrowed)
+    borrowed.borrowed = db
+    with using(SimpleNamespace(ensure_connection=lambda: None, connection=borrowed)):
+        assert callers() is db
 
 
 def test_using_refuses_what_is_no_connection_and_ends_with_its_block_and_thread(app: Celery, db: Db, dsn: str) -> None:
