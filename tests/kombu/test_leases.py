@@ -104,7 +104,8 @@ def test_an_error_of_the_server_does_not_end_the_renewal(connection: Connection,
     queue.put("a")
     message = queue.get(timeout=5)
     leases = connection.transport.leases
-    renew, failed = leases._renew, []
+    renew = leases._renew
+    failed: list[bool] = []
 
     def cancelled() -> None:
         if not failed:
