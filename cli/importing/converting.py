@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ...engine.errors import BadArgument
 from .openwire import OpenWireError, StoredMessage, decode
 from .openwire.bodies import as_json, body
-from .source import Row
+from .source import Row, Subscription
 
 EXPIRED = "expired"
 PREPARED = "in a prepared transaction of the broker: commit it there or roll it back"
@@ -34,19 +34,27 @@ class Names:
         """given: names here by names there. Those of queues may have queue://, others topic:// or subscription://."""
         self._given = {name if "://" in name else f"queue://{name}": here for name, here in given.items()}
 
-    def check(self, containers: Iterable[str]) -> None:
-        """Raises BadArgument if two queues, or two topics, there would have one name here.
+    def check(self, containers: Iterable[str], subscriptions: Sequence[Subscription]) -> None:
+        """Raises BadArgument if two queues, topics or subscriptions there would have one name here.
 
-        A pass takes back what is no longer there, and would take the one for the other.
+        A pass takes back what is no longer there, and passes what is read: it would take the one for the other.
         """
         by_name: dict[tuple[str, str], str] = {}
-        for container in containers:
-            name = self._name(container)
-            if (other := by_name.setdefault((container.partition("://")[0], name), container)) != container:
+
+        def note(kind: str, name: str, there: str) -> None:
+            if (other := by_name.setdefault((kind, name), there)) != there:
                 raise BadArgument(
-                    f"{other} and {container} would both be {name} here",
+                    f"{other} and {there} would both be {name} here",
                     "Give each a name of its own by --map. A bridge or a move can bring them together afterwards.",
                 )
+
+        # A topic without messages has subscriptions all the same.
+        for container in sorted({*containers, *(each.container for each in subscriptions)}):
+            note(container.partition("://")[0], self._name(container), container)
+        for each in subscriptions:
+            there = f"{each.client_id}:{each.name}"
+            here = self._given.get(f"subscription://{there}", there)
+            note("subscription", f"{self._name(each.container)}:{here}", f"{each.container} {there}")
 
     def _name(self, container: str) -> str:
         return self._given.get(container, container.partition("://")[2])

@@ -48,7 +48,7 @@ class Pass:
 
     def survey(self) -> None:
         """Say what a pass would do. Reads every message, and changes nothing. Raises BadArgument."""
-        self._names.check(self._store.containers())
+        self._names.check(self._store.containers(), self._store.subscriptions())
         places = self._places()
         for subscription in self._store.subscriptions():
             line = self._outcome[_title(subscription)]
@@ -70,7 +70,7 @@ class Pass:
 
     def copy(self) -> list[str]:
         """Make the pass. Returns what is received from again: the final pass ends with that. Raises BadArgument."""
-        self._names.check(self._store.containers())
+        self._names.check(self._store.containers(), self._store.subscriptions())
         self._imports.begin(self._source)
         places = self._places()
         subscriptions = self._subscribe(places)

@@ -4,8 +4,8 @@
 -- Raises   HD005 at is NULL, infinite or over 99 years ahead.
 -- Role     howdah_producer howdah_admin
 --
--- howdah.send('q', 'x', delay => howdah.delay_until('2027-01-01 08:00 Europe/Vienna')) is due at that time, to the
--- microsecond.
+-- howdah.send('q', 'x', delay => howdah.delay_until('2027-01-01 08:00 Europe/Vienna')) is due at that time, or later by
+-- what lies between the two calls: milliseconds in one statement.
 create or replace function howdah.delay_until(at timestamptz) returns interval
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

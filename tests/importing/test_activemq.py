@@ -315,6 +315,20 @@ def test_two_of_the_store_do_not_get_one_name(dsn: str, db: Db, store: str, maps
     assert column(db, "select queue from howdah.list_queues() where queue !~ '^_'") == []
 
 
+def test_a_topic_without_messages_does_not_get_anothers_name(dsn: str, db: Db, store: str) -> None:
+    """Its subscription would have read what the same one of the other topic has not."""
+    change(store, "insert into activemq_acks values ('topic://other', 'topic://other', 'desk7', 'billing', null, 0, 0)")
+    said = refused(dsn, store, "--final", "--map", "topic://other=prices")
+    assert "topic://other and topic://prices would both be prices here" in said.err
+    assert column(db, "select topic from howdah.list_topics()") == []
+
+
+def test_two_subscriptions_do_not_get_one_name(dsn: str, db: Db, store: str) -> None:
+    said = refused(dsn, store, "--final", "--map", "subscription://desk7:high=desk7:billing")
+    assert "would both be prices:desk7:billing here" in said.err
+    assert column(db, "select topic from howdah.list_topics()") == []
+
+
 def test_a_subscription_whose_name_cannot_be_here_stays_or_gets_another(dsn: str, db: Db, store: str) -> None:
     change(store, "update activemq_acks set client_id = 'me@host', sub_name = 'bill ing' where sub_name = 'billing'")
     for words in (["--dry-run"], []):
