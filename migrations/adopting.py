@@ -13,12 +13,23 @@ from .roles import MigrationError
 ASIDE = "pgmq_before_howdah"
 """What the schema is called while its rows are read. It is gone at the end of the transaction."""
 
+_OWN = ("meta", "topic_bindings", "notify_insert_throttle")
+# Names that differ in case have one table. pgmq forgets a row of meta if its queue was dropped by another such name.
+_QUEUES = """
+select distinct on (lower(queue_name)) queue_name::text, is_partitioned, is_unlogged from pgmq.meta
+where to_regclass(format('pgmq.%I', 'q_' || lower(queue_name))) is not null order by lower(queue_name), created_at"""
+_TABLES = """
+select c.relname::text from pg_class c
+where c.relnamespace = 'pgmq'::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f') and not c.relispartition
+order by 1"""
+
 # Large bodies lie apart, as in a send. A message that nobody has read and that is visible is ready; others wait.
 _ADOPT = """
 with place as (
     select d.id, d.main_rank, d.journal_level from howdah.destinations d where d.name = {queue} and d.dropped_at is null
 ), stored as materialized (
-    select m.msg_id, m.msg_id * 1000000 + p.id as message_id, p.id, p.main_rank, m.read_ct, m.enqueued_at, m.vt,
+    select m.msg_id, m.msg_id * 1000000 + p.id as message_id, p.id, p.main_rank, m.read_ct,
+        pgmq._readable(m.enqueued_at) as enqueued_at, pgmq._readable(m.vt) as vt,
         {last_read_at} as last_read_at, {headers} as headers,
         case when m.message is null then 'application/x-sql-null' else 'application/json' end as content_type,
         convert_to(coalesce(m.message::text, ''), 'UTF8') as body
@@ -52,7 +63,8 @@ where d.name = {queue} and d.dropped_at is null and l.last > 0"""
 _ARCHIVE = """
 insert into howdah.kept_messages (message_id, kept_at, kept_until, sent_at, visible_at, last_read_at, destination_id,
     delivery_count, stage, priority, reliability, nonpersistent, is_text, content_type, body, headers)
-select m.msg_id * 1000000 + d.id, m.archived_at, 'infinity', m.enqueued_at, m.vt, {last_read_at}, d.id, m.read_ct, 0,
+select m.msg_id * 1000000 + d.id, pgmq._readable(m.archived_at), 'infinity', pgmq._readable(m.enqueued_at),
+    pgmq._readable(m.vt), {last_read_at}, d.id, m.read_ct, 0,
     d.default_priority, 4, false, true,
     case when m.message is null then 'application/x-sql-null' else 'application/json' end,
     convert_to(coalesce(m.message::text, ''), 'UTF8'), {headers}
@@ -62,9 +74,9 @@ from {aside}.{archive} m cross join howdah.destinations d where d.name = {queue}
 def adopt(connection: Connection) -> dict[str, int]:
     """Install the facade of pgmq in place of a real pgmq, and take its queues over. Returns the messages of each.
 
-    Raises MigrationError if there is no real pgmq, if the role may not drop it, if something else stands on its tables,
-    or if a queue of Howdah has the name of one of its queues. Nothing has been changed then, since it all is the
-    caller's transaction.
+    Raises MigrationError if there is no real pgmq, if the role may not drop it, if something else stands on its tables
+    or lies in its schema, or if a queue of Howdah has the name of one of its queues. Nothing has been changed then,
+    since it all is the caller's transaction.
     """
     database, roles = ready(connection)
     if facade_owner(database, "pgmq") != "other" or not database.run(
@@ -74,17 +86,23 @@ def adopt(connection: Connection) -> dict[str, int]:
             "there is no pgmq here that could be adopted. howdah facade install pgmq makes the facade."
         )
     _check_may_drop(database)
-    queues = database.run("select queue_name::text, is_partitioned, is_unlogged from pgmq.meta order by created_at, 1")
+    # First, so that a queue that is made meanwhile is either there, or is made in vain.
+    database.run("lock table pgmq.meta in access exclusive mode")
+    queues = database.run(_QUEUES)
     for name, *_ in queues:
         if database.run(
             _filled("select 1 from howdah.destinations where name = {n} and dropped_at is null", n=str(name).lower())
         ):
             raise MigrationError(f"Howdah has a queue {str(name).lower()!r} already. Drop or rename one of the two.")
-    for (table,) in database.run(
-        "select format('%I', relname) from pg_class where relnamespace = 'pgmq'::regnamespace and relkind in ('r', 'p')"
-        " and not relispartition"
-    ):
-        database.run(f"lock table pgmq.{table} in access exclusive mode")
+    tables = [str(table) for (table,) in database.run(_TABLES)]
+    known = {*_OWN, *(f"{kind}_{name}".lower() for name, *_ in queues for kind in "qa")}
+    if strange := [table for table in tables if table not in known]:
+        raise MigrationError(
+            f"the schema pgmq has {', '.join(strange)}, which no queue has, and which would be dropped with it. Move"
+            " what you want to keep to another schema, drop the rest, and run this command again."
+        )
+    for table in tables:
+        database.run(sql.SQL("lock table pgmq.{} in access exclusive mode").format(sql.Identifier(table)).as_string())
     database.run(f"alter schema pgmq rename to {ASIDE}")
     add(connection, "pgmq")
     connection.execute(text("reset role"))

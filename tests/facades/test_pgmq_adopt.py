@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import threading
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
-from support import Db, one
+from support import Connect, Db, one, wait_until
 
 from howdah.migrations import MigrationError, add_facade, adopt_pgmq, remove_facade
 
@@ -62,6 +63,45 @@ def test_queues_come_over_as_they_are_and_go_on(db: Db, dsn: str) -> None:
     assert one(db, "select count(*) from pg_namespace where nspname ~ 'pgmq_before'") == 0
     with pytest.raises(MigrationError, match="no pgmq"):
         adopt_pgmq(dsn)
+
+
+@pytest.mark.usefixtures("real")
+def test_a_queue_that_is_being_made_comes_over_too(db: Db, dsn: str, connect: Connect) -> None:
+    maker = connect()
+    adopted: list[dict[str, int]] = []
+    with maker.transaction():
+        maker.execute("select pgmq.create('new'); select pgmq.send('new', '1')")
+        thread = threading.Thread(target=lambda: adopted.append(adopt_pgmq(dsn)))
+        thread.start()
+        wait_until(lambda: one(db, "select count(*) from pg_locks where not granted") > 0)
+    thread.join(60)
+    assert adopted[0]["new"] == 1
+    assert one(db, "select message from pgmq.q_new") == 1
+
+
+@pytest.mark.usefixtures("real")
+def test_what_is_no_queue_of_pgmqs_is_not_dropped_with_its_schema(db: Db, dsn: str) -> None:
+    """As what pgmq's own convert_archive_partitioned leaves: all archived messages."""
+    db.execute("create table pgmq.a_tasks_old (like pgmq.a_tasks); create view pgmq.mine as select 1")
+    before = rows(db)
+    with pytest.raises(MigrationError, match="a_tasks_old, mine"):
+        adopt_pgmq(dsn)
+    assert rows(db) == before
+
+
+@pytest.mark.usefixtures("real")
+def test_names_that_differ_in_case_are_one_queue_and_a_name_without_its_table_is_none(db: Db, dsn: str) -> None:
+    db.execute("select pgmq.create('tasks'); select pgmq.create('Gone'); select pgmq.drop_queue('gone')")
+    archived = db.execute("select * from pgmq.a_tasks").fetchall()
+    assert sorted(adopt_pgmq(dsn).values()) == [0, 0, 8]
+    assert db.execute("select * from pgmq.a_tasks").fetchall() == archived
+
+
+@pytest.mark.usefixtures("real")
+def test_times_without_end_get_one(db: Db, dsn: str) -> None:
+    db.execute("select pgmq.set_vt('Tasks', 5, 'infinity'::timestamptz)")
+    adopt_pgmq(dsn)
+    assert one(db, "select vt from pgmq.q_tasks where msg_id = 5").year in (9998, 9999)
 
 
 @pytest.mark.usefixtures("real")

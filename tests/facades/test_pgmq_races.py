@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from support import Connect, Db, column, one, wait_until_blocked
+from support import Connect, Db, column, one, wait_until, wait_until_blocked
 
 from howdah.migrations import add_facade
 
@@ -53,3 +53,45 @@ def test_a_number_that_is_nowhere_is_not_settled_twice(dsn: str, db: Db) -> None
     assert column(db, "select pgmq.delete('tasks', array[7, 1, 8, 1, null]::bigint[])") == [1]
     assert column(db, "select pgmq.archive('tasks', array[7, 1]::bigint[])") == []
     assert column(db, "select msg_id from pgmq.set_vt('tasks', array[7, 1], 5)") == []
+
+
+def test_what_a_rollback_brought_back_is_read_though_a_message_is_due_at_each_read(
+    dsn: str, db: Db, connect: Connect
+) -> None:
+    add_facade(dsn, "pgmq")
+    db.execute("select pgmq.create('t')")
+    db.execute("select pgmq.send_batch('t', array(select to_jsonb(n) from generate_series(1, 61) n))")
+    db.execute("select pgmq.delete('t', (select msg_id from pgmq.read('t', 30, 1)))")
+    other = connect()
+    with other.transaction(force_rollback=True):
+        assert column(other, "select msg_id from pgmq.read('t', 30, 50)") == list(range(2, 52))
+        assert column(db, "select msg_id from pgmq.read('t', 0, 1)") == [52]
+    left = {*range(2, 52), *range(53, 62)}
+
+    def read() -> bool:
+        """The message that comes again at once is never deleted."""
+        found = set(column(db, "select msg_id from pgmq.read('t', 0, 5)")) - {52}
+        db.execute("select pgmq.delete('t', %s::bigint[])", [list(found)])
+        left.difference_update(found)
+        return not left
+
+    wait_until(read, 20)
+
+
+def test_a_delayed_message_comes_though_another_transaction_that_sent_one_rolled_back(
+    dsn: str, db: Db, connect: Connect
+) -> None:
+    add_facade(dsn, "pgmq")
+    db.execute("select pgmq.create('t')")
+    other = connect()
+    with other.transaction(force_rollback=True):
+        other.execute("select pgmq.send('t', '1', 1)")
+        number = one(db, "select pgmq.send('t', '2', 1)")
+    found: list[int] = []
+
+    def read() -> bool:
+        found.extend(column(db, "select msg_id from pgmq.read('t', 30, 1)"))
+        return bool(found)
+
+    wait_until(read, 10)
+    assert found == [number]

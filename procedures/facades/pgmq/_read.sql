@@ -67,14 +67,21 @@ begin
     end if;
     v_parked := v_queue.parking;
     -- Dead rows make the look for due ones slow; then howdah._may_be_due notes from where it goes on.
-    if p_conditional is null and (v_queue.parked
-            or v_parked.id is not null and p_taken = 0 and clock_timestamp() - v_begun > interval '1 ms') then
+    if p_conditional is null and v_parked.id is not null and (v_queue.parked
+            or p_taken = 0 and clock_timestamp() - v_begun > interval '1 ms') then
         v_queue.parked := howdah._may_be_due(v_parked, v_now);
     end if;
     if v_queue.parked then
         perform howdah._return_leases(v_queue.id, null, v_now);
-        select f.seqs, f.parked into v_seqs, v_due
-        from pgmq._find(v_queue.id, v_queue.rank, v_queue.headed, v_left, p_conditional, v_now, v_parked) f;
+        -- What came back behind the head goes first: pgmq._find does not look there, and may find due ones for ever.
+        if v_queue.due and p_conditional is null then
+            select n.positions into v_seqs
+            from howdah._next_positions(v_queue.lane, 1, v_left::integer, null, false) n;
+        end if;
+        if coalesce(cardinality(v_seqs), 0) = 0 then
+            select f.seqs, f.parked into v_seqs, v_due
+            from pgmq._find(v_queue.id, v_queue.rank, v_queue.headed, v_left, p_conditional, v_now, v_parked) f;
+        end if;
         if not p_pop then
             if v_parked.head is null then
                 perform howdah._open_lane(v_queue.id, v_queue.rank, 0);
