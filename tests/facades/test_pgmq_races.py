@@ -95,3 +95,36 @@ def test_a_delayed_message_comes_though_another_transaction_that_sent_one_rolled
 
     wait_until(read, 10)
     assert found == [number]
+
+
+def test_with_a_limit_of_failures_a_reader_waits_for_no_other(dsn: str, db: Db, connect: Connect) -> None:
+    add_facade(dsn, "pgmq")
+    db.execute("select pgmq.create('t'); select howdah.alter_queue('t', '{\"max_failed_deliveries\": 3}')")
+    db.execute("select pgmq.send_batch('t', array['1', '2']::jsonb[])")
+    assert column(db, "select msg_id from pgmq.read('t', 0, 1)") == [1]
+    other = connect()
+    other.execute("set statement_timeout = '10s'")
+    with db.transaction():
+        assert column(db, "select msg_id from pgmq.read('t', 30, 1)") == [1]
+        assert column(other, "select msg_id from pgmq.read('t', 30, 1)") == [2]
+    assert one(db, "select count(*) from howdah.poison_details") == 1
+
+
+def test_a_sender_notifies_though_another_one_that_has_not_committed_did(dsn: str, db: Db, connect: Connect) -> None:
+    add_facade(dsn, "pgmq")
+    db.execute("select pgmq.create('t'); select pgmq.enable_notify_insert('t', 0)")
+    listener, other = connect(), connect()
+    listener.execute('listen "pgmq.q_t.INSERT"')
+    with other.transaction(force_rollback=True):
+        other.execute("select pgmq.send('t', '1')")
+        db.execute("select pgmq.send('t', '2')")
+    assert len(list(listener.notifies(timeout=5, stop_after=1))) == 1
+
+
+def test_a_queue_that_howdah_dropped_can_be_made_again(dsn: str, db: Db) -> None:
+    add_facade(dsn, "pgmq")
+    db.execute("select pgmq.create('t'); select howdah.drop_queue('t'); select pgmq.create('t')")
+    db.execute("select pgmq.send('t', '1'); select pgmq.archive('t', pgmq.send('t', '2'))")
+    assert column(db, "select message from pgmq.q_t") == [1]
+    assert column(db, "select message from pgmq.a_t") == [2]
+    assert column(db, "delete from pgmq.q_t returning msg_id") == [1]

@@ -11,12 +11,18 @@ language plpgsql volatile
 as $$
 declare
     v_message howdah.parked;
+    v_secret text := (select e.digest_secret from howdah.engine e);
 begin
-    perform howdah._record_lease_incident(p.destination_id, p.message_id, p.stage, p.conversation_id,
-        howdah._group(p.headers, p.conversation_id), -p.reads)
-    from howdah.parked p
-    where p.destination_id = p_destination_id and p.due_at <= p_now and p.parked_reason = 'lease'
-      and p.lease_id is null and p.reads > 0;
+    -- Who records a read has the message until its transaction ends: others pass it over.
+    perform howdah._record_lease_incident(m.destination_id, m.message_id, m.stage, m.conversation_id,
+        howdah._group(m.headers, m.conversation_id), -m.reads)
+    from (
+        select p.* from howdah.parked p
+        where p.destination_id = p_destination_id and p.due_at <= p_now and p.parked_reason = 'lease'
+          and p.lease_id is null and p.reads > 0
+          and not exists (select from howdah.poison_details d  -- the key of howdah._record_lease_incident
+              where d.failure_key = md5(format('%s lease %s of %s', v_secret, -p.reads, p.message_id))::uuid)
+        for update of p skip locked) m;
     if not p_dispose then
         return;
     end if;

@@ -24,15 +24,17 @@ begin
     else
         perform howdah._destination(lower(p_queue), 'admin');
     end if;
-    if to_regclass(format('pgmq.%I', v_queue)) is null then
+    -- A queue that howdah.drop_queue dropped has left its views.
+    if position(format('_rows(%s)', v_id) in coalesce(pg_get_viewdef(to_regclass(format('pgmq.%I', v_queue))), '')) = 0
+    then
         select concat_ws(', ', quote_ident(e.admin_role), quote_ident(e.consumer_role), quote_ident(e.browser_role)),
             concat_ws(', ', quote_ident(e.admin_role), quote_ident(e.consumer_role))
         into v_readers, v_writers from howdah.engine e;
-        execute format('create view pgmq.%I as select * from pgmq._rows(%s)', v_queue, v_id);
-        execute format('create trigger change instead of delete or update on pgmq.%I'
+        execute format('create or replace view pgmq.%I as select * from pgmq._rows(%s)', v_queue, v_id);
+        execute format('create or replace trigger change instead of delete or update on pgmq.%I'
             ' for each row execute function pgmq._change_row()', v_queue);
-        execute format('create view pgmq.%I as select * from pgmq._archived_rows(%s)', v_archive, v_id);
-        execute format('create trigger change instead of insert or delete or update on pgmq.%I'
+        execute format('create or replace view pgmq.%I as select * from pgmq._archived_rows(%s)', v_archive, v_id);
+        execute format('create or replace trigger change instead of insert or delete or update on pgmq.%I'
             ' for each row execute function pgmq._change_archive()', v_archive);
         execute format('grant select on pgmq.%I, pgmq.%I to %s', v_queue, v_archive, v_readers);
         execute format('grant delete, update on pgmq.%I to %s', v_queue, v_writers);
