@@ -41,12 +41,12 @@ def adopt(facade: Facade, yes: Yes = False, dsn: Dsn = None, as_json: Json = Fal
 
 @app.command()
 def remove(facade: Facade, yes: Yes = False, dsn: Dsn = None, as_json: Json = False) -> None:
-    """Remove a facade and its archives. The queues stay, with their messages."""
+    """Remove a facade. The queues stay, with their messages and what is archived: see howdah kept."""
     from .. import migrations
 
     known = _known(facade)
     dsn = _reached(dsn)
-    confirm(f"Remove the facade {known}, and all messages of its archives?", yes=yes)
+    confirm(f"Remove the facade {known}? Its queues and archived messages stay.", yes=yes)
     migrations.remove_facade(dsn, facade)
     output.said(f"facade {facade} removed", as_json=as_json, facade=facade, installed=False)
 

@@ -45,7 +45,7 @@ def add(connection: Connection, facade: str) -> None:
 
 
 def remove(connection: Connection, facade: str) -> None:
-    """Remove a facade with its archives, in the caller's transaction. The queues stay, with their messages.
+    """Remove a facade, in the caller's transaction. The queues stay, with their messages and what is archived.
 
     Raises MigrationError if there is none, or if a view or anything else of somebody's stands on it.
     """
