@@ -106,3 +106,37 @@ def test_an_expired_message_is_swept_when_its_reader_is_done(db: Db, ids: list[i
     db.execute("select howdah.maintain_expired()")
     assert one(db, "select count(*) from howdah.parked where expires_at is not null") == 1
     assert one(db, "select pgmq.delete('tasks', 3)") is True
+
+
+def test_a_message_of_another_priority_or_place_is_hidden_by_its_number(dsn: str, db: Db) -> None:
+    add_facade(dsn, "pgmq")
+    db.execute("select pgmq.create('t'), pgmq.create('u')")
+    number = one(db, "select howdah.send('t', '1'::jsonb, priority => 9)") // 1_000_000
+    identity = one(db, "select howdah.send('t', '2'::jsonb)")
+    moved = identity // 1_000_000
+    assert column(db, "select msg_id from pgmq.set_vt('t', %s, 60)", [number]) == [number]
+    assert column(db, "update pgmq.q_t set vt = now() where msg_id = %s returning msg_id", [number]) == [number]
+    db.execute("select howdah.move_messages('t', array[%s]::bigint[], 'u')", [identity])
+    db.execute("select howdah.move_messages('u', array[%s]::bigint[], 't')", [identity])
+    assert column(db, "select msg_id from pgmq.set_vt('t', %s, 60)", [moved]) == [moved]
+
+
+def test_an_archive_takes_each_number_once_and_none_that_no_message_has(dsn: str, db: Db) -> None:
+    add_facade(dsn, "pgmq")
+    db.execute("select pgmq.create('t')")
+    insert = "insert into pgmq.a_t (msg_id, vt, message) values (%s, now(), '{}')"
+    db.execute(insert, [5])
+    for number, state in ((5, "23505"), (None, "23502"), (0, "HD005")):
+        with pytest.raises(psycopg.Error) as caught:
+            db.execute(insert, [number])
+        assert caught.value.sqlstate == state
+    assert column(db, "select msg_id from pgmq.a_t") == [5]
+
+
+def test_an_archived_message_that_is_changed_keeps_what_pgmq_does_not_know(dsn: str, db: Db) -> None:
+    add_facade(dsn, "pgmq")
+    db.execute("select pgmq.create('t')")
+    db.execute("select howdah.send('t', '1'::jsonb, correlation_id => 'c', message_type => 'm')")
+    db.execute("select pgmq.archive('t', 1); update pgmq.a_t set message = '2'")
+    kept = db.execute("select correlation_id, message_type from howdah.kept_messages").fetchall()
+    assert kept == [("c", "m")]

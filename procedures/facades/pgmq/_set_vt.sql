@@ -49,8 +49,20 @@ begin
             where m.destination_id = v_queue.id and m.rank = v_queue.rank
               and m.seq = any (array(select i.id / 1000000 from unnest(v_ids) i(id))) and m.message_id = any (v_ids)
             returning m.*
+        ), elsewhere as (  -- as pgmq._take_ready
+            delete from howdah.msgs m
+            using unnest(v_ids) o(id) cross join lateral unnest(howdah._positions(v_queue.id, o.id)) s(seq)
+                cross join generate_series(0, 9) g(rank)
+            where m.destination_id = v_queue.id and m.rank = g.rank and m.seq = s.seq and m.message_id = o.id
+              and not (m.rank = v_queue.rank and m.seq = o.id / 1000000)
+              and (exists (select from howdah.lanes l where l.destination_id = v_queue.id
+                      and (l.rank <> v_queue.rank or l.place > 0))
+                   or exists (select from howdah.moved v
+                      where v.message_id = any (v_ids) and v.destination_id = v_queue.id))
+            returning m.*
         ), hidden as (
-            insert into howdah.parked as i select r.*, v_vt, 'delay' from ready r
+            insert into howdah.parked as i
+            select r.*, v_vt, 'delay' from (select * from ready union all select * from elsewhere) r
             returning i.*
         )
         select array_agg(h order by h.seq) into v_hidden from hidden h;
