@@ -2322,6 +2322,7 @@ declare
     v_made record;
     v_id bigint;
     v_contract constant jsonb := p_queue.contract;
+    v_key constant text := p_queue.last_value_key;
 begin
     foreach v_message in array p_messages loop
         v_made := howdah._transform(p_transformation, v_message);
@@ -2329,6 +2330,7 @@ begin
             v_message := v_made.message;
         end if;
         p_queue.contract := case when v_made.failure is null then v_contract end;
+        p_queue.last_value_key := case when v_made.failure is null then v_key end;
         v_id := (howdah._send_batch(p_queue,
             array[coalesce(convert_to(v_message.body, 'UTF8'), v_message.bytes)], v_message.body is not null,
             v_message.content_type,

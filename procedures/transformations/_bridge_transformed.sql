@@ -7,7 +7,7 @@
 -- p_messages are as the topic has them. A message that cannot be transformed, for whatever reason, goes into the queue
 -- as it is, and is rejected there in the same transaction: the queue's policy moves it where its dead messages go, with
 -- the error on record. The publisher gets no error for it, as for any consumer's failure; so the queue's contract does
--- not hold for it.
+-- not hold for it, and it replaces no last value.
 --
 -- A queue with stamp_user gets p_user as the sender of what the function returned.
 create or replace function howdah._bridge_transformed(
@@ -21,6 +21,7 @@ declare
     v_made record;
     v_id bigint;
     v_contract constant jsonb := p_queue.contract;
+    v_key constant text := p_queue.last_value_key;
 begin
     foreach v_message in array p_messages loop
         v_made := howdah._transform(p_transformation, v_message);
@@ -28,6 +29,7 @@ begin
             v_message := v_made.message;
         end if;
         p_queue.contract := case when v_made.failure is null then v_contract end;
+        p_queue.last_value_key := case when v_made.failure is null then v_key end;
         v_id := (howdah._send_batch(p_queue,
             array[coalesce(convert_to(v_message.body, 'UTF8'), v_message.bytes)], v_message.body is not null,
             v_message.content_type,

@@ -182,6 +182,16 @@ def test_what_a_bridge_cannot_transform_is_dead_in_the_queue_and_the_publisher_g
     assert column(db, "select error_text from howdah.incidents('q')") == ["transformation made: no such milk"]
 
 
+def test_what_a_bridge_cannot_transform_replaces_no_last_value(db: Db, shop: str) -> None:
+    topic(db)
+    one(db, """select howdah.create_queue('q', '{"exception_queue": "dead", "last_value_key": "k"}')""")
+    one(db, "select howdah.bridge('t', 'q', null, 'made')")
+    for body in ("good", "bad"):
+        one(db, """select howdah.send('t', %s, headers => '{"k": "a"}')""", (body,))
+    assert column(db, "select body from howdah.browse('dead')") == ["bad"]
+    assert column(db, "select body from howdah.receive('q', 9)") == ["GOOD"]
+
+
 def test_a_link_forwards_what_the_function_makes(
     dsn: str, db: Db, connect: Connect, shop: str, new_engine: Callable[[], str]
 ) -> None:
