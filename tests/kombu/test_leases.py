@@ -61,27 +61,22 @@ def test_what_cannot_be_given_back_is_renewed_no_longer(connection: Connection, 
 
 
 @pytest.mark.own_database
-def test_a_rejection_that_does_not_reach_the_server_is_repeated(
-    connection: Connection, db: Db, unreachable: Away
+@pytest.mark.parametrize(
+    ("settle", "settled"),
+    [
+        ("ack", "select 1 from howdah.queue_stats('orders') where consumed = 1"),
+        ("reject", DEAD),
+    ],
+)
+def test_what_does_not_reach_the_server_is_said_again(
+    connection: Connection, db: Db, unreachable: Away, settle: str, settled: str
 ) -> None:
     queue = connection.SimpleQueue("orders")
     queue.put("a")
     message = queue.get(timeout=5)
     with unreachable(), pytest.raises(connection.connection_errors):
-        message.reject()
-    wait_until(lambda: column(db, DEAD) == [b"a"] or column(db, DEAD) == ["a"], 10)
-
-
-@pytest.mark.own_database
-def test_an_acknowledgement_that_does_not_reach_the_server_is_repeated(
-    connection: Connection, db: Db, unreachable: Away
-) -> None:
-    queue = connection.SimpleQueue("orders")
-    queue.put("a")
-    message = queue.get(timeout=5)
-    with unreachable(), pytest.raises(connection.connection_errors):
-        message.ack()
-    wait_until(lambda: one(db, "select consumed from howdah.queue_stats('orders')") == 1, 10)
+        getattr(message, settle)()
+    wait_until(lambda: len(column(db, settled)) == 1, 10)
 
 
 def test_a_dropped_queue_keeps_no_other_messages_from_being_acknowledged(connection: Connection, db: Db) -> None:

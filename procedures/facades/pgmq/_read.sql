@@ -75,22 +75,22 @@ begin
         perform howdah._return_leases(v_queue.id, null, v_now);
         -- What came back behind the head goes first: pgmq._find does not look there, and may find due ones for ever.
         if v_queue.due and p_conditional is null then
-            select n.positions into v_seqs
+            select n.positions, n.locked into v_seqs, v_locked
             from howdah._next_positions(v_queue.lane, 1, v_left::integer, null, false) n;
         end if;
         if coalesce(cardinality(v_seqs), 0) = 0 then
-            select f.seqs, f.parked into v_seqs, v_due
+            select f.seqs, f.parked, true into v_seqs, v_due, v_locked
             from pgmq._find(v_queue.id, v_queue.rank, v_queue.headed, v_left, p_conditional, v_now, v_parked) f;
         end if;
         if not p_pop then
             if v_parked.head is null then
                 perform howdah._open_lane(v_queue.id, v_queue.rank, 0);
             end if;
-            return query select * from pgmq._hide(v_queue.id, v_queue.rank, v_seqs, true,
+            return query select * from pgmq._hide(v_queue.id, v_queue.rank, v_seqs, v_locked,
                 coalesce(v_due, '{}'), v_until, v_now);
         else
-            return query select * from pgmq._consume(v_queue.id, v_queue.rank, v_seqs, true, v_due, v_queue.journaled,
-                v_now);
+            return query select * from pgmq._consume(v_queue.id, v_queue.rank, v_seqs, v_locked, v_due,
+                v_queue.journaled, v_now);
         end if;
         return;
     end if;
