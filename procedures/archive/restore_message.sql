@@ -7,8 +7,8 @@
 --          false; HD006 bad priority; HD007 body too large; HD008 sending is paused; HD010 not allowed; HD017 the
 --          conversation was ended; HD018 the queue is full; HD025 a restored database (howdah.rebase_topics); HD027 the
 --          engine is full; HD039 the level is above the queue's highest; HD040 the engine is paused, quiesced or
---          stopped; HD045 the master of changes is away; HD050 a body does not keep to the contract
---          (docs/contracts.md).
+--          stopped; HD045 the master of changes is away; HD049 a bridge with a transformation needs READ COMMITTED
+--          (docs/transformations.md); HD050 a body does not keep to the contract (docs/contracts.md).
 -- Role     howdah_admin
 --
 -- properties is a JSON object: content_type, headers, priority, correlation_id, reply_to, message_type,

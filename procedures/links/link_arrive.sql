@@ -6,8 +6,9 @@
 --          for the link; HD025 one of both engines was set back; HD043 messages are refused: the detail is a JSON array
 --          of message_id, sqlstate, error_text and reject; HD001, HD006, HD007, HD008, HD017, HD018, HD027, HD039,
 --          HD040 as howdah.send_batch for the queue as a whole; HD002, HD004 the missing queue or topic cannot create
---          itself (docs/auto-creation.md); HD045 the master of changes is away; HD050 a body does not keep to the
---          contract (docs/contracts.md).
+--          itself (docs/auto-creation.md); HD045 the master of changes is away; HD049 a bridge with a transformation
+--          needs READ COMMITTED (docs/transformations.md); HD050 a body does not keep to the contract
+--          (docs/contracts.md).
 -- Role     howdah_producer howdah_admin
 --
 -- The arguments are what howdah.link_take returned at the sender. Commit, then commit there. A receipt of each message

@@ -6,8 +6,9 @@
 --          sending is paused; HD010 not allowed; HD017 the conversation was ended; HD018 the queue is full; HD025 a
 --          restored database (howdah.rebase_topics); HD027 the engine is full; HD039 the level is above the queue's
 --          highest; HD040 the engine is paused, quiesced or stopped; HD002, HD004 the missing queue or topic cannot
---          create itself (docs/auto-creation.md); HD045 the master of changes is away; HD050 a body does not keep to
---          the contract (docs/contracts.md).
+--          create itself (docs/auto-creation.md); HD045 the master of changes is away; HD049 a bridge with a
+--          transformation needs READ COMMITTED (docs/transformations.md); HD050 a body does not keep to the contract
+--          (docs/contracts.md).
 -- Role     howdah_producer howdah_admin
 --
 -- queue names a queue or a topic; of a list the act names the first. message_type, correlation_id, reply_to and

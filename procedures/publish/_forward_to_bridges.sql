@@ -2,6 +2,7 @@
 -- to.
 --
 -- Raises   HD007, HD018 as howdah.send_batch: a bridged queue refuses the message, and the publisher gets the error.
+--          HD049 a bridge with a transformation needs READ COMMITTED.
 -- Role     internal
 --
 -- A queue with stamp_user gets p_user as the sender. The bridge's selector sees that stamp; otherwise a forged

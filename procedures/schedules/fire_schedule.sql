@@ -3,8 +3,9 @@
 -- Returns  the id of the message that was sent (bigint); NULL: it began a series.
 -- Raises   HD001 its destination was dropped; HD010 its creator may no longer send there, or called from a maintenance
 --          command; HD029 there is no such schedule, or it is somebody else's; HD005, HD006, HD007, HD008, HD017,
---          HD018, HD025, HD027, HD039, HD040 as howdah.send; HD045 the master of changes is away; HD050 a body does not
---          keep to the contract (docs/contracts.md).
+--          HD018, HD025, HD027, HD039, HD040 as howdah.send; HD045 the master of changes is away; HD049 a bridge with a
+--          transformation needs READ COMMITTED (docs/transformations.md); HD050 a body does not keep to the contract
+--          (docs/contracts.md).
 -- Role     howdah_producer howdah_admin
 --
 -- The schedule goes on as it was: its next time, its state and its repeats stay. A schedule that is paused, has failed

@@ -7,8 +7,9 @@
 --          sending is paused; HD010 not allowed; HD017 the conversation was ended; HD018, HD027 the queue is full;
 --          HD025 a restored database; HD029 a schedule of that name is somebody else's; HD039 the level is above the
 --          queue's highest; HD040 the engine is paused, quiesced or stopped; HD002, HD004 the missing queue or topic
---          cannot create itself (docs/auto-creation.md); HD045 the master of changes is away; HD050 a body does not
---          keep to the contract (docs/contracts.md).
+--          cannot create itself (docs/auto-creation.md); HD045 the master of changes is away; HD049 a bridge with a
+--          transformation needs READ COMMITTED (docs/transformations.md); HD050 a body does not keep to the contract
+--          (docs/contracts.md).
 -- Role     howdah_producer howdah_admin
 --
 -- Without cron and period there is one delivery, at starts_at or after delay. To a queue that is a delayed message, for

@@ -5,8 +5,9 @@
 -- Raises   HD001 no such queue; HD005 null body or wrong argument; HD006, HD017, HD025 as howdah.send; HD007 body too
 --          large; HD008 sending is paused; HD010 not allowed; HD018, HD027 the queue is full; HD039 the level is above
 --          the queue's highest; HD040 the engine is paused, quiesced or stopped; HD002, HD004 the missing queue or
---          topic cannot create itself (docs/auto-creation.md); HD045 the master of changes is away; HD050 a body does
---          not keep to the contract (docs/contracts.md).
+--          topic cannot create itself (docs/auto-creation.md); HD045 the master of changes is away; HD049 a bridge with
+--          a transformation needs READ COMMITTED (docs/transformations.md); HD050 a body does not keep to the contract
+--          (docs/contracts.md).
 -- Role     howdah_producer howdah_admin
 --
 -- The answer is non-persistent unless delivery_mode says otherwise. It is sent in the caller's transaction, and so

@@ -5,8 +5,9 @@
 --          sending is paused; HD010 not allowed; HD017 the conversation was ended; HD018 the queue is full; HD025 a
 --          restored database (howdah.rebase_topics); HD027 the engine is full; HD039 the level is above the queue's
 --          highest; HD040 the engine is paused, quiesced or stopped; HD002, HD004 the missing queue or topic cannot
---          create itself (docs/auto-creation.md); HD045 the master of changes is away; HD050 a body does not keep to
---          the contract (docs/contracts.md).
+--          create itself (docs/auto-creation.md); HD045 the master of changes is away; HD049 a bridge with a
+--          transformation needs READ COMMITTED (docs/transformations.md); HD050 a body does not keep to the contract
+--          (docs/contracts.md).
 -- Role     howdah_producer howdah_admin
 --
 -- body is text, jsonb or bytea. Text and JSON come back as text; bytea comes back as the exact bytes. headers is a JSON

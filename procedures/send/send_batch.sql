@@ -6,8 +6,9 @@
 --          HD007 body too large; HD008 sending is paused; HD010 not allowed; HD017 a conversation was ended; HD018 the
 --          queue is full; HD025 a restored database (howdah.rebase_topics); HD027 the engine is full; HD039 the level
 --          is above the queue's highest; HD040 the engine is paused, quiesced or stopped; HD002, HD004 the missing
---          queue or topic cannot create itself (docs/auto-creation.md); HD045 the master of changes is away; HD050 a
---          body does not keep to the contract (docs/contracts.md).
+--          queue or topic cannot create itself (docs/auto-creation.md); HD045 the master of changes is away; HD049 a
+--          bridge with a transformation needs READ COMMITTED (docs/transformations.md); HD050 a body does not keep to
+--          the contract (docs/contracts.md).
 -- Role     howdah_producer howdah_admin
 --
 -- Arrays are NULL or as long as bodies. A single value applies to every message. Arguments mean what they mean in

@@ -5,7 +5,8 @@
 -- Raises   HD001, HD005, HD006, HD007, HD008, HD010, HD017, HD018, HD025, HD027, HD039 as howdah.send_batch, and then
 --          nothing is sent; HD005 also if this transaction has begun no copy; HD040 the engine is paused, quiesced or
 --          stopped; HD002, HD004 the missing queue or topic cannot create itself (docs/auto-creation.md); HD045 the
---          master of changes is away; HD050 a body does not keep to the contract (docs/contracts.md).
+--          master of changes is away; HD049 a bridge with a transformation needs READ COMMITTED
+--          (docs/transformations.md); HD050 a body does not keep to the contract (docs/contracts.md).
 -- Role     howdah_producer howdah_admin
 --
 -- The arguments apply to every message, as in howdah.send_batch. If content_type is NULL, it follows from the type of

@@ -1,7 +1,7 @@
 -- howdah._bridge_transformed(p_queue, p_transformation, p_messages, …): send messages into a bridged queue as a
 -- transformation makes them.
 --
--- Raises   HD007, HD018 as howdah.send_batch.
+-- Raises   HD007, HD018 as howdah.send_batch; HD049 the transaction is not READ COMMITTED.
 -- Role     internal
 --
 -- p_messages are as the topic has them. A message that cannot be transformed, for whatever reason, goes into the queue
@@ -23,6 +23,12 @@ declare
     v_contract constant jsonb := p_queue.contract;
     v_key constant text := p_queue.last_value_key;
 begin
+    if howdah._has_old_snapshot() then  -- no message is to blame: howdah._run_function would refuse them all
+        raise exception using errcode = 'HD049',
+            message = format('publishing to %s needs READ COMMITTED', quote_literal(p_messages[1].queue)),
+            hint = format('The bridge to %s has a transformation. An older snapshot may not see what was checked of '
+                'its function.', quote_literal(p_queue.name));
+    end if;
     foreach v_message in array p_messages loop
         v_made := howdah._transform(p_transformation, v_message);
         if v_made.failure is null then

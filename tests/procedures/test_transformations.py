@@ -192,6 +192,21 @@ def test_what_a_bridge_cannot_transform_replaces_no_last_value(db: Db, shop: str
     assert column(db, "select body from howdah.receive('q', 9)") == ["GOOD"]
 
 
+def test_a_publisher_with_an_older_snapshot_gets_an_error_and_no_message_is_dead(
+    db: Db, connect: Connect, shop: str
+) -> None:
+    topic(db)
+    one(db, "select howdah.create_queue('q', '{\"exception_queue\": \"dead\"}'), howdah.bridge('t', 'q', null, 'made')")
+    publisher = connect("howdah_producer")
+    publisher.execute("begin isolation level repeatable read")
+    error = refused(publisher, "HD049", "select howdah.send('t', 'tea')")
+    assert error.message_primary == "publishing to 't' needs READ COMMITTED"
+    publisher.execute("rollback")
+    one(publisher, "select howdah.send('t', 'milk')")
+    assert column(db, "select body from howdah.browse('q')") == ["MILK"]
+    assert column(db, "select body from howdah.browse('dead')") == []
+
+
 def test_a_link_forwards_what_the_function_makes(
     dsn: str, db: Db, connect: Connect, shop: str, new_engine: Callable[[], str]
 ) -> None:
@@ -348,6 +363,10 @@ FAILING = {
     "it prepares": ("prepare leftover as select 1; return m;", "it left a prepared statement"),
     "it changes search_path": ("perform set_config('search_path', 'shop', false); return m;", "it changed search_path"),
     "it writes more than an int": ("return jsonb_populate_record(m, '{\"priority\": 99999999999}');", "out of range"),
+    "its CASE knows no answer": ("case m.body when 'x' then null; end case; return m;", "case not found"),
+    "it expects one row and gets two": ("m.body := (values ('a'), ('b')); return m;", "more than one row"),
+    "it ends without RETURN": ("m.body := 'x';", "control reached end of function without RETURN"),
+    "it says what PL/Python would": ("raise exception 'ValueError' using errcode = '38000'; return m;", "ValueError"),
     "its headers cannot be": ("m.headers := '[1]'; return m;", "headers that are no object"),
 }
 
