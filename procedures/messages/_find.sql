@@ -22,48 +22,50 @@ declare
     v_locked tid;
     v_row record;
 begin
-    select k.message, k.tid into v_row
-    from unnest(v_ranks) r(rank) cross join unnest(v_seqs) s(seq) cross join lateral (
-        select m as message, m.ctid as tid from howdah.msgs m
-        where m.destination_id = p_destination_id and m.rank = r.rank and m.seq = s.seq
-          and m.message_id = p_message_id offset 0) k;
-    if v_row.tid is not null then
-        select m.ctid into v_locked from howdah.msgs m
-        where m.ctid = v_row.tid and m.message_id = p_message_id for update skip locked;
-        return query select v_row.message, 'msgs', false, v_locked is not null;
-        return;
-    end if;
-    if exists (select from howdah.leases l where l.destination_id = p_destination_id) then
-        perform howdah._return_leases(p_destination_id, null, howdah.now(), null, array[p_message_id]);
-        select m as message into v_row from howdah.leased m
-        where m.destination_id = p_destination_id and m.message_id = p_message_id;
-        if found then
-            return query select howdah._unleased(v_row.message), 'parked', false, false;
+    for v_look in 1..2 loop  -- while the first went on, the message may have come back to a table it had left
+        select k.message, k.tid into v_row
+        from unnest(v_ranks) r(rank) cross join unnest(v_seqs) s(seq) cross join lateral (
+            select m as message, m.ctid as tid from howdah.msgs m
+            where m.destination_id = p_destination_id and m.rank = r.rank and m.seq = s.seq
+              and m.message_id = p_message_id offset 0) k;
+        if v_row.tid is not null then
+            select m.ctid into v_locked from howdah.msgs m
+            where m.ctid = v_row.tid and m.message_id = p_message_id for update skip locked;
+            return query select v_row.message, 'msgs', false, v_locked is not null;
             return;
         end if;
-    end if;
-    select p as message, p.ctid as tid, p.boot is not null as nonpersistent into v_row from howdah.parked p
-    where p.destination_id = p_destination_id and p.message_id = p_message_id;
-    if found then
-        select p.ctid into v_locked from howdah.parked p
-        where p.ctid = v_row.tid and p.message_id = p_message_id
-          and (p.parked_reason <> 'lease' or p.due_at <= howdah.now())
-        for update skip locked;
-        return query select howdah._as_ready(v_row.message),
-            'parked', v_row.nonpersistent, v_locked is not null;
-        return;
-    end if;
-    select k.message, k.tid into v_row
-    from unnest(v_ranks) r(rank) cross join unnest(v_seqs) s(seq) cross join lateral (
-        select n as message, n.ctid as tid from howdah.msgs_nonpersistent n
-        where n.destination_id = p_destination_id and n.rank = r.rank and n.seq = s.seq and n.message_id = p_message_id
-          and n.boot = pg_postmaster_start_time() offset 0) k;
-    if v_row.tid is not null then
-        select n.ctid into v_locked from howdah.msgs_nonpersistent n
-        where n.ctid = v_row.tid and n.message_id = p_message_id for update skip locked;
-        return query select howdah._as_ready(v_row.message), 'msgs_nonpersistent', true, v_locked is not null;
-        return;
-    end if;
+        if exists (select from howdah.leases l where l.destination_id = p_destination_id) then
+            perform howdah._return_leases(p_destination_id, null, howdah.now(), null, array[p_message_id]);
+            select m as message into v_row from howdah.leased m
+            where m.destination_id = p_destination_id and m.message_id = p_message_id;
+            if found then
+                return query select howdah._unleased(v_row.message), 'parked', false, false;
+                return;
+            end if;
+        end if;
+        select p as message, p.ctid as tid, p.boot is not null as nonpersistent into v_row from howdah.parked p
+        where p.destination_id = p_destination_id and p.message_id = p_message_id;
+        if found then
+            select p.ctid into v_locked from howdah.parked p
+            where p.ctid = v_row.tid and p.message_id = p_message_id
+              and (p.parked_reason <> 'lease' or p.due_at <= howdah.now())
+            for update skip locked;
+            return query select howdah._as_ready(v_row.message),
+                'parked', v_row.nonpersistent, v_locked is not null;
+            return;
+        end if;
+        select k.message, k.tid into v_row
+        from unnest(v_ranks) r(rank) cross join unnest(v_seqs) s(seq) cross join lateral (
+            select n as message, n.ctid as tid from howdah.msgs_nonpersistent n
+            where n.destination_id = p_destination_id and n.rank = r.rank and n.seq = s.seq
+              and n.message_id = p_message_id and n.boot = pg_postmaster_start_time() offset 0) k;
+        if v_row.tid is not null then
+            select n.ctid into v_locked from howdah.msgs_nonpersistent n
+            where n.ctid = v_row.tid and n.message_id = p_message_id for update skip locked;
+            return query select howdah._as_ready(v_row.message), 'msgs_nonpersistent', true, v_locked is not null;
+            return;
+        end if;
+    end loop;
     return query select * from howdah._find_published(p_destination_id, p_message_id);
 end
 $$;

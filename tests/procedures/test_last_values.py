@@ -159,6 +159,22 @@ def test_a_leased_message_stays_with_its_reader(db: Db, create: Create, clock: C
     assert [m.body for m in receive(db, n=9)] == ["4"]
 
 
+def test_a_message_that_comes_back_while_it_is_looked_for_is_replaced(db: Db, create: Create, connect: Connect) -> None:
+    create(last_value_key=KEY)
+    quote(db, "IBM", "1")
+    lease = one(db, "select lease from howdah.lease('q', 1, interval '1 minute', $$true$$)")
+    reader, sender = connect(), connect()
+    with reader.transaction():
+        reader.execute("lock table howdah.parked in access exclusive mode")
+        thread = threading.Thread(target=quote, args=(sender, "IBM", "2"))
+        thread.start()
+        wait_until_blocked(db, sender)  # it has not found the message among those that are ready
+        one(reader, "select howdah.release('q', %s)", (lease,))
+    thread.join()
+    quote(db, "IBM", "3")
+    assert column(db, BODIES) == ["3"]
+
+
 def test_senders_of_one_key_wait_for_each_other_and_leave_the_last_that_committed(
     db: Db, create: Create, connect: Connect
 ) -> None:
