@@ -3,9 +3,9 @@
 --
 -- Returns  as howdah.lease, under a new lease: the messages that the queue's policy returns at once, with
 --          delivery_count one higher. Messages that the policy delays or moves away, or that these leases have lost,
---          are left out.
--- Raises   HD001 no such queue; HD005 duration is not 1 ms to 7 days; HD010 not allowed; HD026 somebody else took a
---          topic's message at this moment.
+--          are left out. So are those for which the queue's limits leave no room: they are in the queue again.
+-- Raises   HD001 no such queue; HD005 duration is not 1 ms to 7 days, or a limit of concurrency needs READ COMMITTED;
+--          HD010 not allowed; HD026 somebody else took a topic's message at this moment.
 -- Role     howdah_consumer howdah_admin
 --
 -- It is the rollback of a session that received ahead. What the session had delivered comes to it again before anybody
@@ -41,6 +41,9 @@ begin
         end if;
     end loop;
     v_again := howdah._returned_messages(v_destination.id, v_back);
+    if v_destination.limited then
+        v_again := howdah._permit_again(v_destination, v_again);
+    end if;
     if cardinality(v_again) > 0 then
         v_number := nextval('howdah.lease_numbers'::regclass);
         perform howdah._take_lease(v_destination, v_again, v_number, v_until);

@@ -3,8 +3,8 @@
 -- Returns  text[], with those known.
 -- Role     internal
 --
--- It looks at the first 1000 ready messages of other keys, without a lock, so that a receive does not have to meet each
--- full key by itself.
+-- It looks at the first 1000 ready messages of other keys, of all priorities, without a lock, so that a receive does
+-- not have to meet each full key by itself.
 create or replace function howdah._full_keys(p_queue howdah.destinations, p_known text[]) returns text[]
 language plpgsql volatile
     set enable_seqscan = off set jit = off
@@ -14,9 +14,9 @@ begin
         select k.key
         from (select distinct m.key
               from (select r.headers ->> p_queue.limit_key as key from howdah.msgs r
-                    where r.destination_id = p_queue.id and r.rank = p_queue.main_rank
+                    where r.destination_id = p_queue.id
                       and r.headers ->> p_queue.limit_key <> all (p_known)
-                    order by r.seq limit 1000) m) k
+                    order by r.rank, r.seq limit 1000) m) k
         where howdah._permit_room(p_queue, k.key, 1) = 0);
 end
 $$;

@@ -3,11 +3,11 @@
 --
 -- Returns  attempt id, message_id, priority and position of up to max_messages messages; no row if none can be given.
 -- Raises   HD001 no such queue; HD005 max_messages is not 1 to 10000, attempt_id comes with more than one message or
---          was used before, or the transaction is not READ COMMITTED; HD009 receiving is paused; HD010 not allowed;
---          HD016 failures in a row disabled the queue; HD003, HD019, HD023, HD024, HD025, HD032 as howdah.receive;
---          HD040 the engine is paused, quiesced or stopped; HD002, HD004, HD027 the missing queue cannot create itself
---          (docs/auto-creation.md); HD045 the master of changes is away; HD049 the transformation cannot be called
---          (docs/transformations.md).
+--          was used before, the queue has limits of handlers (docs/handler-limits.md), or the transaction is not READ
+--          COMMITTED; HD009 receiving is paused; HD010 not allowed; HD016 failures in a row disabled the queue; HD003,
+--          HD019, HD023, HD024, HD025, HD032 as howdah.receive; HD040 the engine is paused, quiesced or stopped;
+--          HD002, HD004, HD027 the missing queue cannot create itself (docs/auto-creation.md); HD045 the master of
+--          changes is away; HD049 the transformation cannot be called (docs/transformations.md).
 -- Role     howdah_consumer howdah_admin
 --
 -- This is for hardened queues (IBM MQ's HardenGetBackout). COMMIT this call, then take each message with
@@ -43,6 +43,13 @@ begin
         raise exception using errcode = 'HD005', message = format('attempt %s was begun before',
             begin_attempts.attempt_id),
             hint = 'Choose a new number for each attempt, or leave it out.';
+    end if;
+    if v_destination.limited then
+        raise exception using errcode = 'HD005',
+            message = format('attempts cannot begin at queue %s: it has a limit of concurrency or a rate',
+                quote_literal(v_destination.name)),
+            hint = 'A permit ends with the transaction that took it. Call howdah.receive(queue) or '
+                'howdah.lease(queue).';
     end if;
     if howdah._has_old_snapshot() then
         raise exception using errcode = 'HD005', message = 'howdah.begin_attempts needs READ COMMITTED',

@@ -1,7 +1,7 @@
 -- howdah.receive_attempt(queue, attempt_id): take the message of an attempt that was begun and committed.
 --
 -- Returns  the message as howdah.receive; no row if it is gone, in somebody else's hands or not due, and then the
---          attempt does not count.
+--          attempt does not count. Likewise if the queue has got limits of handlers since (docs/handler-limits.md).
 -- Raises   HD001 no such queue; HD009 receiving is paused; HD010 not allowed; HD016 failures in a row disabled the
 --          queue; HD022 there is no such attempt, it was begun in this transaction or before the server started, or it
 --          was taken before; HD040 the engine is paused, quiesced or stopped; HD045 the master of changes is away.
@@ -34,10 +34,10 @@ begin
     if v_destination.receiving_paused then
         perform howdah._refuse_paused(v_destination.id);
     end if;
-    if v_destination.strict_order and not pg_try_advisory_xact_lock(howdah._lock_key('turn',
+    if v_destination.limited or v_destination.strict_order and not pg_try_advisory_xact_lock(howdah._lock_key('turn',
         v_destination.id::text)) then
         delete from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id;
-        return;  -- another consumer is at work; howdah._admit decides likewise
+        return;  -- no permit was taken for it; or another consumer is at work, and howdah._admit decides likewise
     end if;
     perform from howdah.msgs m
     where m.destination_id = v_destination.id and m.rank = v_attempt.rank and m.seq = v_attempt.seq

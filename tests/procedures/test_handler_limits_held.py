@@ -74,6 +74,90 @@ def test_what_a_reader_of_pgmq_has_out_of_sight_counts(db: Db, dsn: str, clock: 
         assert refused(db, "0A000", f"select pgmq.{way}('q', 30, 1)")
 
 
+@pytest.mark.own_database
+def test_a_read_that_ran_out_and_is_lengthened_takes_no_permit_from_another(db: Db, dsn: str, clock: Clock) -> None:
+    add_facade(dsn, "pgmq")
+    one(db, "select pgmq.create('q')")
+    one(db, "select howdah.alter_queue('q', '{\"max_concurrent\": 1}')")
+    assert len(column(db, "select pgmq.send('q', '{}') from generate_series(1, 3)")) == 3
+    read = "select msg_id from pgmq.read('q', 30, 1)"
+    (late,) = column(db, read)
+    clock.advance(31)
+    assert column(db, "select msg_id from pgmq.set_vt('q', %s, 600)", (late,)) == [late]
+    (second,) = column(db, read)
+    assert one(db, "select leased from howdah.list_handler_limits('q')") == 1
+    assert column(db, "select msg_id from pgmq.set_vt('q', %s, 600)", (second,)) == [second]
+    assert column(db, read) == [], "the permit of a read that did not run out stays with it"
+
+
+@pytest.mark.parametrize("lapsed", [False, True])
+def test_what_is_redelivered_needs_room_like_any_other(db: Db, create: Create, clock: Clock, lapsed: bool) -> None:
+    create(max_concurrent=2, rate_limit="3/1h burst 3")
+    send(db, "a1", "b1", "c1")
+    number = lease(db, "tenant = 'a'")
+    ids = column(db, "select message_id from howdah.parked")
+    if lapsed:
+        clock.advance(61)
+        lease(db, "tenant = 'b'")
+        lease(db, "tenant = 'c'")
+    again = column(db, "select body from howdah.redeliver('q', %s, %s)", ([number], ids))
+    assert again == ([] if lapsed else ["a1"])
+    assert one(db, "select leased from howdah.list_handler_limits('q')") == (2 if lapsed else 1)
+    if lapsed:
+        assert column(db, "select body from howdah.browse('q')") == ["a1"], "it is in the queue again"
+    else:
+        assert take(db, 2) == ["b1"]
+        assert take(db) == [], "the rate is spent: two, and one that came again"
+
+
+def test_no_attempt_begins_in_a_queue_with_limits(db: Db, create: Create) -> None:
+    create(max_concurrent=1)
+    create("earlier")
+    send(db, "a1")
+    error = refused(db, "HD005", "select * from howdah.begin_attempts('q')")
+    assert error.message_primary == "attempts cannot begin at queue 'q': it has a limit of concurrency or a rate"
+    one(db, "select howdah.send('earlier', 'x')")
+    attempt = one(db, "select attempt from howdah.begin_attempts('earlier')")
+    one(db, "select howdah.alter_queue('earlier', '{\"max_concurrent\": 1}')")
+    assert column(db, "select body from howdah.receive_attempt('earlier', %s)", (attempt,)) == []
+    assert column(db, "select body from howdah.receive('earlier')") == ["x"]
+    assert one(db, "select count(*) from howdah.attempts") == 0
+
+
+def test_a_look_up_without_room_does_not_try_each_message(db: Db, create: Create, connect: Connect) -> None:
+    create(max_concurrent=2)
+    assert (
+        len(column(db, "select howdah.send('q', n::text, correlation_id => 'c') from generate_series(1, 50) n")) == 50
+    )
+    by_id = "select body from howdah.receive_correlated('q', 'c', 10)"
+    other = connect()
+    with db.transaction(), other.transaction():
+        assert column(db, by_id) == ["1", "2"]
+        before = one(other, "select pg_current_xact_id()")
+        assert column(other, by_id) == []
+    assert one(db, "select pg_current_xact_id()::text::bigint") - int(before) < 10, (
+        "a subtransaction for each has an id"
+    )
+    assert column(other, by_id) == ["3", "4"]
+    other.execute("begin isolation level repeatable read")
+    refused(other, "HD005", by_id)
+
+
+def test_many_full_keys_of_other_priorities_are_passed_over_together(db: Db, create: Create, connect: Connect) -> None:
+    create(limit_key="tenant", max_concurrent_per_key=1)
+    db.execute(
+        "select howdah.send('q', 'm' || n, headers => jsonb_build_object('tenant', n % 100), priority => 7)"
+        " from generate_series(1, 200) n"
+    ).fetchall()
+    send(db, "z1")
+    first, second = connect(), connect()
+    with first.transaction(), second.transaction():
+        assert len(take(first, 50) + take(first, 50)) == 100
+        before = one(second, "select pg_current_xact_id()")
+        assert take(second) == ["z1"]
+    assert one(db, "select pg_current_xact_id()::text::bigint") - int(before) < 20, "not a subtransaction for each key"
+
+
 def test_the_list_bears_locks_of_any_number(db: Db, create: Create, connect: Connect) -> None:
     create(max_concurrent=3)
     send(db, "a1")

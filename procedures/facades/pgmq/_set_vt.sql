@@ -18,7 +18,7 @@ declare
     v_hidden howdah.parked[];
     v_again boolean := false;
 begin
-    select d.id, d.main_rank as rank,
+    select d.id, d.main_rank as rank, d.limited,
         howdah._has_role(d.receivers[1]) or d.receivers <> '{}' and howdah._has_right(d.id, 'receive') as allowed
     into v_queue
     from howdah.destinations d where d.name = lower(p_queue) and d.dropped_at is null and d.kind = 'queue';
@@ -26,6 +26,11 @@ begin
         perform pgmq._refuse(p_queue, 'receive');
     end if;
     v_ids := pgmq._message_ids(v_queue.id, p_numbers);
+    if v_queue.limited then  -- the permit of a read that ran out may be another's by now (docs/handler-limits.md)
+        delete from howdah.leased_permits l using howdah.parked p
+        where l.destination_id = v_queue.id and l.message_id = any (v_ids)
+          and p.destination_id = v_queue.id and p.message_id = l.message_id and p.due_at <= howdah.now();
+    end if;
     loop
         with again as (
             delete from howdah.parked p
