@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
+from uuid import uuid4
 
 from celery import states
 from celery.backends.base import KeyValueStoreBackend
@@ -149,7 +150,8 @@ class Backend(KeyValueStoreBackend):  # type: ignore[misc]
     def on_chord_part_return(self, request: Any, state: str, result: Any, **options: Any) -> None:
         """Send the chord's body once all its tasks have their results.
 
-        Two tasks may end at the same time and both see that all have. The broker takes what both send as one.
+        Two tasks may end at the same time and both see that all have. The broker takes what both send as one. If the
+        chord fails, one of them calls its errbacks.
         """
         group_id = request.group
         if not group_id:
@@ -208,9 +210,8 @@ class Backend(KeyValueStoreBackend):  # type: ignore[misc]
 
     def _fail(self, request: Any, ended: str, error: ChordError) -> None:
         log.error("chord of group %s: %s", request.group, error)
-        if self.get(ended) is not None:
+        if not self.store.claim(ended, f"failed {uuid4()}"):
             return
-        self.set(ended, "failed")
         try:
             raise error  # Celery keeps where it was raised
         except ChordError:

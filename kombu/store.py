@@ -56,16 +56,29 @@ class Store:
         Raises NotKept, MessageTooLarge, and NoSuchQueue if there is none and this role may not create it.
         """
         value = None if payload is None else to_json({"name": name, "state": state, **_written(payload)})
-        call: Call[bool] = Call(
-            "select howdah.keep_result(%s::text, %s::bigint, %s::jsonb)", (self.queue, number(name), value), single
-        )
-        try:
-            kept = self._server.run(call)
-        except NoSuchQueue:
-            self._create()
-            kept = self._server.run(call)
-        if not kept:
+        call = "select howdah.keep_result(%s::text, %s::bigint, %s::jsonb)"
+        if not self._write(call, self.queue, number(name), value):
             raise NotKept(f"queue {self.queue} keeps no results: it needs the option keep_results_ms")
+
+    def claim(self, name: str, payload: str) -> bool:
+        """Keep a result if no other is kept. Of several calls at once, each with its own payload, one is True."""
+        key, value = number(name), to_json({"name": name, "state": "", "payload": payload})
+        # Each function sees what was committed before it was called, so also while the lock was waited for.
+        return self._write(
+            "with turn as materialized (select pg_advisory_xact_lock(%s::bigint)::text as come),"
+            " kept as materialized (select count(r.value) filter (where r.value ->> 'payload' <> %s) as others"
+            " from turn t cross join lateral"
+            " howdah.result(%s::text, case when t.come is not null then %s::bigint end) r)"
+            " select case when k.others = 0 then howdah.keep_result(%s::text, %s::bigint, %s::jsonb) else false end"
+            " from kept k",
+            key,
+            payload,
+            self.queue,
+            key,
+            self.queue,
+            key,
+            value,
+        )
 
     def find(self, names: Iterable[str]) -> dict[str, str | bytes]:
         """The results that are kept, by name."""
@@ -133,6 +146,14 @@ class Store:
                 idle.asked(name, self._server.run(call))
             except NoSuchQueue:
                 return
+
+    def _write(self, sql: str, *arguments: Any) -> bool:
+        call: Call[bool] = Call(sql, arguments, single)
+        try:
+            return self._server.run(call)
+        except NoSuchQueue:
+            self._create()
+            return self._server.run(call)
 
     def _create(self) -> None:
         try:

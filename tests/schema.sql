@@ -2324,6 +2324,12 @@ declare
     v_contract constant jsonb := p_queue.contract;
     v_key constant text := p_queue.last_value_key;
 begin
+    if howdah._has_old_snapshot() then  -- no message is to blame: howdah._run_function would refuse them all
+        raise exception using errcode = 'HD049',
+            message = format('publishing to %s needs READ COMMITTED', quote_literal(p_messages[1].queue)),
+            hint = format('The bridge to %s has a transformation. An older snapshot may not see what was checked of '
+                'its function.', quote_literal(p_queue.name));
+    end if;
     foreach v_message in array p_messages loop
         v_made := howdah._transform(p_transformation, v_message);
         if v_made.failure is null then
@@ -7465,48 +7471,50 @@ declare
     v_locked tid;
     v_row record;
 begin
-    select k.message, k.tid into v_row
-    from unnest(v_ranks) r(rank) cross join unnest(v_seqs) s(seq) cross join lateral (
-        select m as message, m.ctid as tid from howdah.msgs m
-        where m.destination_id = p_destination_id and m.rank = r.rank and m.seq = s.seq
-          and m.message_id = p_message_id offset 0) k;
-    if v_row.tid is not null then
-        select m.ctid into v_locked from howdah.msgs m
-        where m.ctid = v_row.tid and m.message_id = p_message_id for update skip locked;
-        return query select v_row.message, 'msgs', false, v_locked is not null;
-        return;
-    end if;
-    if exists (select from howdah.leases l where l.destination_id = p_destination_id) then
-        perform howdah._return_leases(p_destination_id, null, howdah.now(), null, array[p_message_id]);
-        select m as message into v_row from howdah.leased m
-        where m.destination_id = p_destination_id and m.message_id = p_message_id;
-        if found then
-            return query select howdah._unleased(v_row.message), 'parked', false, false;
+    for v_look in 1..2 loop  -- while the first went on, the message may have come back to a table it had left
+        select k.message, k.tid into v_row
+        from unnest(v_ranks) r(rank) cross join unnest(v_seqs) s(seq) cross join lateral (
+            select m as message, m.ctid as tid from howdah.msgs m
+            where m.destination_id = p_destination_id and m.rank = r.rank and m.seq = s.seq
+              and m.message_id = p_message_id offset 0) k;
+        if v_row.tid is not null then
+            select m.ctid into v_locked from howdah.msgs m
+            where m.ctid = v_row.tid and m.message_id = p_message_id for update skip locked;
+            return query select v_row.message, 'msgs', false, v_locked is not null;
             return;
         end if;
-    end if;
-    select p as message, p.ctid as tid, p.boot is not null as nonpersistent into v_row from howdah.parked p
-    where p.destination_id = p_destination_id and p.message_id = p_message_id;
-    if found then
-        select p.ctid into v_locked from howdah.parked p
-        where p.ctid = v_row.tid and p.message_id = p_message_id
-          and (p.parked_reason <> 'lease' or p.due_at <= howdah.now())
-        for update skip locked;
-        return query select howdah._as_ready(v_row.message),
-            'parked', v_row.nonpersistent, v_locked is not null;
-        return;
-    end if;
-    select k.message, k.tid into v_row
-    from unnest(v_ranks) r(rank) cross join unnest(v_seqs) s(seq) cross join lateral (
-        select n as message, n.ctid as tid from howdah.msgs_nonpersistent n
-        where n.destination_id = p_destination_id and n.rank = r.rank and n.seq = s.seq and n.message_id = p_message_id
-          and n.boot = pg_postmaster_start_time() offset 0) k;
-    if v_row.tid is not null then
-        select n.ctid into v_locked from howdah.msgs_nonpersistent n
-        where n.ctid = v_row.tid and n.message_id = p_message_id for update skip locked;
-        return query select howdah._as_ready(v_row.message), 'msgs_nonpersistent', true, v_locked is not null;
-        return;
-    end if;
+        if exists (select from howdah.leases l where l.destination_id = p_destination_id) then
+            perform howdah._return_leases(p_destination_id, null, howdah.now(), null, array[p_message_id]);
+            select m as message into v_row from howdah.leased m
+            where m.destination_id = p_destination_id and m.message_id = p_message_id;
+            if found then
+                return query select howdah._unleased(v_row.message), 'parked', false, false;
+                return;
+            end if;
+        end if;
+        select p as message, p.ctid as tid, p.boot is not null as nonpersistent into v_row from howdah.parked p
+        where p.destination_id = p_destination_id and p.message_id = p_message_id;
+        if found then
+            select p.ctid into v_locked from howdah.parked p
+            where p.ctid = v_row.tid and p.message_id = p_message_id
+              and (p.parked_reason <> 'lease' or p.due_at <= howdah.now())
+            for update skip locked;
+            return query select howdah._as_ready(v_row.message),
+                'parked', v_row.nonpersistent, v_locked is not null;
+            return;
+        end if;
+        select k.message, k.tid into v_row
+        from unnest(v_ranks) r(rank) cross join unnest(v_seqs) s(seq) cross join lateral (
+            select n as message, n.ctid as tid from howdah.msgs_nonpersistent n
+            where n.destination_id = p_destination_id and n.rank = r.rank and n.seq = s.seq
+              and n.message_id = p_message_id and n.boot = pg_postmaster_start_time() offset 0) k;
+        if v_row.tid is not null then
+            select n.ctid into v_locked from howdah.msgs_nonpersistent n
+            where n.ctid = v_row.tid and n.message_id = p_message_id for update skip locked;
+            return query select howdah._as_ready(v_row.message), 'msgs_nonpersistent', true, v_locked is not null;
+            return;
+        end if;
+    end loop;
     return query select * from howdah._find_published(p_destination_id, p_message_id);
 end
 $$;
@@ -8465,9 +8473,9 @@ begin
         select k.key
         from (select distinct m.key
               from (select r.headers ->> p_queue.limit_key as key from howdah.msgs r
-                    where r.destination_id = p_queue.id and r.rank = p_queue.main_rank
+                    where r.destination_id = p_queue.id
                       and r.headers ->> p_queue.limit_key <> all (p_known)
-                    order by r.seq limit 1000) m) k
+                    order by r.rank, r.seq limit 1000) m) k
         where howdah._permit_room(p_queue, k.key, 1) = 0);
 end
 $$;
@@ -10845,9 +10853,9 @@ COMMENT ON FUNCTION howdah._link_receive(p_source text, p_want integer, p_select
 CREATE FUNCTION howdah._link_refusal(p_sqlstate text) RETURNS text
     LANGUAGE sql IMMUTABLE
     AS $$
-    select case when p_sqlstate in ('HD008', 'HD010', 'HD018', 'HD025', 'HD027', 'HD040') then null
+    select case when p_sqlstate in ('HD008', 'HD010', 'HD018', 'HD025', 'HD027', 'HD040', 'HD049') then null
         when p_sqlstate in ('HD007', 'HD039', 'HD050') then 'rejected'
-        when substr(p_sqlstate, 1, 2) in ('HD', '22', '23', '54', 'P0') then 'failed' end
+        when substr(p_sqlstate, 1, 2) in ('HD', '20', '21', '22', '23', '2F', '38', '39', '54', 'P0') then 'failed' end
 $$;
 
 COMMENT ON FUNCTION howdah._link_refusal(p_sqlstate text) IS 'what an error says of a message that came over a link.';
@@ -14468,6 +14476,35 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._pause_destinations() IS 'let every queue, topic and subscription take new work or not, as the engine and each of them now say.';
+
+CREATE FUNCTION howdah._permit_again(p_queue howdah.destinations, p_messages howdah.message[]) RETURNS howdah.message[]
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_message howdah.message;
+    v_short boolean;
+    v_permitted howdah.message[] := '{}';
+begin
+    perform howdah._check_snapshot_for_permits(p_queue);
+    foreach v_message in array p_messages loop
+        v_short := false;
+        begin
+            v_short := (select p.room = 0 from howdah._permit_messages(p_queue, array[v_message], true) p);
+            if v_short then
+                raise exception 'the permits go with this';
+            end if;
+            v_permitted := v_permitted || v_message;
+        exception when raise_exception then
+            if not v_short then
+                raise;
+            end if;
+        end;
+    end loop;
+    return v_permitted;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._permit_again(p_queue howdah.destinations, p_messages howdah.message[]) IS 'take permits and spend rates for messages that the transaction gave back, and is about to lease again.';
 
 CREATE FUNCTION howdah._permit_base(p_id integer, p_key uuid) RETURNS bigint
     LANGUAGE sql
@@ -23135,6 +23172,13 @@ begin
             begin_attempts.attempt_id),
             hint = 'Choose a new number for each attempt, or leave it out.';
     end if;
+    if v_destination.limited then
+        raise exception using errcode = 'HD005',
+            message = format('attempts cannot begin at queue %s: it has a limit of concurrency or a rate',
+                quote_literal(v_destination.name)),
+            hint = 'A permit ends with the transaction that took it. Call howdah.receive(queue) or '
+                'howdah.lease(queue).';
+    end if;
     if howdah._has_old_snapshot() then
         raise exception using errcode = 'HD005', message = 'howdah.begin_attempts needs READ COMMITTED',
             hint =
@@ -29587,10 +29631,10 @@ begin
     if v_destination.receiving_paused then
         perform howdah._refuse_paused(v_destination.id);
     end if;
-    if v_destination.strict_order and not pg_try_advisory_xact_lock(howdah._lock_key('turn',
+    if v_destination.limited or v_destination.strict_order and not pg_try_advisory_xact_lock(howdah._lock_key('turn',
         v_destination.id::text)) then
         delete from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id;
-        return;  -- another consumer is at work; howdah._admit decides likewise
+        return;  -- no permit was taken for it; or another consumer is at work, and howdah._admit decides likewise
     end if;
     perform from howdah.msgs m
     where m.destination_id = v_destination.id and m.rank = v_attempt.rank and m.seq = v_attempt.seq
@@ -29683,14 +29727,20 @@ begin
         raise exception using errcode = 'HD005',
             message = format('max_messages must be 1 to 10000, not %s', coalesce(max_messages::text, 'NULL'));
     end if;
+    if v_queue.limited then
+        perform howdah._check_snapshot_for_permits(v_queue);
+        v_left := howdah._permit_room(v_queue, null, v_left);
+    end if;
     for v_found in
         select l.message, l.due_at from howdah._look_up(v_queue.id, null, receive_correlated.correlation_id) l
         order by (l.message).rank, (l.message).seq
     loop
+        exit when v_left <= 0;
         return query select * from howdah._take_found(v_queue, v_found.message, v_found.due_at);
         if found then
             v_left := v_left - 1;
-            exit when v_left = 0;
+        elsif v_queue.limited then  -- one look at the limits for a message in other hands, not a try for each
+            v_left := howdah._permit_room(v_queue, null, v_left);
         end if;
     end loop;
 end
@@ -29986,6 +30036,9 @@ begin
         end if;
     end loop;
     v_again := howdah._returned_messages(v_destination.id, v_back);
+    if v_destination.limited then
+        v_again := howdah._permit_again(v_destination, v_again);
+    end if;
     if cardinality(v_again) > 0 then
         v_number := nextval('howdah.lease_numbers'::regclass);
         perform howdah._take_lease(v_destination, v_again, v_number, v_until);
@@ -36811,6 +36864,8 @@ REVOKE ALL ON FUNCTION howdah._pass_stream(p_stream record, p_rest boolean, p_fr
 REVOKE ALL ON FUNCTION howdah._path_parts(p_path text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._pause_destinations() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._permit_again(p_queue howdah.destinations, p_messages howdah.message[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._permit_base(p_id integer, p_key uuid) FROM PUBLIC;
 

@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
@@ -125,6 +126,33 @@ def test_two_tasks_that_end_a_chord_at_once_send_its_body_once(app: Celery, dsn:
     assert column(db, "select message_type from howdah.browse('celery')") == ["shop.total"] * (1 + as_group)
     app.backend.on_chord_part_return(parts[0], states.SUCCESS, 1)
     assert one(db, "select live from howdah.queue_stats('celery')") == 1 + as_group
+
+
+def test_two_tasks_that_end_a_failed_chord_at_once_call_its_errbacks_once(app: Celery, dsn: str, db: Db) -> None:
+    body = app.signature("shop.total").on_error(app.signature("shop.regret"))
+    chord([app.signature("shop.add", (n, n)) for n in range(2)], app=app)(body)
+    parts = [
+        Context(id=headers["id"], group=headers["group"], chord=json.loads(text)[2]["chord"])
+        for headers, text in db.execute("select headers, body from howdah.browse('celery')").fetchall()
+    ]
+    db.execute("select howdah.purge_queue('celery')")
+    for part in parts:
+        app.backend.store_result(part.id, ValueError("no milk"), states.FAILURE)
+    with application(dsn, result_backend=results_url(dsn)) as other:
+        both = threading.Barrier(2)
+        with pytest.MonkeyPatch.context() as patch:
+            for backend in (app.backend, other.backend):
+                claim, get = backend.store.claim, backend.get
+                patch.setattr(backend, "get", lambda key, get=get: None if "chord" in key else get(key))
+                patch.setattr(backend.store, "claim", lambda *given, claim=claim: (both.wait(10), claim(*given))[1])
+            with ThreadPoolExecutor(2) as pool:
+                error = ValueError("no milk")
+                for ended in [
+                    pool.submit(backend.on_chord_part_return, part, states.FAILURE, error)
+                    for backend, part in zip((app.backend, other.backend), parts, strict=True)
+                ]:
+                    ended.result()
+    assert column(db, "select message_type from howdah.browse('celery')") == ["shop.regret"]
 
 
 def test_a_chord_whose_list_of_tasks_is_gone_fails_with_an_error(app: Celery) -> None:
