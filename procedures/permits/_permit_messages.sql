@@ -21,11 +21,13 @@ begin
     room := v_want;
     by_key := false;
     if p_queue.max_concurrent is not null then
-        v_permits := howdah._take_permits(p_queue.id, null, p_queue.max_concurrent, v_want);
+        v_permits := howdah._take_permits(p_queue.id, null, p_queue.max_concurrent, v_want,
+            howdah._old_permits(p_queue.id, null, p_messages));
         room := cardinality(v_permits);
     end if;
     if room = v_want and p_queue.max_concurrent_per_key is not null and v_key is not null then
-        v_of_key := howdah._take_permits(p_queue.id, v_key, p_queue.max_concurrent_per_key, v_want);
+        v_of_key := howdah._take_permits(p_queue.id, v_key, p_queue.max_concurrent_per_key, v_want,
+            howdah._old_permits(p_queue.id, v_key, p_messages));
         room := cardinality(v_of_key);
         by_key := room < v_want;
     end if;

@@ -26,6 +26,7 @@ declare
     v_short boolean;
     v_full text[] := '{}';
     v_held bigint[] := '{}';
+    v_groups text[] := '{}';
     v_failed integer := 0;
 begin
     select d.* into v_queue from howdah.destinations d where d.id = p_id;
@@ -41,8 +42,9 @@ begin
             v_messages := array(
                 select r from howdah._receive_by_lane(p_id, p_name, v_next, p_hold, p_selector, p_consumer, false,
                     case when v_by_key then format(
-                        '((m.headers ->> %L) <> all (%L::text[])) is not false and m.seq <> all (%L::bigint[])',
-                        v_queue.limit_key, v_full, v_held) end) r);
+                        '((m.headers ->> %L) <> all (%L::text[])) is not false and m.seq <> all (%L::bigint[])'
+                        ' and (howdah._group(m.headers, m.conversation_id) <> all (%L::text[])) is not false',
+                        v_queue.limit_key, v_full, v_held, v_groups) end) r);
             exit when cardinality(v_messages) = 0;
             v_room := howdah._permit_messages(v_queue, v_messages, p_hold);
             if v_room.room < cardinality(v_messages) then
@@ -62,6 +64,10 @@ begin
             v_left := v_left - cardinality(v_messages);
             if p_hold then  -- SKIP LOCKED does not skip our own locks
                 v_held := v_held || v_messages[1]."position";
+                if v_queue.message_groups <> 'none' then  -- a hold has one of each group
+                    v_groups := array_remove(v_groups
+                        || howdah._group(v_messages[1].headers, v_messages[1].conversation_id), null);
+                end if;
             end if;
             exit when v_left <= 0 or not v_by_key;
         elsif v_room.by_key then

@@ -1,4 +1,5 @@
--- howdah._take_permits(p_id, p_key, p_most, p_want): take permits of a limit of concurrency until the transaction ends.
+-- howdah._take_permits(p_id, p_key, p_most, p_want, p_own): take permits of a limit of concurrency until the
+-- transaction ends.
 --
 -- Returns  their numbers, 1 to p_most; fewer than p_want, or none, if no more are free (integer[]).
 -- Role     internal
@@ -8,10 +9,14 @@
 -- transaction holds the lock until others see that row. So a permit is free if its lock can be had and no row is seen
 -- after that.
 --
--- The first permit tried is a random one, so that consumers do not all try the same. A transaction's own locks never
--- refuse it, so what it has is on record in permits_in_hand.
-create or replace function howdah._take_permits(p_id integer, p_key text, p_most integer, p_want integer)
-returns integer[]
+-- The first permit tried is a random one, so that consumers do not all try the same. Before it come p_own, those of
+-- leases that ran out and whose messages the transaction has: else both would be in use. A transaction's own locks
+-- never refuse it, so what it has is on record in permits_in_hand.
+--
+-- Leases with higher numbers are from before the limit was lowered. They count.
+create or replace function howdah._take_permits(
+    p_id integer, p_key text, p_most integer, p_want integer, p_own integer[] default '{}'
+) returns integer[]
 language plpgsql volatile
     set enable_seqscan = off set jit = off
 as $$
@@ -25,11 +30,14 @@ declare
                  where h.xid = pg_current_xact_id_if_assigned() and h.destination_id = p_id and h.key = v_key);
     v_permit integer;
     v_stale tid[];
+    v_room constant integer := least(p_want, p_most
+        - (select count(distinct u.permit) from unnest(v_used) u(permit) where u.permit > p_most));
 begin
-    for v_next in 0..p_most - 1 loop
-        exit when cardinality(v_taken) >= p_want;
-        v_permit := 1 + (v_first + v_next) % p_most;
-        continue when v_permit = any (v_used) or not pg_try_advisory_xact_lock(v_base + v_permit);
+    for v_next in -cardinality(p_own)..p_most - 1 loop
+        exit when cardinality(v_taken) >= v_room;
+        v_permit := case when v_next < 0 then p_own[-v_next] else 1 + (v_first + v_next) % p_most end;
+        continue when v_permit > p_most or v_permit = any (v_used || v_taken)
+            or not pg_try_advisory_xact_lock(v_base + v_permit);
         v_stale := array(select l.ctid from howdah.leased_permits l
                          where l.destination_id = p_id and l.key = v_key and l.permit = v_permit);
         if cardinality(v_stale) > 0 then

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import timedelta
 
 import pytest
 from policy_support import Create
 from psycopg.types.json import Jsonb
-from support import Clock, Connect, Db, column, one, refused
+from support import Clock, Connect, Db, column, one, refused, wait_until_blocked
 
 from howdah.migrations import add_facade
 
@@ -88,6 +89,97 @@ def test_a_read_that_ran_out_and_is_lengthened_takes_no_permit_from_another(db: 
     assert one(db, "select leased from howdah.list_handler_limits('q')") == 1
     assert column(db, "select msg_id from pgmq.set_vt('q', %s, 600)", (second,)) == [second]
     assert column(db, read) == [], "the permit of a read that did not run out stays with it"
+
+
+LENGTHEN = "select msg_id from pgmq.set_vt('q', %s, 600)"
+
+
+@pytest.fixture
+def read_queue(db: Db, dsn: str) -> int:
+    """A queue of pgmq for one at a time with two messages. The number of the first."""
+    add_facade(dsn, "pgmq")
+    one(db, "select pgmq.create('q')")
+    one(db, "select howdah.alter_queue('q', '{\"max_concurrent\": 1}')")
+    numbers: list[int] = column(db, "select pgmq.send('q', '{}') from generate_series(1, 2)")
+    return numbers[0]
+
+
+@pytest.mark.own_database
+def test_a_lease_that_is_being_extended_keeps_its_permit_from_who_lengthens_a_read(
+    db: Db, clock: Clock, connect: Connect, read_queue: int
+) -> None:
+    number = lease(db)
+    holder = connect()
+    with holder.transaction():
+        one(holder, "select howdah.extend('q', %s, '1 hour')", (number,))
+        clock.advance(61)
+        assert column(db, LENGTHEN, (read_queue,)) == []
+    assert take(db) == []
+
+
+@pytest.mark.own_database
+def test_a_read_that_is_being_lengthened_keeps_its_permit_from_who_lengthens_it_too(
+    db: Db, clock: Clock, connect: Connect, read_queue: int
+) -> None:
+    column(db, "select msg_id from pgmq.read('q', 60, 1)")
+    holder, other = connect(), connect()
+    thread = threading.Thread(target=column, args=(other, LENGTHEN, (read_queue,)))
+    with holder.transaction():
+        column(holder, LENGTHEN, (read_queue,))
+        clock.advance(61)
+        thread.start()
+        wait_until_blocked(db, other)
+    thread.join()
+    assert take(db) == []
+
+
+@pytest.mark.own_database
+def test_who_lengthens_a_read_does_not_wait_for_a_handler_that_has_its_permit(
+    db: Db, clock: Clock, connect: Connect, read_queue: int
+) -> None:
+    column(db, "select msg_id from pgmq.read('q', 60, 1)")
+    clock.advance(61)
+    handler, other = connect(), connect()
+    other.execute("set lock_timeout = '5s'")
+    with handler.transaction():
+        one(handler, "select message_id from howdah.receive_message('q', (select max(message_id) from howdah.msgs))")
+        assert one(db, "select in_hand from howdah.list_handler_limits('q')") == 1
+        assert column(other, LENGTHEN, (read_queue,)) == [read_queue]
+        assert take(other) == []
+
+
+def test_what_comes_again_after_a_lease_ran_out_has_one_permit(
+    db: Db, create: Create, clock: Clock, connect: Connect
+) -> None:
+    create(max_concurrent=4)
+    send(db, "a1", "b1", "c1", "d1")
+    column(db, "select lease from howdah.lease('q', 2)")
+    clock.advance(61)
+    sessions = [connect() for _ in range(4)]
+    for session in sessions:
+        session.execute("begin")
+    assert [take(session) for session in sessions] == [["a1"], ["b1"], ["c1"], ["d1"]]
+
+
+def test_a_lowered_limit_gives_out_nothing_while_more_than_it_is_leased(db: Db, create: Create) -> None:
+    create(max_concurrent=4)
+    send(db, "a1", "b1", "c1", "d1")
+    numbers = [lease(db) for _ in range(3)]
+    one(db, "select howdah.alter_queue('q', '{\"max_concurrent\": 2}')")
+    assert take(db) == []
+    one(db, "select howdah.ack('q', %s)", (numbers[0],))
+    assert take(db) == []
+    one(db, "select howdah.ack('q', %s)", (numbers[1],))
+    assert take(db) == ["d1"]
+
+
+@pytest.mark.parametrize("way", ["lease", "receive_locked"])
+def test_what_is_held_of_a_queue_limited_by_key_has_one_message_of_each_group(db: Db, create: Create, way: str) -> None:
+    create(message_groups="transaction", limit_key="JMSXGroupID", max_concurrent_per_key=2)
+    for name in ("a1", "a2", "b1"):
+        one(db, "select howdah.send('q', %s, headers => %s)", (name, Jsonb({"JMSXGroupID": name[0]})))
+    with db.transaction():
+        assert column(db, f"select body from howdah.{way}('q', 10)") == ["a1", "b1"]
 
 
 @pytest.mark.parametrize("lapsed", [False, True])

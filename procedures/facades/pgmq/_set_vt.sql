@@ -16,6 +16,7 @@ declare
     v_vt timestamptz := pgmq._readable(p_vt);
     v_ids bigint[];
     v_hidden howdah.parked[];
+    v_over bigint[];
     v_again boolean := false;
 begin
     select d.id, d.main_rank as rank, d.limited,
@@ -26,10 +27,17 @@ begin
         perform pgmq._refuse(p_queue, 'receive');
     end if;
     v_ids := pgmq._message_ids(v_queue.id, p_numbers);
-    if v_queue.limited then  -- the permit of a read that ran out may be another's by now (docs/handler-limits.md)
-        delete from howdah.leased_permits l using howdah.parked p
-        where l.destination_id = v_queue.id and l.message_id = any (v_ids)
-          and p.destination_id = v_queue.id and p.message_id = l.message_id and p.due_at <= howdah.now();
+    if v_queue.limited then
+        -- The permit of a read that ran out may be another's by now (docs/handler-limits.md). Whoever takes it over
+        -- keeps its row locked.
+        v_over := array(
+            select p.message_id from howdah.parked p
+            where p.ctid = any (pgmq._parked_rows(v_queue.id, v_ids)) and p.lease_id is null
+              and p.due_at <= howdah.now()
+            order by p.message_id for update);
+        delete from howdah.leased_permits d where d.ctid = any (array(
+            select l.ctid from howdah.leased_permits l
+            where l.destination_id = v_queue.id and l.message_id = any (v_over) for update skip locked));
     end if;
     loop
         with again as (
