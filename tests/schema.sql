@@ -2323,6 +2323,7 @@ declare
     v_id bigint;
     v_contract constant jsonb := p_queue.contract;
     v_key constant text := p_queue.last_value_key;
+    v_at_limit constant text := p_queue.at_limit;
 begin
     if howdah._has_old_snapshot() then  -- no message is to blame: howdah._run_function would refuse them all
         raise exception using errcode = 'HD049',
@@ -2335,6 +2336,9 @@ begin
         if v_made.failure is null then
             v_message := v_made.message;
         end if;
+        -- Quarantine would bring it back as it was published.
+        p_queue.at_limit := case when v_made.failure is not null and v_at_limit = 'quarantine' then 'move'
+            else v_at_limit end;
         p_queue.contract := case when v_made.failure is null then v_contract end;
         p_queue.last_value_key := case when v_made.failure is null then v_key end;
         v_id := (howdah._send_batch(p_queue,
@@ -10853,9 +10857,12 @@ COMMENT ON FUNCTION howdah._link_receive(p_source text, p_want integer, p_select
 CREATE FUNCTION howdah._link_refusal(p_sqlstate text) RETURNS text
     LANGUAGE sql IMMUTABLE
     AS $$
-    select case when p_sqlstate in ('HD008', 'HD010', 'HD018', 'HD025', 'HD027', 'HD040', 'HD049') then null
+    select case
+        when p_sqlstate in ('HD008', 'HD010', 'HD018', 'HD025', 'HD027', 'HD040', 'HD049')
+            or substr(p_sqlstate, 1, 2) in ('00', '01', '02', '03', '08', '0A', '25', '26', '28', '2D', '34', '3B', '3D',
+                '3F', '40', '42', '53', '55', '57', '58', '72', 'F0', 'HV', 'XX') then null
         when p_sqlstate in ('HD007', 'HD039', 'HD050') then 'rejected'
-        when substr(p_sqlstate, 1, 2) in ('HD', '20', '21', '22', '23', '2F', '38', '39', '54', 'P0') then 'failed' end
+        when p_sqlstate is not null then 'failed' end
 $$;
 
 COMMENT ON FUNCTION howdah._link_refusal(p_sqlstate text) IS 'what an error says of a message that came over a link.';
@@ -13596,6 +13603,21 @@ $_$;
 
 COMMENT ON FUNCTION howdah._offset_snapshot(p_offset jsonb) IS 'the snapshot of an offset.';
 
+CREATE FUNCTION howdah._old_permits(p_id integer, p_key text, p_messages howdah.message[]) RETURNS integer[]
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+begin
+    return array(
+        select distinct l.permit from unnest(p_messages) m
+        join howdah.leased_permits l on l.destination_id = p_id and l.message_id = m.message_id
+        where l.key = howdah._permit_key(p_key));
+end
+$$;
+
+COMMENT ON FUNCTION howdah._old_permits(p_id integer, p_key text, p_messages howdah.message[]) IS 'the permits that messages had under leases that are over.';
+
 CREATE FUNCTION howdah._open_lane(p_destination_id integer, p_rank integer, p_place integer) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -14530,11 +14552,13 @@ begin
     room := v_want;
     by_key := false;
     if p_queue.max_concurrent is not null then
-        v_permits := howdah._take_permits(p_queue.id, null, p_queue.max_concurrent, v_want);
+        v_permits := howdah._take_permits(p_queue.id, null, p_queue.max_concurrent, v_want,
+            howdah._old_permits(p_queue.id, null, p_messages));
         room := cardinality(v_permits);
     end if;
     if room = v_want and p_queue.max_concurrent_per_key is not null and v_key is not null then
-        v_of_key := howdah._take_permits(p_queue.id, v_key, p_queue.max_concurrent_per_key, v_want);
+        v_of_key := howdah._take_permits(p_queue.id, v_key, p_queue.max_concurrent_per_key, v_want,
+            howdah._old_permits(p_queue.id, v_key, p_messages));
         room := cardinality(v_of_key);
         by_key := room < v_want;
     end if;
@@ -15867,6 +15891,7 @@ declare
     v_short boolean;
     v_full text[] := '{}';
     v_held bigint[] := '{}';
+    v_groups text[] := '{}';
     v_failed integer := 0;
 begin
     select d.* into v_queue from howdah.destinations d where d.id = p_id;
@@ -15882,8 +15907,9 @@ begin
             v_messages := array(
                 select r from howdah._receive_by_lane(p_id, p_name, v_next, p_hold, p_selector, p_consumer, false,
                     case when v_by_key then format(
-                        '((m.headers ->> %L) <> all (%L::text[])) is not false and m.seq <> all (%L::bigint[])',
-                        v_queue.limit_key, v_full, v_held) end) r);
+                        '((m.headers ->> %L) <> all (%L::text[])) is not false and m.seq <> all (%L::bigint[])'
+                        ' and (howdah._group(m.headers, m.conversation_id) <> all (%L::text[])) is not false',
+                        v_queue.limit_key, v_full, v_held, v_groups) end) r);
             exit when cardinality(v_messages) = 0;
             v_room := howdah._permit_messages(v_queue, v_messages, p_hold);
             if v_room.room < cardinality(v_messages) then
@@ -15903,6 +15929,10 @@ begin
             v_left := v_left - cardinality(v_messages);
             if p_hold then  -- SKIP LOCKED does not skip our own locks
                 v_held := v_held || v_messages[1]."position";
+                if v_queue.message_groups <> 'none' then  -- a hold has one of each group
+                    v_groups := array_remove(v_groups
+                        || howdah._group(v_messages[1].headers, v_messages[1].conversation_id), null);
+                end if;
             end if;
             exit when v_left <= 0 or not v_by_key;
         elsif v_room.by_key then
@@ -21065,7 +21095,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._take_one_of_group(p_id integer, p_rank smallint, p_head regclass, p_headed bigint) IS 'take one message of a queue with transaction groups in the short way.';
 
-CREATE FUNCTION howdah._take_permits(p_id integer, p_key text, p_most integer, p_want integer) RETURNS integer[]
+CREATE FUNCTION howdah._take_permits(p_id integer, p_key text, p_most integer, p_want integer, p_own integer[] DEFAULT '{}'::integer[]) RETURNS integer[]
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     SET jit TO 'off'
@@ -21080,11 +21110,14 @@ declare
                  where h.xid = pg_current_xact_id_if_assigned() and h.destination_id = p_id and h.key = v_key);
     v_permit integer;
     v_stale tid[];
+    v_room constant integer := least(p_want, p_most
+        - (select count(distinct u.permit) from unnest(v_used) u(permit) where u.permit > p_most));
 begin
-    for v_next in 0..p_most - 1 loop
-        exit when cardinality(v_taken) >= p_want;
-        v_permit := 1 + (v_first + v_next) % p_most;
-        continue when v_permit = any (v_used) or not pg_try_advisory_xact_lock(v_base + v_permit);
+    for v_next in -cardinality(p_own)..p_most - 1 loop
+        exit when cardinality(v_taken) >= v_room;
+        v_permit := case when v_next < 0 then p_own[-v_next] else 1 + (v_first + v_next) % p_most end;
+        continue when v_permit > p_most or v_permit = any (v_used || v_taken)
+            or not pg_try_advisory_xact_lock(v_base + v_permit);
         v_stale := array(select l.ctid from howdah.leased_permits l
                          where l.destination_id = p_id and l.key = v_key and l.permit = v_permit);
         if cardinality(v_stale) > 0 then
@@ -21098,7 +21131,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._take_permits(p_id integer, p_key text, p_most integer, p_want integer) IS 'take permits of a limit of concurrency until the transaction ends.';
+COMMENT ON FUNCTION howdah._take_permits(p_id integer, p_key text, p_most integer, p_want integer, p_own integer[]) IS 'take permits of a limit of concurrency until the transaction ends.';
 
 CREATE FUNCTION howdah._take_permitted(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -21457,7 +21490,9 @@ CREATE FUNCTION howdah._transform(p_name text, p_message howdah.message, OUT mes
 declare
     v_transformation howdah.transformations;
     v_run record;
+    v_way constant text[] := '{JMS_Howdah_Origin,JMS_Howdah_Route}';
 begin
+    p_message.headers := coalesce(p_message.headers, '{}');
     select t.* into v_transformation from howdah.transformations t where t.name = p_name;
     v_run := howdah._run_function('transformation', v_transformation.function, v_transformation.function_owner,
         p_message, null);
@@ -21479,7 +21514,9 @@ begin
     message.body := (v_run.made).body;
     message.bytes := (v_run.made).bytes;
     message.content_type := (v_run.made).content_type;
-    message.headers := coalesce((v_run.made).headers, '{}');
+    message.headers := (coalesce((v_run.made).headers, '{}') - v_way)
+        || coalesce((select jsonb_object_agg(h.key, h.value) from jsonb_each(p_message.headers) h
+                     where h.key = any (v_way)), '{}');
     message.correlation_id := (v_run.made).correlation_id;
     message.reply_to := (v_run.made).reply_to;
     message.message_type := (v_run.made).message_type;
@@ -29619,6 +29656,8 @@ declare
     v_found record;
     v_failures integer;
     v_group text;
+    v_message howdah.message;
+    v_transformation text;
 begin
     select a.* into v_attempt from howdah.attempts a
     where a.attempt_id = receive_attempt.attempt_id and a.destination_id = v_destination.id;
@@ -29675,12 +29714,20 @@ begin
     delete from howdah.untaken_attempts u where u.attempt_id = v_attempt.attempt_id
         and u.message_id = v_attempt.message_id;
     delete from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id;
+    v_message := howdah._message(v_found.message, v_destination.name, v_found.nonpersistent, v_failures);
+    select s.transformation into v_transformation from howdah.subscriptions s
+    where s.destination_id = v_destination.id;
+    if v_transformation is not null then
+        v_message := (select t from howdah._transformed(v_destination, v_transformation, array[v_message], true) t);
+        if v_message.message_id is null then  -- that failure is recorded, in place of the attempt
+            return;
+        end if;
+    end if;
     perform howdah._remove(v_found.message, v_found.place);
     perform howdah._commit_needs(howdah._level_of((v_found.message).reliability, v_found.nonpersistent));
-    return next howdah._message(v_found.message, v_destination.name, v_found.nonpersistent, v_failures);
+    return next v_message;
     if v_destination.keep_bodies_ms is not null then
-        perform howdah._keep(v_destination.id, array[howdah._message(v_found.message, v_destination.name,
-            v_found.nonpersistent, v_failures)], v_destination.keep_bodies_ms);
+        perform howdah._keep(v_destination.id, array[v_message], v_destination.keep_bodies_ms);
     end if;
     perform howdah._journal(v_destination, 'consumed', array[v_attempt.message_id], v_found.nonpersistent, null, null,
         (v_found.message).sent_at);
@@ -30026,6 +30073,7 @@ declare
     v_held bigint[];
     v_back bigint[] := '{}';
     v_again howdah.message[];
+    v_transformation text;
 begin
     for v_lease in select distinct u.lease from unnest(leases) u(lease) order by 1 loop
         v_held := howdah._held_messages(v_destination, v_lease, message_ids);
@@ -30036,6 +30084,11 @@ begin
         end if;
     end loop;
     v_again := howdah._returned_messages(v_destination.id, v_back);
+    select s.transformation into v_transformation from howdah.subscriptions s
+    where s.destination_id = v_destination.id;
+    if v_transformation is not null then
+        v_again := array(select t from howdah._transformed(v_destination, v_transformation, v_again, true) t);
+    end if;
     if v_destination.limited then
         v_again := howdah._permit_again(v_destination, v_again);
     end if;
@@ -36813,6 +36866,8 @@ REVOKE ALL ON FUNCTION howdah._object_json(p_object howdah.objects) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._offset_snapshot(p_offset jsonb) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._old_permits(p_id integer, p_key text, p_messages howdah.message[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._open_lane(p_destination_id integer, p_rank integer, p_place integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._open_room(p_destination_id integer) FROM PUBLIC;
@@ -37289,7 +37344,7 @@ REVOKE ALL ON FUNCTION howdah._take_named(p_destination howdah.destinations, p_m
 
 REVOKE ALL ON FUNCTION howdah._take_one_of_group(p_id integer, p_rank smallint, p_head regclass, p_headed bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._take_permits(p_id integer, p_key text, p_most integer, p_want integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._take_permits(p_id integer, p_key text, p_most integer, p_want integer, p_own integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_permitted(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone) FROM PUBLIC;
 

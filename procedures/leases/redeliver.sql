@@ -5,7 +5,8 @@
 --          delivery_count one higher. Messages that the policy delays or moves away, or that these leases have lost,
 --          are left out. So are those for which the queue's limits leave no room: they are in the queue again.
 -- Raises   HD001 no such queue; HD005 duration is not 1 ms to 7 days, or a limit of concurrency needs READ COMMITTED;
---          HD010 not allowed; HD026 somebody else took a topic's message at this moment.
+--          HD010 not allowed; HD026 somebody else took a topic's message at this moment; HD049 the transformation
+--          cannot be called (docs/transformations.md).
 -- Role     howdah_consumer howdah_admin
 --
 -- It is the rollback of a session that received ahead. What the session had delivered comes to it again before anybody
@@ -31,6 +32,7 @@ declare
     v_held bigint[];
     v_back bigint[] := '{}';
     v_again howdah.message[];
+    v_transformation text;
 begin
     for v_lease in select distinct u.lease from unnest(leases) u(lease) order by 1 loop
         v_held := howdah._held_messages(v_destination, v_lease, message_ids);
@@ -41,6 +43,11 @@ begin
         end if;
     end loop;
     v_again := howdah._returned_messages(v_destination.id, v_back);
+    select s.transformation into v_transformation from howdah.subscriptions s
+    where s.destination_id = v_destination.id;
+    if v_transformation is not null then
+        v_again := array(select t from howdah._transformed(v_destination, v_transformation, v_again, true) t);
+    end if;
     if v_destination.limited then
         v_again := howdah._permit_again(v_destination, v_again);
     end if;

@@ -6,15 +6,19 @@
 --
 -- A message that is too large, that breaks the queue's contract, or whose level is above the queue's highest, is
 -- rejected. A paused or full queue, a halted engine, a missing right, an older snapshot and a restored database are
--- not the message's fault. Only errors of the message's own data are, and what this engine has no place for.
+-- not the message's fault.
 --
--- By PostgreSQL's classes: a CASE without an answer (20), more rows than one (21), data (22), constraints (23), a
--- function without RETURN (2F), errors of PL/Python, PL/Perl and the like (38, 39), limits of a program (54), and
--- PL/pgSQL's own (P0).
+-- Nor are PostgreSQL's classes of the connection (08), what it does not support (0A), states and ends of transactions
+-- (25, 2D, 3B, 40), rights and names (26, 28, 34, 3D, 3F, 42), resources (53), objects in use (55), operators (57), the
+-- system (58, F0, XX), old snapshots (72) and foreign servers (HV). All others are, and so is a state that an
+-- application made up: raised for one message, it would keep all behind it waiting.
 create or replace function howdah._link_refusal(p_sqlstate text) returns text
 language sql immutable
 as $$
-    select case when p_sqlstate in ('HD008', 'HD010', 'HD018', 'HD025', 'HD027', 'HD040', 'HD049') then null
+    select case
+        when p_sqlstate in ('HD008', 'HD010', 'HD018', 'HD025', 'HD027', 'HD040', 'HD049')
+            or substr(p_sqlstate, 1, 2) in ('00', '01', '02', '03', '08', '0A', '25', '26', '28', '2D', '34', '3B', '3D',
+                '3F', '40', '42', '53', '55', '57', '58', '72', 'F0', 'HV', 'XX') then null
         when p_sqlstate in ('HD007', 'HD039', 'HD050') then 'rejected'
-        when substr(p_sqlstate, 1, 2) in ('HD', '20', '21', '22', '23', '2F', '38', '39', '54', 'P0') then 'failed' end
+        when p_sqlstate is not null then 'failed' end
 $$;

@@ -4,7 +4,8 @@
 --          attempt does not count. Likewise if the queue has got limits of handlers since (docs/handler-limits.md).
 -- Raises   HD001 no such queue; HD009 receiving is paused; HD010 not allowed; HD016 failures in a row disabled the
 --          queue; HD022 there is no such attempt, it was begun in this transaction or before the server started, or it
---          was taken before; HD040 the engine is paused, quiesced or stopped; HD045 the master of changes is away.
+--          was taken before; HD040 the engine is paused, quiesced or stopped; HD045 the master of changes is away;
+--          HD049 the transformation cannot be called (docs/transformations.md).
 -- Role     howdah_consumer howdah_admin
 --
 -- COMMIT consumes the message. ROLLBACK puts it back with one more failure. An attempt serves one call that returns its
@@ -22,6 +23,8 @@ declare
     v_found record;
     v_failures integer;
     v_group text;
+    v_message howdah.message;
+    v_transformation text;
 begin
     select a.* into v_attempt from howdah.attempts a
     where a.attempt_id = receive_attempt.attempt_id and a.destination_id = v_destination.id;
@@ -78,12 +81,20 @@ begin
     delete from howdah.untaken_attempts u where u.attempt_id = v_attempt.attempt_id
         and u.message_id = v_attempt.message_id;
     delete from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id;
+    v_message := howdah._message(v_found.message, v_destination.name, v_found.nonpersistent, v_failures);
+    select s.transformation into v_transformation from howdah.subscriptions s
+    where s.destination_id = v_destination.id;
+    if v_transformation is not null then
+        v_message := (select t from howdah._transformed(v_destination, v_transformation, array[v_message], true) t);
+        if v_message.message_id is null then  -- that failure is recorded, in place of the attempt
+            return;
+        end if;
+    end if;
     perform howdah._remove(v_found.message, v_found.place);
     perform howdah._commit_needs(howdah._level_of((v_found.message).reliability, v_found.nonpersistent));
-    return next howdah._message(v_found.message, v_destination.name, v_found.nonpersistent, v_failures);
+    return next v_message;
     if v_destination.keep_bodies_ms is not null then
-        perform howdah._keep(v_destination.id, array[howdah._message(v_found.message, v_destination.name,
-            v_found.nonpersistent, v_failures)], v_destination.keep_bodies_ms);
+        perform howdah._keep(v_destination.id, array[v_message], v_destination.keep_bodies_ms);
     end if;
     perform howdah._journal(v_destination, 'consumed', array[v_attempt.message_id], v_found.nonpersistent, null, null,
         (v_found.message).sent_at);

@@ -22,6 +22,7 @@ declare
     v_id bigint;
     v_contract constant jsonb := p_queue.contract;
     v_key constant text := p_queue.last_value_key;
+    v_at_limit constant text := p_queue.at_limit;
 begin
     if howdah._has_old_snapshot() then  -- no message is to blame: howdah._run_function would refuse them all
         raise exception using errcode = 'HD049',
@@ -34,6 +35,9 @@ begin
         if v_made.failure is null then
             v_message := v_made.message;
         end if;
+        -- Quarantine would bring it back as it was published.
+        p_queue.at_limit := case when v_made.failure is not null and v_at_limit = 'quarantine' then 'move'
+            else v_at_limit end;
         p_queue.contract := case when v_made.failure is null then v_contract end;
         p_queue.last_value_key := case when v_made.failure is null then v_key end;
         v_id := (howdah._send_batch(p_queue,

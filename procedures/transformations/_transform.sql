@@ -6,6 +6,8 @@
 -- Raises   what the function raised, if no message is to blame for it.
 -- Role     internal
 --
+-- The headers by which links cut loops stay as they were, whatever the function made of them.
+--
 -- An error is the message's fault by the same rule as an error at the target of a link. So is a result that cannot be a
 -- message. howdah._run_function says how the function is called.
 create or replace function howdah._transform(
@@ -16,7 +18,9 @@ as $$
 declare
     v_transformation howdah.transformations;
     v_run record;
+    v_way constant text[] := '{JMS_Howdah_Origin,JMS_Howdah_Route}';
 begin
+    p_message.headers := coalesce(p_message.headers, '{}');
     select t.* into v_transformation from howdah.transformations t where t.name = p_name;
     v_run := howdah._run_function('transformation', v_transformation.function, v_transformation.function_owner,
         p_message, null);
@@ -38,7 +42,9 @@ begin
     message.body := (v_run.made).body;
     message.bytes := (v_run.made).bytes;
     message.content_type := (v_run.made).content_type;
-    message.headers := coalesce((v_run.made).headers, '{}');
+    message.headers := (coalesce((v_run.made).headers, '{}') - v_way)
+        || coalesce((select jsonb_object_agg(h.key, h.value) from jsonb_each(p_message.headers) h
+                     where h.key = any (v_way)), '{}');
     message.correlation_id := (v_run.made).correlation_id;
     message.reply_to := (v_run.made).reply_to;
     message.message_type := (v_run.made).message_type;

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import psycopg
 import pytest
 from links_support import Steps, create
-from support import Connect, Db, column, identifier, one, refused
+from support import Clock, Connect, Db, column, identifier, one, refused
 
 MADE = """
     m.body := upper(m.body);
@@ -90,6 +90,32 @@ def test_a_lease_gives_it_too_and_its_ack_consumes(db: Db, shop: str) -> None:
     assert body == "TEA"
     assert one(db, "select howdah.ack('t::s', %s)", (lease,)) == 1
     assert one(db, "select behind from howdah.list_subscriptions()") == 0
+
+
+def test_a_redelivery_is_transformed_too(db: Db, shop: str) -> None:
+    topic(db)
+    one(db, "select howdah.send('t', 'tea')")
+    (lease, number, body) = db.execute("select lease, message_id, body from howdah.lease('t::s')").fetchall()[0]
+    assert body == "TEA"
+    again = "select body from howdah.redeliver('t::s', %s, %s)"
+    assert column(db, again, ([lease], [number])) == ["TEA"]
+    put(db, shop, "raise exception 'no milk';")
+    lease = one(db, "select lease from howdah.list_leases()")
+    assert column(db, again, ([lease], [number])) == [], "at its limit, by the error of the function"
+    assert column(db, "select body from howdah.receive('dead')") == ["tea"]
+
+
+def test_an_attempt_gives_what_the_function_returns_and_its_error_takes_the_attempts_place(db: Db, shop: str) -> None:
+    topic(db)
+    one(db, "select howdah.send_batch('t', array['tea', 'milk'])")
+    begin = "select attempt from howdah.begin_attempts('t::s')"
+    take = "select body from howdah.receive_attempt('t::s', %s)"
+    assert column(db, take, (one(db, begin),)) == ["TEA"]
+    attempt = one(db, begin)
+    put(db, shop, "raise exception 'no milk';")
+    assert column(db, take, (attempt,)) == []
+    assert db.execute("select attempt, outcome from howdah.incidents('t::s')").fetchall() == [(1, "returned")]
+    assert one(db, "select count(*) from howdah.attempts") == 0
 
 
 def test_an_error_is_a_failure_and_the_policy_is_applied(db: Db, shop: str) -> None:
@@ -182,6 +208,16 @@ def test_what_a_bridge_cannot_transform_is_dead_in_the_queue_and_the_publisher_g
     assert column(db, "select error_text from howdah.incidents('q')") == ["transformation made: no such milk"]
 
 
+def test_what_a_bridge_cannot_transform_does_not_come_back_from_quarantine(db: Db, shop: str, clock: Clock) -> None:
+    topic(db)
+    options = '{"exception_queue": "dead", "at_limit": "quarantine", "quarantine_ms": 1000, "max_failed_deliveries": 2}'
+    one(db, "select howdah.create_queue('q', %s::jsonb), howdah.bridge('t', 'q', null, 'made')", (options,))
+    one(db, "select howdah.send('t', 'bad')")
+    clock.advance(2)
+    assert column(db, "select body from howdah.receive('q')") == []
+    assert column(db, "select body from howdah.receive('dead')") == ["bad"]
+
+
 def test_what_a_bridge_cannot_transform_replaces_no_last_value(db: Db, shop: str) -> None:
     topic(db)
     one(db, """select howdah.create_queue('q', '{"exception_queue": "dead", "last_value_key": "k"}')""")
@@ -220,10 +256,20 @@ def test_a_link_forwards_what_the_function_makes(
         steps = Steps(dsn, other)
         steps.forward_all()
         steps.close()
-        assert column(b, "select body from howdah.receive('in', 5)") == ["TEA", "MILK"]
+        came = b.execute("select body, headers from howdah.receive('in', 5)").fetchall()
+    assert [body for body, _ in came] == ["TEA", "MILK"]
+    assert {name for _, headers in came for name in headers} == {"made", "JMS_Howdah_Origin", "JMS_Howdah_Route"}
     assert column(db, "select body from howdah.receive('dead')") == ["bad"]
     one(db, "select howdah.alter_link('to_b', transformation => '')")
     assert one(db, "select transformation from howdah.list_links()") is None
+
+
+def test_a_function_cannot_take_away_by_which_way_a_message_came(db: Db, shop: str) -> None:
+    topic(db)
+    put(db, shop, """m.headers := '{"x": 1, "JMS_Howdah_Origin": "me"}'; return m;""")
+    sent = """'{"JMS_Howdah_Route": "b", "y": 2}'"""
+    one(db, f"select howdah.send('t', 'tea', headers => {sent})")
+    assert column(db, "select headers from howdah.receive('t::s')") == [{"x": 1, "JMS_Howdah_Route": "b"}]
 
 
 def test_only_suitable_functions_are_registered(db: Db, shop: str) -> None:
@@ -366,6 +412,7 @@ FAILING = {
     "its CASE knows no answer": ("case m.body when 'x' then null; end case; return m;", "case not found"),
     "it expects one row and gets two": ("m.body := (values ('a'), ('b')); return m;", "more than one row"),
     "it ends without RETURN": ("m.body := 'x';", "control reached end of function without RETURN"),
+    "it has a state of its own": ("raise exception 'no shop' using errcode = 'U0001'; return m;", "no shop"),
     "it says what PL/Python would": ("raise exception 'ValueError' using errcode = '38000'; return m;", "ValueError"),
     "its headers cannot be": ("m.headers := '[1]'; return m;", "headers that are no object"),
 }
