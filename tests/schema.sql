@@ -2324,6 +2324,7 @@ declare
     v_contract constant jsonb := p_queue.contract;
     v_key constant text := p_queue.last_value_key;
     v_at_limit constant text := p_queue.at_limit;
+    v_procedure constant text := p_queue.poison_procedure;
 begin
     if howdah._has_old_snapshot() then  -- no message is to blame: howdah._run_function would refuse them all
         raise exception using errcode = 'HD049',
@@ -2336,7 +2337,8 @@ begin
         if v_made.failure is null then
             v_message := v_made.message;
         end if;
-        -- Quarantine would bring it back as it was published.
+        -- Quarantine, or a poison procedure, would bring it back as it was published.
+        p_queue.poison_procedure := case when v_made.failure is null then v_procedure end;
         p_queue.at_limit := case when v_made.failure is not null and v_at_limit = 'quarantine' then 'move'
             else v_at_limit end;
         p_queue.contract := case when v_made.failure is null then v_contract end;
@@ -12033,7 +12035,9 @@ begin
                 v_name, v_week, v_week + interval '7 days');
             execute format('comment on table howdah.%I is %L', v_name, 'Messages kept in one week.');
             p_created := p_created + 1;
-        exception when lock_not_available then
+        exception when check_violation then
+            null;  -- rows of that week were committed meanwhile: they stay where they are
+        when lock_not_available then
             perform howdah._report_blocked_maintenance('kept', v_name,
                 howdah._in_use(array['kept_messages', 'kept_messages_default']));
             return;
@@ -18186,7 +18190,7 @@ begin
             when 'members' then v_word.type = 'object'
             when 'ref' then v_word.type = 'string' and case
                 when v_word.value #>> '{}' = '#' then true
-                when v_word.value #>> '{}' ^@ '#/$defs/' then p_root -> '$defs'
+                when v_word.value #>> '{}' ~ '^#/\$defs/([^/~]|~[01])*$' then p_root -> '$defs'
                     ? replace(replace(substr(v_word.value #>> '{}', 9), '~1', '/'), '~0', '~') end
             when 'root' then v_word.type = 'string' and p_depth = 0
             when 'draft' then v_word.value = '"https://json-schema.org/draft/2020-12/schema"'
@@ -21110,13 +21114,17 @@ declare
                  where h.xid = pg_current_xact_id_if_assigned() and h.destination_id = p_id and h.key = v_key);
     v_permit integer;
     v_stale tid[];
-    v_room constant integer := least(p_want, p_most
-        - (select count(distinct u.permit) from unnest(v_used) u(permit) where u.permit > p_most));
+    v_last integer := p_most;
 begin
-    for v_next in -cardinality(p_own)..p_most - 1 loop
-        exit when cardinality(v_taken) >= v_room;
-        v_permit := case when v_next < 0 then p_own[-v_next] else 1 + (v_first + v_next) % p_most end;
-        continue when v_permit > p_most or v_permit = any (v_used || v_taken)
+    if p_most < any (v_used) then
+        v_last := (select coalesce(max(n), 0) from generate_series(0, p_most) n
+                   where n + (select count(distinct u.permit) from unnest(v_used) u(permit) where u.permit > n)
+                       <= p_most);
+    end if;
+    for v_next in -cardinality(p_own)..v_last - 1 loop
+        exit when cardinality(v_taken) >= p_want;
+        v_permit := case when v_next < 0 then p_own[-v_next] else 1 + (v_first + v_next) % v_last end;
+        continue when v_permit > v_last or v_permit = any (v_used || v_taken)
             or not pg_try_advisory_xact_lock(v_base + v_permit);
         v_stale := array(select l.ctid from howdah.leased_permits l
                          where l.destination_id = p_id and l.key = v_key and l.permit = v_permit);
@@ -27972,7 +27980,9 @@ begin
                 v_name, v_week, v_week + interval '7 days');
             execute format('comment on table howdah.%I is %L', v_name, 'The journal of one week.');
             v_count := v_count + 1;
-        exception when lock_not_available then
+        exception when check_violation then
+            null;  -- rows of that week were committed meanwhile: they stay where they are
+        when lock_not_available then
             perform howdah._report_blocked_maintenance('journal', 'journal_default',
                 howdah._in_use(array['journal', 'journal_default']));
             return v_count;

@@ -13,7 +13,8 @@
 -- leases that ran out and whose messages the transaction has: else both would be in use. A transaction's own locks
 -- never refuse it, so what it has is on record in permits_in_hand.
 --
--- Leases with higher numbers are from before the limit was lowered. They count.
+-- Leases with higher numbers are from before the limit was lowered. They count: as many of the last permits are not
+-- given out until those leases end.
 create or replace function howdah._take_permits(
     p_id integer, p_key text, p_most integer, p_want integer, p_own integer[] default '{}'
 ) returns integer[]
@@ -30,13 +31,17 @@ declare
                  where h.xid = pg_current_xact_id_if_assigned() and h.destination_id = p_id and h.key = v_key);
     v_permit integer;
     v_stale tid[];
-    v_room constant integer := least(p_want, p_most
-        - (select count(distinct u.permit) from unnest(v_used) u(permit) where u.permit > p_most));
+    v_last integer := p_most;
 begin
-    for v_next in -cardinality(p_own)..p_most - 1 loop
-        exit when cardinality(v_taken) >= v_room;
-        v_permit := case when v_next < 0 then p_own[-v_next] else 1 + (v_first + v_next) % p_most end;
-        continue when v_permit > p_most or v_permit = any (v_used || v_taken)
+    if p_most < any (v_used) then
+        v_last := (select coalesce(max(n), 0) from generate_series(0, p_most) n
+                   where n + (select count(distinct u.permit) from unnest(v_used) u(permit) where u.permit > n)
+                       <= p_most);
+    end if;
+    for v_next in -cardinality(p_own)..v_last - 1 loop
+        exit when cardinality(v_taken) >= p_want;
+        v_permit := case when v_next < 0 then p_own[-v_next] else 1 + (v_first + v_next) % v_last end;
+        continue when v_permit > v_last or v_permit = any (v_used || v_taken)
             or not pg_try_advisory_xact_lock(v_base + v_permit);
         v_stale := array(select l.ctid from howdah.leased_permits l
                          where l.destination_id = p_id and l.key = v_key and l.permit = v_permit);

@@ -23,6 +23,7 @@ declare
     v_contract constant jsonb := p_queue.contract;
     v_key constant text := p_queue.last_value_key;
     v_at_limit constant text := p_queue.at_limit;
+    v_procedure constant text := p_queue.poison_procedure;
 begin
     if howdah._has_old_snapshot() then  -- no message is to blame: howdah._run_function would refuse them all
         raise exception using errcode = 'HD049',
@@ -35,7 +36,8 @@ begin
         if v_made.failure is null then
             v_message := v_made.message;
         end if;
-        -- Quarantine would bring it back as it was published.
+        -- Quarantine, or a poison procedure, would bring it back as it was published.
+        p_queue.poison_procedure := case when v_made.failure is null then v_procedure end;
         p_queue.at_limit := case when v_made.failure is not null and v_at_limit = 'quarantine' then 'move'
             else v_at_limit end;
         p_queue.contract := case when v_made.failure is null then v_contract end;

@@ -128,6 +128,19 @@ def test_archived_rows_can_be_counted_deleted_changed_and_put_back(db: Db, queue
     assert one(db, "select count(*) from howdah.browse_kept('tasks')") == 3
 
 
+def test_what_is_kept_of_a_non_persistent_message_says_so_and_how_often_it_was_read(db: Db, queue: str) -> None:
+    options = '{"keep_bodies_ms": 3600000, "default_reliability": "EXPRESS_NONPERSISTENT"}'
+    one(db, "select howdah.alter_queue('tasks', %s::jsonb)", (options,))
+    sent(db, 3)
+    assert [read(db, vt, 1) for vt in (0, 30, 30)] == [[1], [1], [2]]
+    assert one(db, "select pgmq.delete('tasks', 1)")
+    assert one(db, "select pgmq.archive('tasks', 2)")
+    db.execute("select pgmq.pop('tasks')")
+    assert db.execute(
+        "select delivery_mode, reliability, delivery_count from howdah.browse_kept('tasks') order by message_id"
+    ).fetchall() == [("non-persistent", "EXPRESS_NONPERSISTENT", count) for count in (2, 1, 1)]
+
+
 def test_the_journal_has_what_the_facade_consumed(db: Db, queue: str) -> None:
     numbers = sent(db, 4)
     read(db, quantity=1)

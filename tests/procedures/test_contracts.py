@@ -128,6 +128,8 @@ def test_what_is_in_the_queue_already_stays_and_is_received(db: Db) -> None:
         ({"items": 1}, "#/items is no schema: an object, true or false"),
         ({"$ref": "#/$defs/a"}, '#/$ref cannot be "#/$defs/a"'),
         ({"$ref": "https://example.org"}, '#/$ref cannot be "https://example.org"'),
+        ({"$ref": "#/$defs/a/b", "$defs": {"a/b": True}}, '#/$ref cannot be "#/$defs/a/b"'),
+        ({"$ref": "#/$defs/a~b", "$defs": {"a~b": True}}, '#/$ref cannot be "#/$defs/a~b"'),
         ({"$ref": "#"}, "# refers to itself without a step into the value"),
         (
             {"$defs": {"a": {"anyOf": [{"$ref": "#/$defs/b"}]}, "b": {"not": {"$ref": "#/$defs/a"}}}},

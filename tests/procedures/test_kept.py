@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import product
@@ -22,6 +23,7 @@ from support import (
     one,
     receive,
     refused,
+    wait_until_blocked,
 )
 
 HOUR = 3_600_000
@@ -390,6 +392,23 @@ def test_a_week_without_a_partition_lies_in_the_default_one_until_all_of_it_is_p
     by_one(db)
     assert one(db, "select count(*) from howdah.kept_messages_default") == 0
     assert column(db, IDS) == [later]
+
+
+def test_a_week_whose_first_message_is_kept_meanwhile_does_not_stop_maintenance(
+    db: Db, create: Create, connect: Connect
+) -> None:
+    create(keep_bodies_ms=HOUR)
+    number = send(db)
+    consumer, keeper = connect(), connect()
+    thread = threading.Thread(target=one, args=(keeper, "select howdah.maintain_journal()"))
+    with consumer.transaction():
+        by_one(consumer)
+        thread.start()
+        wait_until_blocked(db, keeper)
+    thread.join()
+    assert column(db, IDS) == [number]
+    weeks = "select count(*) from pg_inherits where inhparent = 'howdah.kept_messages'::regclass"
+    assert one(db, weeks) == 1 + 8, "the default one, and all weeks but this"
 
 
 def test_rows_without_an_end_stay_and_hold_back_only_themselves(db: Db, create: Create, clock: Clock) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import psycopg
 import pytest
 from links_support import Steps, create
+from psycopg.types.json import Jsonb
 from support import Clock, Connect, Db, column, identifier, one, refused
 
 MADE = """
@@ -208,13 +209,25 @@ def test_what_a_bridge_cannot_transform_is_dead_in_the_queue_and_the_publisher_g
     assert column(db, "select error_text from howdah.incidents('q')") == ["transformation made: no such milk"]
 
 
-def test_what_a_bridge_cannot_transform_does_not_come_back_from_quarantine(db: Db, shop: str, clock: Clock) -> None:
+@pytest.mark.parametrize("decided_at", ["failure", "receive"])
+def test_what_a_bridge_cannot_transform_does_not_come_back_as_it_was_published(
+    db: Db, shop: str, clock: Clock, decided_at: str
+) -> None:
     topic(db)
-    options = '{"exception_queue": "dead", "at_limit": "quarantine", "quarantine_ms": 1000, "max_failed_deliveries": 2}'
-    one(db, "select howdah.create_queue('q', %s::jsonb), howdah.bridge('t', 'q', null, 'made')", (options,))
+    options = {"exception_queue": "dead", "at_limit": "quarantine", "quarantine_ms": 1000, "max_failed_deliveries": 2}
+    options["decided_at"] = decided_at
+    one(db, "select howdah.create_queue('q', %s), howdah.bridge('t', 'q', null, 'made')", (Jsonb(options),))
+    if decided_at == "receive":
+        db.execute(
+            "create function shop.judge(howdah.message, jsonb) returns boolean language sql security definer"
+            " set search_path = pg_temp as 'select false'"
+        )
+        db.execute(psycopg.sql.SQL("alter function shop.judge owner to {}").format(identifier(shop)))
+        one(db, "select howdah.alter_queue('q', %s)", (Jsonb({"poison_procedure": "shop.judge"}),))
     one(db, "select howdah.send('t', 'bad')")
-    clock.advance(2)
-    assert column(db, "select body from howdah.receive('q')") == []
+    for _ in range(2):
+        assert column(db, "select body from howdah.receive('q')") == []
+        clock.advance(2)
     assert column(db, "select body from howdah.receive('dead')") == ["bad"]
 
 

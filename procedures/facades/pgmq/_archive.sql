@@ -50,15 +50,17 @@ begin
     end if;
     if coalesce(cardinality(v_gone.ids), 0) < cardinality(v_queue.ids) then
         select array_agg((t.message).message_id) as ids,
-            array_agg(howdah._message(t.message, v_queue.name, false, 0)) as messages,
-            array_agg(0) as reads, array_agg((t.message).sent_at) as visible_at,
+            array_agg(howdah._message(t.message, v_queue.name, t.nonpersistent, 0)) as messages,
+            array_agg(t.reads) as reads, array_agg(coalesce(t.visible_at, (t.message).sent_at)) as visible_at,
+            array_agg(t.read_at) as read_at,
             array_agg((t.message).message_id) filter (where (t.message).body is null) as apart
         into v_left
         from pgmq._take_ready(v_queue.id, v_queue.rank,
             array(select i.id from unnest(v_queue.ids) i(id) where (i.id = any (v_gone.ids)) is not true),
             v_queue.journaled, v_now) t;
         if v_left.ids is not null then
-            perform howdah._keep(v_queue.id, v_left.messages, v_queue.keep_ms, v_left.reads, v_left.visible_at);
+            perform howdah._keep(v_queue.id, v_left.messages, v_queue.keep_ms, v_left.reads, v_left.visible_at,
+                v_left.read_at);
             perform howdah._drop_bodies(v_left.apart) where v_left.apart is not null;
         end if;
         v_gone.ids := v_gone.ids || v_left.ids;

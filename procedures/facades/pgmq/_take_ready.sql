@@ -1,10 +1,14 @@
 -- pgmq._take_ready(p_destination_id, p_rank, p_message_ids, p_journaled, p_now): consume messages that nobody has read.
 --
--- Returns  of each its number, and the message (howdah.msgs).
+-- Returns  of each its number, the message (howdah.msgs), and whether it is non-persistent. Those that were read before
+--          also have how often and when, and from when on they would have been visible again.
 -- Role     internal
 create or replace function pgmq._take_ready(
     p_destination_id integer, p_rank smallint, p_message_ids bigint[], p_journaled boolean, p_now timestamptz
-) returns table (number bigint, message howdah.msgs)
+) returns table (
+    number bigint, message howdah.msgs, nonpersistent boolean, reads integer, read_at timestamptz,
+    visible_at timestamptz
+)
 language plpgsql volatile
     set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
@@ -41,16 +45,22 @@ begin
           and p.lease_id is null and p.boot = pg_postmaster_start_time()
         returning p as stored
     ), gone as materialized (
-        select r.message, false as nonpersistent from ready r
-        union all select e.message, false from elsewhere e
-        union all select howdah._as_ready(n.stored), true from nonpersistent n
-        union all select howdah._as_ready(w.stored), true from waiting w
+        select r.message, false as nonpersistent, 0 as reads, null::timestamptz as read_at,
+            null::timestamptz as visible_at
+        from ready r
+        union all select e.message, false, 0, null, null from elsewhere e
+        union all select howdah._as_ready(n.stored), true, 0, null, null from nonpersistent n
+        union all select howdah._as_ready(w.stored), true, coalesce((w.stored).reads, 0), (w.stored).last_read_at,
+            (w.stored).due_at
+        from waiting w
     ), journaled as (
         insert into howdah.journal (at, destination_id, nonpersistent, event, reason, message_ids, oldest_sent_at)
         select p_now, p_destination_id, g.nonpersistent, 'consumed', 'held', array_agg((g.message).message_id),
             min((g.message).sent_at)
         from gone g where p_journaled group by g.nonpersistent
     )
-    select pgmq._number(p_destination_id, (g.message).message_id), g.message from gone g;
+    select pgmq._number(p_destination_id, (g.message).message_id), g.message, g.nonpersistent, g.reads, g.read_at,
+        g.visible_at
+    from gone g;
 end
 $$;
