@@ -2908,7 +2908,9 @@ begin
             message = 'this database was restored into another cluster: the cursors of its topics do not fit',
             hint = 'An administrator calls howdah.rebase_topics() once, before anybody publishes or receives.';
     end if;
-    perform setval('howdah.topic_checked'::regclass, v_boot);
+    if current_setting('transaction_read_only') = 'off' then
+        perform setval('howdah.topic_checked'::regclass, v_boot);
+    end if;
 end
 $$;
 
@@ -25958,6 +25960,7 @@ CREATE FUNCTION howdah.last_acked_id(ack_id integer) RETURNS bigint
     AS $$
 begin
     perform howdah._check_all_here();
+    perform howdah._check_cluster();
     return (select coalesce(coalesce(least(min(h.seq),
         (select min(k.seq) from howdah.acked k where k.ack_id = last_acked_id.ack_id and k.lease_id is not null)) - 1,
         max(pg_sequence_last_value(d.positions))) * 1000000 + max(d.id), -1)

@@ -18,6 +18,8 @@ begin
             message = 'this database was restored into another cluster: the cursors of its topics do not fit',
             hint = 'An administrator calls howdah.rebase_topics() once, before anybody publishes or receives.';
     end if;
-    perform setval('howdah.topic_checked'::regclass, v_boot);
+    if current_setting('transaction_read_only') = 'off' then
+        perform setval('howdah.topic_checked'::regclass, v_boot);
+    end if;
 end
 $$;

@@ -2,7 +2,7 @@
 -- ActiveMQ's LAST_ACKED_ID.
 --
 -- Returns  bigint; -1 if there is none.
--- Raises   HD037 on a standby.
+-- Raises   HD025 a restored database (howdah.rebase_topics); HD037 on a standby.
 -- Role     howdah_auditor howdah_admin
 --
 -- It is the id before the first message that is not read, or is leased and not acknowledged. ActiveMQ's queries for
@@ -15,6 +15,7 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
 as $$
 begin
     perform howdah._check_all_here();
+    perform howdah._check_cluster();
     return (select coalesce(coalesce(least(min(h.seq),
         (select min(k.seq) from howdah.acked k where k.ack_id = last_acked_id.ack_id and k.lease_id is not null)) - 1,
         max(pg_sequence_last_value(d.positions))) * 1000000 + max(d.id), -1)

@@ -183,6 +183,8 @@ class Recycled:
     def _fill(self, all_tables: bool = False) -> None:
         """Give tables the rows of a new database: those that were written, or all."""
         written = self._rows_written()
+        if written.keys() != self._rows.keys():
+            raise Changed("tables are gone")
         with self._keeper.transaction(), self._keeper.pipeline():
             self._keeper.execute("set local session_replication_role = replica")
             for table, statements in self._new.fill.items():

@@ -247,8 +247,11 @@ def test_an_upgrade_by_one_who_may_make_no_roles_asks_for_the_missing_one(empty_
         assert migrate(dsn, roles=roles).current
         me = str(conninfo_to_dict(dsn)["user"])
         with open_db(empty_dsn) as db:
-            function = "howdah._call_poison_procedure(name, text, text, howdah.message, jsonb)"
-            db.execute(f'drop function {function}; drop role "{prefix}_nobody"'.encode())
+            functions = (
+                "howdah._call_poison_procedure(name, text, text, howdah.message, jsonb),"
+                " howdah._call_transformation(name, text, text, howdah.message)"
+            )
+            db.execute(f'drop function {functions}; drop role "{prefix}_nobody"'.encode())
             db.execute(f'alter role "{me}" nocreaterole'.encode())
             db.execute("update howdah.engine set procedures_checksum = ''")
         with pytest.raises(MigrationError) as refused:

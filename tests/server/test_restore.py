@@ -21,7 +21,7 @@ from howdah.engine.embedded import EmbeddedServer
 LISTS = (
     *("list_poison()", "list_schedules()", "list_policies()", "list_rules()", "list_services()", "list_aliases()"),
     *("list_queues()", "list_topics()", "list_leases()", "list_listeners()", "list_links()", "list_changes()"),
-    *("browse_kept('keeping')", "incidents()", "engine_options()", "activemq_acks", "list_log()", "list_audits()"),
+    *("browse_kept('keeping')", "incidents()", "engine_options()", "list_log()", "list_audits()"),
 )
 """What must look the same on both sides."""
 
@@ -105,10 +105,13 @@ def test_a_restored_database_looks_works_and_goes_on_as_the_one_that_was_dumped(
         one(db, "select howdah.create_queue('made.later')")
         assert column(db, "select name from howdah.read_changes(%s)", (first,)) == ["made.later"]
 
-        refused(db, "HD025", "select howdah.receive('news:client:durable')")
+        acknowledged = "select to_jsonb(a)::text from howdah.activemq_acks a order by 1"
+        for cursors in ("select howdah.receive('news:client:durable')", acknowledged):
+            refused(db, "HD025", cursors)
         one(db, "select howdah.rebase_topics()")
         # Whoever leased from a subscription is not here: rebase_topics ends those leases.
         source.execute("delete from howdah.acked where lease_id is not null")
+        assert column(db, acknowledged) == column(source, acknowledged)
         latest = "select howdah.send('latest', 'z', headers => '{\"k\": 2}')"
         for again in ("select howdah.replay_kept('keeping')", latest):
             assert one(db, again) == one(source, again) > 0
