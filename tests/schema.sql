@@ -15220,12 +15220,13 @@ begin
                         d.default_time_to_live_ms * interval '1 millisecond'), d.id,
                     9 - coalesce(p_priority, d.default_priority), p_is_text, p_content_type, p_body, p_headers,
                     p_correlation_id, p_reply_to, p_message_type, nullif(current_setting('howdah.client_id', true), '')
-                from howdah.destinations d join howdah.topics t on t.destination_id = d.id
+                from howdah.destinations d
                 where d.name = p_topic and d.dropped_at is null and not d.sending_paused
                   and octet_length(p_body) <= d.max_message_bytes
                   and d.journal_level <> 'full' and d.persistent and d.default_reliability = 'ASSURED_PERSISTENT'
-                  and d.room is null and t.stored and not t.bridged
-                  and t.refused_for is null
+                  and d.room is null
+                  and (select t.stored and not t.bridged and t.refused_for is null from howdah.topics t
+                       where t.destination_id = d.id)
                   and (howdah._has_role(d.senders[1]) or d.senders <> '{}' and howdah._has_right(d.id, 'send'))
                   and (pg_sequence_last_value(d.waiting) is null or p_notify is not true
                       or howdah._wake(d.id, d.waiting, 'topic:'))
@@ -15238,12 +15239,13 @@ begin
                         d.default_time_to_live_ms * interval '1 millisecond'), d.id,
                     9 - coalesce(p_priority, d.default_priority), p_is_text, p_content_type, p_body, p_headers,
                     p_correlation_id, p_reply_to, p_message_type, nullif(current_setting('howdah.client_id', true), '')
-                from howdah.destinations d join howdah.topics t on t.destination_id = d.id
+                from howdah.destinations d
                 where d.name = p_topic and d.dropped_at is null and not d.sending_paused
                   and octet_length(p_body) <= d.max_message_bytes
                   and d.journal_level <> 'full' and d.persistent and d.default_reliability = 'ASSURED_PERSISTENT'
-                  and d.room is null and t.stored and not t.bridged
-                  and t.refused_for is null
+                  and d.room is null
+                  and (select t.stored and not t.bridged and t.refused_for is null from howdah.topics t
+                       where t.destination_id = d.id)
                   and (howdah._has_role(d.senders[1]) or d.senders <> '{}' and howdah._has_right(d.id, 'send'))
                   and (pg_sequence_last_value(d.waiting) is null or p_notify is not true
                       or howdah._wake(d.id, d.waiting, 'topic:'))
@@ -15256,12 +15258,13 @@ begin
                         d.default_time_to_live_ms * interval '1 millisecond'), d.id,
                     9 - coalesce(p_priority, d.default_priority), p_is_text, p_content_type, p_body, p_headers,
                     p_correlation_id, p_reply_to, p_message_type, nullif(current_setting('howdah.client_id', true), '')
-                from howdah.destinations d join howdah.topics t on t.destination_id = d.id
+                from howdah.destinations d
                 where d.name = p_topic and d.dropped_at is null and not d.sending_paused
                   and octet_length(p_body) <= d.max_message_bytes
                   and d.journal_level <> 'full' and d.persistent and d.default_reliability = 'ASSURED_PERSISTENT'
-                  and d.room is null and t.stored and not t.bridged
-                  and t.refused_for is null
+                  and d.room is null
+                  and (select t.stored and not t.bridged and t.refused_for is null from howdah.topics t
+                       where t.destination_id = d.id)
                   and (howdah._has_role(d.senders[1]) or d.senders <> '{}' and howdah._has_right(d.id, 'send'))
                   and (pg_sequence_last_value(d.waiting) is null or p_notify is not true
                       or howdah._wake(d.id, d.waiting, 'topic:'))

@@ -6,6 +6,9 @@
 --
 -- One row is stored, whatever the number of subscribers. The ring may turn between reading its state and inserting. The
 -- row is then taken back and stored in the table that is open now.
+--
+-- The topic is asked after in a condition. A join would make PostgreSQL prepare each column of destinations anew, for
+-- each message.
 create or replace function howdah._publish_usual(
     p_topic text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer,
     p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval,
@@ -37,12 +40,13 @@ begin
                         d.default_time_to_live_ms * interval '1 millisecond'), d.id,
                     9 - coalesce(p_priority, d.default_priority), p_is_text, p_content_type, p_body, p_headers,
                     p_correlation_id, p_reply_to, p_message_type, nullif(current_setting('howdah.client_id', true), '')
-                from howdah.destinations d join howdah.topics t on t.destination_id = d.id
+                from howdah.destinations d
                 where d.name = p_topic and d.dropped_at is null and not d.sending_paused
                   and octet_length(p_body) <= d.max_message_bytes
                   and d.journal_level <> 'full' and d.persistent and d.default_reliability = 'ASSURED_PERSISTENT'
-                  and d.room is null and t.stored and not t.bridged
-                  and t.refused_for is null
+                  and d.room is null
+                  and (select t.stored and not t.bridged and t.refused_for is null from howdah.topics t
+                       where t.destination_id = d.id)
                   and (howdah._has_role(d.senders[1]) or d.senders <> '{}' and howdah._has_right(d.id, 'send'))
                   and (pg_sequence_last_value(d.waiting) is null or p_notify is not true
                       or howdah._wake(d.id, d.waiting, 'topic:'))
