@@ -10863,8 +10863,8 @@ CREATE FUNCTION howdah._link_refusal(p_sqlstate text) RETURNS text
     AS $$
     select case
         when p_sqlstate in ('HD008', 'HD010', 'HD018', 'HD025', 'HD027', 'HD040', 'HD049')
-            or substr(p_sqlstate, 1, 2) in ('00', '01', '02', '03', '08', '0A', '25', '26', '28', '2D', '34', '3B', '3D',
-                '3F', '40', '42', '53', '55', '57', '58', '72', 'F0', 'HV', 'XX') then null
+            or substr(p_sqlstate, 1, 2) in ('00', '01', '02', '03', '08', '0A', '25', '26', '28', '2D', '34', '3B',
+                '3D', '3F', '40', '42', '53', '55', '57', '58', '72', 'F0', 'HV', 'XX') then null
         when p_sqlstate in ('HD007', 'HD039', 'HD050') then 'rejected'
         when p_sqlstate is not null then 'failed' end
 $$;
@@ -18195,7 +18195,7 @@ begin
             when 'members' then v_word.type = 'object'
             when 'ref' then v_word.type = 'string' and case
                 when v_word.value #>> '{}' = '#' then true
-                when v_word.value #>> '{}' ~ '^#/\$defs/([^/~]|~[01])*$' then p_root -> '$defs'
+                when v_word.value #>> '{}' ~ '^#/[$]defs/([^/~]|~[01])*$' then p_root -> '$defs'
                     ? replace(replace(substr(v_word.value #>> '{}', 9), '~1', '/'), '~0', '~') end
             when 'root' then v_word.type = 'string' and p_depth = 0
             when 'draft' then v_word.value = '"https://json-schema.org/draft/2020-12/schema"'
@@ -23226,8 +23226,7 @@ begin
         raise exception using errcode = 'HD005',
             message = format('attempts cannot begin at queue %s: it has a limit of concurrency or a rate',
                 quote_literal(v_destination.name)),
-            hint = 'A permit ends with the transaction that took it. Call howdah.receive(queue) or '
-                'howdah.lease(queue).';
+            hint = 'A permit ends with the transaction that took it. Receive or lease the messages.';
     end if;
     if howdah._has_old_snapshot() then
         raise exception using errcode = 'HD005', message = 'howdah.begin_attempts needs READ COMMITTED',

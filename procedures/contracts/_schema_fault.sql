@@ -44,7 +44,7 @@ begin
             when 'members' then v_word.type = 'object'
             when 'ref' then v_word.type = 'string' and case
                 when v_word.value #>> '{}' = '#' then true
-                when v_word.value #>> '{}' ~ '^#/\$defs/([^/~]|~[01])*$' then p_root -> '$defs'
+                when v_word.value #>> '{}' ~ '^#/[$]defs/([^/~]|~[01])*$' then p_root -> '$defs'
                     ? replace(replace(substr(v_word.value #>> '{}', 9), '~1', '/'), '~0', '~') end
             when 'root' then v_word.type = 'string' and p_depth = 0
             when 'draft' then v_word.value = '"https://json-schema.org/draft/2020-12/schema"'

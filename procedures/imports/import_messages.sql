@@ -4,7 +4,8 @@
 -- Returns  stored: how many are new; repeated: how many had come over before.
 -- Raises   HD001, HD002, HD004, HD005, HD006, HD007, HD008, HD010, HD017, HD018, HD025, HD027, HD039, HD040 as
 --          howdah.send_batch; HD005 also if there is no such import, or messages is not what follows; HD045 the master
---          of changes is away; HD050 a body does not keep to the contract (docs/contracts.md).
+--          of changes is away; HD049 never, because bridges get nothing; HD050 a body does not keep to the contract
+--          (docs/contracts.md).
 -- Role     howdah_admin
 --
 -- messages is a JSON array, in the order of delivery. Each has key, its identity at the source, and message_id, its

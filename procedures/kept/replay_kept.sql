@@ -7,8 +7,8 @@
 --          large; HD008 sending to the target is paused; HD010 not allowed; HD013 a message is not kept there; HD017
 --          the conversation was ended; HD018 the target is full; HD025 never, because target is no topic; HD027 the
 --          engine is full; HD039 the level is above the target's highest; HD040 the engine is paused, quiesced or
---          stopped; HD045 the master of changes is away; HD050 a body does not keep to the contract
---          (docs/contracts.md).
+--          stopped; HD045 the master of changes is away; HD049 never, because target is no topic; HD050 a body does not
+--          keep to the contract (docs/contracts.md).
 -- Role     howdah_admin
 --
 -- message_ids NULL means all, or those that were consumed at kept_from or later and before kept_before; at most

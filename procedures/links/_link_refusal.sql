@@ -17,8 +17,8 @@ language sql immutable
 as $$
     select case
         when p_sqlstate in ('HD008', 'HD010', 'HD018', 'HD025', 'HD027', 'HD040', 'HD049')
-            or substr(p_sqlstate, 1, 2) in ('00', '01', '02', '03', '08', '0A', '25', '26', '28', '2D', '34', '3B', '3D',
-                '3F', '40', '42', '53', '55', '57', '58', '72', 'F0', 'HV', 'XX') then null
+            or substr(p_sqlstate, 1, 2) in ('00', '01', '02', '03', '08', '0A', '25', '26', '28', '2D', '34', '3B',
+                '3D', '3F', '40', '42', '53', '55', '57', '58', '72', 'F0', 'HV', 'XX') then null
         when p_sqlstate in ('HD007', 'HD039', 'HD050') then 'rejected'
         when p_sqlstate is not null then 'failed' end
 $$;

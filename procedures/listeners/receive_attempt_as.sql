@@ -3,8 +3,8 @@
 --
 -- Returns  the message as howdah.receive. No row if it is gone or in somebody else's hands, if the listener is stopped,
 --          or if all its sessions are at work. The attempt then does not count.
--- Raises   HD001 no such queue; HD009, HD016, HD022 as howdah.receive_attempt; HD010 not allowed; HD020 no such
---          listener; HD040 the engine is paused, quiesced or stopped; HD045 the master of changes is away.
+-- Raises   HD001 no such queue; HD005, HD009, HD016, HD022, HD049 as howdah.receive_attempt; HD010 not allowed; HD020
+--          no such listener; HD040 the engine is paused, quiesced or stopped; HD045 the master of changes is away.
 -- Role     howdah_consumer howdah_admin
 --
 -- The transaction uses one of the listener's max_sessions from here to its end. Call howdah.handled_as before COMMIT.

@@ -48,8 +48,7 @@ begin
         raise exception using errcode = 'HD005',
             message = format('attempts cannot begin at queue %s: it has a limit of concurrency or a rate',
                 quote_literal(v_destination.name)),
-            hint = 'A permit ends with the transaction that took it. Call howdah.receive(queue) or '
-                'howdah.lease(queue).';
+            hint = 'A permit ends with the transaction that took it. Receive or lease the messages.';
     end if;
     if howdah._has_old_snapshot() then
         raise exception using errcode = 'HD005', message = 'howdah.begin_attempts needs READ COMMITTED',

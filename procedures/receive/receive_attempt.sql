@@ -2,10 +2,11 @@
 --
 -- Returns  the message as howdah.receive; no row if it is gone, in somebody else's hands or not due, and then the
 --          attempt does not count. Likewise if the queue has got limits of handlers since (docs/handler-limits.md).
--- Raises   HD001 no such queue; HD009 receiving is paused; HD010 not allowed; HD016 failures in a row disabled the
---          queue; HD022 there is no such attempt, it was begun in this transaction or before the server started, or it
---          was taken before; HD040 the engine is paused, quiesced or stopped; HD045 the master of changes is away;
---          HD049 the transformation cannot be called (docs/transformations.md).
+-- Raises   HD001 no such queue; HD005 never, because the failure of a transformation is complete; HD009 receiving is
+--          paused; HD010 not allowed; HD016 failures in a row disabled the queue; HD022 there is no such attempt, it
+--          was begun in this transaction or before the server started, or it was taken before; HD040 the engine is
+--          paused, quiesced or stopped; HD045 the master of changes is away; HD049 the transformation cannot be called
+--          (docs/transformations.md).
 -- Role     howdah_consumer howdah_admin
 --
 -- COMMIT consumes the message. ROLLBACK puts it back with one more failure. An attempt serves one call that returns its

@@ -5,8 +5,9 @@
 --          without a plan from the caller (howdah.due_schedules). next_in: the seconds until the next firing (NULL:
 --          none is known).
 -- Raises   HD005 wrong argument. An error of a firing (HD001, HD006, HD007, HD008, HD010, HD017, HD018, HD027, HD025,
---          HD039, HD040) becomes the schedule's last_error; HD045 the master of changes is away; HD050 a body does not
---          keep to the contract (docs/contracts.md).
+--          HD039, HD040) becomes the schedule's last_error; HD045 the master of changes is away; HD049 a bridge with a
+--          transformation needs READ COMMITTED (docs/transformations.md); HD050 a body does not keep to the contract
+--          (docs/contracts.md).
 -- Role     howdah_consumer howdah_admin
 --
 -- A firing stores its message and moves its schedule on in one transaction, with the schedule's row locked. Rows that
