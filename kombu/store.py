@@ -62,22 +62,9 @@ class Store:
 
     def claim(self, name: str, payload: str) -> bool:
         """Keep a result if no other is kept. Of several calls at once, each with its own payload, one is True."""
-        key, value = number(name), to_json({"name": name, "state": "", "payload": payload})
-        # Each function sees what was committed before it was called, so also while the lock was waited for.
+        value = to_json({"name": name, "state": "", "payload": payload})
         return self._write(
-            "with turn as materialized (select pg_advisory_xact_lock(%s::bigint)::text as come),"
-            " kept as materialized (select count(r.value) filter (where r.value ->> 'payload' <> %s) as others"
-            " from turn t cross join lateral"
-            " howdah.result(%s::text, case when t.come is not null then %s::bigint end) r)"
-            " select case when k.others = 0 then howdah.keep_result(%s::text, %s::bigint, %s::jsonb) else false end"
-            " from kept k",
-            key,
-            payload,
-            self.queue,
-            key,
-            self.queue,
-            key,
-            value,
+            "select howdah.keep_result_once(%s::text, %s::bigint, %s::jsonb)", self.queue, number(name), value
         )
 
     def find(self, names: Iterable[str]) -> dict[str, str | bytes]:

@@ -25945,6 +25945,24 @@ $$;
 
 COMMENT ON FUNCTION howdah.keep_result(queue text, message_id bigint, value jsonb, notify boolean, stage integer) IS 'keep what a message was handled to, for who sent it.';
 
+CREATE FUNCTION howdah.keep_result_once(queue text, message_id bigint, value jsonb, notify boolean DEFAULT true) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+declare
+    v_queue howdah.destinations := howdah._queue(queue, 'receive');
+begin
+    perform pg_advisory_xact_lock(howdah._lock_key('result', v_queue.id || ':' || keep_result_once.message_id));
+    return not exists (
+        select from howdah.results r
+        where r.destination_id = v_queue.id and r.message_id = keep_result_once.message_id
+          and r.until > howdah.now() and r.value <> keep_result_once.value)
+        and howdah.keep_result(queue, keep_result_once.message_id, keep_result_once.value, notify);
+end
+$$;
+
+COMMENT ON FUNCTION howdah.keep_result_once(queue text, message_id bigint, value jsonb, notify boolean) IS 'keep a result, unless another one is kept.';
+
 CREATE FUNCTION howdah.keeps_results(queue text) RETURNS boolean
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -37896,6 +37914,10 @@ GRANT ALL ON FUNCTION howdah.keep_connection() TO howdah_producer;
 REVOKE ALL ON FUNCTION howdah.keep_result(queue text, message_id bigint, value jsonb, notify boolean, stage integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.keep_result(queue text, message_id bigint, value jsonb, notify boolean, stage integer) TO howdah_admin;
 GRANT ALL ON FUNCTION howdah.keep_result(queue text, message_id bigint, value jsonb, notify boolean, stage integer) TO howdah_consumer;
+
+REVOKE ALL ON FUNCTION howdah.keep_result_once(queue text, message_id bigint, value jsonb, notify boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.keep_result_once(queue text, message_id bigint, value jsonb, notify boolean) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.keep_result_once(queue text, message_id bigint, value jsonb, notify boolean) TO howdah_consumer;
 
 REVOKE ALL ON FUNCTION howdah.keeps_results(queue text) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.keeps_results(queue text) TO howdah_admin;

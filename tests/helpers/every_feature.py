@@ -207,6 +207,7 @@ def results(e: Engine) -> None:
         assert [row[0] for row in e.receive("kept")] == [ids[0]]
         assert e.one("select howdah.keep_result('kept', %s, '1')", ids[0])
     e.rows("select howdah.record_failure('kept', %s, error_class => 'ValueError', error_text => 'x')", ids[1])
+    assert [e.one("select howdah.keep_result_once('kept', -1, %s)", value) for value in "121"] == [True, False, True]
     e.rows("select howdah.maintain_results()")
 
 

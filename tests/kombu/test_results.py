@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
-from celery import Celery, chord, group, states
+from celery import Celery, Signature, chord, group, states
 from celery.app.task import Context
 from celery.exceptions import ChordError, TimeoutError
 from celery.result import AsyncResult, GroupResult
@@ -104,16 +104,22 @@ def test_a_role_that_may_only_send_may_read_and_not_write(app: Celery, db: Db) -
         raise psycopg.Rollback
 
 
-@pytest.mark.parametrize("as_group", [False, True])
-def test_two_tasks_that_end_a_chord_at_once_send_its_body_once(app: Celery, dsn: str, db: Db, as_group: bool) -> None:
-    total = app.signature("shop.total")
-    body = group([total, total.clone()], app=app) if as_group else total
+def chord_of_two(app: Celery, db: Db, body: Signature) -> list[Context]:
+    """Send a chord. What its two tasks would know when they run."""
     chord([app.signature("shop.add", (n, n)) for n in range(2)], app=app)(body)
     parts = [
         Context(id=headers["id"], group=headers["group"], chord=json.loads(text)[2]["chord"])
         for headers, text in db.execute("select headers, body from howdah.browse('celery')").fetchall()
     ]
     db.execute("select howdah.purge_queue('celery')")
+    return parts
+
+
+@pytest.mark.parametrize("as_group", [False, True])
+def test_two_tasks_that_end_a_chord_at_once_send_its_body_once(app: Celery, dsn: str, db: Db, as_group: bool) -> None:
+    total = app.signature("shop.total")
+    body = group([total, total.clone()], app=app) if as_group else total
+    parts = chord_of_two(app, db, body)
     for part in parts:
         app.backend.store_result(part.id, 1, states.SUCCESS)
     # Another process, which sees that both have ended before the first has said that it sent the body.
@@ -130,12 +136,7 @@ def test_two_tasks_that_end_a_chord_at_once_send_its_body_once(app: Celery, dsn:
 
 def test_two_tasks_that_end_a_failed_chord_at_once_call_its_errbacks_once(app: Celery, dsn: str, db: Db) -> None:
     body = app.signature("shop.total").on_error(app.signature("shop.regret"))
-    chord([app.signature("shop.add", (n, n)) for n in range(2)], app=app)(body)
-    parts = [
-        Context(id=headers["id"], group=headers["group"], chord=json.loads(text)[2]["chord"])
-        for headers, text in db.execute("select headers, body from howdah.browse('celery')").fetchall()
-    ]
-    db.execute("select howdah.purge_queue('celery')")
+    parts = chord_of_two(app, db, body)
     for part in parts:
         app.backend.store_result(part.id, ValueError("no milk"), states.FAILURE)
     with application(dsn, result_backend=results_url(dsn)) as other:

@@ -76,33 +76,31 @@ def test_what_a_reader_of_pgmq_has_out_of_sight_counts(db: Db, dsn: str, clock: 
         assert refused(db, "0A000", f"select pgmq.{way}('q', 30, 1)")
 
 
-@pytest.mark.own_database
-def test_a_read_that_ran_out_and_is_lengthened_takes_no_permit_from_another(db: Db, dsn: str, clock: Clock) -> None:
-    add_facade(dsn, "pgmq")
-    one(db, "select pgmq.create('q')")
-    one(db, "select howdah.alter_queue('q', '{\"max_concurrent\": 1}')")
-    assert len(column(db, "select pgmq.send('q', '{}') from generate_series(1, 3)")) == 3
-    read = "select msg_id from pgmq.read('q', 30, 1)"
-    (late,) = column(db, read)
-    clock.advance(31)
-    assert column(db, "select msg_id from pgmq.set_vt('q', %s, 600)", (late,)) == [late]
-    (second,) = column(db, read)
-    assert one(db, "select leased from howdah.list_handler_limits('q')") == 1
-    assert column(db, "select msg_id from pgmq.set_vt('q', %s, 600)", (second,)) == [second]
-    assert column(db, read) == [], "the permit of a read that did not run out stays with it"
-
-
 LENGTHEN = "select msg_id from pgmq.set_vt('q', %s, 600)"
 
 
 @pytest.fixture
 def read_queue(db: Db, dsn: str) -> int:
-    """A queue of pgmq for one at a time with two messages. The number of the first."""
+    """A queue of pgmq for one at a time with three messages. The number of the first."""
     add_facade(dsn, "pgmq")
     one(db, "select pgmq.create('q')")
     one(db, "select howdah.alter_queue('q', '{\"max_concurrent\": 1}')")
-    numbers: list[int] = column(db, "select pgmq.send('q', '{}') from generate_series(1, 2)")
+    numbers: list[int] = column(db, "select pgmq.send('q', '{}') from generate_series(1, 3)")
     return numbers[0]
+
+
+@pytest.mark.own_database
+def test_a_read_that_ran_out_and_is_lengthened_takes_no_permit_from_another(
+    db: Db, clock: Clock, read_queue: int
+) -> None:
+    read = "select msg_id from pgmq.read('q', 30, 1)"
+    assert column(db, read) == [read_queue]
+    clock.advance(31)
+    assert column(db, LENGTHEN, (read_queue,)) == [read_queue]
+    (second,) = column(db, read)
+    assert one(db, "select leased from howdah.list_handler_limits('q')") == 1
+    assert column(db, LENGTHEN, (second,)) == [second]
+    assert column(db, read) == [], "the permit of a read that did not run out stays with it"
 
 
 @pytest.mark.own_database

@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 import pytest
 from policy_support import Create
-from support import Clock, Connect, Db, one, receive, refused
+from support import Clock, Connect, Db, one, receive, refused, wait_until_blocked
 
 from howdah.engine import Session, connect
 from howdah.engine.aio import connect_async
@@ -188,6 +188,23 @@ def test_a_kept_result_tells_of_the_failures_of_its_stage(db: Db, queue: None) -
     )  # fmt: skip
     for stage in (-1, 32768):
         refused(db, "HD005", "select howdah.keep_result('q', %s, '1', stage => %s)", (number, stage))
+
+
+def test_of_two_who_keep_a_result_once_the_second_waits_and_gets_false(db: Db, queue: None, connect: Connect) -> None:
+    once = "select howdah.keep_result_once('q', -1, %s)"
+    first, second = connect(), connect()
+    found: list[bool] = []
+    thread = threading.Thread(target=lambda: found.append(one(second, once, ("2",))))
+    with first.transaction():
+        assert one(first, once, ("1",)) is True
+        thread.start()
+        wait_until_blocked(db, second)
+    thread.join()
+    assert found == [False]
+    assert one(db, once, ("1",)) is True, "the same value again: its answer may have been lost"
+    assert one(db, "select value from howdah.result('q', -1)") == 1
+    assert refused(db, "HD005", "select howdah.keep_result_once('q', null, '1')")
+    assert refused(connect("howdah_producer"), "42501", once, ("3",))
 
 
 def test_a_queue_does_not_tell_of_another_queues_messages(db: Db, queue: None, create: Create) -> None:
