@@ -6,21 +6,18 @@ transaction: it is done or it is not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 
-import psycopg
 from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, create_engine, text
+from sqlalchemy import text
 
 from ..procedures import Roles, checksum
 from ..text.dsn import BadDsnError
-from ..text.passfile import accessible
 from . import adopting, facades
+from .connecting import begin
 from .names import include_name, include_object
 from .roles import MigrationError, grant_for_me, installed_roles
 
@@ -68,9 +65,9 @@ def migrate(dsn: str, *, roles: Roles | None = None, engine_name: str = "howdah"
     roles: None means those installed already, else the default six.
     engine_name: part of the exception destination's name; used by the first installation only.
     Raises BadDsnError, or MigrationError, with what to do: if the database is newer than this code or older than its
-    first revision, or if roles cannot be made.
+    first revision, if roles cannot be made, or if its encoding is not UTF8.
     """
-    with _begin(dsn) as connection:
+    with begin(dsn) as connection:
         settings = config()
         settings.attributes.update(connection=connection, roles=roles, engine_name=engine_name)
         command.upgrade(settings, revision)
@@ -82,7 +79,7 @@ def downgrade(dsn: str, revision: str) -> State:
 
     Procedures of that age come with its release: run that release's ``howdah migrate`` afterwards.
     """
-    with _begin(dsn) as connection:
+    with begin(dsn) as connection:
         settings = config()
         settings.attributes.update(connection=connection, roles=None, engine_name="howdah")
         command.downgrade(settings, revision)
@@ -91,7 +88,7 @@ def downgrade(dsn: str, revision: str) -> State:
 
 def add_facade(dsn: str, facade: str) -> None:
     """Install a facade in the database at ``dsn``, or bring it up to date. Raises MigrationError with what to do."""
-    with _begin(dsn) as connection:
+    with begin(dsn) as connection:
         facades.add(connection, facade)
 
 
@@ -100,13 +97,13 @@ def adopt_pgmq(dsn: str) -> dict[str, int]:
 
     Raises MigrationError with what to do; nothing has changed then.
     """
-    with _begin(dsn) as connection:
+    with begin(dsn) as connection:
         return adopting.adopt(connection)
 
 
 def remove_facade(dsn: str, facade: str) -> None:
     """Remove a facade with its archives; the queues stay. Raises MigrationError if there is none."""
-    with _begin(dsn) as connection:
+    with begin(dsn) as connection:
         facades.remove(connection, facade)
 
 
@@ -118,7 +115,7 @@ def newest() -> str:
 def state(dsn: str) -> State:
     """Return what is installed in the database at ``dsn``."""
     head = newest()
-    with _begin(dsn) as connection:
+    with begin(dsn) as connection:
         if connection.scalar(text("select to_regclass('howdah.alembic_version')")) is None:
             return State(None, head, False)
         revision = connection.scalar(text("select version_num from howdah.alembic_version"))
@@ -129,17 +126,5 @@ def state(dsn: str) -> State:
 
 def missing_grant(dsn: str) -> str | None:
     """Return the grant that our login needs to use Howdah, or None if it has one of Howdah's roles."""
-    with _begin(dsn) as connection:
+    with begin(dsn) as connection:
         return grant_for_me(connection)
-
-
-@contextmanager
-def _begin(dsn: str) -> Iterator[Connection]:
-    """Open a transaction on its own connection, which is closed afterwards."""
-    access = accessible(dsn)
-    engine = create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(access))
-    try:
-        with engine.begin() as connection:
-            yield connection
-    finally:
-        engine.dispose()

@@ -6,18 +6,17 @@ import os
 from collections.abc import Collection, Mapping
 from typing import Any
 
-import psycopg
 from alembic import context
 from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext, MigrationInfo
 from alembic.script import Script, ScriptDirectory
-from sqlalchemy import Connection, create_engine, text
+from sqlalchemy import Connection, text
 
+from howdah.migrations.connecting import begin
 from howdah.migrations.facades import DriverDatabase
 from howdah.migrations.roles import MigrationError, ensure_roles, installed_roles
 from howdah.procedures import FACADES, Roles, checksum, facade_owner, identifier, install, install_facade
 from howdah.schema import SCHEMA, metadata
-from howdah.text.passfile import accessible
 
 LOCK = 1213154371  # any constant nobody else uses; two first migrations at once take turns
 
@@ -162,11 +161,8 @@ def main() -> None:
     dsn = context.get_x_argument(as_dictionary=True).get("dsn") or os.environ.get("HOWDAH_DSN")
     if not dsn:
         raise MigrationError("name the database: alembic -x dsn=postgresql://… or HOWDAH_DSN")
-    access = accessible(dsn)
-    engine = create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(access))
-    with engine.begin() as opened:
+    with begin(dsn) as opened:
         run(opened)
-    engine.dispose()
 
 
 main()

@@ -17,7 +17,7 @@ from alembic.migration import MigrationContext
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from sqlalchemy import create_engine, text
-from support import Db, column, contents, one, receive
+from support import Db, Server, column, contents, one, receive
 
 from howdah.migrations import MigrationError, downgrade, migrate, state
 from howdah.procedures import Roles, checksum
@@ -131,6 +131,39 @@ def test_alembic_finds_nothing_to_migrate(dsn: str) -> None:
         )
         assert compare_metadata(context, metadata) == []
     engine.dispose()
+
+
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_a_database_of_another_encoding_is_refused_with_the_statement_that_makes_one(
+    server: Server, encoding: str
+) -> None:
+    name = f"howdah_encoding_{secrets.token_hex(4)}"
+    dsn = make_conninfo(server.dsn, dbname=name)
+    with open_db(server.dsn) as admin:
+        provider = "locale_provider libc" if admin.info.server_version >= 150000 else ""
+        make = f"create database {name} encoding '{encoding}' lc_collate 'C' lc_ctype 'C' {provider} template template0"
+        drop = f"drop database {name}"
+        admin.execute(make.encode())
+        try:
+            for attempt in (migrate, state):
+                with pytest.raises(MigrationError, match=f"{name} has the encoding {encoding}") as refused:
+                    attempt(dsn)
+            with open_db(dsn) as db:
+                assert one(db, "select to_regnamespace('howdah') is null")
+            admin.execute(drop.encode())
+            admin.execute(
+                str(refused.value).partition("\n\n")[2].replace("database howdah", f"database {name}").encode()
+            )
+            assert migrate(dsn).current
+        finally:
+            admin.execute(drop.encode())
+
+
+def test_an_environment_with_another_encoding_of_clients_can_migrate(
+    empty_dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
+    assert migrate(empty_dsn).current
 
 
 def test_message_tables_have_the_persistence_they_promise(db: Db) -> None:
