@@ -1724,8 +1724,8 @@ begin
     if v_limits is null then
         return p_options;
     elsif exists (select from jsonb_each(v_limits) l where l.value = '-2') then
-        raise exception using errcode = 'HD004', message = 'a limit of destinations that create themselves is no size',
-            hint = 'It is a number, or a text such as "10k" or "5m"; 0 or -1: no limit.';
+        raise exception using errcode = 'HD004', message = 'a limit of imq.autocreate.destination is not a size',
+            hint = 'Write a number, or a text such as "10k" or "5m"; 0 or -1 means no limit.';
     end if;
     if v_limits ->> 'max_message_bytes' in ('0', '-1') then
         v_limits := v_limits || '{"max_message_bytes": 1073741823}';
@@ -3713,7 +3713,7 @@ declare
 begin
     select e.* into v_engine from howdah.engine e;
     if v_engine.record_id <> p_record_id then
-        raise exception using errcode = 'HD037', message = 'the position is one in another record of changes',
+        raise exception using errcode = 'HD037', message = 'the position belongs to another record of changes',
             hint = 'The record was restored or reset. Read it from its beginning: after => NULL.';
     elsif pg_sequence_last_value('howdah.changes_dropped'::regclass) >= pg_snapshot_xmin(p_read)::text::bigint then
         raise exception using errcode = 'HD036', message = 'retention has dropped changes after that position',
@@ -7050,8 +7050,8 @@ CREATE FUNCTION howdah._enter_state(p_from text[], p_state text, p_act text, p_r
 begin
     perform howdah._refuse_maintenance();
     if howdah._has_old_snapshot() then
-        raise exception using errcode = 'HD005', message = 'the state of the engine is changed under READ COMMITTED',
-            hint = 'With an older snapshot it would not be seen what others have just created.';
+        raise exception using errcode = 'HD005', message = 'changing the state of the engine needs READ COMMITTED',
+            hint = 'An older snapshot does not show what others have just created.';
     end if;
     perform from howdah.engine e for update;
     if howdah._engine_state() <> all (p_from) then
@@ -8625,7 +8625,7 @@ COMMENT ON FUNCTION howdah._greatest_xid(p_partition regclass, p_above bigint) I
 
 CREATE FUNCTION howdah._group(p_headers jsonb, p_conversation_id uuid) RETURNS text
     LANGUAGE sql IMMUTABLE
-    AS $$ select coalesce(p_headers ->> 'JMSXGroupID', p_conversation_id::text) $$;
+    AS $$ select coalesce(left(p_headers ->> 'JMSXGroupID', 500), p_conversation_id::text) $$;
 
 COMMENT ON FUNCTION howdah._group(p_headers jsonb, p_conversation_id uuid) IS 'the message group of a message.';
 
@@ -9521,9 +9521,10 @@ COMMENT ON COLUMN howdah.journal.reliability IS 'For sent, discarded and lost: t
 CREATE FUNCTION howdah._is_single(p_row howdah.journal) RETURNS boolean
     LANGUAGE sql IMMUTABLE
     AS $$
-    select array_length(p_row.message_ids, 1) = 1 and p_row.last_id is null and p_row.expires_at is null
-        and p_row.group_ids is null and coalesce(array_length(p_row.priorities, 1), 1) = 1
-        and coalesce(array_length(p_row.digests, 1), 1) = 1
+    select cardinality(p_row.message_ids) = 1 and array_lower(p_row.message_ids, 1) = 1
+        and array_ndims(p_row.message_ids) = 1 and p_row.last_id is null and p_row.expires_at is null
+        and p_row.group_ids is null and coalesce(cardinality(p_row.priorities), 1) = 1
+        and coalesce(cardinality(p_row.digests), 1) = 1
 $$;
 
 COMMENT ON FUNCTION howdah._is_single(p_row howdah.journal) IS 'whether a row of the journal is of one message without expiry and group, and so need not be unfolded.';
@@ -10245,6 +10246,7 @@ CREATE FUNCTION howdah._lay_down(p_destination_id integer, p_lease bigint, p_mes
     AS $$
 declare
     v_lease howdah.leases;
+    v_grouped boolean;
     v_count bigint := 0;
 begin
     select l.* into v_lease from howdah.leases l where l.lease_id = p_lease and l.destination_id = p_destination_id;
@@ -10256,6 +10258,8 @@ begin
               and (p_message_ids is null or c.message_id = any (p_message_ids))
             order by c.seq for update;
         end if;
+        -- groups that were switched on since
+        v_grouped := (select d.message_groups <> 'none' from howdah.destinations d where d.id = p_destination_id);
         with gone as (
             delete from howdah.leased m where m.ctid = any (array(
                 select c.ctid from howdah.leased c
@@ -10266,7 +10270,9 @@ begin
             returning m
         )
         insert into howdah.parked
-        select (howdah._unleased(g.m)).*, coalesce(p_until, v_lease.until), 'lease', null, p_lease from gone g;
+        select (howdah._unleased(g.m)).*, coalesce(p_until, v_lease.until), 'lease', null, p_lease,
+            case when v_grouped then howdah._group((g.m).headers, (g.m).conversation_id) end
+        from gone g;
         get diagnostics v_count = row_count;
         perform howdah._forget_lease(v_lease);
     end if;
@@ -11523,8 +11529,8 @@ begin
         since := null;
     end;
     if p_position is not null and (since is null or at is null) then
-        raise exception using errcode = 'HD005', message = 'position is no place in the log',
-            hint = 'Pass next_position of the call before, or NULL for now.';
+        raise exception using errcode = 'HD005', message = 'position is not one that a call returned',
+            hint = 'Pass next_position of the previous call, or NULL for now.';
     end if;
     if since is null
        or pg_snapshot_xmax(coalesce(until, since))::text::bigint
@@ -17440,12 +17446,15 @@ declare
     v_last bigint := 9223372036854775807;
     v_leases bigint[];
     v_left bigint := p_want;
+    v_grouped boolean;
     v_moved bigint;
 begin
     if not exists (select from howdah.leases l where l.destination_id = p_destination_id and l.until <= p_now
         and l.until > v_until) then
         return;
     end if;
+    -- groups that were switched on since
+    v_grouped := (select d.message_groups <> 'none' from howdah.destinations d where d.id = p_destination_id);
     loop
         v_leases := array(
             select l.lease_id from howdah.leases l
@@ -17464,7 +17473,8 @@ begin
             returning m
         )
         insert into howdah.parked
-        select (howdah._unleased(g.m)).*, l.until, 'lease', null, l.lease_id
+        select (howdah._unleased(g.m)).*, l.until, 'lease', null, l.lease_id,
+            case when v_grouped then howdah._group((g.m).headers, (g.m).conversation_id) end
         from gone g join howdah.leases l on l.lease_id = (g.m).seq >> 20;
         get diagnostics v_moved = row_count;
         v_left := v_left - v_moved;
@@ -17477,6 +17487,28 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._return_leases(p_destination_id integer, p_want bigint, p_now timestamp with time zone, p_since timestamp with time zone, p_message_ids bigint[]) IS 'move messages of leases that ran out to parked, from where receives take what is due.';
+
+CREATE FUNCTION howdah._return_parked(p_destination howdah.destinations, p_message howdah.parked) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_group text := case when p_destination.message_groups <> 'none' and not p_destination.strict_order
+        then howdah._group(p_message.headers, p_message.conversation_id) end;
+begin
+    if v_group is null then
+        perform howdah._put(howdah._as_ready(p_message), p_message.boot is not null, true);
+        return;
+    end if;
+    p_message.due_at := howdah.now();
+    p_message.parked_reason := 'redelivery';
+    p_message.lease_id := null;
+    p_message.group_id := v_group;
+    insert into howdah.parked select (p_message).*;
+    perform howdah._wake(p_destination.id, p_destination.waiting);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._return_parked(p_destination howdah.destinations, p_message howdah.parked) IS 'make a message ready again that the caller has taken out of parked.';
 
 CREATE FUNCTION howdah._returned_messages(p_destination_id integer, p_message_ids bigint[]) RETURNS howdah.message[]
     LANGUAGE sql
@@ -19495,6 +19527,12 @@ declare
     v_ids bigint[];
     v_first bigint[];
 begin
+    if exists (select from unnest(array[array_dims(p_bodies), array_dims(p_headers), array_dims(p_priorities),
+            array_dims(p_correlation_ids), array_dims(p_message_types), array_dims(p_conversation_ids),
+            array_dims(p_deduplication_keys)]) d(dims) where d.dims not similar to '[[]1:[0-9]+]') then
+        raise exception using errcode = 'HD005', message = 'an array has several dimensions, or does not begin at 1',
+            hint = 'Pass arrays as array[…] or array(select …) makes them.';
+    end if;
     foreach v_member in array case when howdah._is_composite(p_queue) then howdah._composite_members(p_queue)
                                    else array[howdah._destination_or_new(p_queue, 'send')] end loop
         if not p_sender then
@@ -21693,7 +21731,7 @@ begin
     perform howdah._lay_down(p_destination.id, p_lease, p_message_ids, null);
     for v_row in select l.ctid, l.message from howdah._parked_of_lease(p_destination.id, p_lease, p_message_ids) l loop
         delete from howdah.parked p where p.ctid = v_row.ctid;
-        perform howdah._put(howdah._as_ready(v_row.message), (v_row.message).boot is not null, true);
+        perform howdah._return_parked(p_destination, v_row.message);
         v_least[(v_row.message).rank] := least(v_least[(v_row.message).rank], (v_row.message).seq);
         v_ids := v_ids || (v_row.message).message_id;
     end loop;
@@ -24490,7 +24528,7 @@ declare
 begin
     perform from howdah.destinations d where d.id = v_topic.id for update;
     v_count := (select count(distinct a.subscription_id) from howdah.acks a where a.destination_id = v_topic.id);
-    if v_count > 0 and not force then
+    if v_count > 0 and force is not true then
         raise exception using errcode = 'HD011', message = format('topic %s has %s subscriptions', quote_literal(topic),
             v_count),
             hint = 'Unsubscribe them, or drop it with force => true.';
@@ -27521,7 +27559,7 @@ begin
     end if;
     if log.text is null or log.text !~ '[^[:space:]]' or length(log.text) > 2000 then
         raise exception using errcode = 'HD005', message = 'text must have 1 to 2000 characters',
-            hint = 'What else is to be known goes into details.';
+            hint = 'Put further facts into details.';
     end if;
     if jsonb_typeof(log.details) is distinct from 'object' or octet_length(log.details::text) > 10000 then
         raise exception using errcode = 'HD005', message = 'details must be a JSON object of at most 10000 bytes',
@@ -29613,7 +29651,10 @@ begin
         end if;
     end if;
 
-    if current_setting('howdah.commit_by_reliability', true) <> '' then
+    if hold is null then
+        return query select * from howdah.receive(queue, max_messages, false, selector, consumer);
+        return;
+    elsif current_setting('howdah.commit_by_reliability', true) <> '' then
         return query select * from howdah._receive_noting(queue, max_messages, hold, selector, consumer);
         return;
     end if;
@@ -31015,7 +31056,7 @@ begin
                 for update skip locked) k) end)
         returning p.*
     loop
-        perform howdah._put(howdah._as_ready(v_parked), v_parked.boot is not null, true);
+        perform howdah._return_parked(v_destination, v_parked);
         v_least[v_parked.rank] := least(v_least[v_parked.rank], v_parked.seq);
         v_ids := v_ids || v_parked.message_id;
     end loop;
@@ -31623,8 +31664,8 @@ CREATE FUNCTION howdah.set_connection(connection text, local boolean DEFAULT fal
     AS $_$
 begin
     if connection !~ '^[A-Za-z0-9_.-]{16,200}$' then
-        raise exception using errcode = 'HD005', message = 'that is no token of a connection',
-            hint = 'It has 16 to 200 characters out of A-Z a-z 0-9 . _ - that nobody can guess, such as a random UUID.';
+        raise exception using errcode = 'HD005', message = 'connection is not a token',
+            hint = 'Pass a random UUID, or 16 to 200 of the characters A-Z a-z 0-9 . _ - that nobody can guess.';
     end if;
     perform set_config('howdah.connection', coalesce(connection, ''), coalesce(local, false));
 end
@@ -31742,9 +31783,9 @@ declare
 begin
     if options is null or jsonb_typeof(options) <> 'object' or not v_hot @> coalesce(tables, v_hot)
        or exists (select from jsonb_object_keys(options) k where k <> all (v_known)) then
-        raise exception using errcode = 'HD004', message = 'these are no storage parameters of Howdah''s tables',
-            hint = format('Parameters are: %s. Tables are: %s.', array_to_string(v_known, ', '),
-                array_to_string(v_hot, ', '));
+        raise exception using errcode = 'HD004', message = 'options or tables has a name that is unknown here',
+            hint = format('Options are a JSON object of these parameters: %s. Tables are: %s.',
+                array_to_string(v_known, ', '), array_to_string(v_hot, ', '));
     end if;
     foreach v_table in array coalesce(tables, v_hot) loop
         v_before := howdah._properties('storage', v_table);
@@ -31885,8 +31926,8 @@ begin
     if howdah._engine_state() in ('running', 'paused') then
         perform howdah._enter_state('{running,paused}', 'quiesced', 'quiesced', reason);
     elsif howdah._has_old_snapshot() then
-        raise exception using errcode = 'HD005', message = 'the engine is stopped under READ COMMITTED',
-            hint = 'With an older snapshot the call would not see what has ended.';
+        raise exception using errcode = 'HD005', message = 'howdah.stop_engine needs READ COMMITTED',
+            hint = 'An older snapshot does not show what has ended.';
     end if;
     v_own := (select e.state_xid is not distinct from pg_current_xact_id_if_assigned()::text::bigint
         from howdah.engine e);
@@ -32178,8 +32219,8 @@ begin
     if again is not true and v_change.kind <> 'schedule' and v_is is distinct from v_change.after then
         raise exception using errcode = 'HD045',
             message = format('%s %s was changed since', v_change.kind, quote_literal(v_change.name)),
-            hint = 'Look at howdah.list_changes(kind, name). To have its properties of before all the same, say again '
-                '=> true.';
+            hint = 'Look at howdah.list_changes(kind, name). To restore its earlier '
+                'properties anyway, pass again => true.';
     end if;
     v_last := coalesce((select max(c.change_id) from howdah.config_changes c), 0);
     if v_change.kind = 'schedule' then
@@ -33619,7 +33660,7 @@ CREATE VIEW howdah.audit_messages AS
             ELSE NULL::text
         END AS conversation_id,
         CASE
-            WHEN (g.dead_at IS NOT NULL) THEN COALESCE((g.headers ->> 'JMSXGroupID'::text), (g.conversation_id)::text)
+            WHEN (g.dead_at IS NOT NULL) THEN COALESCE("left"((g.headers ->> 'JMSXGroupID'::text), 500), (g.conversation_id)::text)
             ELSE NULL::text
         END AS group_key,
         CASE
@@ -37116,6 +37157,8 @@ REVOKE ALL ON FUNCTION howdah._result_body(p_message howdah.msgs) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._result_queue(p_queue text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._return_leases(p_destination_id integer, p_want bigint, p_now timestamp with time zone, p_since timestamp with time zone, p_message_ids bigint[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._return_parked(p_destination howdah.destinations, p_message howdah.parked) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._returned_messages(p_destination_id integer, p_message_ids bigint[]) FROM PUBLIC;
 

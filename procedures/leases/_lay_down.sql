@@ -15,6 +15,7 @@ language plpgsql volatile
 as $$
 declare
     v_lease howdah.leases;
+    v_grouped boolean;
     v_count bigint := 0;
 begin
     select l.* into v_lease from howdah.leases l where l.lease_id = p_lease and l.destination_id = p_destination_id;
@@ -26,6 +27,8 @@ begin
               and (p_message_ids is null or c.message_id = any (p_message_ids))
             order by c.seq for update;
         end if;
+        -- groups that were switched on since
+        v_grouped := (select d.message_groups <> 'none' from howdah.destinations d where d.id = p_destination_id);
         with gone as (
             delete from howdah.leased m where m.ctid = any (array(
                 select c.ctid from howdah.leased c
@@ -36,7 +39,9 @@ begin
             returning m
         )
         insert into howdah.parked
-        select (howdah._unleased(g.m)).*, coalesce(p_until, v_lease.until), 'lease', null, p_lease from gone g;
+        select (howdah._unleased(g.m)).*, coalesce(p_until, v_lease.until), 'lease', null, p_lease,
+            case when v_grouped then howdah._group((g.m).headers, (g.m).conversation_id) end
+        from gone g;
         get diagnostics v_count = row_count;
         perform howdah._forget_lease(v_lease);
     end if;

@@ -20,12 +20,15 @@ declare
     v_last bigint := 9223372036854775807;
     v_leases bigint[];
     v_left bigint := p_want;
+    v_grouped boolean;
     v_moved bigint;
 begin
     if not exists (select from howdah.leases l where l.destination_id = p_destination_id and l.until <= p_now
         and l.until > v_until) then
         return;
     end if;
+    -- groups that were switched on since
+    v_grouped := (select d.message_groups <> 'none' from howdah.destinations d where d.id = p_destination_id);
     loop
         v_leases := array(
             select l.lease_id from howdah.leases l
@@ -44,7 +47,8 @@ begin
             returning m
         )
         insert into howdah.parked
-        select (howdah._unleased(g.m)).*, l.until, 'lease', null, l.lease_id
+        select (howdah._unleased(g.m)).*, l.until, 'lease', null, l.lease_id,
+            case when v_grouped then howdah._group((g.m).headers, (g.m).conversation_id) end
         from gone g join howdah.leases l on l.lease_id = (g.m).seq >> 20;
         get diagnostics v_moved = row_count;
         v_left := v_left - v_moved;

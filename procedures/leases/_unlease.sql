@@ -17,7 +17,7 @@ begin
     perform howdah._lay_down(p_destination.id, p_lease, p_message_ids, null);
     for v_row in select l.ctid, l.message from howdah._parked_of_lease(p_destination.id, p_lease, p_message_ids) l loop
         delete from howdah.parked p where p.ctid = v_row.ctid;
-        perform howdah._put(howdah._as_ready(v_row.message), (v_row.message).boot is not null, true);
+        perform howdah._return_parked(p_destination, v_row.message);
         v_least[(v_row.message).rank] := least(v_least[(v_row.message).rank], (v_row.message).seq);
         v_ids := v_ids || (v_row.message).message_id;
     end loop;

@@ -36,7 +36,7 @@ begin
                 for update skip locked) k) end)
         returning p.*
     loop
-        perform howdah._put(howdah._as_ready(v_parked), v_parked.boot is not null, true);
+        perform howdah._return_parked(v_destination, v_parked);
         v_least[v_parked.rank] := least(v_least[v_parked.rank], v_parked.seq);
         v_ids := v_ids || v_parked.message_id;
     end loop;

@@ -19,9 +19,10 @@
 -- Messages that other transactions are receiving are skipped. Expired messages are discarded. A message whose recorded
 -- failures have reached the queue's limit is not delivered; the queue's policy disposes of it.
 --
--- hold: as howdah.receive_locked. selector: receive only the messages that it selects (docs/selectors.md); the others
--- stay where they are. consumer: the number from howdah.open_consumer, where a queue tells its consumers apart.
--- queue: it may be a wildcard, JOBS.* or JOBS.>, for all matching queues that the caller may receive from.
+-- hold: as howdah.receive_locked; NULL: false. selector: receive only the messages that it selects
+-- (docs/selectors.md); the others stay where they are. consumer: the number from howdah.open_consumer, where a queue
+-- tells its consumers apart. queue: it may be a wildcard, JOBS.* or JOBS.>, for all matching queues that the caller may
+-- receive from.
 --
 -- It does not wait. An empty result means that this call found nothing. If a rollback returned a message far behind the
 -- place where others receive, several more calls may be needed to find it. How long that takes stands in
@@ -134,7 +135,10 @@ begin
         end if;
     end if;
 
-    if current_setting('howdah.commit_by_reliability', true) <> '' then
+    if hold is null then
+        return query select * from howdah.receive(queue, max_messages, false, selector, consumer);
+        return;
+    elsif current_setting('howdah.commit_by_reliability', true) <> '' then
         return query select * from howdah._receive_noting(queue, max_messages, hold, selector, consumer);
         return;
     end if;

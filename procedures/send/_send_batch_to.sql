@@ -21,6 +21,12 @@ declare
     v_ids bigint[];
     v_first bigint[];
 begin
+    if exists (select from unnest(array[array_dims(p_bodies), array_dims(p_headers), array_dims(p_priorities),
+            array_dims(p_correlation_ids), array_dims(p_message_types), array_dims(p_conversation_ids),
+            array_dims(p_deduplication_keys)]) d(dims) where d.dims not similar to '[[]1:[0-9]+]') then
+        raise exception using errcode = 'HD005', message = 'an array has several dimensions, or does not begin at 1',
+            hint = 'Pass arrays as array[…] or array(select …) makes them.';
+    end if;
     foreach v_member in array case when howdah._is_composite(p_queue) then howdah._composite_members(p_queue)
                                    else array[howdah._destination_or_new(p_queue, 'send')] end loop
         if not p_sender then

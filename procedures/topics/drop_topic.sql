@@ -18,7 +18,7 @@ declare
 begin
     perform from howdah.destinations d where d.id = v_topic.id for update;
     v_count := (select count(distinct a.subscription_id) from howdah.acks a where a.destination_id = v_topic.id);
-    if v_count > 0 and not force then
+    if v_count > 0 and force is not true then
         raise exception using errcode = 'HD011', message = format('topic %s has %s subscriptions', quote_literal(topic),
             v_count),
             hint = 'Unsubscribe them, or drop it with force => true.';

@@ -42,7 +42,7 @@ select g.message_id, g.destination_id, d.name as queue, g.state, 9 - g.rank as p
         where b.message_id = g.message_id)) as body_bytes,
     g.content_type, g.correlation_id, g.message_type, g.place,
     case when g.dead_at is not null then g.conversation_id::text end as conversation_id,
-    case when g.dead_at is not null then coalesce(g.headers ->> 'JMSXGroupID',
+    case when g.dead_at is not null then coalesce(left(g.headers ->> 'JMSXGroupID', 500),
         g.conversation_id::text) end as group_key,
     -- its send may be on record with a digest of its content (howdah._digest)
     case when h.journal_level = 'full' or h.journal_level_at > h.created_at then encode(substr(sha256(

@@ -106,6 +106,10 @@ def corrupt(db: Db, number: int, other: int) -> None:
     change(update("message_ids = array[null::bigint]"))
     change(update("message_ids = array[-message_ids[1]]"))
     change(update("message_ids = message_ids || message_ids"))
+    # arrays whose first element has another number, and of two dimensions
+    change(update("message_ids = ('[0:0]={' || message_ids[1] || '}')::bigint[]"))
+    change(update("message_ids = array[array[message_ids[1], message_ids[1]]]"))
+    change(update("priorities = array[array[3, 4]]"))
     change(update("last_id = message_ids[1] + 2000000"))
     change(update("digests = array['\\x00', '\\x01']::bytea[]"))
     # in another queue, in none, moved there
@@ -192,6 +196,7 @@ def damage_at_random(db: Db, dice: random.Random, queues: list[int], times: int)
                 "message_ids = array[j.message_ids[1] + %(step)s * 1000000]",
                 "message_ids = array[j.message_ids[1] + %(step)s]",
                 "message_ids = o.message_ids",
+                "message_ids = ('[0:0]={' || o.message_ids[1] || '}')::bigint[]",
                 "message_ids = j.message_ids || o.message_ids",
                 "at = j.at + %(step)s * interval '7 seconds'",
                 "at = j.at + %(step)s * interval '0.3 seconds'",

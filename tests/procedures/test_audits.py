@@ -275,3 +275,27 @@ def test_digests_sum_up_what_the_journal_has(db: Db, connect: Connect) -> None:
     for role in ("howdah_consumer", "howdah_producer", "howdah_browser"):
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             connect(role).execute("select * from howdah.audit_digests()")
+
+
+def test_digests_sum_up_each_message_of_an_array_whatever_its_bounds(db: Db, queue: str) -> None:
+    id = one(db, "select id from howdah.destinations where name = 'q'")
+    first, second = 5_000_000 + id, 6_000_000 + id
+    for numbers in (
+        f"{{{first}}}",
+        f"[0:0]={{{first}}}",
+        f"[7:8]={{{first},{second}}}",
+        f"{{{{{first},{second}}}}}",
+        f"{{{{{first}}},{{{second}}}}}",
+        f"[0:0][0:0]={{{{{first}}}}}",
+    ):
+        with db.transaction(force_rollback=True):
+            db.execute("delete from howdah.journal")
+            db.execute(
+                "insert into howdah.journal (at, destination_id, event, message_ids, oldest_sent_at)"
+                " values (howdah.now(), %s, 'consumed', %s, howdah.now())",
+                (id, numbers),
+            )
+            found = db.execute(
+                "select sum(messages), bit_or(numbers) from howdah.audit_digests() where word = %s", (id,)
+            ).fetchone()
+            assert found == ((2, 96) if str(second) in numbers else (1, 32)), numbers

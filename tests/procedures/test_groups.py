@@ -356,7 +356,7 @@ def test_groups_of_a_consumer_that_fell_silent_go_to_the_others(db: Db, sticky: 
 def test_groups_of_a_consumer_that_is_killed_move_to_another_at_once_and_in_order(
     db: Db, sticky: None, connect: Connect, clock: Clock, how: str
 ) -> None:
-    """The clock stands still: nothing waits for a time-out."""
+    """The clock stands still: nothing waits for a timeout."""
     doomed = connect()
     pid = doomed.info.backend_pid
     one_, two = open_consumer(doomed, own_session=True), open_consumer(db)
@@ -535,3 +535,65 @@ def test_a_receive_ends_though_others_consume_all_that_it_saw_of_the_groups_it_g
     one(db, "select setval('seen', 100)")
     left = column(db, "select body from howdah.browse('q', 1000)")
     assert [message for _ in range(60) for message in take(db, 10)] == left, "what is left comes in order"
+
+
+@pytest.mark.first_case
+@pytest.mark.parametrize("groups", ["transaction", "sticky"])
+@pytest.mark.parametrize("given_back", ["release('q', %s)", "nack('q', %s)", "retry('q', array[%s])"])
+def test_a_message_given_back_comes_before_those_of_its_group_though_others_looked_before_the_commit(
+    db: Db, create: Create, connect: Connect, given_back: str, groups: str
+) -> None:
+    create("q", message_groups=groups)
+    consumer = open_consumer(db) if groups == "sticky" else None
+    other = connect()
+    (first,) = send(db, "a1")
+    send(db, *(f"{chr(98 + i % 20)}{i}" for i in range(40)))
+    send(db, "a2")
+    if "retry" in given_back:
+        one(db, "select outcome from howdah.record_failure('q', %s, 'bad', delay => '1 hour')", (first,))
+        number = first
+    else:
+        number = one(db, "select lease from howdah.lease('q', 1, '1 hour', consumer => %s)", (consumer,))
+    for _ in range(20):
+        take(other, 10, consumer)
+    with db.transaction():
+        db.execute(f"select howdah.{given_back}", (number,))
+        for _ in range(20):
+            assert take(other, 10, consumer) == []
+    got: list[str] = []
+    for _ in range(20):
+        got += take(other, 1, consumer)
+    assert got == ["a1", "a2"]
+
+
+def test_a_lease_of_before_groups_were_switched_on_holds_up_its_group_once_it_has_ended(
+    db: Db, create: Create, clock: Clock
+) -> None:
+    create("q")
+    send(db, "a1", "b1", "a2")
+    assert column(db, "select body from howdah.lease('q', 1, '30 seconds')") == ["a1"]
+    one(db, "select howdah.alter_queue('q', '{\"message_groups\": \"transaction\"}')")
+    clock.advance(31)
+    assert take(db) == ["a1", "b1", "a2"]
+
+
+LONG = "".join(random.Random(7).choices("0123456789abcdefghijklmnopqrstuvwxyzß€𝄞", k=6000))
+"""A name that no index can hold, nor after compression."""
+
+
+@pytest.mark.first_case
+@pytest.mark.parametrize("groups", ["transaction", "sticky"])
+def test_a_group_with_a_very_long_name_is_received_leased_and_delayed_as_any_other(
+    db: Db, create: Create, clock: Clock, groups: str
+) -> None:
+    create("q", message_groups=groups)
+    consumer = open_consumer(db) if groups == "sticky" else None
+    headers = Jsonb({"JMSXGroupID": LONG})
+    first, *_ = [one(db, "select howdah.send('q', %s, headers => %s)", (body, headers)) for body in ("a1", "a2", "a3")]
+    one(db, "select outcome from howdah.record_failure('q', %s, 'bad', delay => '10 seconds')", (first,))
+    assert take(db, 9, consumer) == []
+    clock.advance(11)
+    lease = one(db, "select lease from howdah.lease('q', 1, '1 minute', consumer => %s)", (consumer,))
+    assert one(db, "select message_group from howdah.list_groups('q')").startswith(LONG[:500])
+    one(db, "select howdah.ack('q', %s)", (lease,))
+    assert take(db, 9, consumer) == ["a2", "a3"]

@@ -262,3 +262,18 @@ def test_a_prepared_transaction_keeps_its_messages_until_it_ends(db: Db) -> None
             db.execute(f"{end} prepared '{name}'".encode())
         assert [m.message_id for m in receive(db, n=9, verb="browse")] == left
     assert one(db, "select count(*) from howdah.parked") == 1
+
+
+@pytest.mark.first_case
+@pytest.mark.parametrize("large", [True, False])
+@pytest.mark.parametrize("options", ["{}", '{"message_groups": "transaction"}', '{"keep_bodies_ms": 86400000}'])
+def test_hold_null_consumes_as_false_does(db: Db, options: str, large: bool) -> None:
+    one(db, "select howdah.create_queue('held', %s)", (options,))
+    body = "x" * (3000 if large else 3)
+    one(db, "select howdah.send('held', %s)", (body,))
+    with db.transaction(force_rollback=True):
+        assert column(db, "select body from howdah.receive('held', 1, null)") == [body]
+    assert column(db, "select body from howdah.receive('held', 1, null)") == [body]
+    assert column(db, "select body from howdah.receive('held')") == []
+    assert one(db, "select count(*) from howdah.bodies") == 0
+    assert one(db, "select count(*) from howdah.journal where event = 'consumed'") == 1

@@ -94,3 +94,22 @@ def test_bad_input_to_send_batch_is_refused_whole(db: Db) -> None:
             ("HD005", f"select howdah.send_batch('q', {good}, content_type => '')"),
         ]
     all_refused(db, cases)
+
+
+def test_an_array_that_does_not_begin_at_one_or_has_several_dimensions_is_refused(db: Db) -> None:
+    """PostgreSQL numbers the elements of such an array otherwise, so that properties would go to the wrong message."""
+    all_refused(
+        db,
+        [
+            ("HD005", f"select howdah.send_batch('q', {arrays})")
+            for arrays in (
+                "'[0:1]={\\x61,\\x62}'::bytea[]",
+                "array[['a', 'b'], ['c', 'd']]::bytea[]",
+                "array['a', 'b'], headers => array_fill('{}'::jsonb, '{2}', '{0}')",
+                "array['a', 'b'], priorities => '[2:3]={1,2}'",
+                "array['a', 'b'], correlation_ids => '[-1:0]={x,y}'",
+                "array['a', 'b'], deduplication_keys => array[['x', 'y']]",
+            )
+        ],
+    )
+    assert receive(db, "q") == []

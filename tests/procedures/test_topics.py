@@ -201,6 +201,7 @@ def test_a_topic_with_subscriptions_is_dropped_only_when_forced(db: Db) -> None:
     wide = subscribe(db, "wide", ">")
     publish(db, "x")
     assert "2 subscriptions" in (refused(db, "HD011", "select howdah.drop_topic('t')").message_primary or "")
+    refused(db, "HD011", "select howdah.drop_topic('t', null)")
     assert one(db, "select howdah.drop_topic('t', force => true)") == 2
     refused(db, "HD001", "select howdah.receive('t::s')")
     refused(db, "HD001", "select howdah.drop_topic('t')")
