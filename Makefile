@@ -31,7 +31,7 @@ $(VENV)/.collected: $(VENV)/.dev
 	@touch $@
 
 # On each other version that is here, every test with its first case.
-OTHERS := 16 $(patsubst /usr/lib/postgresql/%/bin/postgres,%,$(wildcard /usr/lib/postgresql/1[4-7]/bin/postgres))
+OTHERS := 16 $(patsubst /usr/lib/postgresql/%/bin/postgres,%,$(wildcard /usr/lib/postgresql/1[457]/bin/postgres))
 VERSIONED := tests/procedures tests/migrations tests/server
 
 test-console: $(VENV)/.dev ## Run the slow tests of the console, most of them in chromium (two minutes)
@@ -47,7 +47,7 @@ test-rest: $(VENV)/.dev
 	HOWDAH_TEST_FUZZ=4000 $(BIN)/pytest -q -n 2 --dist loadgroup -m slow
 	@$(ON_OTHERS)
 
-test-versions: $(VENV)/.dev ## Run every case of the tests of the database on each other version of PostgreSQL that is here
+test-versions: $(VENV)/.dev ## Run every quick test of the database on each other version of PostgreSQL that is here
 	@$(ON_OTHERS)
 
 define ON_OTHERS

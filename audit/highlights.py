@@ -11,7 +11,7 @@ NAME_MAX = 60
 
 
 def highlights(shown: Shown) -> tuple[str, ...]:
-    """Traffic, waits, failures, dead letters, slow workers and drains; nothing of what did not happen."""
+    """Traffic, waits, failures, dead messages, slow workers and drains; nothing of what did not happen."""
     return tuple(
         line
         for line in (
@@ -56,10 +56,10 @@ def _causes(shown: Shown) -> str:
 
 
 def _dead(shown: Shown) -> str:
-    last = {row["queue"]: row for row in shown.dead_letters}
-    came = sum(row["came_in"] for row in shown.dead_letters)
+    last = {row["queue"]: row for row in shown.dead_messages}
+    came = sum(row["came_in"] for row in shown.dead_messages)
     there = sum(row["messages"] for row in last.values())
-    return f"Dead letters: {there:,} there, {came:,} came during the record" if there or came else ""
+    return f"Dead messages: {there:,} there, {came:,} came during the record" if there or came else ""
 
 
 def _slow(shown: Shown) -> str:

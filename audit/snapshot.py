@@ -98,7 +98,7 @@ def exported(dsn: str) -> Iterator[Snapshot]:
 
 
 def _check(connection: psycopg.Connection) -> None:
-    """Refuse what cannot be audited, and turn off the time-outs that would end an idle transaction."""
+    """Refuse what cannot be audited, and turn off the timeouts that would end an idle transaction."""
     row = connection.execute(
         "select pg_backend_pid(), pg_is_in_recovery(), array_agg(v.name) filter (where to_regclass('howdah.' ||"
         " v.name) is null),"

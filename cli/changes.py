@@ -56,9 +56,7 @@ def show(change: Number, dsn: Dsn = None, role: Role = None, as_json: Json = Fal
 @app.command()
 def undo(
     change: Number,
-    again: Annotated[
-        bool, typer.Option("--again", help="Also if it was changed since. It gets its properties of before.")
-    ] = False,
+    again: Annotated[bool, typer.Option("--again", help="Undo it even if it was changed since.")] = False,
     yes: Yes = False,
     dsn: Dsn = None,
     role: Role = None,

@@ -106,7 +106,7 @@ def write(
     text: Annotated[str, typer.Argument(metavar="TEXT", help="The line, of up to 2,000 characters.")],
     level: Annotated[Level, typer.Option("--level", "-l", case_sensitive=False, help="Level of the line.")] = "INFO",
     detail: Annotated[
-        list[str] | None, typer.Option("--detail", "-d", metavar="KEY=VALUE", help="More to know; may be repeated.")
+        list[str] | None, typer.Option("--detail", "-d", metavar="KEY=VALUE", help="Detail to record; may be repeated.")
     ] = None,
     dsn: Dsn = None,
     role: Role = None,

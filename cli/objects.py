@@ -138,7 +138,7 @@ def export(
 def import_(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Document of howdah object export. - is stdin.")],
     replace: Annotated[
-        bool, typer.Option("--replace", help="Change objects that are there otherwise, the read-only ones too.")
+        bool, typer.Option("--replace", help="Replace objects that differ, even read-only ones.")
     ] = False,
     dsn: Dsn = None,
     role: Role = None,

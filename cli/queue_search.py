@@ -10,7 +10,7 @@ from . import output, tables, times
 from .common import Dsn, Json, Queue, Role, Wide, Yes, confirm, connected, words
 
 if TYPE_CHECKING:
-    from ..engine.calls.search import Act, Counted, Filter
+    from ..engine.calls.search import Act, ActOptions, Counted, Filter
 
 FOUND_COLUMNS = tables.Columns(
     {"message_id": "message", "state": "state", "priority": "priority", "sent_at": "sent", "body": "body"},
@@ -30,8 +30,13 @@ Priority = Annotated[int | None, typer.Option("--min-priority", min=0, max=9, he
 Group = Annotated[str | None, typer.Option("--group", metavar="GROUP", help="Only of this message group.")]
 After = Annotated[str | None, typer.Option("--sent-after", metavar="TIME", help="Only sent at or after this time.")]
 Before = Annotated[str | None, typer.Option("--sent-before", metavar="TIME", help="Only sent before this time.")]
-Cause = Annotated[str | None, typer.Option("--cause", metavar="FINGERPRINT", help="Only whose last failure has it.")]
-ErrorClass = Annotated[str | None, typer.Option("--class", metavar="CLASS", help="Only whose last error has it.")]
+Cause = Annotated[
+    str | None,
+    typer.Option("--cause", metavar="FINGERPRINT", help="Only messages whose last failure has this fingerprint."),
+]
+ErrorClass = Annotated[
+    str | None, typer.Option("--class", metavar="CLASS", help="Only messages whose last error has this class.")
+]
 Origin = Annotated[str | None, typer.Option("--origin", metavar="QUEUE", help="Only dead ones from this queue.")]
 
 
@@ -102,7 +107,7 @@ def act(
             count = connection.admin.count_matching(queue, which)
             confirm(f"{_counted(count)} in {output.printable(queue)}. {act.capitalize()} all that match?", yes=yes)
         done, passed, cursor, complete = 0, 0, None, False
-        options = {"target": target, "delay": None if length is None else f"{length} seconds"}
+        options: ActOptions = {"target": target, "delay": None if length is None else f"{length} seconds"}
         while not complete:
             result = connection.admin.act_on_matching(
                 queue, cast("Act", act), which, reason=reason, batch_size=batch, after=cursor, **options

@@ -51,7 +51,8 @@ def list_(wide: Wide = False, dsn: Dsn = None, role: Role = None, as_json: Json 
 @app.command()
 def subscription(
     subscription: Annotated[
-        str, typer.Argument(metavar="SUBSCRIPTION", help="As howdah subscription list says.", show_default=False)
+        str,
+        typer.Argument(metavar="SUBSCRIPTION", help="Name, as howdah subscription list shows it.", show_default=False),
     ],
     name: Annotated[
         str | None, typer.Argument(metavar="NAME", help="Transformation. [default: none any more]", show_default=False)

@@ -70,7 +70,7 @@ def worker(
         bool | None,
         typer.Option(
             "--exclusive/--shared",
-            help="Refuse to start if the engine is not so. [default: as the engine is]",
+            help="Refuse to start if the engine is in the other mode. [default: either mode]",
             show_default=False,
         ),
     ] = None,
@@ -109,7 +109,9 @@ def worker(
     ] = None,
     metrics: Annotated[
         float | None,
-        times.length("--metrics", positive=True, help="Log the figures of the queues so often: 60 (seconds), 5m, …"),
+        times.length(
+            "--metrics", positive=True, help="Interval at which figures of queues are logged: 60 (seconds), 5m, …"
+        ),
     ] = None,
     log_config: Annotated[
         Path | None,

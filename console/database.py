@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 CONNECT_SECONDS = 5
 #: A request gives up a server that the network lost, on Linux: five seconds after what the server did not receive, and
-#: 40 seconds after what it did. TCP itself would take a quarter of an hour, or for ever.
+#: 40 seconds after what it did. TCP itself would take a quarter of an hour, or forever.
 NETWORK = {"tcp_user_timeout": CONNECT_SECONDS * 1000, **KEEPALIVES}
 #: How many requests of a process are in the database at once, while others wait for their turn. Also how many sessions
 #: wait for a request.

@@ -172,7 +172,7 @@ def check_duration(seconds: float) -> None:
 
 
 def complete(dsn: str | None, timeout: float) -> str:
-    """The DSN, HOWDAH_DSN or the embedded server's, with a time-out and a name for what it leaves open.
+    """The DSN, HOWDAH_DSN or the embedded server's, with a timeout and a name for what it leaves open.
 
     A passfile that the DSN or HOWDAH_PASSFILE names must be its owner's alone. Raises CannotConnect if it is none.
     """

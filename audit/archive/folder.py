@@ -26,7 +26,6 @@ IDENTITY = "archive.json"
 MANIFEST = "manifest.json"
 FINISHED = "_finished"
 STAGING = "_staging"
-_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)

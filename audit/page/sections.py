@@ -21,7 +21,7 @@ def sections(shown: Shown) -> list[Section]:
         _backlog(shown),
         _redelivery(shown),
         _causes(shown),
-        _dead_letters(shown),
+        _dead_messages(shown),
         workers(shown),
         forecast(shown),
     ]
@@ -186,14 +186,14 @@ def _causes(shown: Shown) -> Section:
     )
 
 
-def _dead_letters(shown: Shown) -> Section:
+def _dead_messages(shown: Shown) -> Section:
     drawings, ends = [], []
-    if any(row["messages"] for row in shown.dead_letters):
+    if any(row["messages"] for row in shown.dead_messages):
         drawings.append(
-            over_time(shown, shown.dead_letters, value("messages"), "Dead messages", "messages", at="ends_at")
+            over_time(shown, shown.dead_messages, value("messages"), "Dead messages", "messages", at="ends_at")
         )
     by_queue: dict[str, dict[str, Any]] = {}
-    for row in shown.dead_letters:
+    for row in shown.dead_messages:
         line = by_queue.setdefault(row["queue"], {"queue": row["queue"], "came_in": 0, "went_out": 0})
         line["came_in"] += row["came_in"]
         line["went_out"] += row["went_out"]
@@ -208,7 +208,7 @@ def _dead_letters(shown: Shown) -> Section:
         "messages": ("there now", count),
     }
     return Section(
-        "Dead letters",
+        "Dead messages",
         "Exception destinations at the end of each bucket: the system's, and those that dead messages were moved to.",
         drawings,
         [table("Exception destinations", ends, columns, sums=("came_in", "went_out", "messages"))] if ends else [],

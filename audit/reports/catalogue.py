@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from ..errors import AuditError
 from .backlog import backlog, lying
-from .dead_letters import dead_letters
+from .dead_messages import dead_messages
 from .failures import causes, redelivery
 from .forecast import forecast
 from .kept import BUCKETS_LIMIT, ROWS_MAX, Kept, bucket_seconds
@@ -50,7 +50,7 @@ def make_reports(
             "backlog": backlog(lay, kept).toArrow(),
             "redelivery": redelivery(kept).toArrow(),
             "causes": causes(kept).toArrow(),
-            "dead_letters": dead_letters(lay, kept).toArrow(),
+            "dead_messages": dead_messages(lay, kept).toArrow(),
             "forecast": forecast(kept).toArrow(),
             "handling": handling(kept).toArrow(),
             "balance": balance(kept).toArrow(),

@@ -36,7 +36,7 @@ class Shown:
     backlog: Rows
     redelivery: Rows
     causes: Rows
-    dead_letters: Rows
+    dead_messages: Rows
     forecast: Rows
     handling: Rows
     balance: Rows
@@ -66,7 +66,7 @@ def shown(made: Made) -> Shown:
         queueing_over_time=_of(waited.filter(over_time), busiest).to_pylist(),
         handling=handled.filter(compute.is_null(handled["bucket_at"])).to_pylist(),
         backlog=_fullest(tables["backlog"]),
-        dead_letters=_fullest(tables["dead_letters"]),
+        dead_messages=_fullest(tables["dead_messages"]),
         **{
             name: tables[name].to_pylist() for name in ("redelivery", "causes", "forecast", "balance", "slow_consumers")
         },

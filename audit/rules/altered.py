@@ -53,7 +53,7 @@ def _altered(evidence: Evidence) -> DataFrame:
 def _two_modes() -> Column:
     """Recorded, or lying there, as persistent and as non-persistent where nothing but a send brought it.
 
-    A dead letter queue of ActiveMQ's makes non-persistent messages persistent; who comes back from there is such a one.
+    ActiveMQ's queues of dead messages make non-persistent messages persistent, and some come back from there.
     """
     stayed = (F.col("moved_in") + F.col("replayed_in")) == 0
     return (F.col("kind") == "queue") & stayed & (F.col("nonpersistent") != F.col("always_nonpersistent"))

@@ -64,7 +64,7 @@ RULES = (
     Rule(
         "not_delivered",
         "error",
-        "passed by a subscription that has no record of it",
+        "skipped by a subscription that has no record of it",
         find=_not_delivered,
     ),
 )

@@ -27,7 +27,7 @@ def activemq(
         ),
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what comes over and what cannot. Nothing is changed.")
+        bool, typer.Option("--dry-run", help="Show what can be copied and what cannot. Nothing is changed.")
     ] = False,
     mapped: Annotated[
         list[str] | None,

@@ -16,7 +16,7 @@ EXPIRED = "expired"
 PREPARED = "in a prepared transaction of the broker: commit it there or roll it back"
 #: Where the id and time of a message stand here: it gets new ones.
 MESSAGE_ID, TIMESTAMP, REPLY_TO = "AMQ_MESSAGE_ID", "AMQ_TIMESTAMP", "AMQ_REPLY_TO"
-#: Where a dead letter comes from, and what a message was sent to that the broker passed on.
+#: Where a dead message comes from, and what a message was sent to that the broker passed on.
 ORIGINAL = "AMQ_ORIGINAL_DESTINATION"
 _NAME = re.compile(r"[A-Za-z0-9._/-]{1,242}")
 _PATTERN = re.compile(r"[A-Za-z0-9._/*>-]{1,242}")

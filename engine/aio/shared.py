@@ -92,11 +92,6 @@ class AsyncSharedConsumers:
         self._served: dict[AsyncSharedConsumer, tuple[AsyncMonitor, AsyncLine]] = {}
         self._closed = False
 
-    @property
-    def monitors(self) -> int:
-        """How many connections listen."""
-        return len(self._monitors)
-
     def add(self, queue: str, handler: Handler, *, rules: Iterable[Rule] = ()) -> AsyncSharedConsumer:
         """Add a consumer. ``await handler(message, session)`` runs in the transaction that received the message.
 

@@ -12,7 +12,6 @@ from .bodies import to_json
 from .call import Call, Row, invoke
 
 COLUMNS = "name, kind, attributes, read_only, created_at, created_by, changed_at"
-XA_COLUMNS = "transaction_id, xa_factory, outcome, begun_at, begun_by, decided_at, age, mine"
 
 ENVIRONMENT = "HOWDAH_OBJECT_"
 """How the variables begin that override attributes of factories at the start of a client."""

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any, Literal, TypedDict
 
 from .call import Rows
 
 Act = Literal["retry", "replay", "move", "park", "discard"]
 Cursor = dict[str, Any]
+
+
+class ActOptions(TypedDict, total=False):
+    """What an act on matching messages takes. None means left out."""
+
+    target: str | None
+    """Queue to move or replay to."""
+    until: datetime | str | None
+    """When a parked message is due, in PostgreSQL's form if it is text."""
+    delay: timedelta | str | None
+    """How long a message is parked, in PostgreSQL's form if it is text."""
+
 
 FOUND_COLUMNS = (
     "message_id, state, priority, sent_at, message_group, attempts, headers, body, body_type, cursor, looked, complete"

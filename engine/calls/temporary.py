@@ -11,9 +11,6 @@ from .bodies import Body, encode, to_json
 from .call import Call, Seconds, interval, scalar
 from .message import Message
 
-#: Seconds between two signs of life of a connection that no database session stands for.
-KEEP_EVERY = 20.0
-
 
 def create() -> Call[str]:
     """Create a temporary queue of the connection that the session belongs to; its name."""

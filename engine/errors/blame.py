@@ -10,7 +10,7 @@ from .classes import EngineHalted, InstanceRefused
 from .connections import CannotConnect, ConnectionLost
 from .translation import is_lost
 
-#: Serialization failure, deadlock, lock time-out, an engine that was paused meanwhile, an exclusive lease that went to
+#: Serialization failure, deadlock, lock timeout, an engine that was paused meanwhile, an exclusive lease that went to
 #: another instance.
 _RETRIED = {"40001", "40P01", "55P03", EngineHalted.sqlstate, InstanceRefused.sqlstate}
 #: What the server lacks (disk, memory, connections), errors of its system, corrupted tables and indexes. Not XX000,
@@ -22,8 +22,9 @@ def is_innocent(error: BaseException) -> bool:
     """Whether an error says nothing against the message that was being handled.
 
     Serialization failures, deadlocks, lock timeouts, lost connections and shutdowns (SQLSTATE 40001, 40P01, 55P03,
-    57P0x, class 08) are retried without an incident. So are sessions that a timeout ended (25P03, 25P04),
-    and what the server itself lacks or suffers from (is_servers). So is an engine that was paused meanwhile (HD040).
+    57P0x, class 08) are retried without an incident. So are sessions that a timeout ended (25P03, 25P04), and what the
+    server itself lacks or suffers from (is_servers). So are an engine that was paused meanwhile (HD040) and an instance
+    that may not go on (HD046).
     The whole chain of causes counts, since frameworks wrap errors; ``raise … from None`` cuts it. A group, as of
     ``asyncio.TaskGroup``, is innocent if all of its errors are.
     """

@@ -22,7 +22,7 @@ BY_SQLSTATE = {cls.sqlstate: cls for cls in _subclasses(HowdahError) if cls.sqls
 
 # Our statements name nothing but our own objects: what is missing is Howdah, or fits another version of it.
 _NOT_MIGRATED = {"3F000", "42883", "42P01", "42703", "42704"}
-#: The last two are time-outs of a transaction, idle or not, by which the server ends the session.
+#: The last two are timeouts of a transaction, idle or not, by which the server ends the session.
 _CONNECTION = ("08", "57P0", "25P03", "25P04")
 #: Classes of errors in a statement's data: values out of range, broken text, JSON nested too deep.
 _BAD_VALUE = ("22", "54")
@@ -51,7 +51,7 @@ def translate(error: psycopg.Error) -> HowdahError | None:
 
 
 def is_lost(error: psycopg.Error) -> bool:
-    """Whether the error means a lost connection: class 08, shutdown, a time-out that ends it, or no SQLSTATE."""
+    """Whether the error means a lost connection: class 08, shutdown, a timeout that ends it, or no SQLSTATE."""
     if error.sqlstate is None:
         return isinstance(error, psycopg.OperationalError)
     return error.sqlstate.startswith(_CONNECTION)

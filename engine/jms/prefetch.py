@@ -137,7 +137,7 @@ def _batch_of(mode: AckMode, kind: str, prefetch: int, optimize: bool) -> int:
 
 
 def _value(option: str, name: str, text: str) -> Any:
-    """The value of an option's text; time-outs stand in a URL in milliseconds."""
+    """The value of an option's text; timeouts stand in a URL in milliseconds."""
     try:
         if name in ("optimize_acknowledge", "exclusive"):
             return _TRUTH[text.lower()]

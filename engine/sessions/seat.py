@@ -22,7 +22,7 @@ def is_subscription(name: str) -> bool:
 class Seat:
     """An open consumer. A subscription needs it from the start, a queue once it asks for one; most queues never do.
 
-    It lives by its time-out: whoever asks for messages, or renews it, keeps it. It does not live with a database
+    It lives by its timeout: whoever asks for messages, or renews it, keeps it. It does not live with a database
     session: each statement may run in another one, and behind a pooler nobody owns one.
     """
 
@@ -81,7 +81,7 @@ class Seat:
         self.number = None
 
     def leave(self) -> None:
-        """Close it, so that others need not wait for its time-out."""
+        """Close it, so that others need not wait for its timeout."""
         number, self.number = self.number, None
         if number is not None:
             self._run(consumers.close_consumer(number))

@@ -18,8 +18,8 @@ begin
     if v_limits is null then
         return p_options;
     elsif exists (select from jsonb_each(v_limits) l where l.value = '-2') then
-        raise exception using errcode = 'HD004', message = 'a limit of destinations that create themselves is no size',
-            hint = 'It is a number, or a text such as "10k" or "5m"; 0 or -1: no limit.';
+        raise exception using errcode = 'HD004', message = 'a limit of imq.autocreate.destination is not a size',
+            hint = 'Write a number, or a text such as "10k" or "5m"; 0 or -1 means no limit.';
     end if;
     if v_limits ->> 'max_message_bytes' in ('0', '-1') then
         v_limits := v_limits || '{"max_message_bytes": 1073741823}';

@@ -11,7 +11,7 @@ declare
 begin
     select e.* into v_engine from howdah.engine e;
     if v_engine.record_id <> p_record_id then
-        raise exception using errcode = 'HD037', message = 'the position is one in another record of changes',
+        raise exception using errcode = 'HD037', message = 'the position belongs to another record of changes',
             hint = 'The record was restored or reset. Read it from its beginning: after => NULL.';
     elsif pg_sequence_last_value('howdah.changes_dropped'::regclass) >= pg_snapshot_xmin(p_read)::text::bigint then
         raise exception using errcode = 'HD036', message = 'retention has dropped changes after that position',

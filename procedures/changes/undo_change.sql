@@ -35,8 +35,8 @@ begin
     if again is not true and v_change.kind <> 'schedule' and v_is is distinct from v_change.after then
         raise exception using errcode = 'HD045',
             message = format('%s %s was changed since', v_change.kind, quote_literal(v_change.name)),
-            hint = 'Look at howdah.list_changes(kind, name). To have its properties of before all the same, say again '
-                '=> true.';
+            hint = 'Look at howdah.list_changes(kind, name). To restore its earlier '
+                'properties anyway, pass again => true.';
     end if;
     v_last := coalesce((select max(c.change_id) from howdah.config_changes c), 0);
     if v_change.kind = 'schedule' then

@@ -14,8 +14,8 @@ as $$
 begin
     perform howdah._refuse_maintenance();
     if howdah._has_old_snapshot() then
-        raise exception using errcode = 'HD005', message = 'the state of the engine is changed under READ COMMITTED',
-            hint = 'With an older snapshot it would not be seen what others have just created.';
+        raise exception using errcode = 'HD005', message = 'changing the state of the engine needs READ COMMITTED',
+            hint = 'An older snapshot does not show what others have just created.';
     end if;
     perform from howdah.engine e for update;
     if howdah._engine_state() <> all (p_from) then

@@ -36,8 +36,8 @@ begin
     if howdah._engine_state() in ('running', 'paused') then
         perform howdah._enter_state('{running,paused}', 'quiesced', 'quiesced', reason);
     elsif howdah._has_old_snapshot() then
-        raise exception using errcode = 'HD005', message = 'the engine is stopped under READ COMMITTED',
-            hint = 'With an older snapshot the call would not see what has ended.';
+        raise exception using errcode = 'HD005', message = 'howdah.stop_engine needs READ COMMITTED',
+            hint = 'An older snapshot does not show what has ended.';
     end if;
     v_own := (select e.state_xid is not distinct from pg_current_xact_id_if_assigned()::text::bigint
         from howdah.engine e);

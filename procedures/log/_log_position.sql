@@ -24,8 +24,8 @@ begin
         since := null;
     end;
     if p_position is not null and (since is null or at is null) then
-        raise exception using errcode = 'HD005', message = 'position is no place in the log',
-            hint = 'Pass next_position of the call before, or NULL for now.';
+        raise exception using errcode = 'HD005', message = 'position is not one that a call returned',
+            hint = 'Pass next_position of the previous call, or NULL for now.';
     end if;
     if since is null
        or pg_snapshot_xmax(coalesce(until, since))::text::bigint

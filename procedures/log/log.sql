@@ -17,7 +17,7 @@ begin
     end if;
     if log.text is null or log.text !~ '[^[:space:]]' or length(log.text) > 2000 then
         raise exception using errcode = 'HD005', message = 'text must have 1 to 2000 characters',
-            hint = 'What else is to be known goes into details.';
+            hint = 'Put further facts into details.';
     end if;
     if jsonb_typeof(log.details) is distinct from 'object' or octet_length(log.details::text) > 10000 then
         raise exception using errcode = 'HD005', message = 'details must be a JSON object of at most 10000 bytes',

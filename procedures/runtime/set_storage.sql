@@ -26,9 +26,9 @@ declare
 begin
     if options is null or jsonb_typeof(options) <> 'object' or not v_hot @> coalesce(tables, v_hot)
        or exists (select from jsonb_object_keys(options) k where k <> all (v_known)) then
-        raise exception using errcode = 'HD004', message = 'these are no storage parameters of Howdah''s tables',
-            hint = format('Parameters are: %s. Tables are: %s.', array_to_string(v_known, ', '),
-                array_to_string(v_hot, ', '));
+        raise exception using errcode = 'HD004', message = 'options or tables has a name that is unknown here',
+            hint = format('Options are a JSON object of these parameters: %s. Tables are: %s.',
+                array_to_string(v_known, ', '), array_to_string(v_hot, ', '));
     end if;
     foreach v_table in array coalesce(tables, v_hot) loop
         v_before := howdah._properties('storage', v_table);

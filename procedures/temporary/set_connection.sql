@@ -16,8 +16,8 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
 as $$
 begin
     if connection !~ '^[A-Za-z0-9_.-]{16,200}$' then
-        raise exception using errcode = 'HD005', message = 'that is no token of a connection',
-            hint = 'It has 16 to 200 characters out of A-Z a-z 0-9 . _ - that nobody can guess, such as a random UUID.';
+        raise exception using errcode = 'HD005', message = 'connection is not a token',
+            hint = 'Pass a random UUID, or 16 to 200 of the characters A-Z a-z 0-9 . _ - that nobody can guess.';
     end if;
     perform set_config('howdah.connection', coalesce(connection, ''), coalesce(local, false));
 end

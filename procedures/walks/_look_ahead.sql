@@ -6,7 +6,7 @@
 --
 -- So the queue is looked through in few statements, and by one of several consumers of a selector. A look ends after
 -- 1,000 positions, or where the queue ends. It also ends after 10 ms, and later ones after twice the time that one
--- took whose transaction was committed, 1 s at most. So a consumer with a short time-out is not cancelled for ever. It
+-- took whose transaction was committed, 1 s at most. So a consumer with a short timeout is not cancelled forever. It
 -- goes on in any case until it has found what is wanted.
 --
 -- Nothing is recorded where more than one message in 64 is selected, or where there is nothing more than is wanted. The

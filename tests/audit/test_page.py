@@ -161,7 +161,7 @@ def many(queues: int, name: str = "q{}") -> Shown:
         backlog=curves(messages=4, oldest_seconds=None),
         redelivery=[row | {"failures": failures} for row in each(names, messages=2) for failures in (0, 3, 11)],
         causes=[dict(cause) for _ in range(queues)],
-        dead_letters=curves(came_in=1, went_out=0, messages=3),
+        dead_messages=curves(came_in=1, went_out=0, messages=3),
         forecast=each(names, **outlook),
         handling=each(names, calls=9, mean_ms=0.02, p50_ms=0.016, p90_ms=0.5, p99_ms=None, longest_ms=None),
         balance=each(names, **balance),
@@ -384,10 +384,10 @@ def test_real_traffic_is_reported_and_its_parquet_lies_beside_the_page(
     assert made.evidence in page.text
     assert made.origin is not None
     assert made.origin.role == "postgres"
-    assert any(line.startswith("Dead letters: 2 there") for line in made.highlights), made.highlights
+    assert any(line.startswith("Dead messages: 2 there") for line in made.highlights), made.highlights
     reports = {path.name for path in (tmp_path / "audits" / "today" / "reports").iterdir()}
     assert reports == {
-        "throughput", "queueing", "backlog", "redelivery", "causes", "dead_letters", "forecast", "handling", "balance",
+        "throughput", "queueing", "backlog", "redelivery", "causes", "dead_messages", "forecast", "handling", "balance",
         "slow_consumers",
     }  # fmt: skip
     for block in re.findall(r"^```sql\n(.*?)^```", DOCS.read_text(), re.MULTILINE | re.DOTALL):

@@ -10,7 +10,7 @@ from howdah.audit import AuditError
 from howdah.audit.reports import Kept
 from howdah.audit.reports.backlog import backlog, lying
 from howdah.audit.reports.catalogue import make_reports
-from howdah.audit.reports.dead_letters import dead_letters
+from howdah.audit.reports.dead_messages import dead_messages
 from howdah.audit.reports.failures import causes, redelivery
 from howdah.audit.reports.forecast import DRAINS, EMPTY, GROWS, STANDS, UNFED, forecast
 from howdah.audit.reports.kept import ROWS_MAX, bucket_seconds
@@ -307,7 +307,7 @@ def test_causes_are_counted_by_fingerprint_with_the_newest_as_sample(make: Make)
     ]
 
 
-def test_dead_letters_grow_by_what_is_moved_to_them(make: Make) -> None:
+def test_dead_messages_grow_by_what_is_moved_to_them(make: Make) -> None:
     kept = make(
         journal=[
             *event(10, FULL, "moved", 1, 2, to=DEAD, reason="failed deliveries reached the limit"),
@@ -318,7 +318,7 @@ def test_dead_letters_grow_by_what_is_moved_to_them(make: Make) -> None:
         messages=present(0, DEAD, "dead", 2, 4) + present(0, EXITS, "live", 3),
     )
 
-    assert shown(dead_letters(lay(kept), kept), "queue", "bucket_at", "came_in", "went_out", "messages") == [
+    assert shown(dead_messages(lay(kept), kept), "queue", "bucket_at", "came_in", "went_out", "messages") == [
         ("dead", 0, 2, 0, 2),
         ("dead", 60, 1, 1, 2),
         ("dead", 120, 0, 0, 2),

@@ -261,7 +261,7 @@ def test_rows_that_retention_dropped_unread_are_an_error_that_can_be_waived(
     assert len(done.batch() or ()) == 2
     strict = stream()
     strict.offset = waived.offset
-    assert strict.batch() is None, "what was waived is not held against it for ever"
+    assert strict.batch() is None, "what was waived is not held against it forever"
     assert len(stream().batch() or ()) == 2, "who begins at the earliest has lost nothing"
 
 

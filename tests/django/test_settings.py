@@ -31,7 +31,7 @@ def backend(**options: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("checks", "expected"), [(False, ["ConnectionLost", "READY"]), (True, ["READY", "READY"])])
 def test_a_lost_connection_is_replaced_by_the_next_request(site: Site, checks: bool, expected: list[str]) -> None:
-    """A process that does nothing but enqueue would otherwise fail for ever."""
+    """A process that does nothing but enqueue would otherwise fail forever."""
     site.more["SHOP_DATABASE"] = json.dumps({"CONN_MAX_AGE": None, "CONN_HEALTH_CHECKS": checks})
     assert site.run(LOSE)[:2] == expected
 

@@ -173,7 +173,7 @@ WRONG: dict[str, tuple[dict[str, Any], type[Exception]]] = {
     "time to live NaN": ({"time_to_live": float("nan")}, BadArgument),
     "time to live a word": ({"time_to_live": "soon"}, BadArgument),
     "delay negative": ({"delay": -1}, BadArgument),
-    "delay for ever": ({"delay": timedelta.max}, BadArgument),
+    "delay forever": ({"delay": timedelta.max}, BadArgument),
     "delivery mode": ({"delivery_mode": "maybe"}, BadArgument),
     "no UUID": ({"conversation_id": "x"}, BadArgument),
     "nul in an id": ({"correlation_id": "a\x00"}, BadArgument),

@@ -52,7 +52,7 @@ def test_a_persistent_send_returns_after_the_durable_commit(private_server: Embe
 def test_send_async_does_not_wait(connection: Connection, db: Db, blocked: Db, orders: str) -> None:
     began = time.monotonic()
     futures = [connection.send_async(orders, n, delivery_mode="non-persistent") for n in range(100)]
-    assert time.monotonic() - began < TIMEOUT / 2  # whoever waited for one of them would wait for ever
+    assert time.monotonic() - began < TIMEOUT / 2  # whoever waited for one of them would wait forever
     time.sleep(0.2)
     assert not any(future.done() for future in futures)
     blocked.execute("rollback")

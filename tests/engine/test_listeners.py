@@ -133,7 +133,7 @@ def test_errors_that_blame_no_message_are_retried_without_an_incident(
             if len(seen) == 1:
                 raise psycopg.errors.DeadlockDetected("deadlock")
             if len(seen) == 2:
-                raise RuntimeError("wrapped") from psycopg.errors.LockNotAvailable("lock time-out")
+                raise RuntimeError("wrapped") from psycopg.errors.LockNotAvailable("lock timeout")
 
         session.consumer(orders).listener = listener
         wait_until(lambda: len(seen) == 3)

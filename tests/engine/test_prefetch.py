@@ -19,7 +19,7 @@ from howdah.engine.errors import BadArgument, InvalidSelector
 
 @pytest.fixture
 def eager(dsn: str) -> Iterator[Connection]:
-    """A connection whose consumers acknowledge optimised, and at no time-out."""
+    """A connection whose consumers acknowledge optimised, and at no timeout."""
     with connect(dsn, prefetch=OPTIMIZED) as connection:
         yield connection
 

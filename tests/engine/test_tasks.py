@@ -13,7 +13,7 @@ from howdah.engine.calls.receiving import Looked
 
 
 async def ends_when_cancelled(task: asyncio.Task[None], set_: Callable[[], None], steps: int) -> None:
-    """Cancel a task that waits for ever, so many steps of the loop after what it waits for came once."""
+    """Cancel a task that waits forever, so many steps of the loop after what it waits for came once."""
     await asyncio.sleep(0.01)
     set_()
     for _ in range(steps):

@@ -252,7 +252,7 @@ def nonpersistent_messages(e: Engine) -> None:
 
 
 @feature
-def dead_letters(e: Engine) -> None:
+def dead_messages(e: Engine) -> None:
     """Every disposal, and what operators do with dead messages."""
     e.queue("graves")
     e.queue("failing", max_failed_deliveries=2, exception_queue="graves")

@@ -37,7 +37,7 @@ BEGINNINGS = (
     "begin isolation level repeatable read read only",
 )
 ALLOWED = frozenset({"00000", "42501", "25006", "40001", "57014", "55P03"})
-"""Besides our own: no error, no right to call it, a read-only transaction, one that must be repeated, and time-outs."""
+"""Besides our own: no error, no right to call it, a read-only transaction, one that must be repeated, and timeouts."""
 
 OURS = frozenset(
     kind.sqlstate

@@ -130,7 +130,7 @@ class Sessions(RuleBasedStateMachine):
         self.consumers = consumers or self.model.tells_apart
 
     def _connect(self) -> Db:
-        # One thing at a time happens here: whoever waits for a lock waits for ever.
+        # One thing at a time happens here: whoever waits for a lock waits forever.
         return (
             self.idle.pop() if self.idle else psycopg.connect(self.dsn, autocommit=True, options="-c lock_timeout=2s")
         )

@@ -113,6 +113,32 @@ def test_the_readme_names_the_extras_and_targets_that_exist() -> None:
     readme = (ROOT / "README.md").read_text()
     targets = set(re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE))
     assert set(re.findall(r"^make ([a-z-]+)", readme, re.MULTILINE)) <= targets
+    table = readme.partition("| extra | what it adds |")[2].partition("\n\n")[0]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert set(re.findall(r"^\| `([a-z]+)` \|", table, re.MULTILINE)) == set(project["optional-dependencies"])
+
+
+def layers(named: str) -> list[set[str]]:
+    """The folders of each line of a contract of import-linter, from top to bottom."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    lines = next(contract["layers"] for contract in contracts if contract["name"].startswith(named))
+    return [{name.removeprefix("howdah.") for name in re.findall(r"[\w.]+", line)} for line in lines]
+
+
+def in_order(text: str, layers: list[set[str]]) -> list[set[str]]:
+    """The words of a list of names, put together as the layers are."""
+    names = iter(re.findall(r"\w+", text.replace(" and ", ", ")))
+    return [{next(names) for _ in layer} for layer in layers]
+
+
+def test_the_lists_of_layers_are_those_that_imports_are_held_to() -> None:
+    folders, engine = layers("each folder"), layers("each wing")
+    rows = (ROOT / "docs/architecture.md").read_text().partition("## The layers")[2].partition("##")[0].splitlines()
+    assert [set(re.findall(r"`(\w+)/`", row.split("|")[1])) for row in rows if row.startswith("| `")] == folders
+    item = " ".join((ROOT / "CONTRIBUTING.md").read_text().partition("**Layers go down only**: ")[2].split())
+    outer, _, inner = item.partition(". No package")[0].partition(". Inside the engine: ")
+    assert in_order(outer, folders) == folders
+    assert in_order(inner, engine) == engine
 
 
 def test_every_table_and_column_has_a_comment() -> None:

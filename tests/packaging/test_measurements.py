@@ -30,6 +30,10 @@ QUOTED: dict[str, list[tuple[str, ...]]] = {
     "| {} of a transactional receive of 100;": [
         ("lease-acknowledge-100", "1 connection", "howdah.receive in a transaction")
     ],
+    "32 consumers | {} of the queue without groups; by ten {}; by 100 a transaction {},": [
+        ("groups", f"32 connections, by {size}", "no groups") for size in (1, 10, 100)
+    ],
+    "One consumer by 100: {} |": [("groups", "1 connection, by 100", "no groups")],
     "selects none | {} s for the first look, then {} ms each": [
         ("selector", "first look, nothing selected"),
         ("selector", "look again, nothing selected"),

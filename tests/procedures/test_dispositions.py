@@ -207,7 +207,7 @@ def test_rights_are_granted_by_administrators_only_and_must_exist(db: Db, create
 
 
 @pytest.mark.behaviour("AMQ-110")
-def test_activemqs_dead_letters_say_what_they_were(db: Db, create: Create, clock: Clock) -> None:
+def test_activemqs_dead_messages_say_what_they_were(db: Db, create: Create, clock: Clock) -> None:
     create(preset="activemq", max_failed_deliveries=0, exception_mode="shared", process_non_persistent=True)
     alter(db, max_failed_deliveries=1, limit_comparison="reached")
     sent = send(db, delivery_mode="non-persistent", time_to_live=timedelta(seconds=60))

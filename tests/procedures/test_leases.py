@@ -118,7 +118,7 @@ def test_the_death_of_a_consumer_that_nobody_sees_ends_neither_its_lease_nor_its
     clock.advance(59)
     assert column(db, bodies, (second,)) == []
     clock.advance(2)
-    assert column(db, bodies, (second,)) == ["b"], "silent for longer than its time-out"
+    assert column(db, bodies, (second,)) == ["b"], "silent for longer than its timeout"
     clock.advance(500)
     one(db, "select count(*) from howdah.renew_consumers(%s)", ([second],))
     clock.advance(41)

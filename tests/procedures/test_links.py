@@ -434,7 +434,7 @@ def test_a_lease_of_a_link_is_not_for_others(pair: Pair) -> None:
 
 
 def test_an_attempt_that_arrives_late_leaves_no_receipts_behind(pair: Pair) -> None:
-    """A forwarder hangs, another one forwards its batch, and it wakes up: no receipt stays for ever."""
+    """A forwarder hangs, another one forwards its batch, and it wakes up: no receipt stays forever."""
     pair.send("one", "two", "three")
     late = pair.steps()
     taken = late.take()

@@ -157,7 +157,7 @@ def test_a_backend_that_dies_in_the_middle_of_a_move_neither_loses_nor_doubles_t
         else:
             assert receive(mover) == []
             assert one(mover, "select state from howdah.audit_messages") == "dead"
-        # Not with a time-out, whose first look is after 100 ms.
+        # Not with a timeout, whose first look is after 100 ms.
         one(db, "select pg_terminate_backend(%s)", (mover.info.backend_pid,))
         while one(db, "select count(*) from pg_stat_activity where pid = %s", (mover.info.backend_pid,)):
             pass

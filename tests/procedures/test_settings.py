@@ -1,4 +1,4 @@
-"""No function's result depends on a setting that its caller can change; isolation, time-outs and who is asked apart."""
+"""No function's result depends on a setting that its caller can change; isolation, timeouts and who is asked apart."""
 
 from __future__ import annotations
 

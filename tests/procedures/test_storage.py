@@ -48,7 +48,7 @@ def test_the_journal_is_listed_as_one_table_with_the_size_of_all_its_partitions(
     db.execute("select count(howdah.send('q', 'x'::text)) from generate_series(1, 500)")
     assert one(db, listed) == one(db, parts) > before
     # Its parameters are not the hot tables'.
-    with pytest.raises(psycopg.Error, match="no storage parameters"):
+    with pytest.raises(psycopg.Error, match="a name that is unknown here"):
         db.execute("select howdah.set_storage('{}', array['journal'])")
 
 

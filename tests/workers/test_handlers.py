@@ -149,7 +149,7 @@ def test_errors_that_blame_nobody_are_retried_without_an_incident(jobs: Work, st
 
 
 def test_a_message_held_up_by_a_lock_holds_up_no_other(jobs: Work, start: StartWorkers) -> None:
-    first, stuck, last = jobs.send("plain", "lock-time-out", "plain")
+    first, stuck, last = jobs.send("plain", "lock-timeout", "plain")
     with jobs.db.transaction():
         jobs.db.execute("insert into work.locked values (1)")
         start()

@@ -121,7 +121,7 @@ def test_a_worker_calls_the_webhook_once_for_each_event_with_its_id_and_reason(
 ) -> None:
     web.answers = [200, 503]
     file(webhook(web.url) + "[[webhook]]\nname = 'second'\n" + webhook(web.url).partition("\n")[2])
-    file.path.write_text("back_off = 0.1\n" + file.path.read_text())
+    file.path.write_text("backoff = 0.1\n" + file.path.read_text())
     monkeypatch.setenv("HOWDAH_HOOKS", str(file.path))
     sent = connection.send(QUEUE, EVENT)
     workers = start(target=TARGET)
@@ -179,7 +179,7 @@ def test_a_webhook_that_fails_is_tried_three_times_and_its_advisory_is_dead_then
 ) -> None:
     """Later and later; a redirection is a failure too, and is not followed."""
     web.answers = [answer] * 4
-    config = file("back_off = 60\n" + webhook(web.url))
+    config = file("backoff = 60\n" + webhook(web.url))
     outcomes: list[str] = []
     for _ in range(3):  # each time by another process, which remembers nothing
         outcomes.append(Handled(connection, Hooks(config))(EVENT if not outcomes else None))
@@ -197,7 +197,7 @@ def test_who_was_told_is_not_told_again_when_another_hook_fails(
     connection: Connection, db: Db, web: WebServer, file: File
 ) -> None:
     dead = "[[webhook]]\nname = 'dead'\nurl = 'http://127.0.0.1:1/'\n"
-    handle = Handled(connection, Hooks(file("back_off = 0\n" + dead + webhook(web.url))))
+    handle = Handled(connection, Hooks(file("backoff = 0\n" + dead + webhook(web.url))))
     assert [handle(EVENT), handle(), handle()] == ["returned", "returned", "moved"]
     assert len(web.got) == 1
     assert "webhook dead does not answer: ConnectionRefusedError" in one(
@@ -211,7 +211,7 @@ def test_who_was_told_is_not_told_again_when_another_hook_fails(
 def test_a_webhook_that_says_nothing_is_given_up_after_the_time_out(connection: Connection, file: File) -> None:
     with serving(WebServer()) as server:
         server.go_on.clear()
-        handle = Handled(connection, Hooks(file("back_off = 0\n" + webhook(server.url, "timeout = 0.5"))))
+        handle = Handled(connection, Hooks(file("backoff = 0\n" + webhook(server.url, "timeout = 0.5"))))
         assert handle(EVENT) == "returned"
         server.go_on.set()
     (row,) = connection.admin.incidents(QUEUE)
@@ -298,7 +298,7 @@ def test_a_mail_server_that_refuses_is_tried_again_and_no_password_is_told(
     secure = f'user = "howdah"\npassword_env = "PASSWORD"\nca_file = "{certificate}"'
     with serving(MailServer(None if refuses == "STARTTLS" else certificate)) as server:
         server.refuses = refuses
-        assert Handled(connection, Hooks(file("back_off = 0\n" + mail_hook(server, secure))))(EVENT) == "returned"
+        assert Handled(connection, Hooks(file("backoff = 0\n" + mail_hook(server, secure))))(EVENT) == "returned"
         assert server.got == []
     assert said in one(db, "select error_text from howdah.incidents()")
     rows = str(db.execute("select * from howdah.poison_details").fetchall())
@@ -310,7 +310,7 @@ def test_a_mail_server_with_a_strange_certificate_gets_no_password(
     connection: Connection, db: Db, file: File, certificate: str
 ) -> None:
     with serving(MailServer(certificate)) as server:
-        config = file("back_off = 0\n" + mail_hook(server, 'user = "howdah"\npassword_env = "PASSWORD"'))
+        config = file("backoff = 0\n" + mail_hook(server, 'user = "howdah"\npassword_env = "PASSWORD"'))
         assert Handled(connection, Hooks(config))(EVENT) == "returned"
         assert server.logins == []
     assert "SSLCertVerificationError" in one(db, "select error_text from howdah.incidents()")
@@ -326,11 +326,11 @@ HOOK = "[[webhook]]\nurl = 'https://example.org/x'\n"
         ("", "there is no hook in it"),
         ("webhook = 7", r"webhook must be written as \[\[webhook\]\]"),
         ("[webhook]\nurl = 'http://h'", r"written as \[\[webhook\]\]"),
-        ("what = 1\n" + HOOK, r"unknown: what \(Known are: back_off, email, queue, timeout, tries, webhook"),
+        ("what = 1\n" + HOOK, r"unknown: what \(Known are: backoff, email, queue, timeout, tries, webhook"),
         ("tries = 0\n" + HOOK, "tries must be 1 to 100, not 0"),
         ("tries = true\n" + HOOK, "tries must be a whole number"),
         ("timeout = 'x'\n" + HOOK, "timeout must be a number"),
-        ("back_off = nan\n" + HOOK, "back_off must be 0 to 86400"),
+        ("backoff = nan\n" + HOOK, "backoff must be 0 to 86400"),
         ("[[webhook]]", "webhook 1: either url or url_env is needed"),
         ("[[webhook]]\nurl = 'http://secret'\nurl_env = 'TOKEN'", "either url or url_env"),
         ("[[webhook]]\nurl_env = 'NONE'", "the environment variable NONE is not set"),

@@ -80,7 +80,7 @@ class Configuration:
     #: Deliveries of an event before it is given up.
     tries: int
     #: Seconds before the second try; doubled before each further one.
-    back_off: float
+    backoff: float
     hooks: tuple[Webhook | MailHook, ...]
 
 
@@ -160,7 +160,7 @@ def load_hooks(path: Path, environment: Mapping[str, str]) -> Configuration:
     configuration = Configuration(
         queue=file.get("queue", str, ADVISORY_QUEUE),
         tries=file.number("tries", int, 3, 1, 100),
-        back_off=file.number("back_off", float, 30, 0, 86400),
+        backoff=file.number("backoff", float, 30, 0, 86400),
         hooks=(
             *(_webhook(section, timeout) for section in file.tables("webhook")),
             *(_mail_hook(section, timeout) for section in file.tables("email")),

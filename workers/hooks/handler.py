@@ -48,7 +48,7 @@ class Hooks:
         """Call every hook that wants the event. Raises Retry if any failed, after the last try Reject."""
         event = _event(advisory)
         if event.get("queue") == advisory.queue:
-            return  # what befalls advisories is told by the log, lest one that cannot be told make another for ever
+            return  # what befalls advisories is told by the log, lest one that cannot be told make another forever
         told = self._of(advisory)
         failed: list[HookFailed] = []
         for hook in self._configuration.hooks:
@@ -66,7 +66,7 @@ class Hooks:
         reason = "; ".join(str(error) for error in failed)
         if advisory.delivery_count >= self._configuration.tries:
             raise Reject(reason) from failed[0]
-        pause = self._configuration.back_off * 2 ** (advisory.delivery_count - 1)
+        pause = self._configuration.backoff * 2 ** (advisory.delivery_count - 1)
         raise Retry(min(pause, PAUSE_MAX), reason) from failed[0]
 
     def _of(self, advisory: Message) -> set[str]:

@@ -71,7 +71,7 @@ def _message(reader: Reader, version: int) -> StoredMessage:
     nested(reader, version)  # the producer, which is part of the id
     destination = nested(reader, version)
     nested(reader, version)  # the transaction
-    original = nested(reader, version)  # before the broker passed it on: to a queue of dead letters, or to several
+    original = nested(reader, version)  # before the broker passed it on: to a queue of dead messages, or to several
     message_id = nested(reader, version)
     nested(reader, version)  # the transaction of a message that another broker forwarded
     group_id, group_sequence, correlation_id = reader.string(), reader.number("i"), reader.string()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 from ...calls import Rows, scalar, table
 from ...calls.bodies import to_json
@@ -12,6 +12,7 @@ from ...calls.search import (
     REDACTION_COLUMNS,
     SHOWN_COLUMNS,
     Act,
+    ActOptions,
     Batch,
     Counted,
     Cursor,
@@ -49,7 +50,7 @@ class AsyncSearch(AsyncKept):
         reason: str,
         batch_size: int = 1000,
         after: Cursor | None = None,
-        **options: Any,
+        **options: Unpack[ActOptions],
     ) -> Batch:
         """Retry, replay, move, park or discard one batch of what matches. Call it with the cursor until complete.
 

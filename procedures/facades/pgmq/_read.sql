@@ -73,7 +73,7 @@ begin
     end if;
     if v_queue.parked then
         perform howdah._return_leases(v_queue.id, null, v_now);
-        -- What came back behind the head goes first: pgmq._find does not look there, and may find due ones for ever.
+        -- What came back behind the head goes first: pgmq._find does not look there, and may find due ones forever.
         if v_queue.due and p_conditional is null then
             select n.positions, n.locked into v_seqs, v_locked
             from howdah._next_positions(v_queue.lane, 1, v_left::integer, null, false) n;

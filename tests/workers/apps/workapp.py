@@ -239,7 +239,7 @@ ACTIONS: dict[str, Any] = {
     "rollback-raise": roll_back_and_raise,
     "rollback-go-on": roll_back_and_go_on,
     "close": lambda transaction: transaction.connection.close(),
-    "lock-time-out": lock_time_out,
+    "lock-timeout": lock_time_out,
     "serialization": lambda t: once(t, wrapped_serialization_failure),
     "terminate": lambda t: once(t, lambda: terminate_self(t)),
     "violate": violate_at_commit,

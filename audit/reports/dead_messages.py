@@ -30,7 +30,7 @@ def exception_places(kept: Kept) -> DataFrame:
     )
 
 
-def dead_letters(lay: DataFrame, kept: Kept) -> DataFrame:
+def dead_messages(lay: DataFrame, kept: Kept) -> DataFrame:
     """COLUMNS: what entered and left each exception destination in each bucket, and what lay there at its end."""
     places = F.broadcast(exception_places(kept))
     return (
