@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -19,12 +20,12 @@ class Goal:
     #: How many times better ours is at least; alone: our own figure, of a rate or ratio at least, of a time at most.
     figure: float
     beside: str = ALONE
-    #: A part of the case's name.
+    #: A regular expression that the case's name holds.
     case: str = ""
 
     def met(self, case: str, beside: str, figure: float, higher_is_better: bool = True) -> bool | None:
         """Whether the figure reaches it; None if it is not meant."""
-        if self.case not in case or self.beside not in ({EVERYONE, beside} if beside != ALONE else {ALONE}):
+        if not re.search(self.case, case) or self.beside not in ({EVERYONE, beside} if beside != ALONE else {ALONE}):
             return None
         return figure >= self.figure if higher_is_better else figure <= self.figure
 

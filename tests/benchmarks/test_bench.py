@@ -254,7 +254,17 @@ def test_goals_mark_ratios_by_who_stands_beside_and_figures_alone() -> None:
         line.other: (verdict(row("receive-100"), line), reached(row("receive-100"), line))
         for line in lines(record, row("receive-100"))
     }
-    assert marks == {pgmq.WHO: ("✗", "✓"), "bare table, SKIP LOCKED": ("", "✓")}
+    assert marks == {pgmq.WHO: ("✗", ""), "bare table, SKIP LOCKED": ("", "")}
+    for case, ratio, said in (
+        ("4 connections", 0.75, "✓"),
+        ("64 connections", 0.5, "✓"),
+        ("64 connections", 0.49, "✗"),
+    ):
+        line = Line(case, 100, "/s", "bare INSERT", 100 / ratio, ratio, (100, 100), 1)
+        assert (verdict(row("send-one"), line), reached(row("send-one"), line)) == (said, "")
+    for case, rate in (("4 consumers, by 1", 4_000), ("4 consumers, by 100", 80_000)):
+        alone = Line(case, rate, "/s", "", 0, 0, (rate, rate), 1)
+        assert reached(row("topic-shared"), alone) == "✓"
 
     for case, ours, expected in (("p50", 1.4, "✓"), ("p50", 1.6, "✗"), ("p99", 3.9, "✓"), ("p99", 4.1, "✗")):
         line = Line(case, ours, "ms", "bare commit with NOTIFY", 0.6, 0.6 / ours, (ours, ours), 1)
