@@ -26,8 +26,8 @@ begin
     if cardinality(v_seqs) = p_want
        and not exists (
            select from (select m.seq, howdah._group(m.headers, m.conversation_id) as group_id from howdah.msgs m
-                        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from
-                          and m.seq < v_seqs[p_want]
+                        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
+                          and m.seq > (select least(p_from, howdah._hint(p_lane.head))) and m.seq < v_seqs[p_want]
                         offset 0) b
            where b.group_id = any (v_groups) and b.seq <> all (v_seqs)
              and b.seq < (select max(c.seq) from unnest(v_seqs, v_groups) c(seq, group_id)

@@ -6,7 +6,7 @@
 --
 -- It takes one message in two statements. Without p_all, the first skips what other transactions hold, or held and
 -- returned (xmax), without trying the locks of those groups. It may see older rows than the group's lock allows, so the
--- second looks for an earlier message of the group.
+-- second looks for an earlier message of the group, also behind a head that was set back meanwhile (howdah._walk_back).
 --
 -- p_all includes messages that were returned, and records where the next calls start (howdah._walk_note).
 create or replace function howdah._claim_one_of_group(
@@ -29,8 +29,8 @@ begin
         return null;
     elsif v_row.group_id is null
        or not exists (select from howdah.msgs m
-                      where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from
-                        and m.seq < v_row.seq
+                      where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
+                        and m.seq > (select least(p_from, howdah._hint(p_lane.head))) and m.seq < v_row.seq
                         and howdah._group(m.headers, m.conversation_id) = v_row.group_id)
           and not exists (select from howdah.parked p
               where p.destination_id = p_lane.destination_id and p.group_id = v_row.group_id) then

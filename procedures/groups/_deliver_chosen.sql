@@ -25,7 +25,8 @@ begin
           and (p_locked or m.xmax = 0)
           and array(
                   select b.seq from howdah.msgs b
-                  where b.destination_id = p_lane.destination_id and b.rank = p_lane.rank and b.seq > p_from
+                  where b.destination_id = p_lane.destination_id and b.rank = p_lane.rank
+                    and b.seq > (select least(p_from, howdah._hint(p_lane.head)))
                     and b.seq <= p_seqs[cardinality(p_seqs)]
                     and p_mine ? howdah._group(b.headers, b.conversation_id)
                   order by b.seq limit cardinality(p_seqs) + 1)

@@ -7,7 +7,8 @@
 --
 -- It uses two statements. The first skips what other transactions hold, or held and returned (xmax), and tries the
 -- locks of the other messages' groups. It may see older rows than the lock allows, so the second looks for an earlier
--- message of the group, ready or waiting. The group's lock keeps other receivers from the message.
+-- message of the group, ready or waiting. For one that was put back meanwhile, the head was set back
+-- (howdah._walk_back). The group's lock keeps other receivers from the message.
 --
 -- One call in thirty, and each that finds nothing, also looks for returned messages. It locks these, and messages
 -- without a group, first (howdah._claim_one_of_group).
@@ -38,7 +39,8 @@ begin
         delete from howdah.msgs m
         where m.destination_id = p_id and m.rank = p_rank and m.seq = v_seq and m.xmax = 0
           and not exists (select from howdah.msgs b
-                          where b.destination_id = p_id and b.rank = p_rank and b.seq > p_headed and b.seq < v_seq
+                          where b.destination_id = p_id and b.rank = p_rank
+                            and b.seq > (select least(p_headed, howdah._hint(p_head))) and b.seq < v_seq
                             and howdah._group(b.headers, b.conversation_id) = v_group)
           and not exists (select from howdah.parked p where p.destination_id = p_id and p.group_id = v_group)
         returning m.* into v_message;

@@ -17,11 +17,11 @@ begin
     perform howdah._lay_down(p_destination.id, p_lease, p_message_ids, null);
     for v_row in select l.ctid, l.message from howdah._parked_of_lease(p_destination.id, p_lease, p_message_ids) l loop
         delete from howdah.parked p where p.ctid = v_row.ctid;
-        perform howdah._return_parked(p_destination, v_row.message);
+        perform howdah._put(howdah._as_ready(v_row.message), (v_row.message).boot is not null, true);
         v_least[(v_row.message).rank] := least(v_least[(v_row.message).rank], (v_row.message).seq);
         v_ids := v_ids || (v_row.message).message_id;
     end loop;
-    perform howdah._search_from(p_destination.id, r.rank, v_least[r.rank]) from generate_series(0, 9) r(rank)
+    perform howdah._walk_back(p_destination, r.rank, v_least[r.rank]) from generate_series(0, 9) r(rank)
     where v_least[r.rank] is not null;
     with gone as (
         delete from howdah.acked d using howdah.acks a

@@ -36,11 +36,11 @@ begin
                 for update skip locked) k) end)
         returning p.*
     loop
-        perform howdah._return_parked(v_destination, v_parked);
+        perform howdah._put(howdah._as_ready(v_parked), v_parked.boot is not null, true);
         v_least[v_parked.rank] := least(v_least[v_parked.rank], v_parked.seq);
         v_ids := v_ids || v_parked.message_id;
     end loop;
-    perform howdah._search_from(v_destination.id, r.rank, v_least[r.rank]) from generate_series(0, 9) r(rank)
+    perform howdah._walk_back(v_destination, r.rank, v_least[r.rank]) from generate_series(0, 9) r(rank)
     where v_least[r.rank] is not null;
     if coalesce(cardinality(v_ids), 0) < (select count(distinct i.id) from unnest(message_ids) i(id))
        or exists (select from unnest(message_ids) i(id) where i.id is null) then

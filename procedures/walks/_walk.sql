@@ -98,6 +98,10 @@ begin
         v_due := v_page.due_at;
         v_limit := least(4 * v_limit, 16384);
     end loop;
+    -- A message was put back before those that were taken (howdah._walk_back). They stay locked, for the next call.
+    if p_walk.groups <> 'none' and howdah._hint(v_lane.head) < v_from then
+        return;
+    end if;
     return query select k.key, k.key = any (v_new) from unnest(v_keys) with ordinality k(key, n)
         order by case when p_lane.place > 0 then k.key end, k.n;
 end
