@@ -4479,7 +4479,7 @@ begin
     from (select p.group_id, min(p.seq) as seq from howdah.parked p
           where p.destination_id = p_lane.destination_id and p.group_id = any (v_fresh) group by p.group_id) h;
     if p_lane.place = 0 and cardinality(v_held) > 0 then
-        v_firsts := howdah._first_held(p_lane, v_held, p_now);
+        v_firsts := howdah._first_held(p_lane, p_walk, v_held, p_now);
     end if;
     v_gaps := '{}';
     if p_walk.groups = 'sticky' then
@@ -4650,8 +4650,8 @@ begin
     if cardinality(v_seqs) = p_want
        and not exists (
            select from (select m.seq, howdah._group(m.headers, m.conversation_id) as group_id from howdah.msgs m
-                        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from
-                          and m.seq < v_seqs[p_want]
+                        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
+                          and m.seq > (select least(p_from, howdah._hint(p_lane.head))) and m.seq < v_seqs[p_want]
                         offset 0) b
            where b.group_id = any (v_groups) and b.seq <> all (v_seqs)
              and b.seq < (select max(c.seq) from unnest(v_seqs, v_groups) c(seq, group_id)
@@ -4684,8 +4684,8 @@ begin
         return null;
     elsif v_row.group_id is null
        or not exists (select from howdah.msgs m
-                      where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from
-                        and m.seq < v_row.seq
+                      where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
+                        and m.seq > (select least(p_from, howdah._hint(p_lane.head))) and m.seq < v_row.seq
                         and howdah._group(m.headers, m.conversation_id) = v_row.group_id)
           and not exists (select from howdah.parked p
               where p.destination_id = p_lane.destination_id and p.group_id = v_row.group_id) then
@@ -5725,7 +5725,8 @@ begin
           and (p_locked or m.xmax = 0)
           and array(
                   select b.seq from howdah.msgs b
-                  where b.destination_id = p_lane.destination_id and b.rank = p_lane.rank and b.seq > p_from
+                  where b.destination_id = p_lane.destination_id and b.rank = p_lane.rank
+                    and b.seq > (select least(p_from, howdah._hint(p_lane.head)))
                     and b.seq <= p_seqs[cardinality(p_seqs)]
                     and p_mine ? howdah._group(b.headers, b.conversation_id)
                   order by b.seq limit cardinality(p_seqs) + 1)
@@ -7844,31 +7845,47 @@ CREATE FUNCTION howdah._first_for_consumer(p_headers jsonb, p_first boolean) RET
 
 COMMENT ON FUNCTION howdah._first_for_consumer(p_headers jsonb, p_first boolean) IS 'a message''s headers, marked if it begins a group new to its consumer.';
 
-CREATE FUNCTION howdah._first_held(p_lane howdah.lanes, p_groups text[], p_now timestamp with time zone) RETURNS bigint[]
+CREATE FUNCTION howdah._first_held(p_lane howdah.lanes, p_walk howdah.walk, p_groups text[], p_now timestamp with time zone) RETURNS bigint[]
     LANGUAGE plpgsql
     AS $$
 declare
     v_floor bigint := (select case when d.main_rank = p_lane.rank then howdah._hint(d.head) else 0 end
                        from howdah.destinations d where d.id = p_lane.destination_id);
+    v_first record;
+    v_ids bigint[] := '{}';
 begin
-    return array(
-        select w.message_id
+    for v_first in
+        select w.message_id, w.group_id, w.seq
         from (select distinct on (p.group_id) p.group_id, p.message_id, p.seq, p.due_at from howdah.parked p
               where p.destination_id = p_lane.destination_id and p.group_id = any (p_groups) order by p.group_id,
               p.seq) w
         where w.due_at <= p_now
-          and not exists (select from howdah.msgs m
-                          where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > v_floor
-                            and m.seq < w.seq
-                            and howdah._group(m.headers, m.conversation_id) = w.group_id)
-          and not exists (select from howdah.msgs_nonpersistent n
-                          where n.destination_id = p_lane.destination_id and n.rank = p_lane.rank and n.seq < w.seq
-                            and n.boot = pg_postmaster_start_time()
-                            and howdah._group(n.headers, n.conversation_id) = w.group_id));
+    loop
+        if p_walk.condition is not null or p_walk.share is not null then
+            continue when exists (
+                select from generate_series(1, 2) places(place)
+                cross join lateral howdah._walk_rows(row(places.place, p_lane.destination_id, p_lane.rank, places.place,
+                    null, null)::howdah.lanes, p_walk, case places.place when 1 then 0 else v_floor end, v_first.seq,
+                    null, null, p_now) r
+                where r.group_id = v_first.group_id and r.seq < v_first.seq);
+        else
+            continue when exists (
+                select from howdah.msgs m
+                where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > v_floor
+                  and m.seq < v_first.seq and howdah._group(m.headers, m.conversation_id) = v_first.group_id)
+            or exists (
+                select from howdah.msgs_nonpersistent n
+                where n.destination_id = p_lane.destination_id and n.rank = p_lane.rank and n.seq < v_first.seq
+                  and n.boot = pg_postmaster_start_time()
+                  and howdah._group(n.headers, n.conversation_id) = v_first.group_id);
+        end if;
+        v_ids := v_ids || v_first.message_id;
+    end loop;
+    return v_ids;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._first_held(p_lane howdah.lanes, p_groups text[], p_now timestamp with time zone) IS 'the parked messages whose turn it is, of groups that parked messages hold up.';
+COMMENT ON FUNCTION howdah._first_held(p_lane howdah.lanes, p_walk howdah.walk, p_groups text[], p_now timestamp with time zone) IS 'the parked messages whose turn it is, of groups that parked messages hold up.';
 
 CREATE FUNCTION howdah._first_of_each(p_topics integer[], p_after xid8[], p_after_seqs bigint[], p_slots integer[], p_upto pg_snapshot) RETURNS TABLE(number bigint, seq bigint, sent_at timestamp with time zone)
     LANGUAGE plpgsql ROWS 100
@@ -8314,7 +8331,7 @@ begin
         v_before := looked;
         for v_row in execute howdah._found_sql(place, v_selector)
             using p_destination.id, v_rank, v_key, p_bound - looked,
-                9 - coalesce((p_filter ->> 'min_priority')::integer, 0), v_state, p_filter ->> 'group',
+                9 - coalesce((p_filter ->> 'min_priority')::integer, 0), v_state, left(p_filter ->> 'group', 500),
                 (p_filter ->> 'sent_after')::timestamptz,
                 (p_filter ->> 'sent_before')::timestamptz, v_origin, p_filter -> 'header', p_filter ->> 'cause',
                 p_filter ->> 'error_class', howdah.now(), p_filter ->> 'trace'
@@ -16595,7 +16612,8 @@ begin
     end if;
     v_stage := coalesce((v_found.message).stage, v_failure.stage, 0);
     v_conversation := coalesce((v_found.message).conversation_id, v_failure.conversation_id);
-    v_group := case when v_found.place is null then coalesce(v_failure.message_group, v_failure.conversation_id::text)
+    v_group := case when v_found.place is null
+        then coalesce(left(v_failure.message_group, 500), v_failure.conversation_id::text)
         else howdah._group((v_found.message).headers, (v_found.message).conversation_id) end;
     -- An attempt that was begun beforehand counts already.
     select s.failures + b.more, case when v_failure.reject or s.weight > s.failures then 2147483647
@@ -17046,6 +17064,18 @@ $$;
 
 COMMENT ON FUNCTION howdah._refuse_name(p_name text) IS 'say that there is no object of a name.';
 
+CREATE FUNCTION howdah._refuse_null(p_name text, p_value boolean) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    if p_value is null then
+        raise exception using errcode = 'HD005', message = p_name || ' cannot be NULL', hint = 'Pass true or false.';
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._refuse_null(p_name text, p_value boolean) IS 'refuse an option that is NULL where either value could do harm.';
+
 CREATE FUNCTION howdah._refuse_paused(p_destination_id integer) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -17487,28 +17517,6 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._return_leases(p_destination_id integer, p_want bigint, p_now timestamp with time zone, p_since timestamp with time zone, p_message_ids bigint[]) IS 'move messages of leases that ran out to parked, from where receives take what is due.';
-
-CREATE FUNCTION howdah._return_parked(p_destination howdah.destinations, p_message howdah.parked) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-declare
-    v_group text := case when p_destination.message_groups <> 'none' and not p_destination.strict_order
-        then howdah._group(p_message.headers, p_message.conversation_id) end;
-begin
-    if v_group is null then
-        perform howdah._put(howdah._as_ready(p_message), p_message.boot is not null, true);
-        return;
-    end if;
-    p_message.due_at := howdah.now();
-    p_message.parked_reason := 'redelivery';
-    p_message.lease_id := null;
-    p_message.group_id := v_group;
-    insert into howdah.parked select (p_message).*;
-    perform howdah._wake(p_destination.id, p_destination.waiting);
-end
-$$;
-
-COMMENT ON FUNCTION howdah._return_parked(p_destination howdah.destinations, p_message howdah.parked) IS 'make a message ready again that the caller has taken out of parked.';
 
 CREATE FUNCTION howdah._returned_messages(p_destination_id integer, p_message_ids bigint[]) RETURNS howdah.message[]
     LANGUAGE sql
@@ -21127,7 +21135,8 @@ begin
         delete from howdah.msgs m
         where m.destination_id = p_id and m.rank = p_rank and m.seq = v_seq and m.xmax = 0
           and not exists (select from howdah.msgs b
-                          where b.destination_id = p_id and b.rank = p_rank and b.seq > p_headed and b.seq < v_seq
+                          where b.destination_id = p_id and b.rank = p_rank
+                            and b.seq > (select least(p_headed, howdah._hint(p_head))) and b.seq < v_seq
                             and howdah._group(b.headers, b.conversation_id) = v_group)
           and not exists (select from howdah.parked p where p.destination_id = p_id and p.group_id = v_group)
         returning m.* into v_message;
@@ -21731,11 +21740,11 @@ begin
     perform howdah._lay_down(p_destination.id, p_lease, p_message_ids, null);
     for v_row in select l.ctid, l.message from howdah._parked_of_lease(p_destination.id, p_lease, p_message_ids) l loop
         delete from howdah.parked p where p.ctid = v_row.ctid;
-        perform howdah._return_parked(p_destination, v_row.message);
+        perform howdah._put(howdah._as_ready(v_row.message), (v_row.message).boot is not null, true);
         v_least[(v_row.message).rank] := least(v_least[(v_row.message).rank], (v_row.message).seq);
         v_ids := v_ids || (v_row.message).message_id;
     end loop;
-    perform howdah._search_from(p_destination.id, r.rank, v_least[r.rank]) from generate_series(0, 9) r(rank)
+    perform howdah._walk_back(p_destination, r.rank, v_least[r.rank]) from generate_series(0, 9) r(rank)
     where v_least[r.rank] is not null;
     with gone as (
         delete from howdah.acked d using howdah.acks a
@@ -22039,12 +22048,43 @@ begin
         v_due := v_page.due_at;
         v_limit := least(4 * v_limit, 16384);
     end loop;
+    -- A message was put back before those that were taken (howdah._walk_back). They stay locked, for the next call.
+    if p_walk.groups <> 'none' and howdah._hint(v_lane.head) < v_from then
+        return;
+    end if;
     return query select k.key, k.key = any (v_new) from unnest(v_keys) with ordinality k(key, n)
         order by case when p_lane.place > 0 then k.key end, k.n;
 end
 $$;
 
 COMMENT ON FUNCTION howdah._walk(p_lane howdah.lanes, p_walk howdah.walk, p_want integer, p_now timestamp with time zone, p_all boolean) IS 'find and lock what a receive may take from a lane from which it cannot simply take in order.';
+
+CREATE FUNCTION howdah._walk_back(p_destination howdah.destinations, p_rank integer, p_position bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_mark regclass := to_regclass('howdah.mark_' || p_destination.id);
+begin
+    if v_mark is not null and howdah._is_walked(p_destination) then
+        perform pg_current_xact_id();
+        perform howdah._hint(p_destination.positions);  -- howdah._are_over waits for those who read it
+        if howdah._hint(v_mark) >> 32 > 0 then
+            perform howdah._set_mark(p_destination.id, p_position - 1, null, false, true);
+        end if;
+        perform setval(w.head, p_position - 1)
+        from (select d.head from howdah.destinations d where d.id = p_destination.id and d.main_rank = p_rank
+              union all
+              select l.head from howdah.lanes l
+              where l.destination_id = p_destination.id and l.rank = p_rank and l.place = 2
+              union all
+              select s.head from howdah.selections s where s.destination_id = p_destination.id and s.rank = p_rank) w
+        where howdah._hint(w.head) >= p_position;
+    end if;
+    perform howdah._search_from(p_destination.id, p_rank, p_position);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._walk_back(p_destination howdah.destinations, p_rank integer, p_position bigint) IS 'make receives look again from a position on, at which this transaction puts a message back.';
 
 CREATE FUNCTION howdah._walk_from(p_lane howdah.lanes, p_walk howdah.walk, p_all boolean) RETURNS bigint
     LANGUAGE plpgsql
@@ -23678,7 +23718,7 @@ begin
         raise exception using errcode = 'HD037', message = 'the offset lies ahead of this database, which was set back',
             hint = 'What was read may no longer be here. Start again with a new checkpoint.';
     end if;
-    if fail_on_loss and v_dropped > (since ->> 'dropped')::bigint
+    if fail_on_loss is not false and v_dropped > (since ->> 'dropped')::bigint
        and v_dropped >= pg_snapshot_xmin(v_since)::text::bigint then
         raise exception using errcode = 'HD036', message = 'retention dropped rows of the journal that were not read',
             hint =
@@ -24284,6 +24324,7 @@ declare
     v_count bigint;
 begin
     perform howdah._check_chosen(v_chosen);
+    perform howdah._refuse_null('dry_run', dry_run);
     if dry_run then
         v_count := (select count(*) from howdah._takeable(v_destination, v_chosen, max_messages));
     else
@@ -25994,7 +26035,8 @@ begin
     return not exists (
         select from howdah.results r
         where r.destination_id = v_queue.id and r.message_id = keep_result_once.message_id
-          and r.until > howdah.now() and r.value <> keep_result_once.value)
+          and r.until > howdah.now() and r.state = 'done'
+          and r.value is distinct from keep_result_once.value)
         and howdah.keep_result(queue, keep_result_once.message_id, keep_result_once.value, notify);
 end
 $$;
@@ -28568,6 +28610,7 @@ begin
     if max_messages < 0 then
         raise exception using errcode = 'HD005', message = format('max_messages %s is negative', max_messages);
     end if;
+    perform howdah._refuse_null('dry_run', dry_run);
     if dry_run then
         return (select count(*) from howdah._takeable(v_source, null, max_messages));
     end if;
@@ -28595,6 +28638,7 @@ begin
     v_chosen := howdah._chosen_messages(v_source, message_ids, max_messages, origin, error_class, fingerprint,
         older_than, newer_than, selector);
     perform howdah._check_chosen(v_chosen);
+    perform howdah._refuse_null('dry_run', dry_run);
     if dry_run then
         v_count := (select count(*) from howdah._takeable(v_source, v_chosen, max_messages));
     else
@@ -28724,7 +28768,7 @@ begin
         return since;
     end if;
     return since || jsonb_build_object('snapshot', v_present::text)
-        || case when fail_on_loss then '{}' else jsonb_build_object('dropped',
+        || case when fail_on_loss is not false then '{}' else jsonb_build_object('dropped',
             (select e.journal_dropped_xid from howdah.engine e)) end;
 end
 $$;
@@ -30412,6 +30456,7 @@ begin
             quote_literal(queue)),
             hint = 'Name another target, or none: each goes to its origin.';
     end if;
+    perform howdah._refuse_null('dry_run', dry_run);
     if dry_run then
         select count(*), min(t.message_id) filter (where replay.target is null and not exists (
             select from howdah.destinations d where d.id = t.origin_id and d.dropped_at is null))
@@ -30573,6 +30618,7 @@ begin
             quote_literal(queue), coalesce(v_missing::text, 'NULL')),
             hint = 'See howdah.browse_kept(queue).';
     end if;
+    perform howdah._refuse_null('dry_run', dry_run);
     v_target.last_value_key := null;  -- what was consumed is older than what it would replace
     for v_kept in
         select r.* from howdah._kept_rows(v_source.id, max_messages, message_ids, kept_from, kept_before) r
@@ -31056,11 +31102,11 @@ begin
                 for update skip locked) k) end)
         returning p.*
     loop
-        perform howdah._return_parked(v_destination, v_parked);
+        perform howdah._put(howdah._as_ready(v_parked), v_parked.boot is not null, true);
         v_least[v_parked.rank] := least(v_least[v_parked.rank], v_parked.seq);
         v_ids := v_ids || v_parked.message_id;
     end loop;
-    perform howdah._search_from(v_destination.id, r.rank, v_least[r.rank]) from generate_series(0, 9) r(rank)
+    perform howdah._walk_back(v_destination, r.rank, v_least[r.rank]) from generate_series(0, 9) r(rank)
     where v_least[r.rank] is not null;
     if coalesce(cardinality(v_ids), 0) < (select count(distinct i.id) from unnest(message_ids) i(id))
        or exists (select from unnest(message_ids) i(id) where i.id is null) then
@@ -31699,7 +31745,7 @@ begin
         set_at = excluded.set_at, set_by = excluded.set_by;
     perform howdah._record_change('policy', pattern, case when v_before is null then 'created' else 'altered' end,
         v_before, howdah._properties('policy', pattern));
-    if apply then
+    if apply is not false then
         for v_queue in
             select d.name from howdah.destinations d
             where d.dropped_at is null and not d.is_system and d.kind = 'queue' and not d.name ^@ '_TEMP.'
@@ -32432,6 +32478,8 @@ declare
     v_import howdah.imports := howdah._import(source);
     v_destination howdah.destinations := howdah._own_queue(queue);
     v_named bigint[];
+    v_persistent bigint[];
+    v_nonpersistent bigint[];
     v_ids bigint[];
 begin
     if keys is null then
@@ -32441,10 +32489,12 @@ begin
     v_named := array(
         select i.message_id from howdah.imported i
         where i.import_id = v_import.import_id and i.destination_id = v_destination.id and i.key = any (keys));
-    v_ids := array(
-        select (t.message).message_id from howdah._take_back(v_destination, v_named, null) t
-        where not t.nonpersistent order by 1);
-    perform howdah._journal(v_destination, 'discarded', v_ids, false, null, 'consumed at the source');
+    select coalesce(array_agg((t.message).message_id) filter (where not t.nonpersistent), '{}'),
+        coalesce(array_agg((t.message).message_id) filter (where t.nonpersistent), '{}')
+    into v_persistent, v_nonpersistent from howdah._take_back(v_destination, v_named, null) t;
+    v_ids := v_persistent || v_nonpersistent;
+    perform howdah._journal(v_destination, 'discarded', v_persistent, false, null, 'consumed at the source');
+    perform howdah._journal(v_destination, 'discarded', v_nonpersistent, true, null, 'consumed at the source');
     perform howdah._record_act('discarded', v_destination.id, v_ids, null, howdah._why('consumed at the source'));
     delete from howdah.imported i
     where i.import_id = v_import.import_id and i.destination_id = v_destination.id and i.key = any (keys)
@@ -36476,7 +36526,7 @@ REVOKE ALL ON FUNCTION howdah._first_between(p_lane howdah.lanes, p_after bigint
 
 REVOKE ALL ON FUNCTION howdah._first_for_consumer(p_headers jsonb, p_first boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._first_held(p_lane howdah.lanes, p_groups text[], p_now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._first_held(p_lane howdah.lanes, p_walk howdah.walk, p_groups text[], p_now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._first_of_each(p_topics integer[], p_after xid8[], p_after_seqs bigint[], p_slots integer[], p_upto pg_snapshot) FROM PUBLIC;
 
@@ -37122,6 +37172,8 @@ REVOKE ALL ON FUNCTION howdah._refuse_maintenance() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._refuse_name(p_name text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._refuse_null(p_name text, p_value boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._refuse_paused(p_destination_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._refuse_sending(p_destination howdah.destinations) FROM PUBLIC;
@@ -37157,8 +37209,6 @@ REVOKE ALL ON FUNCTION howdah._result_body(p_message howdah.msgs) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._result_queue(p_queue text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._return_leases(p_destination_id integer, p_want bigint, p_now timestamp with time zone, p_since timestamp with time zone, p_message_ids bigint[]) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._return_parked(p_destination howdah.destinations, p_message howdah.parked) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._returned_messages(p_destination_id integer, p_message_ids bigint[]) FROM PUBLIC;
 
@@ -37495,6 +37545,8 @@ REVOKE ALL ON FUNCTION howdah._waits_until(p_destination_id integer, p_message_i
 REVOKE ALL ON FUNCTION howdah._wake(p_destination_id integer, p_waiting regclass, p_prefix text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._walk(p_lane howdah.lanes, p_walk howdah.walk, p_want integer, p_now timestamp with time zone, p_all boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._walk_back(p_destination howdah.destinations, p_rank integer, p_position bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._walk_from(p_lane howdah.lanes, p_walk howdah.walk, p_all boolean) FROM PUBLIC;
 

@@ -34,7 +34,7 @@ begin
         set_at = excluded.set_at, set_by = excluded.set_by;
     perform howdah._record_change('policy', pattern, case when v_before is null then 'created' else 'altered' end,
         v_before, howdah._properties('policy', pattern));
-    if apply then
+    if apply is not false then
         for v_queue in
             select d.name from howdah.destinations d
             where d.dropped_at is null and not d.is_system and d.kind = 'queue' and not d.name ^@ '_TEMP.'

@@ -69,7 +69,8 @@ begin
     end if;
     v_stage := coalesce((v_found.message).stage, v_failure.stage, 0);
     v_conversation := coalesce((v_found.message).conversation_id, v_failure.conversation_id);
-    v_group := case when v_found.place is null then coalesce(v_failure.message_group, v_failure.conversation_id::text)
+    v_group := case when v_found.place is null
+        then coalesce(left(v_failure.message_group, 500), v_failure.conversation_id::text)
         else howdah._group((v_found.message).headers, (v_found.message).conversation_id) end;
     -- An attempt that was begun beforehand counts already.
     select s.failures + b.more, case when v_failure.reject or s.weight > s.failures then 2147483647

@@ -2,9 +2,9 @@
 -- max_messages, dry_run): discard messages for good.
 --
 -- Returns  the number of messages discarded (bigint); with dry_run, the number that would be, and nothing is discarded.
--- Raises   HD001 no such queue; HD005 neither message_ids nor a filter is given, or both are, or max_messages is
---          negative; HD010 not allowed; HD013 a message is not in the queue, or is in somebody's hands; HD023 the
---          selector is invalid.
+-- Raises   HD001 no such queue; HD005 neither message_ids nor a filter is given, or both are, max_messages is
+--          negative, or dry_run is NULL; HD010 not allowed; HD013 a message is not in the queue, or is in somebody's
+--          hands; HD023 the selector is invalid.
 -- Role     howdah_admin
 --
 -- Either all named messages are discarded, or none. With message_ids NULL, the filters of howdah.list_poison choose
@@ -27,6 +27,7 @@ declare
     v_count bigint;
 begin
     perform howdah._check_chosen(v_chosen);
+    perform howdah._refuse_null('dry_run', dry_run);
     if dry_run then
         v_count := (select count(*) from howdah._takeable(v_destination, v_chosen, max_messages));
     else

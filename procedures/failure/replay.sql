@@ -3,8 +3,8 @@
 --
 -- Returns  the number of messages replayed (bigint); with dry_run, the number that would be, and nothing is replayed.
 -- Raises   HD001 no such queue, or a message has no queue to go back to; HD005 max_messages is negative, message_ids
---          and a filter are both given, or target is the queue itself or a topic; HD010 not allowed; HD013 a message is
---          not in the queue; HD023 the selector is invalid.
+--          and a filter are both given, dry_run is NULL, or target is the queue itself or a topic; HD010 not allowed;
+--          HD013 a message is not in the queue; HD023 the selector is invalid.
 -- Role     howdah_admin
 --
 -- queue is the exception destination that holds them. message_ids NULL means all, at most max_messages, oldest first.
@@ -42,6 +42,7 @@ begin
             quote_literal(queue)),
             hint = 'Name another target, or none: each goes to its origin.';
     end if;
+    perform howdah._refuse_null('dry_run', dry_run);
     if dry_run then
         select count(*), min(t.message_id) filter (where replay.target is null and not exists (
             select from howdah.destinations d where d.id = t.origin_id and d.dropped_at is null))

@@ -62,7 +62,7 @@ begin
     from (select p.group_id, min(p.seq) as seq from howdah.parked p
           where p.destination_id = p_lane.destination_id and p.group_id = any (v_fresh) group by p.group_id) h;
     if p_lane.place = 0 and cardinality(v_held) > 0 then
-        v_firsts := howdah._first_held(p_lane, v_held, p_now);
+        v_firsts := howdah._first_held(p_lane, p_walk, v_held, p_now);
     end if;
     v_gaps := '{}';
     if p_walk.groups = 'sticky' then

@@ -15,6 +15,8 @@ declare
     v_import howdah.imports := howdah._import(source);
     v_destination howdah.destinations := howdah._own_queue(queue);
     v_named bigint[];
+    v_persistent bigint[];
+    v_nonpersistent bigint[];
     v_ids bigint[];
 begin
     if keys is null then
@@ -24,10 +26,12 @@ begin
     v_named := array(
         select i.message_id from howdah.imported i
         where i.import_id = v_import.import_id and i.destination_id = v_destination.id and i.key = any (keys));
-    v_ids := array(
-        select (t.message).message_id from howdah._take_back(v_destination, v_named, null) t
-        where not t.nonpersistent order by 1);
-    perform howdah._journal(v_destination, 'discarded', v_ids, false, null, 'consumed at the source');
+    select coalesce(array_agg((t.message).message_id) filter (where not t.nonpersistent), '{}'),
+        coalesce(array_agg((t.message).message_id) filter (where t.nonpersistent), '{}')
+    into v_persistent, v_nonpersistent from howdah._take_back(v_destination, v_named, null) t;
+    v_ids := v_persistent || v_nonpersistent;
+    perform howdah._journal(v_destination, 'discarded', v_persistent, false, null, 'consumed at the source');
+    perform howdah._journal(v_destination, 'discarded', v_nonpersistent, true, null, 'consumed at the source');
     perform howdah._record_act('discarded', v_destination.id, v_ids, null, howdah._why('consumed at the source'));
     delete from howdah.imported i
     where i.import_id = v_import.import_id and i.destination_id = v_destination.id and i.key = any (keys)

@@ -25,7 +25,7 @@ begin
         raise exception using errcode = 'HD037', message = 'the offset lies ahead of this database, which was set back',
             hint = 'What was read may no longer be here. Start again with a new checkpoint.';
     end if;
-    if fail_on_loss and v_dropped > (since ->> 'dropped')::bigint
+    if fail_on_loss is not false and v_dropped > (since ->> 'dropped')::bigint
        and v_dropped >= pg_snapshot_xmin(v_since)::text::bigint then
         raise exception using errcode = 'HD036', message = 'retention dropped rows of the journal that were not read',
             hint =

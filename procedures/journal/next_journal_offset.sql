@@ -73,7 +73,7 @@ begin
         return since;
     end if;
     return since || jsonb_build_object('snapshot', v_present::text)
-        || case when fail_on_loss then '{}' else jsonb_build_object('dropped',
+        || case when fail_on_loss is not false then '{}' else jsonb_build_object('dropped',
             (select e.journal_dropped_xid from howdah.engine e)) end;
 end
 $$;

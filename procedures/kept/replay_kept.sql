@@ -2,13 +2,13 @@
 -- messages of a queue again, to that queue or another one.
 --
 -- Returns  the number of messages sent (bigint); with dry_run, the number that would be, and nothing is sent.
--- Raises   HD001 no such queue, or target is a topic; HD005 max_messages is negative, message_ids and a time are both
---          given, or target is a subscription; HD006 never, because the priority is the original's; HD007 body too
---          large; HD008 sending to the target is paused; HD010 not allowed; HD013 a message is not kept there; HD017
---          the conversation was ended; HD018 the target is full; HD025 never, because target is no topic; HD027 the
---          engine is full; HD039 the level is above the target's highest; HD040 the engine is paused, quiesced or
---          stopped; HD045 the master of changes is away; HD049 never, because target is no topic; HD050 a body does not
---          keep to the contract (docs/contracts.md).
+-- Raises   HD001 no such queue, or target is a topic; HD005 max_messages is negative, message_ids and a time are
+--          both given, dry_run is NULL, or target is a subscription; HD006 never, because the priority is the
+--          original's; HD007 body too large; HD008 sending to the target is paused; HD010 not allowed; HD013 a
+--          message is not kept there; HD017 the conversation was ended; HD018 the target is full; HD025 never,
+--          because target is no topic; HD027 the engine is full; HD039 the level is above the target's highest;
+--          HD040 the engine is paused, quiesced or stopped; HD045 the master of changes is away; HD049 never,
+--          because target is no topic; HD050 a body does not keep to the contract (docs/contracts.md).
 -- Role     howdah_admin
 --
 -- message_ids NULL means all, or those that were consumed at kept_from or later and before kept_before; at most
@@ -53,6 +53,7 @@ begin
             quote_literal(queue), coalesce(v_missing::text, 'NULL')),
             hint = 'See howdah.browse_kept(queue).';
     end if;
+    perform howdah._refuse_null('dry_run', dry_run);
     v_target.last_value_key := null;  -- what was consumed is older than what it would replace
     for v_kept in
         select r.* from howdah._kept_rows(v_source.id, max_messages, message_ids, kept_from, kept_before) r

@@ -2,8 +2,8 @@
 -- parked and dead ones.
 --
 -- Returns  the number of messages moved (bigint); with dry_run, the number that would be, and nothing is moved.
--- Raises   HD001 no such queue; HD005 max_messages is negative, or target is the queue itself or a topic; HD010 not
---          allowed.
+-- Raises   HD001 no such queue; HD005 max_messages is negative, dry_run is NULL, or target is the queue itself or a
+--          topic; HD010 not allowed.
 -- Role     howdah_admin
 --
 -- It moves at most max_messages, the oldest first. Messages in somebody's hands stay. The messages remember where they
@@ -23,6 +23,7 @@ begin
     if max_messages < 0 then
         raise exception using errcode = 'HD005', message = format('max_messages %s is negative', max_messages);
     end if;
+    perform howdah._refuse_null('dry_run', dry_run);
     if dry_run then
         return (select count(*) from howdah._takeable(v_source, null, max_messages));
     end if;

@@ -3,8 +3,8 @@
 --
 -- Returns  the number of messages moved (bigint); with dry_run, the number that would be, and nothing is moved.
 -- Raises   HD001 no such queue; HD005 neither message_ids nor a filter is given, or both are, max_messages is negative,
---          or target is the queue itself or a topic; HD010 not allowed; HD013 a message is not in the queue, or is in
---          somebody's hands; HD023 the selector is invalid.
+--          dry_run is NULL, or target is the queue itself or a topic; HD010 not allowed; HD013 a message is not in the
+--          queue, or is in somebody's hands; HD023 the selector is invalid.
 -- Role     howdah_admin
 --
 -- Either all named messages are moved, or none. With message_ids NULL, the filters of howdah.list_poison choose dead
@@ -32,6 +32,7 @@ begin
     v_chosen := howdah._chosen_messages(v_source, message_ids, max_messages, origin, error_class, fingerprint,
         older_than, newer_than, selector);
     perform howdah._check_chosen(v_chosen);
+    perform howdah._refuse_null('dry_run', dry_run);
     if dry_run then
         v_count := (select count(*) from howdah._takeable(v_source, v_chosen, max_messages));
     else

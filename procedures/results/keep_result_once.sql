@@ -19,7 +19,8 @@ begin
     return not exists (
         select from howdah.results r
         where r.destination_id = v_queue.id and r.message_id = keep_result_once.message_id
-          and r.until > howdah.now() and r.value <> keep_result_once.value)
+          and r.until > howdah.now() and r.state = 'done'
+          and r.value is distinct from keep_result_once.value)
         and howdah.keep_result(queue, keep_result_once.message_id, keep_result_once.value, notify);
 end
 $$;

@@ -48,7 +48,7 @@ begin
         v_before := looked;
         for v_row in execute howdah._found_sql(place, v_selector)
             using p_destination.id, v_rank, v_key, p_bound - looked,
-                9 - coalesce((p_filter ->> 'min_priority')::integer, 0), v_state, p_filter ->> 'group',
+                9 - coalesce((p_filter ->> 'min_priority')::integer, 0), v_state, left(p_filter ->> 'group', 500),
                 (p_filter ->> 'sent_after')::timestamptz,
                 (p_filter ->> 'sent_before')::timestamptz, v_origin, p_filter -> 'header', p_filter ->> 'cause',
                 p_filter ->> 'error_class', howdah.now(), p_filter ->> 'trace'

@@ -597,3 +597,22 @@ def test_a_group_with_a_very_long_name_is_received_leased_and_delayed_as_any_oth
     assert one(db, "select message_group from howdah.list_groups('q')").startswith(LONG[:500])
     one(db, "select howdah.ack('q', %s)", (lease,))
     assert take(db, 9, consumer) == ["a2", "a3"]
+
+
+def test_a_message_whose_delay_is_over_waits_for_none_that_its_consumers_selector_excludes(
+    db: Db, grouped: None, clock: Clock
+) -> None:
+    for body, colour in (("a1", "red"), ("a2", "blue"), ("a3", "blue")):
+        one(
+            db,
+            "select howdah.send('q', %s, headers => %s)",
+            (body, Jsonb({"JMSXGroupID": "a", "colour": colour})),
+        )
+    second = one(db, "select message_id from howdah.browse('q', selector => 'colour = ''blue''') limit 1")
+    one(db, "select outcome from howdah.record_failure('q', %s, 'bad', delay => '10 seconds')", (second,))
+    blue = "select body from howdah.receive('q', 1, selector => 'colour = ''blue''')"
+    assert column(db, blue) == []
+    clock.advance(11)
+    assert column(db, "select body from howdah.receive('q', 1, selector => 'colour = ''green''')") == []
+    assert column(db, blue) + column(db, blue) == ["a2", "a3"]
+    assert take(db) == ["a1"]

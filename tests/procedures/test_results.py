@@ -203,6 +203,11 @@ def test_of_two_who_keep_a_result_once_the_second_waits_and_gets_false(db: Db, q
     assert found == [False]
     assert one(db, once, ("1",)) is True, "the same value again: its answer may have been lost"
     assert one(db, "select value from howdah.result('q', -1)") == 1
+    for again, value in ((-2, "null"), (-2, '"b"'), (-1, None)):
+        kept = one(db, once.replace("-1", str(again)), (value,))
+        assert kept is (value == "null"), value
+    assert one(db, once.replace("-1", "-3"), (None,)) is True
+    assert one(db, once.replace("-1", "-3"), ("1",)) is False, "no value is a value too"
     assert refused(db, "HD005", "select howdah.keep_result_once('q', null, '1')")
     assert refused(connect("howdah_producer"), "42501", once, ("3",))
 

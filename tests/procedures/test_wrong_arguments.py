@@ -173,3 +173,29 @@ def test_a_run_of_the_archive_with_wrong_facts_is_refused(db: Db) -> None:
     for properties in unsound:
         refused(db, "HD005", restore, (archive, Jsonb(properties)))
     assert one(db, restore, (archive, Jsonb({"priority": 3, "headers": None}))) > 0
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "discard('q', %s, dry_run => null)",
+        "move_messages('q', target => 'r', message_ids => %s, dry_run => null)",
+        "move_all('q', 'r', dry_run => null)",
+        "replay('q', %s, target => 'r', dry_run => null)",
+        "replay_kept('q', target => 'r', dry_run => null)",
+    ],
+)
+def test_dry_run_null_is_refused_and_nothing_is_done(db: Db, create: Create, call: str) -> None:
+    create("r")
+    parked = one(db, "select howdah.send('q', 'b')")
+    one(db, "select count(howdah.park_messages('q', array[%s], howdah.now() + interval '1 hour'))", (parked,))
+    refused(db, "HD005", f"select howdah.{call}", ([parked],) if "%s" in call else None)
+    assert one(db, "select sum(messages) from howdah.resource_state()") == 2
+
+
+def test_a_flag_whose_default_is_true_is_true_if_it_is_null(db: Db) -> None:
+    one(db, "select howdah.set_policy('q', %s, apply => null)", (Jsonb({"max_failed_deliveries": 9}),))
+    assert one(db, "select howdah.queue_options('q') ->> 'max_failed_deliveries'") == "9"
+    offset = one(db, "select howdah.journal_offset('earliest')")
+    db.execute("update howdah.engine set journal_dropped_xid = pg_current_xact_id()::text::bigint")
+    refused(db, "HD036", "select howdah.next_journal_offset(%s, fail_on_loss => null)", (Jsonb(offset),))
