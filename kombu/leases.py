@@ -210,8 +210,8 @@ class Leases:
                 if late:
                     self.flush()
                 if now - last >= every:
-                    last = now
                     self._renew()
+                    last = now  # else it is tried again at the next look
             except Exception as error:  # noqa: BLE001 - without this thread other workers get what runs here
                 log.warning("leases could not be renewed: %s", error)
             with self._lock:
@@ -225,14 +225,7 @@ class Leases:
             leases = [lease for lease in self._held if lease not in self._lost]
         if not leases:
             return
-        try:
-            there = self._server.run(self._renewal(leases))
-        except NoSuchQueue:  # one was dropped, which is no reason to lose the others
-            there = set()
-            for one in leases:
-                with suppress(NoSuchQueue):
-                    alone = self._server.run(self._renewal([one]))
-                    there.update(alone)
+        there = self._server.run(self._renewal(leases))
         with self._lock:
             waiting = {(one.queue, one.lease) for one in self._acked}
             gone = [each for each in leases if each[1] not in there and each in self._held and each not in waiting]

@@ -7849,8 +7849,7 @@ CREATE FUNCTION howdah._first_held(p_lane howdah.lanes, p_walk howdah.walk, p_gr
     LANGUAGE plpgsql
     AS $$
 declare
-    v_floor bigint := (select case when d.main_rank = p_lane.rank then howdah._hint(d.head) else 0 end
-                       from howdah.destinations d where d.id = p_lane.destination_id);
+    v_floor bigint;
     v_first record;
     v_ids bigint[] := '{}';
 begin
@@ -7861,6 +7860,9 @@ begin
               p.seq) w
         where w.due_at <= p_now
     loop
+        -- after the parked message was seen: what came back since has set the head back (howdah._walk_back)
+        v_floor := (select case when d.main_rank = p_lane.rank then howdah._hint(d.head) else 0 end
+                    from howdah.destinations d where d.id = p_lane.destination_id);
         if p_walk.condition is not null or p_walk.share is not null then
             continue when exists (
                 select from generate_series(1, 2) places(place)
@@ -20064,6 +20066,9 @@ begin
                                            where l.locktype = 'transactionid' and l.mode = 'ExclusiveLock') o
                                      where o.distance < 2147483648), 0);
     end if;
+    if howdah._hint(v_sequence) <> v_mark then
+        return;  -- another transaction has set it meanwhile
+    end if;
     p_tail := p_tail - (p_tail > 0 and p_tail & 2147483647 = 0)::integer;  -- no position looks like the first mark's
     perform setval(v_sequence, (p_tail & 2147483647) << 32 | (v_next & 4294967295));
 end
@@ -22064,21 +22069,35 @@ CREATE FUNCTION howdah._walk_back(p_destination howdah.destinations, p_rank inte
     AS $$
 declare
     v_mark regclass := to_regclass('howdah.mark_' || p_destination.id);
+    v_tail bigint;
+    v_before bigint;
+    v_back bigint;
 begin
+    perform pg_current_xact_id();
+    v_tail := howdah._hint(p_destination.positions);  -- howdah._are_over waits for those who read it
     if v_mark is not null and howdah._is_walked(p_destination) then
-        perform pg_current_xact_id();
-        perform howdah._hint(p_destination.positions);  -- howdah._are_over waits for those who read it
-        if howdah._hint(v_mark) >> 32 > 0 then
-            perform howdah._set_mark(p_destination.id, p_position - 1, null, false, true);
-        end if;
-        perform setval(w.head, p_position - 1)
-        from (select d.head from howdah.destinations d where d.id = p_destination.id and d.main_rank = p_rank
-              union all
-              select l.head from howdah.lanes l
-              where l.destination_id = p_destination.id and l.rank = p_rank and l.place = 2
-              union all
-              select s.head from howdah.selections s where s.destination_id = p_destination.id and s.rank = p_rank) w
-        where howdah._hint(w.head) >= p_position;
+        for tries in 1..10 loop
+            v_before := howdah._hint(v_mark);
+            v_back := p_position - 1;
+            if v_before >> 32 > 0 and not howdah._are_over(p_destination.positions, v_before, false) then
+                v_back := least(v_back, v_tail - ((v_tail - (v_before >> 32)) & 2147483647));
+            end if;
+            if v_before >> 32 > 0 then
+                perform howdah._set_mark(p_destination.id, v_back, null, false, true);
+            end if;
+            v_before := howdah._hint(v_mark);
+            perform setval(w.head, v_back)
+            from (select d.head from howdah.destinations d where d.id = p_destination.id and d.main_rank = p_rank
+                  union all
+                  select l.head from howdah.lanes l
+                  where l.destination_id = p_destination.id and l.rank = p_rank and l.place = 2
+                  union all
+                  select s.head from howdah.selections s
+                  where s.destination_id = p_destination.id and s.rank = p_rank) w
+            where howdah._hint(w.head) > v_back;
+            exit when howdah._hint(v_mark) = v_before
+                and (v_before >> 32 = 0 or v_before >> 32 <= (v_back & 2147483647));
+        end loop;
     end if;
     perform howdah._search_from(p_destination.id, p_rank, p_position);
 end
@@ -22140,7 +22159,8 @@ begin
             or clock_timestamp() - v_begun > case when p_all then interval '2 ms' else interval '500 us' end;
     end loop;
     if v_found is not null then
-        v_head := setval(p_lane.head, v_found - 1);
+        v_head := case when howdah._hint(p_lane.head) >= v_found then setval(p_lane.head, v_found - 1)
+            else howdah._hint(p_lane.head) end;
     end if;
     perform howdah._remember(p_lane.search, v_back * 2, howdah._pace(v_begun), v_found is not null);
     return v_head;
@@ -22233,6 +22253,8 @@ declare
     v_tail bigint;
     v_settled bigint;
     v_to bigint;
+    v_mark regclass := to_regclass('howdah.mark_' || p_lane.destination_id);
+    v_before bigint := howdah._hint(v_mark);
 begin
     if p_lane.head is null and p_walk.selector is not null and p_cost > interval '2 ms' then
         perform howdah._add_selection(p_lane.destination_id, p_lane.rank, p_walk);
@@ -22253,6 +22275,10 @@ begin
     end if;
     if v_to > p_from + 15 then
         perform howdah._advance(p_lane.head, v_to);
+        if howdah._hint(v_mark) <> v_before then
+            -- Meanwhile a message may have come back before that (howdah._walk_back).
+            perform setval(p_lane.head, least(p_from, v_tail - ((v_tail - (howdah._hint(v_mark) >> 32)) & 2147483647)));
+        end if;
     end if;
     if v_tail > v_settled + 15 then
         perform howdah._set_mark(p_lane.destination_id, v_tail, v_settled, v_numberless, v_dear);
@@ -30416,7 +30442,7 @@ begin
             perform howdah.extend(v_lease.queue, v_lease.lease, duration);
             return next v_lease.lease;
         exception
-            when sqlstate 'HD026' then
+            when sqlstate 'HD026' or sqlstate 'HD001' or sqlstate 'HD010' then
                 null;
             when lock_not_available then
                 return next v_lease.lease;

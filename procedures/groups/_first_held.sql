@@ -10,8 +10,7 @@ create or replace function howdah._first_held(
 language plpgsql volatile
 as $$
 declare
-    v_floor bigint := (select case when d.main_rank = p_lane.rank then howdah._hint(d.head) else 0 end
-                       from howdah.destinations d where d.id = p_lane.destination_id);
+    v_floor bigint;
     v_first record;
     v_ids bigint[] := '{}';
 begin
@@ -22,6 +21,9 @@ begin
               p.seq) w
         where w.due_at <= p_now
     loop
+        -- after the parked message was seen: what came back since has set the head back (howdah._walk_back)
+        v_floor := (select case when d.main_rank = p_lane.rank then howdah._hint(d.head) else 0 end
+                    from howdah.destinations d where d.id = p_lane.destination_id);
         if p_walk.condition is not null or p_walk.share is not null then
             continue when exists (
                 select from generate_series(1, 2) places(place)

@@ -1,9 +1,10 @@
 -- howdah.renew_leases(queues, leases, duration): extend several leases to a duration from now, and list those that
 -- still exist.
 --
--- Returns  the leases that still have a message (setof bigint); the others have lost theirs.
--- Raises   HD001 no such queue; HD005 duration is not 1 ms to 7 days, or the arrays differ in length; HD010 not
---          allowed. HD026 is not raised: such a lease is left out.
+-- Returns  the leases that still have a message (setof bigint). The others have lost theirs, or are of a queue that was
+--          dropped, or from which the caller may not receive any more.
+-- Raises   HD005 duration is not 1 ms to 7 days, or the arrays differ in length. HD001, HD010 and HD026 are not raised:
+--          such a lease is left out, so that the others are renewed.
 -- Role     howdah_consumer howdah_admin
 --
 -- It is the heartbeat of a session that holds messages. A lease that a transaction is acknowledging is skipped after
@@ -22,7 +23,7 @@ begin
             perform howdah.extend(v_lease.queue, v_lease.lease, duration);
             return next v_lease.lease;
         exception
-            when sqlstate 'HD026' then
+            when sqlstate 'HD026' or sqlstate 'HD001' or sqlstate 'HD010' then
                 null;
             when lock_not_available then
                 return next v_lease.lease;

@@ -44,6 +44,9 @@ begin
                                            where l.locktype = 'transactionid' and l.mode = 'ExclusiveLock') o
                                      where o.distance < 2147483648), 0);
     end if;
+    if howdah._hint(v_sequence) <> v_mark then
+        return;  -- another transaction has set it meanwhile
+    end if;
     p_tail := p_tail - (p_tail > 0 and p_tail & 2147483647 = 0)::integer;  -- no position looks like the first mark's
     perform setval(v_sequence, (p_tail & 2147483647) << 32 | (v_next & 4294967295));
 end

@@ -6,6 +6,9 @@
 -- Where messages come in order, walks begin before it once more. Until this transaction has ended, none goes past it:
 -- the transaction counts as one that has drawn that position (howdah._set_mark). A step of a search would not do,
 -- because it can be used up before the commit. Then a later message of the group would come first.
+--
+-- Heads and mark are sequences, which others set at the same time. So it looks whether they are as they were set, and
+-- sets them again. A mark that still waits, at an earlier position, stays there.
 create or replace function howdah._walk_back(
     p_destination howdah.destinations, p_rank integer, p_position bigint
 ) returns void
@@ -13,21 +16,35 @@ language plpgsql volatile
 as $$
 declare
     v_mark regclass := to_regclass('howdah.mark_' || p_destination.id);
+    v_tail bigint;
+    v_before bigint;
+    v_back bigint;
 begin
+    perform pg_current_xact_id();
+    v_tail := howdah._hint(p_destination.positions);  -- howdah._are_over waits for those who read it
     if v_mark is not null and howdah._is_walked(p_destination) then
-        perform pg_current_xact_id();
-        perform howdah._hint(p_destination.positions);  -- howdah._are_over waits for those who read it
-        if howdah._hint(v_mark) >> 32 > 0 then
-            perform howdah._set_mark(p_destination.id, p_position - 1, null, false, true);
-        end if;
-        perform setval(w.head, p_position - 1)
-        from (select d.head from howdah.destinations d where d.id = p_destination.id and d.main_rank = p_rank
-              union all
-              select l.head from howdah.lanes l
-              where l.destination_id = p_destination.id and l.rank = p_rank and l.place = 2
-              union all
-              select s.head from howdah.selections s where s.destination_id = p_destination.id and s.rank = p_rank) w
-        where howdah._hint(w.head) >= p_position;
+        for tries in 1..10 loop
+            v_before := howdah._hint(v_mark);
+            v_back := p_position - 1;
+            if v_before >> 32 > 0 and not howdah._are_over(p_destination.positions, v_before, false) then
+                v_back := least(v_back, v_tail - ((v_tail - (v_before >> 32)) & 2147483647));
+            end if;
+            if v_before >> 32 > 0 then
+                perform howdah._set_mark(p_destination.id, v_back, null, false, true);
+            end if;
+            v_before := howdah._hint(v_mark);
+            perform setval(w.head, v_back)
+            from (select d.head from howdah.destinations d where d.id = p_destination.id and d.main_rank = p_rank
+                  union all
+                  select l.head from howdah.lanes l
+                  where l.destination_id = p_destination.id and l.rank = p_rank and l.place = 2
+                  union all
+                  select s.head from howdah.selections s
+                  where s.destination_id = p_destination.id and s.rank = p_rank) w
+            where howdah._hint(w.head) > v_back;
+            exit when howdah._hint(v_mark) = v_before
+                and (v_before >> 32 = 0 or v_before >> 32 <= (v_back & 2147483647));
+        end loop;
     end if;
     perform howdah._search_from(p_destination.id, p_rank, p_position);
 end

@@ -65,7 +65,8 @@ begin
             or clock_timestamp() - v_begun > case when p_all then interval '2 ms' else interval '500 us' end;
     end loop;
     if v_found is not null then
-        v_head := setval(p_lane.head, v_found - 1);
+        v_head := case when howdah._hint(p_lane.head) >= v_found then setval(p_lane.head, v_found - 1)
+            else howdah._hint(p_lane.head) end;
     end if;
     perform howdah._remember(p_lane.search, v_back * 2, howdah._pace(v_begun), v_found is not null);
     return v_head;

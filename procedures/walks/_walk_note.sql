@@ -21,6 +21,8 @@ declare
     v_tail bigint;
     v_settled bigint;
     v_to bigint;
+    v_mark regclass := to_regclass('howdah.mark_' || p_lane.destination_id);
+    v_before bigint := howdah._hint(v_mark);
 begin
     if p_lane.head is null and p_walk.selector is not null and p_cost > interval '2 ms' then
         perform howdah._add_selection(p_lane.destination_id, p_lane.rank, p_walk);
@@ -41,6 +43,10 @@ begin
     end if;
     if v_to > p_from + 15 then
         perform howdah._advance(p_lane.head, v_to);
+        if howdah._hint(v_mark) <> v_before then
+            -- Meanwhile a message may have come back before that (howdah._walk_back).
+            perform setval(p_lane.head, least(p_from, v_tail - ((v_tail - (howdah._hint(v_mark) >> 32)) & 2147483647)));
+        end if;
     end if;
     if v_tail > v_settled + 15 then
         perform howdah._set_mark(p_lane.destination_id, v_tail, v_settled, v_numberless, v_dear);

@@ -182,7 +182,6 @@ def is_taken(db: Db, level: str) -> bool:
     return True
 
 
-@pytest.mark.slow
 @pytest.mark.behaviour("SIB-19")
 def test_at_overload_only_the_best_effort_messages_shrink(db: Db) -> None:
     alter(db, '{"message_limit": 500}')

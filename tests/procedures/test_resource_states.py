@@ -105,7 +105,6 @@ def test_entering_yellow_reclaims_what_has_expired_at_once(db: Db, clock: Clock)
     assert column(db, "select count(*) from howdah.audit_journal where event = 'expired'") == [22]
 
 
-@pytest.mark.slow
 @pytest.mark.behaviour("IMQ-38")
 def test_in_orange_sends_are_slowed_by_the_batch_of_fifty_and_not_refused(db: Db) -> None:
     elapsed = (
@@ -156,7 +155,6 @@ def test_in_red_nothing_is_published_either(db: Db) -> None:
     one(db, "select howdah.send('t', 'x')")
 
 
-@pytest.mark.slow
 @pytest.mark.behaviour("IMQ-42")
 def test_thirty_two_producers_at_once_over_two_queues_fill_the_engine_exactly(db: Db, connect: Connect) -> None:
     limit(db, '{"imq.system.max_count": 100, "imq.red.threshold": 100, "orange_delay_ms": 0}')

@@ -108,6 +108,21 @@ def test_renewing_says_which_leases_there_still_are(db: Db, clock: Clock) -> Non
     assert column(db, renew, (["q", "q", "r"], [first, second, third])) == [third]
 
 
+def test_a_queue_that_is_gone_or_closed_to_the_caller_keeps_no_other_lease_from_being_renewed(
+    db: Db, connect: Connect
+) -> None:
+    for name in ("r", "s"):
+        one(db, "select howdah.create_queue(%s)", (name,))
+    consumer = connect("howdah_consumer")
+    leases = []
+    for name in ("q", "r", "s"):
+        send(db, 1, name)
+        leases.append(lease(consumer, 1, name)[0])
+    one(db, "select howdah.drop_queue('q', force => true)")
+    one(db, "select howdah.revoke_queue('r', 'receive', 'howdah_consumer')")
+    assert column(consumer, "select howdah.renew_leases('{q,r,s}', %s)", (leases,)) == leases[2:]
+
+
 def test_renewing_passes_by_what_is_just_being_acknowledged(db: Db, connect: Connect) -> None:
     sent = send(db, 2)
     number, _ = lease(db, 2)
