@@ -70,7 +70,7 @@ def _dsn(given: str | None, password: str | None) -> str:
                 "a password in the option dsn would show in Spark's plans and logs: give it as the option password,"
                 " in a password file, or the whole DSN by HOWDAH_DSN"
             )
-        return accessible(dsn, **({"password": password} if password else {}))
+        return accessible(dsn, None, **({"password": password} if password else {}))
     except BadDsnError as error:
         raise AuditError(str(error)) from None
 

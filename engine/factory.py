@@ -57,7 +57,8 @@ def connect(
     - timeout: seconds to wait for one.
     - role: SET ROLE on each connection.
     - prepare: False where a pooler in transaction mode (PgBouncer before 1.21) loses prepared statements.
-    - max_redeliveries: listeners reject a message that failed after so many redeliveries, whatever its queue's limit.
+    - max_redeliveries: listeners of ``session()`` reject a message that failed after so many redeliveries, whatever its
+      queue's limit.
       -1 is never. In a URL: ``jms.redeliveryPolicy.maximumRedeliveries=6``.
     - prefetch: how far sessions with an acknowledge mode receive ahead. In a URL:
       ``jms.prefetchPolicy.queuePrefetch=100``.

@@ -227,6 +227,9 @@ class _Branch:
     def prepare(self) -> None:
         """Prepare it: from now on, it commits if it is told to, whatever happens."""
         self._was_refused = True
+        if self._raw.info.transaction_status is psycopg.pq.TransactionStatus.INERROR:
+            # PostgreSQL answers PREPARE TRANSACTION by ROLLBACK then, which the driver takes for success.
+            raise TransactionRolledBack("a statement of the transaction had failed")
         self._raw.tpc_prepare()
         self._is_prepared, self._was_refused = True, False
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +36,15 @@ def checked(file: str | Path) -> str:
     return str(path)
 
 
-def accessible(dsn: str, **settings: Any) -> str:
+def accessible(dsn: str, defaults: Mapping[str, Any] | None = None, **settings: Any) -> str:
     """Return the DSN as ``canonical`` does, with the passfile that HOWDAH_PASSFILE names if the DSN names none.
 
+    defaults: parameters for a DSN that does not have them. settings: parameters over those of the DSN.
     Raises BadDsnError, for a file that others may read, too.
     """
-    found = read(dsn) | settings
+    said = read(dsn)
+    # A service file may have them, too.
+    found = {**({} if defaults is None or "service" in said else defaults), **said, **settings}
     if passfile := found.get("passfile") or os.environ.get(VARIABLE):
         try:
             found["passfile"] = checked(str(passfile))

@@ -114,6 +114,29 @@ def marks() -> dict[str, list[Path]]:
     return dict(found)
 
 
+@cache
+def quick_marks() -> set[str]:
+    """The rows that a test of ``make test`` shows."""
+    found: set[str] = set()
+    for file in sorted((ROOT / "tests").rglob("test_*.py")):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not any(
+                isinstance(mark, ast.Attribute) and mark.attr == "slow" for mark in node.decorator_list
+            ):
+                found |= {id for mark in node.decorator_list for id in _rows_of(mark)}
+        found |= {id for node in tree.body if isinstance(node, ast.Assign) for id in _rows_of(node)}
+    return found
+
+
+def _rows_of(mark: ast.AST) -> set[str]:
+    return {
+        ast.literal_eval(node.args[0])
+        for node in ast.walk(mark)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "behaviour"
+    }
+
+
 def _link(file: Path, page: Path) -> str:
     inside = file.relative_to(ROOT / "tests").with_suffix("")
     return f"[{inside.as_posix()}]({Path(os.path.relpath(file, page.parent)).as_posix()})"

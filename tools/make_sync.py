@@ -59,6 +59,7 @@ NAMES = {
     "check_async_listener": "check_listener",
     "AbstractAsyncContextManager": "AbstractContextManager",
     "run_async": "run",
+    "commit_whole_async": "commit_whole",
     "raw_async": "raw",
 }
 HEADER = "# Written by tools/make_sync.py from engine/{source}: change that, and run make sync.\n"

@@ -10,6 +10,7 @@ from uuid import UUID
 from ..engine import Message
 from ..engine.calls import results
 from ..engine.database.runner import run
+from ..engine.errors import as_exception
 from ..engine.handling.failure import failure_of, is_blamed
 from ..engine.tracing.points import processing
 from .app import Binding, Handler
@@ -88,7 +89,9 @@ class Calling:
         except BaseException as error:
             if not is_blamed(error):
                 self._hands.leave(self._slot)
-                raise
+                if isinstance(error, Exception):
+                    raise
+                raise as_exception(error) from error
             raise Blamed(message, self.failure(message, error, started)) from error
         self._hands.leave(self._slot)
 

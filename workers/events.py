@@ -33,6 +33,11 @@ def database_awaited(error: BaseException, pause: float) -> None:
     _emit(logging.WARNING, "waiting for the database", error=str(error), retry_seconds=round(pause, 2))
 
 
+def worker_not_replaced(error: BaseException, pause: float) -> None:
+    """A worker process could not be started in place of another."""
+    _emit(logging.ERROR, "worker not replaced", error=str(error), retry_seconds=round(pause, 2))
+
+
 def instance_state(instance: str, state: str, waits_for: str | None) -> None:
     """An instance has another state."""
     _emit(logging.INFO, "instance state", instance=instance, state=state, waits_for=waits_for)

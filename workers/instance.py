@@ -21,7 +21,9 @@ import psycopg
 from ..engine import HowdahError
 from ..engine.admin.instances import Instances
 from ..engine.database.runner import run
+from ..engine.database.waking import NETWORK
 from ..engine.errors import InstanceRefused, UnknownWorker
+from ..text.passfile import accessible
 from . import events
 from .backoff import Backoff
 from .home import Home
@@ -48,7 +50,7 @@ class Instance:
         self.name = name or f"{host}:{os.getpid()}"
         #: Whether an administrator or its settings want it to end.
         self.ended = False
-        self._dsn = dsn
+        self._dsn = accessible(dsn, NETWORK)
         self._settings = dict(settings or {})
         self._on_change = on_change
         self._connection: psycopg.Connection[Any] | None = None

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 import uuid
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
+from apscheduler.jobstores.base import JobLookupError
 from apscheduler.schedulers.background import BackgroundScheduler
 
 from ..engine import Admin, Call, HowdahError
@@ -22,6 +25,8 @@ from . import events
 LOCK = "maintenance"
 LOCK_SECONDS = 30.0
 LOCK_TIMEOUT = "5s"
+CLOCK_SECONDS = 1.0
+"""A clock that is set back by less makes a service late by less."""
 PASSES = 20
 """Most transactions of 10,000 expired messages, or of 500 unused destinations, in a row, before other services have
 their turn."""
@@ -73,6 +78,8 @@ class Maintenance:
         self._ending = threading.Event()
         self._connection: psycopg.Connection[Any] | None = None
         self._epoch: int | None = None
+        #: By how much the time of day is ahead of the monotonic clock.
+        self._ahead = time.time() - time.monotonic()
 
     def start(self) -> None:
         """Start. Each service first runs after its interval."""
@@ -90,6 +97,15 @@ class Maintenance:
             )
         self._scheduler.add_job(self.run_once, args=[TRANSACTIONS])
         self._scheduler.start()
+
+    def heed_clock(self) -> None:
+        """After this machine's clock was set back, have each service run soon: APScheduler waits for times of day."""
+        ahead = time.time() - time.monotonic()
+        if ahead < self._ahead - CLOCK_SECONDS:
+            for number, job in enumerate(self._scheduler.get_jobs()):
+                with contextlib.suppress(JobLookupError):  # it ran once, and just now
+                    job.modify(next_run_time=datetime.now(UTC) + timedelta(seconds=number / 10))
+        self._ahead = ahead
 
     def run_once(self, service: str) -> int | str | None:
         """Run one pass of a service if this worker has or gets the lock. Returns None if another worker has it."""

@@ -91,6 +91,7 @@ class WorkerProcess:
         self._scheduler = Scheduler(dsn, self.name, app.schedules)
         self._links = Links(dsn, self.name) if maintain else None
         figures = Figures([tally for loop in self._loops for tally in loop.tallies])
+        self._pid = os.getpid()
         self._registration = Registration(dsn, self.name, sessions, self._queues, hands, app.fleeting, figures, home)
 
     def run(self) -> int:
@@ -129,6 +130,8 @@ class WorkerProcess:
                     self._stop("supervisor gone")
             self._end_if_stuck()
             self._registration.beat()
+            if self._maintenance is not None:
+                self._maintenance.heed_clock()
             if self._stopping.is_set():
                 for loop in self._loops:
                     loop.wake()
@@ -159,6 +162,10 @@ class WorkerProcess:
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         """Finish what is in hand, then end. At the second signal, roll back and end at once."""
+        if os.getpid() != self._pid:  # in a process that a handler has forked
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+            return
         self._signals += 1
         if self._signals > 1:
             self._hands.abandon()

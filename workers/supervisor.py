@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
+from ..engine.database.waking import NETWORK
 from ..text.passfile import accessible
 from . import events
 from .app import App, load
@@ -35,6 +36,8 @@ STEADY_SECONDS = 10.0
 """A process that lived for so many seconds is replaced without delay when it dies."""
 KILL_SECONDS = 2.0
 """Seconds after a second signal until a process is killed: its handler holds the interpreter."""
+RECORD_SECONDS = 5.0
+"""Seconds to wait for the record of a death when the supervisor itself ends."""
 EXIT_NOT_STARTED = 2
 EXIT_ROLLED_BACK = 143
 """Exit code of a process that rolled back after a second SIGTERM. Its messages are not to blame."""
@@ -101,7 +104,7 @@ class Supervisor:
         """
         self._app: App = select(load(target), queues)
         self._target = target
-        self._dsn = accessible(dsn)
+        self._dsn = accessible(dsn, NETWORK)
         if isolate:
             processes, sessions = processes * sessions, 1
         self._places = [_Place() for _ in range(processes)]
@@ -125,7 +128,7 @@ class Supervisor:
         self._emptiness = Emptiness(self._app, self._dsn) if until_empty else None
         self._look_at = 0.0
         self._log_file = log_file
-        self._folder = tempfile.TemporaryDirectory(prefix="howdah-worker-")
+        self._folder = tempfile.TemporaryDirectory(prefix="howdah-worker-", ignore_cleanup_errors=True)
         self._made = 0
         self._recording: list[threading.Thread] = []
         self._signals = 0
@@ -154,15 +157,18 @@ class Supervisor:
         now = time.monotonic()
         self._heed_instance()
         for place in self._places:
-            child = place.child
-            if child is not None:
+            if (child := place.child) is not None:
                 code = child.process.poll()
                 if code is not None:
                     place.child, place.fill_at = None, self._ended(place, child, code)
                 elif now - child.started > STEADY_SECONDS:
                     place.restart.reset()
             if place.child is None and place.fill_at is not None and now >= place.fill_at and self._may_work():
-                place.child = self._spawn()
+                try:
+                    place.child = self._spawn()
+                except OSError as error:  # no memory, no space: the other processes go on
+                    place.fill_at = now + place.restart.pause()
+                    events.worker_not_replaced(error, place.fill_at - now)
         if not self._signals:
             self._look_whether_empty(now)
         self._signal()
@@ -198,6 +204,8 @@ class Supervisor:
                 place.child.process.wait()
                 self._forget(place.child)
             place.child = None
+        for thread in self._recording if self._signals < 2 else ():
+            thread.join(RECORD_SECONDS)
         if self._instance is not None:
             self._instance.stop()
         if self._emptiness is not None:
@@ -248,6 +256,9 @@ class Supervisor:
 
     def _spawn(self) -> _Child:
         self._made += 1
+        if not os.path.isdir(self._folder.name):  # what tidies /tmp up may have removed it
+            self._folder.cleanup()
+            self._folder = tempfile.TemporaryDirectory(prefix="howdah-worker-", ignore_cleanup_errors=True)
         path = Path(self._folder.name) / f"hands-{self._made}"
         hands = Hands.create(path, self._sessions)
         command = [sys.executable, "-m", "howdah.workers.process", self._target, "--sessions", str(self._sessions)]
@@ -281,9 +292,8 @@ class Supervisor:
             thread.start()
             self._recording.append(thread)
         self._forget(child)
-        if code == EXIT_NOT_STARTED and not started:
-            return None
-        return time.monotonic() + (place.restart.pause() if code else 0)
+        never = code == EXIT_NOT_STARTED and not started
+        return None if never else time.monotonic() + (place.restart.pause() if code else 0)
 
     def _forget(self, child: _Child) -> None:
         child.hands.close()

@@ -24,6 +24,7 @@ from ..calls.services import Service
 from ..connection import Connection
 from ..database.client_id import ClaimedClientId
 from ..database.reconnection import Reconnection
+from ..database.runner import commit_whole_async
 from ..database.waiting import Asks
 from ..database.waking import Waking, conninfo_of
 from ..errors import IllegalState, lost_translated
@@ -134,7 +135,7 @@ class AsyncConnection(AsyncAdministration):
                     await connection.rollback()
                 raise
             with lost_translated():
-                await connection.commit()
+                await commit_whole_async(connection)
 
     @asynccontextmanager
     async def lent(self) -> AsyncIterator[tuple[AsyncPgConnection, AsyncSession]]:

@@ -13,12 +13,12 @@ from .. import calls
 from ..calls import Call
 from ..calls.message import BEST_EFFORT, Message
 from ..database.waiting import PAUSE_MIN, Idle
-from ..errors import HowdahError
+from ..errors import RAISED, HowdahError, TransactionRolledBack, as_exception
 from ..handling.failure import failure_of, is_blamed
 from ..handling.functions import check_ran
 from ..handling.outcomes import Rules
 from ..tracing.points import processing
-from .tasks import AsyncBackground, AsyncFlag, AsyncLock
+from .tasks import AsyncBackground, AsyncFlag, AsyncLock, is_cancelled
 
 log = logging.getLogger("howdah.listener")
 
@@ -116,6 +116,9 @@ class AsyncDispatcher(AsyncBackground, Generic[K]):
 class AsyncTransacted(Protocol):
     """A session in whose transactions messages are delivered."""
 
+    #: How its transaction ended first since somebody set this to None: whether it was committed.
+    committed: bool | None
+
     @property
     def max_redeliveries(self) -> int | None:
         """The connection's limit of redeliveries."""
@@ -165,13 +168,20 @@ class AsyncTransactedListeners:
         if messages[0].reliability == BEST_EFFORT:
             await self._session.commit()  # consumed when it is handed over: a failure loses it
         with processing(messages[0], queue) as process:
+            self._session.committed = None
             try:
                 check_ran(await listener(messages[0]))
+                if self._session.committed is False:
+                    raise TransactionRolledBack("the transaction that received the message was rolled back meanwhile")
                 await self._session.commit()
-            except (Exception, SystemExit) as error:
+            except RAISED as error:
                 # Whatever a listener raises is a failed delivery, and so is a commit refused by a deferred constraint.
-                if not is_blamed(error):
+                if is_cancelled(error):
                     raise
+                if not is_blamed(error):
+                    if isinstance(error, Exception):
+                        raise
+                    raise as_exception(error) from error
                 process.failed(error)
                 await self._session.rollback()
                 failure = failure_of(messages[0], error, rules, self._session.max_redeliveries)

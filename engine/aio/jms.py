@@ -123,7 +123,7 @@ class AsyncAckConsumer:
     def __init__(self, session: AsyncAckSession, consumer: AckConsumer) -> None:
         self.session = session
         self._consumer = consumer
-        #: What receives got that were cancelled.
+        #: What receives got that were cancelled, and that was consumed with them.
         self._kept: deque[Delivery] = deque()
 
     @property
@@ -140,7 +140,10 @@ class AsyncAckConsumer:
         except asyncio.CancelledError:
             given_up.set()
             self.session.wake()
-            future.add_done_callback(self._keep)
+            if future.done():  # the loop must not wait for the session's lock
+                self.session.submit(lambda: self._keep(future))
+            else:
+                future.add_done_callback(self._keep)
             raise
 
     def _receive(self, given_up: threading.Event, timeout: float | None) -> Delivery | None:
@@ -150,10 +153,11 @@ class AsyncAckConsumer:
         return self._kept.popleft() if self._kept else self._consumer.receive_unless(given_up.is_set, timeout)
 
     def _keep(self, future: Future[Delivery | None]) -> None:
-        if not future.cancelled() and future.exception() is None:
-            message = future.result()
-            if message is not None:
-                self._kept.append(message)
+        if future.cancelled() or future.exception() is not None:
+            return
+        message = future.result()
+        if message is not None and not self._consumer.undeliver(message):
+            self._kept.append(message)
 
     async def receive_nowait(self) -> Delivery | None:
         """The next message if there is one now."""

@@ -10,12 +10,17 @@ from ..calls import Call, Seconds, interval, scalar, table
 from ..calls.leases import Lease, acknowledge, lease, named
 from ..calls.levels import BY_SERVER, LevelMapping
 from ..calls.message import Message
+from ..handling.failure import storable, text_of
 from ..tracing.points import receiving, settling
 from .verbs import AsyncVerbs
 
 
 def _of(lease: Lease, messages: Sequence[Message] | None) -> Sequence[Message]:
     return lease.messages if messages is None else messages
+
+
+def _told(error: BaseException | str | None) -> str | None:
+    return text_of(error) if isinstance(error, BaseException) else None if error is None else storable(error)
 
 
 class AsyncLeases(AsyncVerbs):
@@ -80,7 +85,7 @@ class AsyncLeases(AsyncVerbs):
             "nack",
             "message_id, attempt, outcome",
             **named(lease, messages),
-            error_text=("text", None if error is None else str(error)),
+            error_text=("text", _told(error)),
             error_class=("text", type(error).__name__ if isinstance(error, BaseException) else None),
             delay=("interval", interval("delay", delay)),
             reject=("boolean", reject),

@@ -33,7 +33,7 @@ class AsyncRequestor:
         self._outstanding: Outstanding[asyncio.Future[Message]] = Outstanding()
         self._opening = asyncio.Lock()
         self._expecting = asyncio.Event()
-        self._reply_to: str | None = None
+        self._made: asyncio.Future[str] | None = None
         self._task: asyncio.Task[None] | None = None
         self._closed = False
 
@@ -74,11 +74,10 @@ class AsyncRequestor:
         async with self._opening:
             if self._closed:
                 raise IllegalState("the requestor is closed")
-            if self._task is None or self._task.done() or self._reply_to is None:
-                made: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-                self._task = asyncio.create_task(self._run(made), name="howdah-requestor")
-                self._reply_to = await made
-            return self._reply_to
+            if self._task is None or self._task.done() or self._made is None:
+                self._made = asyncio.get_running_loop().create_future()
+                self._task = asyncio.create_task(self._run(self._made), name="howdah-requestor")
+            return await asyncio.shield(self._made)  # whoever is cancelled here leaves the queue to the next
 
     async def _run(self, made: asyncio.Future[str]) -> None:
         """Receive from a new temporary queue until cancelled or until its connection is lost."""
@@ -104,7 +103,12 @@ class AsyncRequestor:
             if not made.done():
                 made.set_exception(caught)
         finally:
-            self._lost(IllegalState("the requestor was closed") if self._closed else error)
+            if self._closed:
+                error = IllegalState("the requestor was closed")
+            if not made.done():
+                made.set_exception(error)
+                made.exception()  # nobody may be waiting for it any more
+            self._lost(error)
 
     async def _look(
         self, connection: psycopg.AsyncConnection[Any], token: str, queue: str, idle: Idle

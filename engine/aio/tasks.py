@@ -8,6 +8,12 @@ from contextlib import suppress
 from typing import Any
 
 
+def is_cancelled(error: BaseException) -> bool:
+    """Whether an error is the caller's own task being cancelled, and not another's whose end it awaited."""
+    task = asyncio.current_task()
+    return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
+
+
 async def sleep(seconds: float) -> None:
     """Let so much time pass."""
     await asyncio.sleep(seconds)

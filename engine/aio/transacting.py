@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio  # async
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Self, TypeVar
@@ -12,7 +13,7 @@ from ..calls import Call, temporary, topics
 from ..calls.levels import BY_SERVER, LevelMapping
 from ..calls.message import Message
 from ..database.reconnection import is_gone
-from ..database.runner import AnyAsyncConnection, raw_async, run_async
+from ..database.runner import AnyAsyncConnection, commit_whole_async, raw_async, run_async
 from ..errors import ConnectionLost, HowdahError, IllegalState, NoReply, lost_translated
 from ..sessions.owner import SessionOwner
 from ..tracing.points import Unsettled, receiving
@@ -36,6 +37,8 @@ class AsyncTransacting(AsyncWaiter):
         self._own_levels = BY_SERVER
         self._dispatcher: AsyncDispatcher[object] | None = None
         self._closing = False
+        #: How its transaction ended first since somebody set this to None: whether it was committed.
+        self.committed: bool | None = None
         #: Subscriptions that end with the session.
         self._fleeting: list[str] = []
         #: Whether it has temporary queues, which end with it.
@@ -195,13 +198,21 @@ class AsyncTransacting(AsyncWaiter):
             connection = self._own()
             if not self._transacted:
                 raise IllegalState("a session that is not transacted has no transaction to end")
-            with lost_translated():
-                await how(connection)
+            committed = False
+            try:
+                with lost_translated():
+                    await how(connection)
+                committed = how is commit_whole_async
+            finally:
+                self.committed = committed if self.committed is None else self.committed
 
     async def commit(self) -> None:
-        """Make permanent what was sent, received and written since the last commit."""
+        """Make permanent what was sent, received and written since the last commit.
+
+        Raises TransactionRolledBack if a statement had failed, whoever caught its error: all is undone then.
+        """
         with self._unsettled.settling("commit", connection=self._connection):
-            await self._end(psycopg.AsyncConnection.commit)
+            await self._end(commit_whole_async)
 
     async def rollback(self) -> None:
         """Undo what was sent, received and written since the last commit. Messages return to their place."""
@@ -233,6 +244,7 @@ class AsyncTransacting(AsyncWaiter):
         async with self._in_use:
             connection = self._own()
             if self._loans is not None and connection.closed:
+                self.committed = False if self.committed is None else self.committed
                 await self._loans.give_back(connection)
                 self._connection = await self._loans.borrow(autocommit=not self._transacted, timeout=timeout)
 
@@ -248,22 +260,30 @@ class AsyncTransacting(AsyncWaiter):
         """The end of ``close``, once no listener runs any more."""
         self._closing = True  # before a call under way is waited for, so that none follows it
         self._wake.set()
+        # Whoever is cancelled meanwhile must not keep a connection of the pool.
+        await asyncio.shield(self._return())  # async
+        # sync: self._return()
+
+    async def _return(self) -> None:
+        """End what ends with the session, and give the connection back, once no call is under way."""
         async with self._in_use:
             connection, self._connection = self._connection, None
-        if self._loans is not None and self._owner is not None and isinstance(connection, psycopg.AsyncConnection):
-            self._owner.forget(self)
-            # What cannot be ended now is ended by maintenance, a minute after it was last received from.
-            with suppress(HowdahError, psycopg.Error):
-                await connection.rollback()
-                for name in self._fleeting:
-                    await run_async(connection, topics.unsubscribe(name))
-                    if self._transacted:
-                        await connection.commit()
-                if self._temporary:
-                    await run_async(connection, temporary.close())
-                    if self._transacted:
-                        await connection.commit()
-            await self._loans.give_back(connection)
+        loans, owner = self._loans, self._owner
+        if loans is None or owner is None or not isinstance(connection, psycopg.AsyncConnection):
+            return
+        owner.forget(self)
+        # What cannot be ended now is ended by maintenance, a minute after it was last received from.
+        with suppress(HowdahError, psycopg.Error):
+            await connection.rollback()
+            for name in self._fleeting:
+                await run_async(connection, topics.unsubscribe(name))
+                if self._transacted:
+                    await connection.commit()
+            if self._temporary:
+                await run_async(connection, temporary.close())
+                if self._transacted:
+                    await connection.commit()
+        await loans.give_back(connection)
 
     async def __aenter__(self) -> Self:
         return self

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import select
 import threading
 from collections.abc import Callable
 
@@ -11,6 +10,7 @@ import psycopg
 from ..calls import scalar
 from ..errors import cannot_connect
 from .loans import PgConnection
+from .reconnection import is_readable
 from .runner import run
 
 
@@ -40,7 +40,7 @@ class ClaimedClientId:
 
     def _is_lost(self) -> bool:
         # An idle connection has something to read only when the server has said goodbye, or it is gone.
-        if self._held.closed or select.select([self._held], [], [], 0)[0]:
+        if self._held.closed or is_readable(self._held):
             try:
                 self._held.execute("select")
             except psycopg.Error:

@@ -5,11 +5,18 @@ from __future__ import annotations
 import select
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import psycopg
 
 from ..errors import BadArgument
+
+
+class SupportsFileno(Protocol):
+    """A socket, or a connection."""
+
+    def fileno(self) -> int:
+        """Its file descriptor."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +47,13 @@ class Reconnection:
                 pause = min(pause * 2, max(self.interval_max, self.interval))
 
 
+def is_readable(source: int | SupportsFileno, seconds: float = 0) -> bool:
+    """Wait so long for something to read; whether there is. Unlike select, it takes descriptors of 1,024 and more."""
+    poll = select.poll()
+    poll.register(source, select.POLLIN)
+    return bool(poll.poll(seconds * 1000))
+
+
 def is_gone(connection: psycopg.Connection[Any] | psycopg.AsyncConnection[Any]) -> bool:
     """Whether the server has ended a connection on which no statement runs.
 
@@ -47,8 +61,6 @@ def is_gone(connection: psycopg.Connection[Any] | psycopg.AsyncConnection[Any]) 
     """
     if connection.closed:
         return True
-    poll = select.poll()
-    poll.register(connection.pgconn.socket, select.POLLIN)
-    if poll.poll(0):
+    if is_readable(connection.pgconn.socket):
         connection.pgconn.exec_(b"select")
     return connection.pgconn.status != psycopg.pq.ConnStatus.OK

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import psycopg
 
 from ..calls import Call
-from ..errors import ConnectionLost, IllegalState, translated
+from ..errors import ConnectionLost, IllegalState, TransactionRolledBack, translated
 from .reliability import says_so
 
 T = TypeVar("T")
@@ -71,6 +71,24 @@ def driver(connection: sqlalchemy.Connection) -> psycopg.Connection[Any]:
     if not isinstance(raw, psycopg.Connection):
         raise _other_driver(raw, "postgresql+psycopg://…")
     return raw
+
+
+def commit_whole(connection: psycopg.Connection[Any]) -> None:
+    """Commit. Raises TransactionRolledBack, after a rollback, if a statement of the transaction had failed.
+
+    PostgreSQL answers COMMIT by ROLLBACK then, which the driver takes for success.
+    """
+    if connection.info.transaction_status is psycopg.pq.TransactionStatus.INERROR:
+        connection.rollback()
+        raise _rolled_back()
+    connection.commit()
+
+
+def _rolled_back() -> TransactionRolledBack:
+    return TransactionRolledBack(
+        "nothing was committed: a statement of the transaction had failed",
+        "If an error is to be survived, run its statement within connection.transaction().",
+    )
 
 
 def _execute(connection: psycopg.Connection[Any], call: Call[T]) -> T:
@@ -151,6 +169,14 @@ async def _execute_async(connection: psycopg.AsyncConnection[Any], call: Call[T]
             else:
                 await cursor.execute(call.sql, call.arguments)
             return call.decode(await cursor.fetchall())
+
+
+async def commit_whole_async(connection: psycopg.AsyncConnection[Any]) -> None:
+    """As commit_whole, for asyncio."""
+    if connection.info.transaction_status is psycopg.pq.TransactionStatus.INERROR:
+        await connection.rollback()
+        raise _rolled_back()
+    await connection.commit()
 
 
 def _other_driver(raw: object, url: str) -> IllegalState:

@@ -12,6 +12,11 @@ Flag = threading.Event
 Lock = threading.RLock
 
 
+def is_cancelled(error: BaseException) -> bool:
+    """No thread is cancelled."""
+    return False
+
+
 def sleep(seconds: float) -> None:
     """Let so much time pass."""
     time.sleep(seconds)

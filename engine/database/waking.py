@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import os
-import select
 import selectors
 import socket
 import threading
@@ -22,6 +21,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
 from ...text.dsn import canonical
+from .reconnection import is_readable
 
 log = logging.getLogger("howdah.waking")
 
@@ -36,6 +36,8 @@ RETRY_MIN = 0.1
 RETRY_MAX = 30.0
 #: Idle connections are what firewalls forget; these keep it known there, or show within a minute that it is lost.
 KEEPALIVES = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+NETWORK = {**KEEPALIVES, "tcp_user_timeout": 60_000}
+"""Parameters with which a server that falls silent counts as gone in a minute."""
 
 Wake = Callable[[], object]
 
@@ -175,7 +177,7 @@ class Waking:
                     log.info("listening connection: %s", str(error).strip())
                 finally:
                     self._lost()
-                if select.select([stopped], [], [], pause)[0]:
+                if is_readable(stopped, pause):
                     return
                 pause = min(pause * 2, RETRY_MAX)
 

@@ -1,7 +1,7 @@
 """Howdah's exceptions, how they are chosen, and which of all errors blame a message."""
 
 from .base import HowdahError
-from .blame import blamed, chain, is_innocent, is_servers, leaves
+from .blame import RAISED, as_exception, blamed, chain, is_innocent, is_servers, leaves
 from .classes import (
     AttemptNeeded,
     BadArgument,
@@ -58,6 +58,7 @@ from .translation import BY_SQLSTATE, cannot_connect, is_lost, lost_translated, 
 __all__ = [
     "BY_SQLSTATE",
     "CHECK_DSN",
+    "RAISED",
     "AttemptNeeded",
     "BadArgument",
     "BadName",
@@ -112,6 +113,7 @@ __all__ = [
     "TransactionRolledBack",
     "TransformationRefused",
     "UnknownWorker",
+    "as_exception",
     "blamed",
     "cannot_connect",
     "chain",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from collections.abc import Callable, Iterator
 
 import psycopg
@@ -34,6 +35,17 @@ def is_innocent(error: BaseException) -> bool:
 def is_servers(error: BaseException) -> bool:
     """Whether an error is the server's: lack of resources (class 53), its system (58), corruption (XX001, XX002)."""
     return _holds(error, _is_servers_itself)
+
+
+RAISED = (Exception, SystemExit, CancelledError, BaseExceptionGroup)
+"""What a listener may raise: all but what is meant for the program, such as KeyboardInterrupt."""
+
+
+def as_exception(error: BaseException) -> Exception:
+    """Return the error, or one in its place that ``except Exception`` takes: a session must outlive SystemExit."""
+    if isinstance(error, Exception):
+        return error
+    return RuntimeError(f"{type(error).__name__} was raised: {error}")
 
 
 def blamed(error: BaseException) -> BaseException:

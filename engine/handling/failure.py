@@ -40,7 +40,7 @@ def failure_of(
         "conversation_id": str(message.conversation_id) if message.conversation_id else None,
         "message_group": _group_of(message),
         "error_class": type(told).__name__,
-        "error_text": storable(_text_of(told)),
+        "error_text": text_of(told),
         "sqlstate": sqlstate_of(told),
         # Of the outcome too: it begins with the cause's and ends with the reason.
         "traceback": storable(_traceback_of(error)),
@@ -94,6 +94,11 @@ def storable(text: str) -> str:
         half = TEXT_LIMIT // 2
         text = f"{text[:half]}\n… {len(text) - 2 * half} characters left out …\n{text[-half:]}"
     return text.replace("\x00", "\\0").encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def text_of(error: BaseException) -> str:
+    """An error's text as it can be stored. Never raises itself."""
+    return storable(_text_of(error))
 
 
 def _group_of(message: Message) -> str | None:

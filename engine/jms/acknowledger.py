@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 
 from ..calls import Call
 from ..errors import IllegalState, LeaseLost, is_innocent
+from ..handling.failure import text_of
 from . import lease_calls
 from .holding import Delivery, Holder
 from .modes import AckType
@@ -93,7 +94,7 @@ class Acknowledger:
     def again(self, messages: Sequence[Delivery], error: BaseException) -> None:
         """Deliver them again after a commit that failed, counted as failed if the error blames a message."""
         if not is_innocent(error):
-            self.redeliver(messages, type(error).__name__, str(error))
+            self.redeliver(messages, type(error).__name__, text_of(error))
             return
         for consumer, own in by_consumer(messages):
             consumer.holding.again(own)

@@ -163,6 +163,23 @@ class AckConsumer(ReceivesAhead):
                 )
             return self.session.acknowledger.consume_interval(self, first, last)
 
+    def undeliver(self, message: Delivery) -> bool:
+        """Take back a message that nobody has seen, to be delivered next. False if it is consumed already."""
+        with self.session.lock:
+            if self._by_session or self.session.closed:
+                return False
+            if self.holding.delivered.get(message.message_id) is not message:
+                return False
+            if not self.closed:
+                self.holding.again([message])
+                return True
+            try:
+                self.session.acknowledger.give_back(self.queue, [message])
+            finally:
+                self.holding.forget([message])
+                self.session.forget(self)
+            return True
+
     # -- listener and end -----------------------------------------------------------------------------------------
 
     @property
@@ -191,10 +208,15 @@ class AckConsumer(ReceivesAhead):
             self.listener = None
         with self.session.lock:
             if not self.session.closed:
-                self.flush()
                 ahead = [message for message in self.holding.ahead if message.lease]
-                self.session.acknowledger.give_back(self.queue, ahead)
-                self.holding.ahead.clear()
-                self.holding.forget(ahead)
-                self.seat.leave()
-                self.session.forget(self)
+                try:
+                    self.flush()
+                    self.session.acknowledger.give_back(self.queue, ahead)
+                finally:
+                    # What could not be given back comes again when its lease ends, which nobody renews any more.
+                    self.holding.ahead.clear()
+                    self.holding.forget(ahead)
+                    try:
+                        self.seat.leave()
+                    finally:
+                        self.session.forget(self)

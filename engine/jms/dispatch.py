@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 from .. import calls
 from ..database.waiting import Idle
-from ..handling.failure import failure_of, is_blamed
+from ..errors import RAISED, as_exception
+from ..handling.failure import failure_of, is_blamed, text_of
 from ..handling.functions import check_ran
 from ..tracing.points import processing
 from .base import SessionBase
@@ -40,7 +41,7 @@ class AckListeners:
         with processing(message, place.queue, pushed=True) as process:
             try:
                 check_ran(listener(message))
-            except (Exception, SystemExit) as error:  # noqa: BLE001 - a listener may raise anything
+            except RAISED as error:
                 process.failed(error)
                 if given:
                     self._session.run(calls.record_failures(place.queue, [failure_of(message, error)]))
@@ -63,8 +64,10 @@ class AckListeners:
         with self._session.lock:
             if not is_blamed(error) and not consumer.closed:
                 consumer.holding.again([message])
-                raise error
-            self._session.acknowledger.redeliver([message], type(error).__name__, str(error))
+                if isinstance(error, Exception):
+                    raise error
+                raise as_exception(error) from error
+            self._session.acknowledger.redeliver([message], type(error).__name__, text_of(error))
 
     def recover(self, place: AckConsumer, error: Exception) -> None:
         """Nothing is open that would have to be rolled back."""

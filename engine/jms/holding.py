@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from collections.abc import Container, Iterable, Sequence
+from datetime import UTC, datetime, timedelta
 from itertools import takewhile
+from time import monotonic
 from typing import Protocol
 
 from ..calls.leases import Lease
@@ -52,12 +53,15 @@ class Holding:
         self._leases: Counter[int] = Counter()
         #: Until when they last at least, by this machine's monotonic clock.
         self._until: dict[int, float] = {}
+        #: One moment by both clocks: the server's, and this machine's monotonic one.
+        self._moment: tuple[datetime, float] | None = None
         #: Leases that nothing is left of, which the server need not remember.
         self.finished: list[int] = []
 
     def add(self, lease: Lease, consumer: Holder, until: float, *, first: bool = False) -> None:
         """Messages leased until then, by the monotonic clock, to be delivered last or first."""
         self._until[lease.number] = until
+        self._moment = lease.until, until
         messages = [Delivery.of(message, lease.number, consumer) for message in lease.messages]
         self._leases[lease.number] += len(messages)
         if first:
@@ -69,6 +73,8 @@ class Holding:
         """They are consumed, given back or lost."""
         for message in messages:
             self.delivered.pop(message.message_id, None)
+            if message.lease not in self._leases:  # it was dropped
+                continue
             self._leases[message.lease] -= 1
             if self._leases[message.lease] <= 0:
                 del self._leases[message.lease]
@@ -76,8 +82,12 @@ class Holding:
                 self.finished.append(message.lease)
 
     def expired(self) -> list[Delivery]:
-        """The first messages ahead, as far as their time is up."""
-        return list(takewhile(lambda message: message.lease and message.expired, self.ahead))
+        """The first messages ahead, as far as their time is up by the server's clock, whatever this machine's says."""
+        if self._moment is None:
+            return []
+        then, until = self._moment
+        now = then + timedelta(seconds=monotonic() - until)
+        return list(takewhile(lambda m: m.lease and m.expires_at is not None and m.expires_at <= now, self.ahead))
 
     def forget_first(self, messages: Sequence[Delivery]) -> None:
         """They are given back: the first ones ahead."""
@@ -93,10 +103,11 @@ class Holding:
             self._until.pop(lease, None)
         self.ahead = deque(message for message in self.ahead if message.lease not in lost)
 
-    def renewed(self, until: float) -> None:
-        """All leases that it has last until then at least."""
+    def renewed(self, until: float, lost: Container[int] = ()) -> None:
+        """All leases that it has last until then at least, but for lost ones. The caller needs no lock."""
         for lease in list(self._until):
-            self._until[lease] = until
+            if lease not in lost:
+                self._until[lease] = until
 
     def overdue(self, now: float) -> list[int]:
         """Leases that nobody renewed in time, as happens when the process is stopped for long."""

@@ -47,11 +47,12 @@ class KeptSession(SessionBase):
 
     def renewed(self, lost: set[int], until: float) -> None:
         """Note how long its leases last, by the monotonic clock, except the lost ones: others have their messages."""
-        if self.lock.acquire(blocking=False):  # else the next time
+        for consumer in list(self._consumers):
+            consumer.holding.renewed(until, lost)
+        if lost and self.lock.acquire(blocking=False):  # else they are dropped once their time is over
             try:
                 for consumer in self._consumers:
                     consumer.holding.drop(lost & set(consumer.holding.leases))
-                    consumer.holding.renewed(until)
             finally:
                 self.lock.release()
 

@@ -224,9 +224,6 @@ class AckSession(KeptSession):
     def _commit(transaction: Session, delivered: list[Delivery]) -> None:
         if delivered:
             transaction.call(lease_calls.acknowledge_many(delivered))
-        elif transaction.connection.info.transaction_status == psycopg.pq.TransactionStatus.INERROR:
-            # PostgreSQL answers COMMIT by ROLLBACK then, which the driver takes for success.
-            raise IllegalState("a statement of this transaction had failed")
         transaction.commit()
 
     def rollback(self) -> None:

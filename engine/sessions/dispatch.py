@@ -13,9 +13,9 @@ import psycopg
 from .. import calls
 from ..calls import Call
 from ..calls.message import BEST_EFFORT, Message
-from ..database.threads import Background, Flag, Lock
+from ..database.threads import Background, Flag, Lock, is_cancelled
 from ..database.waiting import PAUSE_MIN, Idle
-from ..errors import HowdahError
+from ..errors import RAISED, HowdahError, TransactionRolledBack, as_exception
 from ..handling.failure import failure_of, is_blamed
 from ..handling.functions import check_ran
 from ..handling.outcomes import Rules
@@ -117,6 +117,9 @@ class Dispatcher(Background, Generic[K]):
 class Transacted(Protocol):
     """A session in whose transactions messages are delivered."""
 
+    #: How its transaction ended first since somebody set this to None: whether it was committed.
+    committed: bool | None
+
     @property
     def max_redeliveries(self) -> int | None:
         """The connection's limit of redeliveries."""
@@ -166,13 +169,20 @@ class TransactedListeners:
         if messages[0].reliability == BEST_EFFORT:
             self._session.commit()  # consumed when it is handed over: a failure loses it
         with processing(messages[0], queue) as process:
+            self._session.committed = None
             try:
                 check_ran(listener(messages[0]))
+                if self._session.committed is False:
+                    raise TransactionRolledBack("the transaction that received the message was rolled back meanwhile")
                 self._session.commit()
-            except (Exception, SystemExit) as error:
+            except RAISED as error:
                 # Whatever a listener raises is a failed delivery, and so is a commit refused by a deferred constraint.
-                if not is_blamed(error):
+                if is_cancelled(error):
                     raise
+                if not is_blamed(error):
+                    if isinstance(error, Exception):
+                        raise
+                    raise as_exception(error) from error
                 process.failed(error)
                 self._session.rollback()
                 failure = failure_of(messages[0], error, rules, self._session.max_redeliveries)

@@ -14,7 +14,7 @@ from ..calls.levels import BY_SERVER, LevelMapping
 from ..calls.message import Message
 from ..database.loans import Loans, PgConnection
 from ..database.reconnection import is_gone
-from ..database.runner import AnyConnection, raw, run
+from ..database.runner import AnyConnection, commit_whole, raw, run
 from ..database.threads import Lock
 from ..database.waiter import Waiter
 from ..errors import ConnectionLost, HowdahError, IllegalState, NoReply, lost_translated
@@ -37,6 +37,8 @@ class Transacting(Waiter):
         self._own_levels = BY_SERVER
         self._dispatcher: Dispatcher[object] | None = None
         self._closing = False
+        #: How its transaction ended first since somebody set this to None: whether it was committed.
+        self.committed: bool | None = None
         #: Subscriptions that end with the session.
         self._fleeting: list[str] = []
         #: Whether it has temporary queues, which end with it.
@@ -195,13 +197,21 @@ class Transacting(Waiter):
             connection = self._own()
             if not self._transacted:
                 raise IllegalState("a session that is not transacted has no transaction to end")
-            with lost_translated():
-                how(connection)
+            committed = False
+            try:
+                with lost_translated():
+                    how(connection)
+                committed = how is commit_whole
+            finally:
+                self.committed = committed if self.committed is None else self.committed
 
     def commit(self) -> None:
-        """Make permanent what was sent, received and written since the last commit."""
+        """Make permanent what was sent, received and written since the last commit.
+
+        Raises TransactionRolledBack if a statement had failed, whoever caught its error: all is undone then.
+        """
         with self._unsettled.settling("commit", connection=self._connection):
-            self._end(psycopg.Connection.commit)
+            self._end(commit_whole)
 
     def rollback(self) -> None:
         """Undo what was sent, received and written since the last commit. Messages return to their place."""
@@ -233,6 +243,7 @@ class Transacting(Waiter):
         with self._in_use:
             connection = self._own()
             if self._loans is not None and connection.closed:
+                self.committed = False if self.committed is None else self.committed
                 self._loans.give_back(connection)
                 self._connection = self._loans.borrow(autocommit=not self._transacted, timeout=timeout)
 
@@ -248,22 +259,29 @@ class Transacting(Waiter):
         """The end of ``close``, once no listener runs any more."""
         self._closing = True  # before a call under way is waited for, so that none follows it
         self._wake.set()
+        # Whoever is cancelled meanwhile must not keep a connection of the pool.
+        self._return()
+
+    def _return(self) -> None:
+        """End what ends with the session, and give the connection back, once no call is under way."""
         with self._in_use:
             connection, self._connection = self._connection, None
-        if self._loans is not None and self._owner is not None and isinstance(connection, psycopg.Connection):
-            self._owner.forget(self)
-            # What cannot be ended now is ended by maintenance, a minute after it was last received from.
-            with suppress(HowdahError, psycopg.Error):
-                connection.rollback()
-                for name in self._fleeting:
-                    run(connection, topics.unsubscribe(name))
-                    if self._transacted:
-                        connection.commit()
-                if self._temporary:
-                    run(connection, temporary.close())
-                    if self._transacted:
-                        connection.commit()
-            self._loans.give_back(connection)
+        loans, owner = self._loans, self._owner
+        if loans is None or owner is None or not isinstance(connection, psycopg.Connection):
+            return
+        owner.forget(self)
+        # What cannot be ended now is ended by maintenance, a minute after it was last received from.
+        with suppress(HowdahError, psycopg.Error):
+            connection.rollback()
+            for name in self._fleeting:
+                run(connection, topics.unsubscribe(name))
+                if self._transacted:
+                    connection.commit()
+            if self._temporary:
+                run(connection, temporary.close())
+                if self._transacted:
+                    connection.commit()
+        loans.give_back(connection)
 
     def __enter__(self) -> Self:
         return self

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 
@@ -463,3 +464,36 @@ def test_dups_ok_consumes_a_best_effort_message_before_receive_returns(
     with connection.jms_session(mode=AckMode.DUPS_OK) as session:
         assert session.consumer(orders).receive(5) is not None
         assert consumed(db) == [sent]
+
+
+class Unprintable(ValueError):
+    """Has no text."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+@pytest.mark.first_case
+@pytest.mark.parametrize("mode", [AckMode.AUTO, AckMode.DUPS_OK])
+@pytest.mark.parametrize(
+    "error", [ValueError("a\x00b"), ValueError("\ud800"), Unprintable(), asyncio.CancelledError(), SystemExit(3)]
+)
+def test_whatever_a_listener_raises_is_recorded_and_the_next_message_comes(
+    connection: Connection, db: Db, orders: str, error: BaseException, mode: AckMode
+) -> None:
+    connection.admin.alter_queue(orders, max_failed_deliveries=2)
+    sent = connection.send(orders, "bad")
+    connection.send(orders, "good")
+    seen: list[object] = []
+
+    def listener(message: Delivery) -> None:
+        seen.append(message.body)
+        if message.body == "bad":
+            raise error
+
+    with connection.jms_session(mode=mode) as session:
+        session.consumer(orders).listener = listener
+        wait_until(lambda: seen[-1:] == ["good"])
+    assert seen == ["bad", "bad", "good"]
+    assert column(db, "select message_id from howdah.poison_details order by incident_id") == [sent, sent]
+    assert column(db, "select distinct error_class from howdah.incidents()") == [type(error).__name__]

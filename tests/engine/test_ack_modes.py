@@ -99,7 +99,6 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-@pytest.mark.slow
 @pytest.mark.behaviour("AMQ-87")
 def test_auto_has_acknowledged_before_receive_returns_and_a_death_after_it_brings_nothing_back(
     dsn: str, connection: Connection, orders: str, clock: Clock, db: Db

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
@@ -259,3 +260,28 @@ def test_closing_the_connection_closes_its_sessions(dsn: str, db: Db, orders: st
 
     asyncio.run(asyncio.wait_for(whole(), 30))
     assert column(db, READY) == ["a", "b"]
+
+
+@pytest.mark.parametrize("end", ["commit", "rollback"])
+def test_what_a_cancelled_receive_got_is_no_part_of_the_transaction_that_ends_before_anybody_saw_it(
+    dsn: str, db: Db, orders: str, end: str
+) -> None:
+    send(db, "seen", "unseen", "last")
+
+    async def scenario(connection: AsyncConnection) -> None:
+        async with await connection.jms_session(transacted=True) as session:
+            consumer = await session.consumer(orders)
+            assert body(await consumer.receive(5)) == "seen"
+            # as a cancellation does that comes while the statement is under way
+            future = session.submit(lambda: consumer._receive(threading.Event(), 5))
+            await asyncio.wrap_future(future)
+            consumer._keep(future)
+            await getattr(session, end)()
+            assert one(db, "select consumed from howdah.queue_stats('orders')") == (1 if end == "commit" else 0)
+            assert column(db, "select count(*) from howdah.incidents()") == [0 if end == "commit" else 1]
+            expected = ["unseen", "last"] if end == "commit" else ["seen", "unseen", "last"]
+            assert [body(await consumer.receive(5)) for _ in expected] == expected
+            await session.commit()
+
+    run(dsn, scenario)
+    assert one(db, "select consumed from howdah.queue_stats('orders')") == 3

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
+from contextlib import suppress
 
 import psycopg
 import pytest
 from support import Db, column, one
 
-from howdah.engine.aio import AsyncSession, connect_async
-from howdah.engine.errors import BadArgument, CannotConnect, ConnectionLost, IllegalState, NoSuchQueue, QueueExists
+from howdah.engine import Message
+from howdah.engine.aio import AsyncRequestor, AsyncSession, connect_async
+from howdah.engine.errors import (
+    BadArgument,
+    CannotConnect,
+    ConnectionLost,
+    IllegalState,
+    NoSuchQueue,
+    QueueExists,
+    TransactionRolledBack,
+)
 
 
 def test_business_row_and_message_commit_together(dsn: str, db: Db, orders: str) -> None:
@@ -124,5 +135,93 @@ def test_the_verbs_of_schedules_are_awaited(dsn: str, orders: str) -> None:
             assert [row["message_id"] for row in await connection.schedules.delayed(orders)] == [delayed]
             assert await connection.schedules.cancel_delayed(orders, [delayed]) == 1
             assert await connection.schedules.cancel_all(orders) == 1
+
+    asyncio.run(scenario())
+
+
+def test_the_end_of_a_block_whose_statement_failed_says_that_all_is_undone(dsn: str, db: Db, orders: str) -> None:
+    async def overlook(session: AsyncSession) -> None:
+        await session.send("orders", "lost")
+        with pytest.raises(psycopg.errors.DivisionByZero):
+            await session.connection.execute("select 1 / 0")
+
+    async def scenario() -> None:
+        async with connect_async(dsn) as connection:
+            with pytest.raises(TransactionRolledBack):
+                async with connection.transaction() as session:
+                    await overlook(session)
+            async with await connection.session() as session:
+                await overlook(session)
+                with pytest.raises(TransactionRolledBack):
+                    await session.commit()
+
+    asyncio.run(scenario())
+    assert column(db, "select body from howdah.browse('orders')") == []
+
+
+@pytest.mark.parametrize("how", ["cancelled", "exit"])
+def test_a_listener_that_ends_by_no_exception_ends_no_session(dsn: str, db: Db, orders: str, how: str) -> None:
+    handled: list[object] = []
+
+    async def listener(message: Message) -> None:
+        handled.append(message.body)
+        if message.body == "bad" and how == "cancelled":
+            task = asyncio.create_task(asyncio.sleep(60))
+            task.cancel()
+            await task
+        elif message.body == "bad":
+            sys.exit(3)
+
+    async def scenario() -> None:
+        async with connect_async(dsn) as connection:
+            await connection.admin.alter_queue("orders", max_failed_deliveries=1)
+            await connection.send("orders", "bad")
+            await connection.send("orders", "good")
+            async with await connection.session() as session:
+                await session.listen("orders", listener)
+                async with asyncio.timeout(20):
+                    while "good" not in handled:
+                        await asyncio.sleep(0.01)
+
+    asyncio.run(scenario())
+    assert handled == ["bad", "good"]
+    assert column(db, "select error_class from howdah.incidents()") == [
+        {"cancelled": "CancelledError", "exit": "SystemExit"}[how]
+    ]
+
+
+def test_a_first_request_that_is_cancelled_leaves_one_temporary_queue_for_the_next(dsn: str, db: Db) -> None:
+    async def scenario() -> None:
+        async with connect_async(dsn) as connection, AsyncRequestor(connection, "orders") as requestor:
+            for _ in range(5):
+                task = asyncio.create_task(requestor.open())
+                await asyncio.sleep(0)
+                await asyncio.sleep(0)
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
+            name = await requestor.open()
+            assert column(db, "select name from howdah.destinations where name ^@ '_TEMP.' and dropped_at is null") == [
+                name
+            ]
+
+    asyncio.run(scenario())
+
+
+def test_a_session_that_is_cancelled_while_it_closes_gives_its_connection_back(dsn: str, orders: str) -> None:
+    async def scenario() -> None:
+        async with connect_async(dsn, max_size=1) as connection:
+            for steps in range(1, 12):  # before its first step there is no close
+                session = await connection.session()
+                await session.send("orders", "x")
+                task = asyncio.create_task(session.close())
+                for _ in range(steps):
+                    await asyncio.sleep(0)
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
+            async with asyncio.timeout(10):
+                async with await connection.session() as session:
+                    assert await session.browse("orders") == []
 
     asyncio.run(scenario())

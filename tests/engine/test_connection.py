@@ -190,7 +190,6 @@ def test_a_pool_grows_to_its_maximum_under_load_and_shrinks_to_its_minimum_when_
             assert len(session.receive(orders, 99)) == 16
 
 
-@pytest.mark.slow
 @pytest.mark.behaviour("IMQ-61")
 def test_a_port_that_says_nothing_is_given_up_after_the_configured_time(dsn: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:

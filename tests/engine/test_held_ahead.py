@@ -8,15 +8,13 @@ import subprocess
 import sys
 import threading
 import time
-from datetime import datetime, tzinfo
-from typing import Self
 
 import pytest
 from ahead_support import READY, consumed, held, ids, send, take, vanish
 from support import Clock, Db, column, one, wait_until
 
 from howdah.engine import AckMode, AckSession, AckType, Connection, connect
-from howdah.engine.errors import LeaseLost
+from howdah.engine.errors import ConnectionLost, LeaseLost
 
 KILLED = """
 import os, signal
@@ -251,14 +249,10 @@ def test_auto_skips_what_it_has_lost(connection: Connection, orders: str, clock:
 def test_a_message_that_expires_while_it_waits_ahead_is_not_delivered(
     connection: Connection, orders: str, db: Db, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Here(datetime):
-        """This machine's clock agrees with the server's."""
-
-        @classmethod
-        def now(cls, tz: tzinfo | None = None) -> Self:
-            return cls.fromtimestamp(clock.now.timestamp(), tz)
-
-    monkeypatch.setattr("howdah.engine.jms.holding.datetime", Here)
+    began = clock.now
+    monkeypatch.setattr(
+        "howdah.engine.jms.holding.monotonic", lambda: time.monotonic() + (clock.now - began).total_seconds()
+    )
     connection.send(orders, "a")
     expiring = connection.send(orders, "b", time_to_live=10)
     connection.send(orders, "c")
@@ -270,6 +264,16 @@ def test_a_message_that_expires_while_it_waits_ahead_is_not_delivered(
         assert session.acks[AckType.EXPIRED] == 1
         assert consumer.receive(0) is None
     assert column(db, "select message_ids[1] from howdah.journal where event = 'expired'") == [expiring]
+
+
+def test_a_message_that_expires_soon_is_delivered_though_this_machines_clock_is_ahead_of_the_servers(
+    connection: Connection, orders: str, clock: Clock
+) -> None:
+    clock.advance(-3600)
+    connection.send(orders, "a", time_to_live=5)
+    with connection.jms_session() as session:
+        assert [m.body for m in take(session.consumer(orders), 1)] == ["a"]
+        assert session.acks[AckType.EXPIRED] == 0
 
 
 def test_closing_a_consumer_gives_back_what_it_held_ahead_and_leaves_what_it_delivered(
@@ -318,3 +322,25 @@ def test_a_message_at_its_limit_does_not_come_again(connection: Connection, db: 
         assert ids(take(consumer, 1)) == sent[1:]
         session.commit()
     assert column(db, "select message_id from howdah.audit_messages where state = 'dead'") == sent[:1]
+
+
+def test_a_consumer_that_could_not_give_back_what_it_held_renews_it_no_longer(
+    connection: Connection, orders: str, db: Db, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent = send(connection, orders, 3)
+    with connection.jms_session(mode=AckMode.CLIENT) as session:
+        consumer = session.consumer(orders, prefetch=10)
+        assert ids(take(consumer, 1)) == sent[:1]
+
+        def lost(*given: object) -> None:
+            raise ConnectionLost("gone")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(session.acknowledger, "give_back", lost)
+            with pytest.raises(ConnectionLost):
+                consumer.close()
+        assert len(consumer.holding) == 1
+        session.acknowledge()
+        assert session.leases == []
+        clock.advance(61)
+        assert ids(take(session.consumer(orders, prefetch=0), 2)) == sent[1:]

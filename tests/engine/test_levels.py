@@ -81,7 +81,6 @@ def test_without_a_factory_the_queue_decides_or_the_mode_is_assured_or_express(d
         assert levels(connection, delivery_mode="persistent") == {"ASSURED_PERSISTENT"}
 
 
-@pytest.mark.slow
 @pytest.mark.behaviour("SIB-07")
 def test_the_destinations_delivery_mode_decides_over_the_sends(dsn: str) -> None:
     cheap, dear = Destination("q", delivery_mode="non-persistent"), Destination("q", delivery_mode="persistent")

@@ -15,7 +15,7 @@ from support import Db, column, one, wait_until
 
 from howdah.engine import Connection, ConnectionFactory, Message, Reject, Retry, connect
 from howdah.engine.aio import connect_async
-from howdah.engine.errors import BadArgument, IllegalState
+from howdah.engine.errors import BadArgument, IllegalState, TransactionRolledBack
 
 SYSTEM = "_SYSTEM.Exception.Destination.%"
 
@@ -407,3 +407,48 @@ def test_a_best_effort_message_is_consumed_before_its_listener_is_called(
         wait_until(lambda: one(db, "select count(*) from howdah.incidents('orders')") == 1)
     assert seen == [0]
     assert column(db, "select outcome from howdah.incidents('orders', %s)", (sent,)) == ["gone"]
+
+
+@pytest.mark.parametrize("how", ["swallows an error of a statement", "rolls back", "swallows that of the commit"])
+def test_a_listener_after_which_nothing_can_be_committed_has_failed(
+    connection: Connection, db: Db, orders: str, how: str
+) -> None:
+    connection.admin.alter_queue(orders, max_failed_deliveries=2)
+    sent = connection.send(orders, "bad")
+    seen: list[int] = []
+
+    def listener(message: Message) -> None:
+        seen.append(message.delivery_count)
+        if how == "rolls back":
+            session.rollback()
+            return
+        with pytest.raises(psycopg.errors.DivisionByZero):
+            session.connection.execute("select 1 / 0")
+        if how == "swallows that of the commit":
+            with pytest.raises(TransactionRolledBack):
+                session.commit()
+
+    with connection.session() as session:
+        session.consumer(orders).listener = listener
+        wait_until(lambda: column(db, "select count(*) from howdah.incidents()") == [2])
+    assert seen == [1, 2]
+    assert column(db, "select distinct message_id from howdah.poison_details") == [sent]
+    assert column(db, "select distinct error_class from howdah.incidents()") == ["TransactionRolledBack"]
+
+
+def test_a_listener_may_commit_its_message_and_roll_back_what_comes_after_it(connection: Connection, db: Db) -> None:
+    connection.admin.create_queue("two-steps")
+    connection.send("two-steps", "a")
+    done = threading.Event()
+
+    def listener(message: Message) -> None:
+        session.commit()
+        session.send("two-steps", "b")
+        session.rollback()
+        done.set()
+
+    with connection.session() as session:
+        session.consumer("two-steps").listener = listener
+        assert done.wait(20)
+    assert column(db, "select count(*) from howdah.incidents()") == [0]
+    assert column(db, "select body from howdah.browse('two-steps')") == []

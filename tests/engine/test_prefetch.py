@@ -198,7 +198,6 @@ def test_optimised_acknowledgement_is_for_auto_sessions_only(
         assert acks(statements) == 1
 
 
-@pytest.mark.slow
 @pytest.mark.behaviour("AMQ-84")
 def test_a_consumer_holds_1000_ahead_unless_told_otherwise(connection: Connection, orders: str, db: Db) -> None:
     send(connection, orders, 1300)

@@ -47,7 +47,6 @@ def consuming(dsn: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
             process.kill()
 
 
-@pytest.mark.slow
 @pytest.mark.behaviour("IMQ-105")
 @pytest.mark.behaviour("IMQ-106")
 def test_a_queue_that_one_process_made_is_sent_to_by_another_and_received_from_by_a_third(
@@ -92,7 +91,6 @@ def test_a_consumer_of_one_process_stands_behind_that_of_another_until_it_dies(d
     wait_until(lambda: column(db, receive) == ["x"])
 
 
-@pytest.mark.slow
 @pytest.mark.behaviour("IMQ-109")
 def test_a_queue_that_another_process_drops_or_makes_anew_is_known_as_such_at_once(
     dsn: str, connection: Connection

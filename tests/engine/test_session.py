@@ -13,7 +13,7 @@ from support import Connect, Db, column, one, wait_until, wait_until_blocked
 
 from howdah.engine import Connection, Message, Session, calls, connect
 from howdah.engine.database.waiting import Idle
-from howdah.engine.errors import ConnectionLost, IllegalState, NoSuchQueue
+from howdah.engine.errors import ConnectionLost, IllegalState, NoSuchQueue, TransactionRolledBack
 from howdah.procedures import FILES, source
 
 
@@ -361,3 +361,24 @@ def test_close_rolls_back(connection: Connection, db: Db, orders: str) -> None:
     with connection.session() as session:
         session.send(orders, "x")
     wait_until(lambda: one(db, "select count(*) from howdah.msgs") == 0)
+
+
+def test_a_commit_after_a_statement_that_failed_says_that_all_is_undone(connection: Connection, orders: str) -> None:
+    def overlook(session: Session) -> None:
+        session.send(orders, "lost")
+        with pytest.raises(psycopg.errors.DivisionByZero):
+            session.connection.execute("select 1 / 0")
+
+    def in_a_block(session: Session) -> None:
+        with session.transaction():
+            overlook(session)
+
+    with connection.session() as session:
+        overlook(session)
+        with pytest.raises(TransactionRolledBack, match="a statement of the transaction had failed"):
+            session.commit()
+        with pytest.raises(TransactionRolledBack):
+            in_a_block(session)
+        session.send(orders, "kept")
+        session.commit()
+        assert bodies(session.receive(orders, 9)) == ["kept"]

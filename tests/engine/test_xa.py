@@ -243,3 +243,18 @@ def test_members_are_connection_factories(two: Two) -> None:
     one(two.a, "select howdah.create_object('xa/wrong', 'xa_connection_factory', %s)", (attributes,))
     with pytest.raises(BadArgument):
         lookup(two.dsn, "xa/wrong")
+
+
+def test_a_statement_that_failed_in_one_database_undoes_both_though_its_error_was_caught(two: Two) -> None:
+    def scenario(xa: XAConnection) -> None:
+        with xa.transaction() as sessions:
+            for name in ("cf/a", "cf/b"):
+                sessions[name].send("q", "x")
+            with suppress(psycopg.errors.DivisionByZero):
+                sessions["cf/b"].connection.execute("select 1 / 0")
+
+    with two.connect() as xa:
+        with pytest.raises(TransactionRolledBack, match="a statement of the transaction had failed"):
+            scenario(xa)
+        assert two.bodies() == ([], [])
+        assert (two.prepared(), two.logged()) == (0, [])

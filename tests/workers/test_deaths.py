@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -134,7 +135,6 @@ def test_a_handler_that_kills_its_process_ends_in_the_exception_destination(jobs
     assert [line["code"] for line in workers.events("worker died")] == [0, 0]
 
 
-@pytest.mark.slow
 @pytest.mark.behaviour("IMQ-29")
 def test_a_message_of_a_killed_consumer_goes_to_the_other_one_flagged(jobs: Work, start: StartWorkers) -> None:
     a = start()
@@ -289,3 +289,28 @@ def test_a_killed_process_blames_what_its_own_sessions_had_in_hand_which_is_one_
     jobs.wait_empty("single")
     assert jobs.blamed() == ({second} if isolate else {first, second})
     assert jobs.effects() == [first, second]
+
+
+def test_a_process_that_cannot_be_replaced_yet_leaves_the_others_at_work(
+    jobs: Work, start: StartWorkers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workers = start(processes=2)
+    workers.wait_started(2)
+    spawn = workers.supervisor._spawn
+    tries: list[int] = []
+
+    def scarce() -> object:
+        tries.append(len(tries))
+        if len(tries) < 4:
+            raise OSError(12, "Cannot allocate memory")
+        return spawn()
+
+    monkeypatch.setattr(workers.supervisor, "_spawn", scarce)
+    shutil.rmtree(workers.supervisor._folder.name)  # as what tidies /tmp up does
+    kept = workers.pids[1]
+    workers.kill()
+    wait_until(lambda: len(workers.events("worker started")) == 3)
+    assert kept in workers.pids
+    assert len(workers.events("worker not replaced")) == 3
+    jobs.send("plain")
+    jobs.wait_empty()

@@ -368,3 +368,13 @@ def test_in_strict_order_nothing_overtakes_a_message_that_fails(jobs: Work, star
     assert [message for number, message in enumerate(handled) if message not in handled[:number]] == sent
     assert handled[:3] == [sent[0]] * 3
     assert jobs.dead() == [sent[0]]
+
+
+def test_a_handler_may_fork_a_process_and_terminate_it(jobs: Work, start: StartWorkers) -> None:
+    workers = start()
+    sent = jobs.send("fork", "plain")
+    jobs.wait_empty()
+    assert jobs.effects() == sent
+    assert jobs.blamed() == set()
+    assert len(workers.pids) == 1
+    assert not workers.events("worker stopping")

@@ -133,7 +133,6 @@ def test_a_worker_calls_the_webhook_once_for_each_event_with_its_id_and_reason(
     assert "secret-in-url" not in workers.log.read_text()
 
 
-@pytest.mark.slow
 @pytest.mark.behaviour("SSB-29")
 def test_of_a_dead_message_the_administrators_webhook_hears_once(
     connection: Connection, db: Db, web: WebServer, file: File, start: StartWorkers, monkeypatch: pytest.MonkeyPatch

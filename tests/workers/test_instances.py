@@ -152,7 +152,6 @@ def test_no_message_is_delivered_before_the_instance_runs(jobs: Work, start: Sta
         master.stop()
 
 
-@pytest.mark.slow
 @pytest.mark.behaviour("IMQ-109")
 def test_a_running_instance_reads_each_change_in_less_than_a_second(db: Db, dsn: str) -> None:
     seen: list[dict[str, Any]] = []
@@ -246,7 +245,6 @@ def test_what_is_sent_at_one_instance_is_received_at_another(db: Db, dsn: str) -
             instance.stop()
 
 
-@pytest.mark.slow
 @pytest.mark.behaviour("IMQ-120")
 def test_a_client_whose_home_was_killed_goes_on_at_another_and_nothing_is_lost(
     db: Db, dsn: str, tmp_path: Path, clock: Clock

@@ -195,7 +195,6 @@ def test_a_full_target_is_waited_for(dsn: str, a: Db, b: Db) -> None:
     assert column(a, "select sqlstate from howdah.incidents('out')") == []
 
 
-@pytest.mark.slow
 @pytest.mark.behaviour("AMQ-16")
 def test_another_forwarder_takes_over(dsn: str, a: Db, b: Db) -> None:
     """At once if the first ends in order; one is active at a time."""

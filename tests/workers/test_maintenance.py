@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import uuid
 from pathlib import Path
 
@@ -201,3 +202,19 @@ def test_a_worker_discards_within_ten_seconds_what_goes_with_its_sender(db: Db, 
     finally:
         maintenance.stop()
     assert one(db, "select reliability from howdah.audit_messages where queue = 'ticker'") == "RELIABLE_NONPERSISTENT"
+
+
+def test_services_run_on_though_this_machines_clock_is_set_back(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    maintenance = Maintenance(dsn, "w", every={"journal": 3600.0, "log": 3600.0})
+    ran: list[str] = []
+    monkeypatch.setattr(maintenance, "run_once", ran.append)
+    maintenance.start()
+    maintenance.heed_clock()
+    wait_until(lambda: ran == ["transactions"])
+    now = time.time
+    monkeypatch.setattr(time, "time", lambda: now() - 3600)
+    maintenance.heed_clock()
+    wait_until(lambda: sorted(ran[1:]) == ["journal", "log"])
+    maintenance.heed_clock()
+    maintenance.stop()
+    assert len(ran) == 3

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import multiprocessing
 import os
+import signal
 import sys
 import threading
 import time
@@ -204,6 +206,18 @@ def strange(transaction: Transaction) -> None:
     raise Strange("no exception")
 
 
+def fork_and_terminate(transaction: Transaction) -> None:
+    """Start a process by fork and end it, as a pool does."""
+    child = multiprocessing.get_context("fork").Process(target=time.sleep, args=(60,))
+    child.start()
+    child.terminate()
+    child.join(10)
+    code = child.exitcode
+    child.kill()
+    if code != -signal.SIGTERM:
+        raise RuntimeError(f"the process ended with {code}")
+
+
 def violate_at_commit(transaction: Transaction) -> None:
     """Break a deferred constraint, which only the commit notices."""
     transaction.connection.execute("insert into work.checked values (1), (1)")
@@ -243,6 +257,7 @@ ACTIONS: dict[str, Any] = {
     "serialization": lambda t: once(t, wrapped_serialization_failure),
     "terminate": lambda t: once(t, lambda: terminate_self(t)),
     "violate": violate_at_commit,
+    "fork": fork_and_terminate,
     "disk-full": need_resources,
     "no-room-to-sort": sort_too_much,
     "54000": raise_code("54000"),
