@@ -22,7 +22,7 @@ demo: $(VENV)/.demo ## Run 80,789 real flights through the queue, kill a worker,
 # Worksteal leaves a folder's tests with one process, so that Spark starts once.
 PYTEST := $(BIN)/pytest -q -n 3 --dist worksteal
 
-test: $(VENV)/.collected ## Run the tests on PostgreSQL 18: every promise once, fixed seeds (six minutes on two cores)
+test: $(VENV)/.collected ## Run the tests on PostgreSQL 18: nearly every promise once, fixed seeds (six minutes on two cores)
 	$(PYTEST) -m 'not slow'
 
 # Two processes compile the tests, each a half, before three collect them all.

@@ -72,6 +72,14 @@ def test_each_row_is_shown_or_says_why_it_does_not_apply_or_what_is_missing() ->
     assert {row.id: wrong(row) for row in ROWS if wrong(row)} == {}
 
 
+SLOW = {"AMQ-55", "AMQ-57", "IMQ-71", "SIB-30"}
+"""Rows whose check takes from four seconds to over a minute."""
+
+
+def test_make_test_shows_every_row_but_the_few_that_take_long() -> None:
+    assert conformance.marks().keys() - conformance.quick_marks() == SLOW
+
+
 def test_what_the_catalogue_names_exists() -> None:
     sources = "".join(procedures.source(name) for name in procedures.FILES)
     functions = set(re.findall(r"create or replace function howdah\.([a-z]\w*)", sources))

@@ -26,7 +26,6 @@ def use(db: Db) -> None:
 
 
 @pytest.mark.first_case
-@pytest.mark.slow
 @pytest.mark.behaviour("IMQ-98")
 @pytest.mark.parametrize("mode", ["immediate", pytest.param("fast", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("first", ["receive", "maintenance"])

@@ -120,7 +120,6 @@ def consumers(dsn: str, starts: Path) -> Iterator[None]:
             process.wait(30)
 
 
-@pytest.mark.slow
 @pytest.mark.behaviour("WAS-48")
 def test_a_consumer_killed_five_times_in_its_handler_starts_it_five_times_and_no_more(dsn: str, tmp_path: Path) -> None:
     """And nobody reports the rollbacks."""

@@ -78,7 +78,6 @@ def test_a_kill_leaves_all_assured_messages_the_flushed_reliable_ones_and_no_oth
     assert ready[2:] == late[: 10 - lost]
 
 
-@pytest.mark.slow
 @pytest.mark.behaviour("SIB-21")
 @pytest.mark.behaviour("SIB-04")
 def test_a_clean_stop_leaves_exactly_the_persistent_levels_in_every_place(sleepy: EmbeddedServer) -> None:
@@ -303,7 +302,6 @@ def test_reliable_messages_are_faster_than_assured_ones_because_their_commit_doe
     assert seconds[RELIABLE] < seconds[ASSURED] / 2
 
 
-@pytest.mark.slow
 @pytest.mark.behaviour("SIB-32")
 def test_of_a_hundred_thousand_reliable_messages_none_is_lost_without_a_crash(private_server: EmbeddedServer) -> None:
     sent: list[int] = []

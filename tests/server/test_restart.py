@@ -97,7 +97,6 @@ def test_after_a_crash_nothing_is_delivered_before_everything_can_be(private_ser
         assert column(consumer, "select message_id from howdah.receive('q', 10000)") == sent
 
 
-@pytest.mark.slow
 @pytest.mark.behaviour("IMQ-22")
 @pytest.mark.behaviour("WAS-21")
 @pytest.mark.behaviour("IMQ-49")

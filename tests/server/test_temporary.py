@@ -23,7 +23,6 @@ with psycopg.connect(sys.argv[1], autocommit=True) as db:
 
 
 @pytest.mark.first_case
-@pytest.mark.slow
 @pytest.mark.behaviour("IMQ-103")
 @pytest.mark.parametrize("mode", ["fast", "immediate"])
 def test_after_a_restart_there_is_none(private_server: EmbeddedServer, mode: str) -> None:

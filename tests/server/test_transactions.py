@@ -35,7 +35,6 @@ def prepare(server: EmbeddedServer, gid: str, body: str) -> None:
 
 
 @pytest.mark.first_case
-@pytest.mark.slow
 @pytest.mark.behaviour("IMQ-31")
 @pytest.mark.parametrize("mode", ["fast", "immediate"])
 def test_a_prepared_transaction_is_committed_or_rolled_back_after_a_restart(
@@ -102,7 +101,6 @@ def test_a_transaction_open_at_a_crash_is_undone_its_sends_and_its_receives(priv
         assert one(db, "select count(*) from howdah.parked") == 0
 
 
-@pytest.mark.slow
 @pytest.mark.behaviour("IMQ-33")
 def test_autorollback_is_off_and_turned_on_rolls_back_ours_of_before_the_start_and_no_others(
     private_server: EmbeddedServer, caplog: pytest.LogCaptureFixture
@@ -183,7 +181,6 @@ def test_messages_of_both_delivery_modes_come_with_the_commit_and_not_with_a_rol
             assert sorted(modes) == (["non-persistent"] * 5 + ["persistent"] * 5 if commits else [])
 
 
-@pytest.mark.slow
 @pytest.mark.behaviour("IMQ-54")
 def test_a_stop_with_vacuum_gives_the_space_of_consumed_messages_back(private_server: EmbeddedServer) -> None:
     sizes: list[int] = []
