@@ -208,9 +208,17 @@ def strange(transaction: Transaction) -> None:
 
 def fork_and_terminate(transaction: Transaction) -> None:
     """Start a process by fork and end it, as a pool does."""
-    child = multiprocessing.get_context("fork").Process(target=time.sleep, args=(60,))
+    context = multiprocessing.get_context("fork")
+    heard, says = context.Pipe()
+
+    def wait() -> None:
+        says.send("here")  # before that, Python forgets signals
+        time.sleep(60)
+
+    child = context.Process(target=wait)
     child.start()
-    child.terminate()
+    if heard.poll(20):
+        child.terminate()
     child.join(10)
     code = child.exitcode
     child.kill()
