@@ -46,6 +46,10 @@ def test_business_row_and_message_commit_together(dsn: str, db: Db, orders: str)
 
 @pytest.mark.slow
 def test_a_connection_commits_or_rolls_back_its_blocks(dsn: str, db: Db) -> None:
+    async def overlook(session: AsyncSession) -> None:
+        with pytest.raises(NoSuchQueue):
+            await session.send("nowhere", "x")
+
     async def fail(session: AsyncSession) -> None:
         await session.send("orders", "undone")
         raise ZeroDivisionError
@@ -59,9 +63,9 @@ def test_a_connection_commits_or_rolls_back_its_blocks(dsn: str, db: Db) -> None
             with pytest.raises(ZeroDivisionError):
                 async with connection.transaction() as session:
                     await fail(session)
-            async with connection.transaction() as session:
-                with pytest.raises(NoSuchQueue):
-                    await session.send("nowhere", "x")
+            with pytest.raises(TransactionRolledBack):
+                async with connection.transaction() as session:
+                    await overlook(session)
             async with connection.transaction() as session:
                 assert [m.body for m in await session.receive("orders", 5)] == ["first"]
                 began = time.monotonic()
