@@ -12210,6 +12210,15 @@ $$;
 
 COMMENT ON FUNCTION howdah._many_queues() IS 'whether there are so many queues that a look at all shows background counts.';
 
+CREATE FUNCTION howdah._mark_position(p_mark bigint, p_positions regclass) RETURNS bigint
+    LANGUAGE sql
+    AS $$
+    select greatest(t.tail - ((t.tail - (p_mark >> 32)) & 2147483647), 0)
+    from (select howdah._hint(p_positions) as tail) t
+$$;
+
+COMMENT ON FUNCTION howdah._mark_position(p_mark bigint, p_positions regclass) IS 'the position that a queue''s mark holds modulo 2^31 (howdah._set_mark).';
+
 CREATE FUNCTION howdah._matches_wildcard(p_name text, p_pattern text) RETURNS boolean
     LANGUAGE sql IMMUTABLE
     AS $_$
@@ -18499,11 +18508,9 @@ CREATE FUNCTION howdah._seen_up_to(p_destination_id integer, p_ask boolean) RETU
 declare
     v_walked boolean;
     v_positions regclass;
-    v_tail bigint;
     v_mark bigint;
 begin
-    select howdah._is_walked(d), d.positions, howdah._hint(d.positions)
-    into v_walked, v_positions, v_tail
+    select howdah._is_walked(d), d.positions into v_walked, v_positions
     from howdah.destinations d where d.id = p_destination_id;
     if not v_walked then
         return null;
@@ -18512,7 +18519,7 @@ begin
     if v_mark >> 32 = 0 or not howdah._are_over(v_positions, v_mark, p_ask) then
         return 0;
     end if;
-    return v_tail - ((v_tail - (v_mark >> 32)) & 2147483647);
+    return howdah._mark_position(v_mark, v_positions);
 end
 $$;
 
@@ -22069,18 +22076,17 @@ CREATE FUNCTION howdah._walk_back(p_destination howdah.destinations, p_rank inte
     AS $$
 declare
     v_mark regclass := to_regclass('howdah.mark_' || p_destination.id);
-    v_tail bigint;
     v_before bigint;
     v_back bigint;
 begin
     perform pg_current_xact_id();
-    v_tail := howdah._hint(p_destination.positions);  -- howdah._are_over waits for those who read it
+    perform howdah._hint(p_destination.positions);  -- howdah._are_over waits for those who read it
     if v_mark is not null and howdah._is_walked(p_destination) then
         for tries in 1..10 loop
             v_before := howdah._hint(v_mark);
             v_back := p_position - 1;
             if v_before >> 32 > 0 and not howdah._are_over(p_destination.positions, v_before, false) then
-                v_back := least(v_back, v_tail - ((v_tail - (v_before >> 32)) & 2147483647));
+                v_back := least(v_back, howdah._mark_position(v_before, p_destination.positions));
             end if;
             if v_before >> 32 > 0 then
                 perform howdah._set_mark(p_destination.id, v_back, null, false, true);
@@ -22277,7 +22283,8 @@ begin
         perform howdah._advance(p_lane.head, v_to);
         if howdah._hint(v_mark) <> v_before then
             -- Meanwhile a message may have come back before that (howdah._walk_back).
-            perform setval(p_lane.head, least(p_from, v_tail - ((v_tail - (howdah._hint(v_mark) >> 32)) & 2147483647)));
+            perform setval(p_lane.head, least(p_from, howdah._mark_position(howdah._hint(v_mark), d.positions)))
+            from howdah.destinations d where d.id = p_lane.destination_id;
         end if;
     end if;
     if v_tail > v_settled + 15 then
@@ -36913,6 +36920,8 @@ REVOKE ALL ON FUNCTION howdah._make_room(p_destination howdah.destinations, p_me
 REVOKE ALL ON FUNCTION howdah._make_spares(p_count integer, p_most integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._many_queues() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._mark_position(p_mark bigint, p_positions regclass) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._matches_wildcard(p_name text, p_pattern text) FROM PUBLIC;
 

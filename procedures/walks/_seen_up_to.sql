@@ -13,11 +13,9 @@ as $$
 declare
     v_walked boolean;
     v_positions regclass;
-    v_tail bigint;
     v_mark bigint;
 begin
-    select howdah._is_walked(d), d.positions, howdah._hint(d.positions)
-    into v_walked, v_positions, v_tail
+    select howdah._is_walked(d), d.positions into v_walked, v_positions
     from howdah.destinations d where d.id = p_destination_id;
     if not v_walked then
         return null;
@@ -26,6 +24,6 @@ begin
     if v_mark >> 32 = 0 or not howdah._are_over(v_positions, v_mark, p_ask) then
         return 0;
     end if;
-    return v_tail - ((v_tail - (v_mark >> 32)) & 2147483647);
+    return howdah._mark_position(v_mark, v_positions);
 end
 $$;

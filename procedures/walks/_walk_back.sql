@@ -16,18 +16,17 @@ language plpgsql volatile
 as $$
 declare
     v_mark regclass := to_regclass('howdah.mark_' || p_destination.id);
-    v_tail bigint;
     v_before bigint;
     v_back bigint;
 begin
     perform pg_current_xact_id();
-    v_tail := howdah._hint(p_destination.positions);  -- howdah._are_over waits for those who read it
+    perform howdah._hint(p_destination.positions);  -- howdah._are_over waits for those who read it
     if v_mark is not null and howdah._is_walked(p_destination) then
         for tries in 1..10 loop
             v_before := howdah._hint(v_mark);
             v_back := p_position - 1;
             if v_before >> 32 > 0 and not howdah._are_over(p_destination.positions, v_before, false) then
-                v_back := least(v_back, v_tail - ((v_tail - (v_before >> 32)) & 2147483647));
+                v_back := least(v_back, howdah._mark_position(v_before, p_destination.positions));
             end if;
             if v_before >> 32 > 0 then
                 perform howdah._set_mark(p_destination.id, v_back, null, false, true);

@@ -45,7 +45,8 @@ begin
         perform howdah._advance(p_lane.head, v_to);
         if howdah._hint(v_mark) <> v_before then
             -- Meanwhile a message may have come back before that (howdah._walk_back).
-            perform setval(p_lane.head, least(p_from, v_tail - ((v_tail - (howdah._hint(v_mark) >> 32)) & 2147483647)));
+            perform setval(p_lane.head, least(p_from, howdah._mark_position(howdah._hint(v_mark), d.positions)))
+            from howdah.destinations d where d.id = p_lane.destination_id;
         end if;
     end if;
     if v_tail > v_settled + 15 then

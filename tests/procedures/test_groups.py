@@ -616,3 +616,26 @@ def test_a_message_whose_delay_is_over_waits_for_none_that_its_consumers_selecto
     assert column(db, "select body from howdah.receive('q', 1, selector => 'colour = ''green''')") == []
     assert column(db, blue) + column(db, blue) == ["a2", "a3"]
     assert take(db) == ["a1"]
+
+
+@pytest.mark.parametrize(
+    ("tail", "position"),
+    [(1000, 1000), (1000, 1), (2**31 + 5, 2**31 - 1), (2**31 + 5, 2**31 + 5), (2**33 + 7, 2**33 - 9)],
+)
+def test_a_mark_tells_its_position_from_the_lower_half_of_it(db: Db, grouped: None, tail: int, position: int) -> None:
+    positions = one(db, "select positions::text from howdah.destinations where name = 'q'")
+    db.execute("select setval(%s, %s)", (positions, tail))
+    mark = (position & 2147483647) << 32 | 77
+    assert one(db, "select howdah._mark_position(%s, %s::regclass)", (mark, positions)) == position
+
+
+def test_a_message_is_given_back_though_another_session_marks_a_position_drawn_since(db: Db, grouped: None) -> None:
+    """A mark may hold a later position than the last one that this transaction has seen."""
+    send(db, "a1", "a2")
+    lease = one(db, "select lease from howdah.lease('q', 1)")
+    mark = f"howdah.mark_{one(db, QUEUE)}"
+    xid = one(db, "select pg_snapshot_xmax(pg_current_snapshot())::text::bigint")
+    db.execute("select setval(%s, %s)", (mark, 7 << 32 | xid + 1000))
+    one(db, "select howdah.release('q', %s)", (lease,))
+    db.execute("select setval(%s, %s)", (mark, 7 << 32 | xid))
+    assert take(db) == ["a1", "a2"]
