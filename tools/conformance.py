@@ -106,11 +106,8 @@ def marks() -> dict[str, list[Path]]:
     """The test files that show each row, by their marks. Nothing is imported, so slow and skipped tests count too."""
     found: defaultdict[str, list[Path]] = defaultdict(list)
     for file in sorted((ROOT / "tests").rglob("test_*.py")):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "behaviour":
-                (id,) = [ast.literal_eval(argument) for argument in node.args]
-                if file not in found[id]:
-                    found[id].append(file)
+        for id in _rows_of(ast.parse(file.read_text(encoding="utf-8"))):
+            found[id].append(file)
     return dict(found)
 
 

@@ -42,10 +42,8 @@ RAISED = (Exception, SystemExit, CancelledError, BaseExceptionGroup)
 
 
 def as_exception(error: BaseException) -> Exception:
-    """Return the error, or one in its place that ``except Exception`` takes: a session must outlive SystemExit."""
-    if isinstance(error, Exception):
-        return error
-    return RuntimeError(f"{type(error).__name__} was raised: {error}")
+    """Return an error in place of one that ``except Exception`` does not take: a session must outlive SystemExit."""
+    return RuntimeError(f"{type(error).__name__} was raised")
 
 
 def blamed(error: BaseException) -> BaseException:

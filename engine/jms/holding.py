@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Container, Iterable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import takewhile
 from time import monotonic
 from typing import Protocol
@@ -36,12 +36,6 @@ class Delivery(Message):
         Raises LeaseLost if that is somebody else's by now.
         """
         self.consumer.acknowledge_message(self)
-
-    @property
-    def expired(self) -> bool:
-        """Whether its time is up, by this machine's clock."""
-        until = self.expires_at
-        return until is not None and until <= datetime.now(UTC)
 
 
 class Holding:
