@@ -123,7 +123,10 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     if report.failed:
         item.stash[FAILED] = True
     if report.failed and (seed := chance.last_used()) is not None:
-        command = f"HOWDAH_TEST_SEED={seed} .venv/bin/pytest {shlex.quote(item.nodeid)}"
+        settings = {name: value for name, value in os.environ.items() if name.startswith("HOWDAH_TEST_")}
+        settings["HOWDAH_TEST_SEED"] = str(seed)
+        given = " ".join(f"{name}={shlex.quote(value)}" for name, value in sorted(settings.items()))
+        command = f"{given} .venv/bin/pytest {shlex.quote(item.nodeid)}"
         report.sections.append(("To repeat it", command))
     return report
 

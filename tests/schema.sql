@@ -989,7 +989,7 @@ begin
         raise exception using errcode = 'HD004', message = 'option recovery "query" needs the option recovery_selector',
             hint = 'It is a selector, such as "price > 100".';
     end if;
-    perform howdah._selector_sql(v_new.recovery_selector);
+    perform howdah._compile_selector(v_new.recovery_selector);
     update howdah.destinations d
     set own_max_message_bytes = case when p_options ? 'max_message_bytes' then v_destination.max_message_bytes
         else d.own_max_message_bytes end, default_priority = v_destination.default_priority,
@@ -2368,7 +2368,7 @@ CREATE FUNCTION howdah._browse(queue text, max_messages integer, after_priority 
     AS $$
 declare
     v_destination howdah.destinations := howdah._queue(queue, 'browse');
-    v_selector text := howdah._selector_sql(selector);
+    v_selector text := howdah._compile_selector(selector);
     v_now timestamptz := howdah.now();
     v_rank smallint;
     v_seq bigint := coalesce(after_position, -1);
@@ -3334,7 +3334,7 @@ begin
         raise exception using errcode = 'HD005', message = v_wrong,
             hint = 'A link names a service of pg_service.conf or an environment variable, never a DSN.';
     end if;
-    perform howdah._selector_sql(p_link.selector);
+    perform howdah._compile_selector(p_link.selector);
 end
 $_$;
 
@@ -8306,7 +8306,7 @@ CREATE FUNCTION howdah._found(p_destination howdah.destinations, p_filter jsonb,
 #variable_conflict use_column
 declare
     v_most_bytes constant bigint := 32 * 1024 * 1024;
-    v_selector text := howdah._selector_sql(p_filter ->> 'selector');
+    v_selector text := howdah._compile_selector(p_filter ->> 'selector');
     v_origin integer := howdah._origin_id(p_filter ->> 'origin');
     v_state text := p_filter ->> 'state';
     v_text text := p_filter ->> 'body';
@@ -12246,7 +12246,7 @@ begin
         raise exception using errcode = 'HD005', message = format('max_messages must be 1 to 10000, not %s',
             coalesce(p_want::text, 'NULL'));
     end if;
-    perform howdah._selector_sql(p_selector);
+    perform howdah._compile_selector(p_selector);
     select coalesce(array_agg(q.name order by q.id) filter (where q.allowed and not q.closed and not q.idle), '{}'),
         coalesce(array_agg(q.name order by q.id) filter (where q.allowed and not q.closed and q.idle), '{}'),
         count(*) filter (where q.allowed), count(*) > 0
@@ -16883,7 +16883,7 @@ begin
         return;
     end if;
     select d.* into v_destination from howdah.destinations d where d.id = p_subscription.destination_id;
-    v_selected := howdah._select_history(p_topic_id, howdah._selector_sql(v_topic.recovery_selector), p_upto);
+    v_selected := howdah._select_history(p_topic_id, howdah._compile_selector(v_topic.recovery_selector), p_upto);
     v_wanted := howdah._select_history(p_topic_id, p_subscription.selector_sql, p_upto);
     for v_row in
         select k.*, k.seq * 1000000 + k.destination_id as message_id
@@ -18616,7 +18616,7 @@ CREATE FUNCTION howdah._selected_messages(p_destination_id integer, p_selector t
     LANGUAGE plpgsql
     AS $_$
 declare
-    v_condition text := howdah._selector_sql(p_selector);
+    v_condition text := howdah._compile_selector(p_selector);
     v_ids bigint[];
 begin
     if v_condition is not null then
@@ -18663,7 +18663,7 @@ begin
         end if;
         return v_row.condition;
     end if;
-    v_condition := howdah._selector_sql(p_selector);
+    v_condition := howdah._compile_selector(p_selector);
     if v_condition is not null and pg_try_advisory_xact_lock(howdah._lock_key('selector',
         p_destination_id || ':' || p_selector))
        and (select count(*) < 1000 from (select from howdah.selections s where s.destination_id = p_destination_id
@@ -19208,7 +19208,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._selector_predicate(p_op text, p_value text, p_kind text, p_sql text, p_position integer) IS 'IS NULL, LIKE and IN of a name, as SQL.';
 
-CREATE FUNCTION howdah._selector_sql(p_selector text) RETURNS text
+CREATE FUNCTION howdah._compile_selector(p_selector text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE
     AS $$
 declare
@@ -19292,7 +19292,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._selector_sql(p_selector text) IS 'compile a JMS message selector into one boolean SQL expression.';
+COMMENT ON FUNCTION howdah._compile_selector(p_selector text) IS 'compile a JMS message selector into one boolean SQL expression.';
 
 CREATE FUNCTION howdah._selector_tokens(p_selector text) RETURNS TABLE("position" integer, kind text, value text)
     LANGUAGE plpgsql IMMUTABLE
@@ -23520,7 +23520,7 @@ begin
         raise exception using errcode = 'HD001', message = format('%s is no queue', quote_literal(queue));
     end if;
     insert into howdah.bridges as b (topic_id, queue_id, selector, selector_sql, transformation)
-    values (v_topic.id, v_queue.id, nullif(btrim(bridge.selector), ''), howdah._selector_sql(bridge.selector),
+    values (v_topic.id, v_queue.id, nullif(btrim(bridge.selector), ''), howdah._compile_selector(bridge.selector),
         howdah._transformation(bridge.transformation))
     on conflict on constraint pk_bridges do update set selector = excluded.selector,
         selector_sql = excluded.selector_sql, transformation = excluded.transformation;
@@ -23768,7 +23768,7 @@ CREATE FUNCTION howdah.check_selector(selector text) RETURNS text
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
-    if howdah._selector_sql(selector) is null then
+    if howdah._compile_selector(selector) is null then
         return null;
     end if;
     return (
@@ -31297,7 +31297,7 @@ CREATE FUNCTION howdah.selector_matches(selector text, headers jsonb, priority i
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $_$
 declare
-    v_sql text := howdah._selector_sql(selector);
+    v_sql text := howdah._compile_selector(selector);
     v_result boolean;
 begin
     if jsonb_typeof(headers) <> 'object' then
@@ -32101,7 +32101,7 @@ begin
     v_new.no_local := no_local;
     v_new.prioritized := coalesce((options ->> 'prioritized')::boolean, false);
     v_new.selector := nullif(btrim(selector), '');
-    v_new.selector_sql := howdah._selector_sql(selector);
+    v_new.selector_sql := howdah._compile_selector(selector);
     v_new.name := coalesce(name, replace(gen_random_uuid()::text, '-', ''));
     v_row := howdah._new_destination(format('%s:%s:%s%s', topic, client_id, case when durable then '' else '~' end,
         v_new.name));
@@ -37367,7 +37367,7 @@ REVOKE ALL ON FUNCTION howdah._selector_pattern(p_pattern text, p_escape text, p
 
 REVOKE ALL ON FUNCTION howdah._selector_predicate(p_op text, p_value text, p_kind text, p_sql text, p_position integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._selector_sql(p_selector text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._compile_selector(p_selector text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._selector_tokens(p_selector text) FROM PUBLIC;
 

@@ -6,9 +6,7 @@
 -- Any login may take any advisory lock. So a key contains a secret of the database: a sequence that only the owner can
 -- read, at the cost of no query.
 --
--- Kinds: client id, consumer, consumers, conversation, cursor, failure, group, lane, link, listener, name,
--- number, permit, published, rate, schedule, selector, sender, subscription, subscription name, temporary
--- receiver, temporary sender, turn.
+-- docs/locks-and-numbers.md lists the kinds.
 --
 -- A held key stands in pg_locks, where every login sees it; docs/security.md says what that allows. Locks of the engine
 -- as a whole are rows: see howdah._latch. A turn or a group is no row: a row lock would make the transaction one that

@@ -7,7 +7,7 @@
 -- Role     internal
 --
 -- done is read for the page's range of numbers. With a selector each message is looked up by key; EXISTS would read all
--- that were ever recorded. Only a selector is executed as text: as howdah._selector_sql made it, once per page.
+-- that were ever recorded. Only a selector is executed as text: as howdah._compile_selector made it, once per page.
 create or replace function howdah._page(
     p_subscription howdah.subscriptions, p_ack howdah.acks, p_slots integer[], p_after xid8, p_after_seq bigint,
     p_to xid8, p_upto pg_snapshot, p_limit integer

@@ -14,7 +14,7 @@ language plpgsql volatile set enable_seqscan = off set enable_sort = off set jit
 as $$
 declare
     v_destination howdah.destinations := howdah._queue(queue, 'browse');
-    v_selector text := howdah._selector_sql(selector);
+    v_selector text := howdah._compile_selector(selector);
     v_now timestamptz := howdah.now();
     v_rank smallint;
     v_seq bigint := coalesce(after_position, -1);

@@ -31,6 +31,6 @@ begin
         raise exception using errcode = 'HD005', message = v_wrong,
             hint = 'A link names a service of pg_service.conf or an environment variable, never a DSN.';
     end if;
-    perform howdah._selector_sql(p_link.selector);
+    perform howdah._compile_selector(p_link.selector);
 end
 $$;

@@ -7,7 +7,7 @@ create or replace function howdah._selected_messages(p_destination_id integer, p
 language plpgsql volatile
 as $$
 declare
-    v_condition text := howdah._selector_sql(p_selector);
+    v_condition text := howdah._compile_selector(p_selector);
     v_ids bigint[];
 begin
     if v_condition is not null then

@@ -1,9 +1,8 @@
 -- howdah._option_kinds(): the permitted values of each option of a queue, topic, alias, listener, service or the
 -- engine.
 --
--- Returns  owner (queue, topic, alias, listener, engine or service); key; kind (integer, number, boolean, size,
---          choice, name, function, schema, selector, options, rule_set, roles, text); the bounds of a number; the
---          choices; whether it may be null.
+-- Returns  owner; key; kind of value, which howdah._check_options tells apart; the bounds of a number; the choices;
+--          whether it may be null.
 -- Role     internal
 create or replace function howdah._option_kinds()
 returns table (owner text, key text, kind text, lowest numeric, highest numeric, choices text[], nullable boolean)

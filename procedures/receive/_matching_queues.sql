@@ -25,7 +25,7 @@ begin
         raise exception using errcode = 'HD005', message = format('max_messages must be 1 to 10000, not %s',
             coalesce(p_want::text, 'NULL'));
     end if;
-    perform howdah._selector_sql(p_selector);
+    perform howdah._compile_selector(p_selector);
     select coalesce(array_agg(q.name order by q.id) filter (where q.allowed and not q.closed and not q.idle), '{}'),
         coalesce(array_agg(q.name order by q.id) filter (where q.allowed and not q.closed and q.idle), '{}'),
         count(*) filter (where q.allowed), count(*) > 0

@@ -21,7 +21,7 @@ as $$
 #variable_conflict use_column
 declare
     v_most_bytes constant bigint := 32 * 1024 * 1024;
-    v_selector text := howdah._selector_sql(p_filter ->> 'selector');
+    v_selector text := howdah._compile_selector(p_filter ->> 'selector');
     v_origin integer := howdah._origin_id(p_filter ->> 'origin');
     v_state text := p_filter ->> 'state';
     v_text text := p_filter ->> 'body';

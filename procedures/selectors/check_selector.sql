@@ -8,7 +8,7 @@ create or replace function howdah.check_selector(selector text) returns text
 language plpgsql immutable security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 begin
-    if howdah._selector_sql(selector) is null then
+    if howdah._compile_selector(selector) is null then
         return null;
     end if;
     return (

@@ -14,7 +14,7 @@ create or replace function howdah.selector_matches(
 language plpgsql stable security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare
-    v_sql text := howdah._selector_sql(selector);
+    v_sql text := howdah._compile_selector(selector);
     v_result boolean;
 begin
     if jsonb_typeof(headers) <> 'object' then

@@ -24,7 +24,7 @@ begin
         raise exception using errcode = 'HD004', message = 'option recovery "query" needs the option recovery_selector',
             hint = 'It is a selector, such as "price > 100".';
     end if;
-    perform howdah._selector_sql(v_new.recovery_selector);
+    perform howdah._compile_selector(v_new.recovery_selector);
     update howdah.destinations d
     set own_max_message_bytes = case when p_options ? 'max_message_bytes' then v_destination.max_message_bytes
         else d.own_max_message_bytes end, default_priority = v_destination.default_priority,

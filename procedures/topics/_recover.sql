@@ -26,7 +26,7 @@ begin
         return;
     end if;
     select d.* into v_destination from howdah.destinations d where d.id = p_subscription.destination_id;
-    v_selected := howdah._select_history(p_topic_id, howdah._selector_sql(v_topic.recovery_selector), p_upto);
+    v_selected := howdah._select_history(p_topic_id, howdah._compile_selector(v_topic.recovery_selector), p_upto);
     v_wanted := howdah._select_history(p_topic_id, p_subscription.selector_sql, p_upto);
     for v_row in
         select k.*, k.seq * 1000000 + k.destination_id as message_id

@@ -22,7 +22,7 @@ begin
         raise exception using errcode = 'HD001', message = format('%s is no queue', quote_literal(queue));
     end if;
     insert into howdah.bridges as b (topic_id, queue_id, selector, selector_sql, transformation)
-    values (v_topic.id, v_queue.id, nullif(btrim(bridge.selector), ''), howdah._selector_sql(bridge.selector),
+    values (v_topic.id, v_queue.id, nullif(btrim(bridge.selector), ''), howdah._compile_selector(bridge.selector),
         howdah._transformation(bridge.transformation))
     on conflict on constraint pk_bridges do update set selector = excluded.selector,
         selector_sql = excluded.selector_sql, transformation = excluded.transformation;

@@ -68,7 +68,7 @@ begin
     v_new.no_local := no_local;
     v_new.prioritized := coalesce((options ->> 'prioritized')::boolean, false);
     v_new.selector := nullif(btrim(selector), '');
-    v_new.selector_sql := howdah._selector_sql(selector);
+    v_new.selector_sql := howdah._compile_selector(selector);
     v_new.name := coalesce(name, replace(gen_random_uuid()::text, '-', ''));
     v_row := howdah._new_destination(format('%s:%s:%s%s', topic, client_id, case when durable then '' else '~' end,
         v_new.name));

@@ -1,7 +1,7 @@
 -- howdah._selection(p_destination_id, p_rank, p_selector): a compiled selector, from the database if it was used
 -- before.
 --
--- Returns  the condition (text), as howdah._selector_sql; NULL if it selects everything.
+-- Returns  the condition (text), as howdah._compile_selector; NULL if it selects everything.
 -- Raises   HD023 the selector is invalid.
 -- Role     internal
 --
@@ -25,7 +25,7 @@ begin
         end if;
         return v_row.condition;
     end if;
-    v_condition := howdah._selector_sql(p_selector);
+    v_condition := howdah._compile_selector(p_selector);
     if v_condition is not null and pg_try_advisory_xact_lock(howdah._lock_key('selector',
         p_destination_id || ':' || p_selector))
        and (select count(*) < 1000 from (select from howdah.selections s where s.destination_id = p_destination_id

@@ -4,7 +4,7 @@
 -- Returns  their keys as howdah._walk, positions, due times (of parked messages) and groups; nothing is locked.
 -- Role     internal
 --
--- The condition is executed as text. howdah._selector_sql made it, with the selector's names and strings as literals.
+-- The condition is executed as text. howdah._compile_selector made it, with names and strings as literals.
 create or replace function howdah._walk_rows(
     p_lane howdah.lanes, p_walk howdah.walk, p_after bigint, p_upto bigint, p_due timestamptz, p_limit integer,
     p_now timestamptz

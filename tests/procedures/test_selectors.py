@@ -76,7 +76,7 @@ create function pg_temp.evaluate(selector text, headers jsonb[]) returns boolean
 declare
     said boolean[];
 begin
-    execute 'select array_agg(' || howdah._selector_sql(selector) || ' order by m.n) from'
+    execute 'select array_agg(' || howdah._compile_selector(selector) || ' order by m.n) from'
         ' (select h.headers, h.n, 5::smallint as rank, h.n as message_id, howdah.now() as sent_at,'
         ' null::text as correlation_id,'
         ' null::text as message_type, false as nonpersistent from unnest($1) with ordinality h(headers, n)) m'
@@ -202,9 +202,9 @@ def test_names_are_only_ever_data(db: Db) -> None:
     ]
     assert answers(db, asked) == ["T"] * len(asked)
     for name in names:
-        sql = one(db, "select howdah._selector_sql(%s)", (f"{name} = 1",))
+        sql = one(db, "select howdah._compile_selector(%s)", (f"{name} = 1",))
         assert re.sub(r"'(?:[^']|'')*'", "''", sql) == re.sub(
-            r"'(?:[^']|'')*'", "''", one(db, "select howdah._selector_sql('a = 1')")
+            r"'(?:[^']|'')*'", "''", one(db, "select howdah._compile_selector('a = 1')")
         )
 
 
@@ -237,7 +237,7 @@ def test_a_long_selector_runs_and_a_longer_one_is_refused(db: Db) -> None:
 
 def test_no_selector_selects_everything(db: Db) -> None:
     for blank in (None, "", " ", " \t\r\n\f "):
-        assert one(db, "select howdah._selector_sql(%s)", (blank,)) is None
+        assert one(db, "select howdah._compile_selector(%s)", (blank,)) is None
         assert one(db, "select howdah.check_selector(%s)", (blank,)) is None
         assert one(db, "select howdah.selector_matches(%s, '{}')", (blank,)) is True
 
@@ -264,7 +264,7 @@ def test_the_normal_form_is_the_same_selector(db: Db) -> None:
     valid = [selector for expected, selector, _ in vectors() if expected[0] != "E"]
     rows = db.execute(
         "select howdah.check_selector(n.form) = n.form,"
-        " howdah._selector_sql(n.form) = howdah._selector_sql(n.selector), n.selector"
+        " howdah._compile_selector(n.form) = howdah._compile_selector(n.selector), n.selector"
         " from (select s as selector, howdah.check_selector(s) as form from unnest(%s::text[]) s) n",
         (valid,),
     ).fetchall()
@@ -278,7 +278,7 @@ def test_a_stored_selector_selects_stored_messages(db: Db) -> None:
     sql = one(
         db,
         (
-            "select howdah._selector_sql('n * 2 > 10 AND JMSPriority < 8 AND JMSMessageID LIKE"
+            "select howdah._compile_selector('n * 2 > 10 AND JMSPriority < 8 AND JMSMessageID LIKE"
             " ''ID:%'' AND JMSTimestamp > 0')"
         ),
     )
@@ -301,7 +301,7 @@ def test_every_role_may_check_and_try_and_none_may_compile(connect: Connect) -> 
         user = connect(f"howdah_{kind}")
         assert one(user, "select howdah.check_selector('a=1')") == "a = 1"
         assert one(user, "select howdah.selector_matches('a + 1 = 2', '{\"a\": 1}')") is True
-        refused(user, "42501", "select howdah._selector_sql('a = 1')")
+        refused(user, "42501", "select howdah._compile_selector('a = 1')")
 
 
 def test_objects_of_the_caller_are_not_used(connect: Connect, db: Db) -> None:

@@ -1,4 +1,4 @@
--- howdah._selector_sql(p_selector): compile a JMS message selector into one boolean SQL expression.
+-- howdah._compile_selector(p_selector): compile a JMS message selector into one boolean SQL expression.
 --
 -- Returns  text; NULL for a NULL, empty or blank selector. The expression reads an alias m with the columns of
 --          howdah.msgs and nonpersistent (boolean). It is true, false or NULL (unknown), and never raises an error,
@@ -7,7 +7,7 @@
 -- Role     internal
 --
 -- Names and strings of the selector stand in it only as literals. Execute it where the search_path is pinned.
-create or replace function howdah._selector_sql(p_selector text) returns text
+create or replace function howdah._compile_selector(p_selector text) returns text
 language plpgsql immutable
 as $$
 declare
