@@ -104,7 +104,7 @@ class AsyncConnection(AsyncAdministration):
 
         Raises CannotConnect if none came free or the server does not answer.
         """
-        self._check_open()
+        await self._check_usable()
         session = await AsyncSession.owning(self, self._loans, transacted=transacted)
         self._sessions.add(session)
         if self._closed:  # in between
@@ -115,6 +115,11 @@ class AsyncConnection(AsyncAdministration):
     def _check_open(self) -> None:
         if self._closed:
             raise IllegalState("the connection is closed")
+
+    async def _check_usable(self) -> None:
+        self._check_open()
+        if self._claim is not None:
+            await self._claim.check_async()
 
     def forget(self, session: object) -> None:
         """Note that a session was closed."""
@@ -145,7 +150,7 @@ class AsyncConnection(AsyncAdministration):
 
     @asynccontextmanager
     async def _borrowed(self, *, autocommit: bool) -> AsyncIterator[AsyncPgConnection]:
-        self._check_open()
+        await self._check_usable()
         connection = await self._loans.borrow(autocommit=autocommit)
         try:
             yield connection

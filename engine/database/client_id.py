@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable
 
@@ -32,15 +33,23 @@ class ClaimedClientId:
                 self._held.close()
                 self._held = self._claim()
 
+    async def check_async(self) -> None:
+        """As ``check``, whose waiting is done in a thread. It costs no thread while nothing tells of a loss."""
+        if self._may_be_lost():
+            await asyncio.to_thread(self.check)
+
     def release(self) -> None:
         """Give it back."""
         with self._lock:
             self._closed = True
             self._held.close()
 
-    def _is_lost(self) -> bool:
+    def _may_be_lost(self) -> bool:
         # An idle connection has something to read only when the server has said goodbye, or it is gone.
-        if self._held.closed or is_readable(self._held):
+        return bool(self._held.closed) or is_readable(self._held)
+
+    def _is_lost(self) -> bool:
+        if self._may_be_lost():
             try:
                 self._held.execute("select")
             except psycopg.Error:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import ConnectionPool
 from support import Db, column, one, wait_until
 
-from howdah.engine import ConnectionFactory, connect
+from howdah.engine import ConnectionFactory, connect, lookup
+from howdah.engine.aio import connect_async
 from howdah.engine.errors import BadArgument, BadName, ClientIdInUse, IllegalState
 
 CLAIMING = "select pid from pg_locks where locktype = 'advisory' and classid = 1213154386"
@@ -73,6 +76,30 @@ def test_a_claim_that_the_server_ended_is_made_anew_or_lost_to_who_was_quicker(d
         with connect(dsn, client_id="shop"), pytest.raises(ClientIdInUse):
             connection.session()
         connection.session().close()
+
+
+def test_an_asyncio_connection_makes_a_claim_anew_or_loses_it_to_who_was_quicker(dsn: str, db: Db) -> None:
+    def end() -> None:
+        (pid,) = column(db, CLAIMING)
+        one(db, "select pg_terminate_backend(%s)", (pid,))
+        wait_until(lambda: column(db, CLAIMING) == [])
+
+    one(db, """select howdah.create_object('shops', 'connection_factory', '{"client_id": "shop"}')""")
+
+    async def scenario() -> None:
+        async with connect_async(factory=lookup(dsn, "shops")) as connection:
+            end()
+            await connection.admin.list_topics()
+            assert len(column(db, CLAIMING)) == 1
+            end()
+            async with connection.transaction():
+                assert len(column(db, CLAIMING)) == 1
+            end()
+            with connect(dsn, client_id="shop"), pytest.raises(ClientIdInUse):
+                await connection.session()
+            await (await connection.session()).close()
+
+    asyncio.run(scenario())
 
 
 def test_a_url_and_a_factory_name_a_client_id_too(dsn: str) -> None:
