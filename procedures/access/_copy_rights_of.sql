@@ -4,7 +4,7 @@
 -- Role     internal
 --
 -- A role in a list has the right whatever else holds: it is a group that every set of rules in force allows before it
--- denies anything to anybody. Who has the first role needs no other look. A list of NULL alone says that
+-- denies anything to anybody. A member of the first role needs no other look. A list of NULL alone says that
 -- howdah._has_right has to look at once. The administrators' role comes last.
 --
 -- receivers is empty for what is no queue, whose receives take another way. It is empty for a temporary queue, whose

@@ -4,8 +4,9 @@
 --          or wrong option; HD010 not allowed; HD045 the master of changes is away.
 -- Role     howdah_admin
 --
--- options is a JSON object of default_reliability, max_reliability and producer_may_override. One that is not given, or
--- null, is inherited from the target. Who sends to the alias, or receives from it, needs the target's right.
+-- options is a JSON object of default_reliability, max_reliability and producer_may_override. One that is not given,
+-- or null, is inherited from the target. A role that sends to the alias, or receives from it, needs the target's
+-- right.
 create or replace function howdah.create_alias(alias text, target text, options jsonb default '{}') returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

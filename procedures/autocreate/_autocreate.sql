@@ -6,9 +6,10 @@
 -- p_kind: as in howdah._ensure_destination. It does nothing if the engine's options do not say so, or if the name
 -- belongs to the engine or could not be created. The caller's lookup then says what is wrong.
 --
--- Of several first users one creates it. The others wait for the end of that transaction, and use what it created. If
--- it rolled back, the next one creates it. A REPEATABLE READ transaction cannot see what others created, and fails with
--- 40001. Two transactions that use two new names in different order wait for each other, and one fails with 40P01.
+-- One of several first users creates it. The others wait for the end of that transaction, and use what it created. If
+-- it rolled back, the next one creates it. A REPEATABLE READ transaction cannot see what others created, and fails
+-- with 40001. Two transactions that use two new names in different order wait for each other, and one fails with
+-- 40P01.
 create or replace function howdah._autocreate(p_name text, p_kind text) returns void
 language plpgsql volatile
 as $$

@@ -3,8 +3,8 @@
 -- Returns  how many (bigint).
 -- Role     internal
 --
--- The second look sees what was committed before the rows were locked. Whoever sends later, because its statement saw
--- the queue before, brings it back: howdah._come_back. While the master of changes is away, they stay.
+-- The second look sees what was committed before the rows were locked. A session that sends later, because its
+-- statement saw the queue before, brings it back: howdah._come_back. While the master of changes is away, they stay.
 create or replace function howdah._end_unused(p_ids integer[]) returns bigint
 language plpgsql volatile
 as $$

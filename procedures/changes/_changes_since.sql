@@ -4,8 +4,8 @@
 -- Role     internal
 --
 -- A position says: all that is visible in the snapshot p_read was read, and of what is visible in p_upto all up to
--- p_change. The number alone would not do, because who drew an earlier one may commit later. What two snapshots differ
--- in is read in the order of numbers: who saw another's change drew a later one.
+-- p_change. The number alone would not do, because a transaction that drew an earlier one may commit later. What two
+-- snapshots differ in is read in the order of numbers: who saw another's change drew a later one.
 create or replace function howdah._changes_since(
     p_read pg_snapshot, p_upto pg_snapshot, p_change bigint, p_max integer
 ) returns table (change_id bigint, in_read pg_snapshot, in_upto pg_snapshot)

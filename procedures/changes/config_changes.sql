@@ -7,8 +7,8 @@
 -- Role     howdah_admin howdah_auditor howdah_consumer
 --
 -- after_position NULL: from the beginning. No change is left out, however long its transaction takes: it comes once it
--- is committed. Who does not administer reads only what concerns destinations that the caller may browse or receive
--- from.
+-- is committed. A role that does not administer reads only what concerns destinations that the caller may browse or
+-- receive from.
 create or replace function howdah.config_changes(
     after_position text default null, max_changes integer default 1000, of_kind text default null,
     of_name text default null

@@ -5,7 +5,7 @@
 -- Raises   HD005 name is NULL; HD010 called from a maintenance command; HD045 the master of changes is away.
 -- Role     howdah_admin
 --
--- PostgreSQL fires no trigger for roles. What is after is read from the server's catalog, in the transaction that
+-- PostgreSQL fires no trigger for roles. The state after it is read from the server's catalog, in the transaction that
 -- changed the role.
 create or replace function howdah.record_user(name text, before jsonb, password boolean default false) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp

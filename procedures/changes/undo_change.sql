@@ -7,9 +7,9 @@
 --          HD049 as the verbs that it calls.
 -- Role     howdah_admin
 --
--- What was made is dropped, if that loses no message. What was altered gets its properties of before, and what was
--- dropped is made anew, with its rights. Messages do not come back. again: also if it was changed since. Undoing is a
--- change, and can be undone.
+-- A thing that was made is dropped, if that loses no message. One that was altered gets its properties of before, and
+-- what was dropped is made anew, with its rights. Messages do not come back. again: also if it was changed since.
+-- Undoing is a change, and can be undone.
 create or replace function howdah.undo_change(change bigint, again boolean default false) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

@@ -5,7 +5,7 @@
 -- Call it in the transaction that stores such a message, so that both become visible at once. The main lane is always
 -- open.
 --
--- Nobody waits here. Of several first senders, one creates the sequences; the others add a row without them. Receives
+-- Nobody waits here. One of several first senders creates the sequences; the others add a row without them. Receives
 -- skip a lane that is there twice.
 create or replace function howdah._open_lane(p_destination_id integer, p_rank integer, p_place integer) returns void
 language plpgsql volatile

@@ -13,8 +13,8 @@
 --
 -- Behind a large batch the cursor follows what is taken: it drains. So the rows consumed before are not walked again.
 --
--- p_deep: search until once around, or for 2 ms. p_tickets: that many positions after p_head belong to tickets that may
--- be in use. Of those, only messages that a transaction held and released (xmax is set) are looked at.
+-- p_deep: search until once around, or for 2 ms. p_tickets: that many positions after p_head belong to tickets that
+-- may be in use. Only those of their messages that a transaction held and released (xmax is set) are looked at.
 create or replace function howdah._search(
     p_lane howdah.lanes, p_head bigint, p_want integer, p_deep boolean, p_tickets bigint default 0
 )

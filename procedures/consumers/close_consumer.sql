@@ -4,7 +4,7 @@
 -- Raises   HD001 its queue was dropped; HD010 the caller may not receive from its queue.
 -- Role     howdah_consumer howdah_admin
 --
--- Whoever closes what another role has opened, or gives a reason with the setting howdah.reason, is in
+-- A role that closes what another one has opened, or gives a reason with the setting howdah.reason, is in
 -- howdah.list_acts as having ended it.
 create or replace function howdah.close_consumer(consumer bigint) returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp

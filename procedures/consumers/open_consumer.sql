@@ -11,8 +11,8 @@
 -- Role     howdah_consumer howdah_admin
 --
 -- It is for queues whose delivery_policy is single, failover or round_robin, or whose message_groups are sticky. It is
--- also for an exclusive consumer of any queue: while it lives, no other consumer gets messages (except under failover).
--- Of several, the one with the highest priority (0 to 127) gets them, then the first.
+-- also for an exclusive consumer of any queue: while it lives, no other consumer gets messages (except under
+-- failover). If there are several, the one with the highest priority (0 to 127) gets them, then the first.
 --
 -- A consumer lives until howdah.close_consumer. With own_session it ends with the database session, and its leases run
 -- out then, too; that does not work behind a pooler that shares sessions. In any case it ends when it has neither

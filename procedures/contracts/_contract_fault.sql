@@ -4,7 +4,7 @@
 -- Raises   HD050 the value is nested too deeply, or p_until, by the real clock, is over.
 -- Role     internal
 --
--- p_root is the whole contract, in which references are looked up. What lies more than 200 schemas deep would exhaust
+-- p_root is the whole contract, in which references are looked up. A value more than 200 schemas deep would exhaust
 -- the stack. Those are errors and no faults: not would turn a fault round.
 --
 -- Without offset 0 the planner would merge the subselect, and compute each fault twice.

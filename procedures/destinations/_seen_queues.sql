@@ -4,8 +4,8 @@
 -- Raises   HD010 called from a maintenance command.
 -- Role     internal
 --
--- Of each verb the first tier that matches the caller decides, and there a denial precedes, as in howdah._has_right.
--- Asking that of 10,000 queues one by one takes longer than reading all of their figures.
+-- For each verb the first tier that matches the caller decides. Within a tier a denial comes first, as in
+-- howdah._has_right. Asking that of 10,000 queues one by one takes longer than reading all of their figures.
 create or replace function howdah._seen_queues() returns setof integer
 language plpgsql stable rows 1000
 as $$

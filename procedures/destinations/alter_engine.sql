@@ -25,8 +25,8 @@
 -- persistent false: every message sent from now on is non-persistent, whatever its sender, queue or topic says. The
 -- server's next restart loses it.
 --
--- access_enabled false: no access rule holds. Who may call a function may use it on everything. rule_set names the set
--- of access rules in force. A service may have its own.
+-- access_enabled false: no access rule holds. A role that may call a function may use it on everything. rule_set names
+-- the set of access rules in force. A service may have its own.
 create or replace function howdah.alter_engine(options jsonb) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

@@ -4,8 +4,8 @@
 -- Raises   HD010 called from a maintenance command.
 -- Role     everybody
 --
--- It tells of rights to that destination alone. To call a function, a role also needs EXECUTE. Of a temporary queue it
--- does not say whose it is. An alias has no rights of its own.
+-- It tells of rights to that destination alone. To call a function, a role also needs EXECUTE. About a temporary queue
+-- it does not say whose it is. An alias has no rights of its own.
 create or replace function howdah.my_rights(queue text) returns text[]
 language plpgsql stable security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

@@ -3,8 +3,8 @@
 -- Returns  timestamptz; NULL if that failure asked for no delay, or an operator has had the message retried since.
 -- Role     internal
 --
--- A delay is recorded before the message is released, and the message is parked after that. Whoever receives it in
--- between parks it.
+-- A delay is recorded before the message is released, and the message is parked after that. A session that receives it
+-- in between parks it.
 create or replace function howdah._waits_until(
     p_destination_id integer, p_message_id bigint, p_stage smallint
 ) returns timestamptz

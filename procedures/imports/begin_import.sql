@@ -6,8 +6,8 @@
 --          is away.
 -- Role     howdah_admin
 --
--- source identifies the store. What comes from it is on record under this name, so that it comes over once. A second
--- call changes nothing. howdah import activemq makes all calls of this group.
+-- source identifies the store. Its messages are on record under this name, so that each comes over once. A second call
+-- changes nothing. howdah import activemq makes all calls of this group.
 create or replace function howdah.begin_import(source text) returns timestamptz
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

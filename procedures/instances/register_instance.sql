@@ -5,9 +5,9 @@
 --          name lives, or settings contradict those of the cluster.
 -- Role     howdah_consumer howdah_admin
 --
--- settings is a JSON object of cluster_mode, cluster_master and exclusive, as the instance was told. What is left out
--- is taken from howdah.cluster_settings(), the one source for all instances. An instance that was told otherwise is
--- refused.
+-- settings is a JSON object of cluster_mode, cluster_master and exclusive, as the instance was told. A setting that is
+-- left out is taken from howdah.cluster_settings(), the one source for all instances. An instance that was told
+-- otherwise is refused.
 --
 -- It begins as INITIALIZING, and its heartbeats lead it on. With a master of changes, it reads the record from where an
 -- instance of its name stood. Otherwise it reads what comes next.

@@ -8,9 +8,9 @@
 --          set back.
 -- Role     howdah_auditor howdah_admin
 --
--- A batch that ends within a backlog has passed the transactions below some id that have ended by now. Of the others it
--- has passed those that since had passed. It is a snapshot that never existed, in which each transaction is seen as a
--- whole. Open transactions stay listed as open, however old, and hold up nothing else.
+-- A batch that ends within a backlog has passed the transactions below some id that have ended by now. About the
+-- others it has passed those that since had passed. It is a snapshot that never existed, in which each transaction is
+-- seen as a whole. Open transactions stay listed as open, however old, and hold up nothing else.
 create or replace function howdah.next_journal_offset(
     since jsonb, max_messages bigint default null, upto jsonb default null, queues text[] default null,
     fail_on_loss boolean default true

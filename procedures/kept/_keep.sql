@@ -3,7 +3,7 @@
 --
 -- Role     internal
 --
--- p_keep_ms: for how long; NULL: until somebody deletes them. Whoever consumes the messages calls this in the same
+-- p_keep_ms: for how long; NULL: until somebody deletes them. A function that consumes messages calls this in the same
 -- transaction, whatever the queue's option says. The last three arguments are for a facade that counts reads. Each of
 -- them is NULL, or has a value or NULL for each message.
 --

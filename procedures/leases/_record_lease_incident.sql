@@ -3,8 +3,8 @@
 --
 -- Role     internal
 --
--- The key contains a secret. Whoever could guess the key could report a failure of their own queue with it; this
--- incident would then seem recorded.
+-- The key contains a secret. A caller who guessed the key could use it for a failure of a queue of
+-- their own; this incident would then seem recorded.
 create or replace function howdah._record_lease_incident(
     p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text,
     p_lease bigint

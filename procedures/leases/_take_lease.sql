@@ -2,8 +2,8 @@
 --
 -- Role     internal
 --
--- They are parked until the lease ends. Whoever receives then finds them, so no daemon is needed. Topic messages stay
--- where they are; acked records the lease.
+-- They are parked until the lease ends. A receive then finds them, so no daemon is needed. Topic messages stay where
+-- they are; acked records the lease.
 create or replace function howdah._take_lease(
     p_destination howdah.destinations, p_held howdah.message[], p_lease bigint, p_until timestamptz
 )

@@ -8,7 +8,7 @@
 --          this moment.
 -- Role     howdah_consumer howdah_admin
 --
--- It ends a consumer that received ahead. What the consumer handed out and did not acknowledge comes again as
+-- It ends a consumer that received ahead. Messages that it handed out and did not acknowledge come again as
 -- redelivered; the rest comes back unchanged.
 create or replace function howdah.end_leases(
     queue text, leases bigint[], delivered bigint[] default '{}', error_text text default null,

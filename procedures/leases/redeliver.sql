@@ -9,8 +9,8 @@
 --          cannot be called (docs/transformations.md).
 -- Role     howdah_consumer howdah_admin
 --
--- It is the rollback of a session that received ahead. What the session had delivered comes to it again before anybody
--- else can take it. Other messages of the leases stay as they are.
+-- It is the rollback of a session that received ahead. Messages that the session had delivered come to it again before
+-- anybody else can take it. Other messages of the leases stay as they are.
 create or replace function howdah.redeliver(
     queue text, leases bigint[], message_ids bigint[], duration interval default '30 seconds',
     error_text text default null, error_class text default null

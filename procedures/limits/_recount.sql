@@ -8,7 +8,7 @@
 -- in a new snapshot, what is committed is counted. So each sent message is in one or the other.
 --
 -- A transaction that keeps its snapshot does not see what others committed since, and leaves the tickets as they are.
--- What this transaction itself has taken out and not committed is room for its own messages only.
+-- Messages that this transaction has taken out and not committed leave room for its own messages only.
 --
 -- A count of over 20,000 messages that found no room stays valid for twenty times as long as it took, at most 2 s.
 create or replace function howdah._recount(

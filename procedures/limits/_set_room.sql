@@ -5,8 +5,8 @@
 -- These are a queue's own limits and the engine's. Where both hold, a sequence that never has a value closes the fast
 -- way of sending.
 --
--- The largest body is the lesser of both. It is stored here, so that a send reads no second row. Whoever writes
--- own_max_message_bytes calls howdah._hold_limits before, and this after.
+-- The largest body is the lesser of both. It is stored here, so that a send reads no second row. A function that
+-- writes own_max_message_bytes calls howdah._hold_limits before, and this after.
 create or replace function howdah._set_room(p_destination_id integer) returns void
 language plpgsql volatile
 as $$

@@ -3,8 +3,8 @@
 -- Raises   HD003 bad name; HD005 wrong argument; HD023 the selector is invalid.
 -- Role     internal
 --
--- What a service or a variable may be called leaves no room for a password. Only variables that begin with HOWDAH_ are
--- read, so that a link cannot send others of a worker's somewhere.
+-- The names of services and variables leave no room for a password. Only variables that begin with HOWDAH_ are read,
+-- so that a link cannot send others of a worker's somewhere.
 create or replace function howdah._check_link(p_link howdah.links) returns void
 language plpgsql volatile
 as $$

@@ -6,7 +6,7 @@
 -- Role     internal
 --
 -- It takes one message, then as many as howdah._link_chunk finds room for, and again, so a batch of large ones ends
--- early. Of a subscription it takes eight times as many at a time, while ones as large as the largest of before fit.
+-- early. It takes eight times as many of a subscription at a time, while ones as large as the largest of before fit.
 create or replace function howdah._link_batch(
     p_source text, p_want integer, p_selector text, p_transformation text
 ) returns howdah.message[]

@@ -4,8 +4,8 @@
 -- Returns  integer, 1 to p_most.
 -- Role     internal
 --
--- It looks behind the last message received, p_last, and reads no body. What comes back from elsewhere meanwhile is not
--- seen, and is little. With no message in sight, there are eight.
+-- It looks behind the last message received, p_last, and reads no body. A message that comes back from elsewhere
+-- meanwhile is not seen, and is little. With no message in sight, there are eight.
 create or replace function howdah._link_chunk(
     p_source_id integer, p_last howdah.message, p_most integer, p_bytes bigint
 ) returns integer

@@ -5,8 +5,8 @@
 --          best effort and were sent while the target was away, until that time.
 -- Role     internal
 --
--- JSON, because the other engine may be of another release. Bytes are base64. What is left of a message's life goes
--- with it, in tenths of a second, and not a time, because the clocks of two servers differ.
+-- JSON, because the other engine may be of another release. Bytes are base64. The rest of a message's life goes with
+-- it, in tenths of a second, and not a time, because the clocks of two servers differ.
 --
 -- Two headers tell the way: JMS_Howdah_Origin has the engine, the queue and the number where it was sent first;
 -- JMS_Howdah_Route has the identities of the engines that it passed.

@@ -5,7 +5,7 @@
 -- Raises   as howdah.receive; HD049 as howdah._transformed.
 -- Role     internal
 --
--- What cannot be transformed is a failure of the message at its source. So it looks again, eight times at most, as
+-- A message that cannot be transformed has failed at its source. So it looks again, eight times at most, as
 -- howdah._receive_transformed does.
 create or replace function howdah._link_receive(
     p_source text, p_want integer, p_selector text, p_transformation text

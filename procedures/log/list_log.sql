@@ -7,7 +7,7 @@
 --
 -- queue: only events of this queue, topic or subscription, also a dropped one. event: only these, such as
 -- QUEUE_DISABLED; CONFIG_CHANGED is a change of the configuration, and LOG a line of an application. since and until
--- bound the times. Who sees what is as in howdah.log_since.
+-- bound the times. Callers see the same as in howdah.log_since.
 create or replace function howdah.list_log(
     level text default 'INFO', queue text default null, event text default null, since timestamptz default null,
     until timestamptz default null, max_rows integer default 100

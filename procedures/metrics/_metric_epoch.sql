@@ -3,7 +3,7 @@
 -- Returns  howdah.metric_epoch.
 -- Role     internal
 --
--- A restored database has another cluster or another oid. What it brought with it is not counted again.
+-- A restored database has another cluster or another oid. The counts that it brought with it are not counted again.
 create or replace function howdah._metric_epoch() returns howdah.metric_epoch
 language plpgsql volatile
 as $$

@@ -7,8 +7,8 @@
 -- Raises   HD001 no such queue; HD010 not allowed.
 -- Role     howdah_admin howdah_browser howdah_consumer howdah_auditor
 --
--- Of messages received together all count with the wait of the oldest. A wait includes delays and earlier failures.
--- At journal_level off no wait is known.
+-- Messages received together all count with the wait of the oldest. A wait includes delays and earlier failures. At
+-- journal_level off no wait is known.
 create or replace function howdah.queue_times(queue text) returns table (
     kind text, calls bigint, mean interval, half interval, nine_tenths interval, ninety_nine_hundredths interval,
     since timestamptz, counted_at timestamptz

@@ -1,6 +1,6 @@
 -- howdah._with_attributes(p_attributes, p_changes): attributes of an object after some of them were set.
 --
--- Returns  jsonb. What is null in p_changes is taken away.
+-- Returns  jsonb. Attributes that are null in p_changes are taken away.
 -- Raises   HD004 p_changes is no JSON object.
 -- Role     internal
 create or replace function howdah._with_attributes(p_attributes jsonb, p_changes jsonb) returns jsonb

@@ -5,8 +5,8 @@
 -- Raises   HD005 wrong argument, or another engine keeps the log; HD010 another role began it.
 -- Role     howdah_producer howdah_consumer howdah_admin
 --
--- The coordinator calls it when all branches are prepared. It commits that, and then ends the branches. Who finds
--- prepared branches after a crash decides rollback, and obeys the answer.
+-- The coordinator calls it when all branches are prepared. It commits that, and then ends the branches. A client that
+-- finds prepared branches after a crash decides rollback, and obeys the answer.
 create or replace function howdah.xa_decide(transaction_id text, outcome text) returns text
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

@@ -4,7 +4,7 @@
 -- Returns  room: how many messages may go now, at most p_want. by_key: the key's rate is what left too little.
 -- Role     internal
 --
--- All is spent at once, or nothing is if room is less than p_want. What was spent stays spent, also if the transaction
+-- All is spent at once, or nothing is if room is less than p_want. Spent tokens stay spent, also if the transaction
 -- rolls back or its session is killed: the message was given out. p_key NULL: of the queue's rate alone.
 --
 -- The sequences lie outside transactions. The lock around reading and setting them is given back at once, by a

@@ -7,7 +7,7 @@
 -- Raises   HD001 no such queue; HD010 not allowed.
 -- Role     howdah_admin howdah_consumer howdah_browser howdah_auditor
 --
--- What keys use is not listed. docs/handler-limits.md explains the limits.
+-- The permits in use by key are not listed. docs/handler-limits.md explains the limits.
 create or replace function howdah.list_handler_limits(queue text default null) returns table (
     queue_name text, max_concurrent integer, in_hand bigint, leased bigint, rate_limit text, limited_for interval,
     limit_key text, max_concurrent_per_key integer, rate_limit_per_key text

@@ -4,7 +4,7 @@
 -- Role     internal
 --
 -- The failure that decides is recorded only after its outcome is known, so howdah.result looks for the error itself.
--- Nobody is woken: see howdah._apply_limit_policy. Who waits looks again within a quarter of a second.
+-- Nobody is woken: see howdah._apply_limit_policy. A waiting session looks again within a quarter of a second.
 create or replace function howdah._keep_outcome(
     p_destination howdah.destinations, p_message howdah.msgs, p_state text
 ) returns void

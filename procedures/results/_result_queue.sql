@@ -4,7 +4,7 @@
 -- Raises   HD001 no such queue; HD010 the caller may neither send to the queue nor browse it.
 -- Role     internal
 --
--- Who sends to a queue is told by the right to send, whoever sent the message: a message does not know its sender.
+-- Its senders are the roles with the right to send, for a message does not know its own sender.
 create or replace function howdah._result_queue(p_queue text) returns howdah.destinations
 language plpgsql stable
 as $$

@@ -10,7 +10,7 @@
 --
 -- stage: that of the message received; howdah.result then also tells of the failures before. NULL: it tells of none.
 --
--- Whoever waits by howdah.wait_result is notified at the commit. notify => false sends no NOTIFY, so that the
+-- A session that waits by howdah.wait_result is notified at the commit. notify => false sends no NOTIFY, so that the
 -- transaction can be prepared (PREPARE TRANSACTION).
 create or replace function howdah.keep_result(
     queue text, message_id bigint, value jsonb default null, notify boolean default true,

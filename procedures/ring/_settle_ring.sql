@@ -3,8 +3,8 @@
 --
 -- Role     internal
 --
--- Sequences are not rolled back. Whoever is changing them holds the lock, and this call waits. A transaction with a
--- snapshot of its own may see an old ring, and must settle nothing by it.
+-- Sequences are not rolled back. A session that is changing them holds the lock, and this call waits. A transaction
+-- with a snapshot of its own may see an old ring, and must settle nothing by it.
 create or replace function howdah._settle_ring() returns void
 language plpgsql volatile
 as $$

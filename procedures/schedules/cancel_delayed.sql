@@ -6,7 +6,7 @@
 --          due, or was not sent with a delay.
 -- Role     howdah_producer howdah_admin
 --
--- Whoever may send there may cancel by message id. The journal records the messages as discarded, with the reason
+-- A role that may send there may cancel by message id. The journal records the messages as discarded, with the reason
 -- cancelled.
 create or replace function howdah.cancel_delayed(queue text, message_ids bigint[]) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off

@@ -1,6 +1,6 @@
 -- howdah._redact(p_value, p_parts): a JSON value with what lies at a path replaced.
 --
--- Returns  jsonb. The replacement is the string [redacted]. What the path does not reach stays as it is.
+-- Returns  jsonb. The replacement is the string [redacted]. Values that the path does not reach stay as they are.
 -- Role     internal
 create or replace function howdah._redact(p_value jsonb, p_parts text[]) returns jsonb
 language plpgsql immutable

@@ -5,7 +5,8 @@
 -- Raises   as howdah._send_batch, except HD018 and HD027.
 -- Role     internal
 --
--- What has no room is lost as a whole. After any other error each half is tried by itself, down to the one to blame.
+-- Messages without room are lost together. After any other error each half is tried by itself, down to the one to
+-- blame.
 create or replace function howdah._try_to_send_batch(
     p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[],
     p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[],

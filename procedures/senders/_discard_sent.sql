@@ -3,7 +3,7 @@
 -- Returns  how many (bigint).
 -- Role     internal
 --
--- What a transaction or a lease has in hand stays on record, and goes later if it comes back.
+-- A message that a transaction or a lease has in hand stays on record, and goes later if it comes back.
 create or replace function howdah._discard_sent(p_destination howdah.destinations, p_senders bigint[]) returns bigint
 language plpgsql volatile
     set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off

@@ -17,7 +17,7 @@
 -- transaction ends.
 --
 -- Then acked is asked once more, with a snapshot taken after the locks: whoever held one before has committed by then.
--- What it did is still in acked, unless the cursor has passed it. So the cursor is read last.
+-- Its work is still in acked, unless the cursor has passed it. So the cursor is read last.
 create or replace function howdah._claim_free(
     p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_cursor integer, p_n bigint, p_after xid8,
     p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamptz, p_want integer,

@@ -9,7 +9,7 @@
 -- p_stream comes from howdah._begin_stream. The other arguments give the part to read, as in howdah._persistent_0. The
 -- cursor has passed nothing in it: it is no part where something committed late.
 --
--- Only the ends of the run are read. Whoever reads as many messages as there are numbers has read them all, and knows
+-- Only the ends of the run are read. A reader of as many messages as there are numbers has read them all, and knows
 -- the last one without looking at any. If there are fewer, others drew some of the numbers, or some messages have
 -- expired. They must then be looked at.
 create or replace function howdah._find_run(

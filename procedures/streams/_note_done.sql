@@ -3,7 +3,7 @@
 -- Raises   40001 somebody else did so; only a transaction with an old snapshot can get this.
 -- Role     internal
 --
--- What others did since an old snapshot may no longer be recorded, because the cursor has passed it. So with an old
+-- Others' work since an old snapshot may no longer be recorded, because the cursor has passed it. So with an old
 -- snapshot the cursor makes a step in place, which fails if anybody else moved it.
 create or replace function howdah._note_done(p_ack_id integer, p_seqs bigint[], p_xids xid8[]) returns void
 language plpgsql volatile

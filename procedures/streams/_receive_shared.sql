@@ -7,7 +7,7 @@
 --
 -- p_stream comes from howdah._begin_stream; the other arguments are those of howdah._receive_stream.
 --
--- It begins at the cursor. What lies there is done, in hand or free. What a rollback returned is free at once, and
+-- It begins at the cursor. A message there is done, in hand or free. One that a rollback returned is free at once, and
 -- comes first. Messages are claimed by advisory locks and recorded as done; then their rows are read.
 --
 -- If others finished with all that was claimed and moved the cursor over it, the walk begins anew at the cursor.

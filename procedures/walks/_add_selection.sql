@@ -2,7 +2,7 @@
 --
 -- Role     internal
 --
--- Of several consumers, one creates the sequences; nobody waits. Until its transaction commits, the others look from
+-- One of several consumers creates the sequences; nobody waits. Until its transaction commits, the others look from
 -- the beginning.
 create or replace function howdah._add_selection(
     p_destination_id integer, p_rank smallint, p_walk howdah.walk

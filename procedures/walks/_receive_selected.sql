@@ -5,7 +5,7 @@
 --          found ahead, a step of the search is due, or the queue has more to look at.
 -- Role     internal
 --
--- Nothing has ever failed in the queue. What is locked here in vain, the long way locks again.
+-- Nothing has ever failed in the queue. The long way locks again what was locked here in vain.
 create or replace function howdah._receive_selected(
     p_lane howdah.lanes, p_name text, p_selector text, p_want integer, p_now timestamptz, p_journaled boolean
 ) returns setof howdah.message
