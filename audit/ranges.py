@@ -1,7 +1,8 @@
 """The journal read by digest where that proves enough, and by row elsewhere.
 
-``read_ranges`` asks for digests, has them judged (``digests``), and chooses what else is read: the rows of ranges that
-they do not prove, of a random sample, and of whole queues where too many ranges would have to be named.
+``read_ranges`` asks for digests, has them judged (``digests``), and chooses which rows are read. These are the rows of
+ranges that digests do not prove, and of a random sample. Where too many ranges would have to be named, the whole queue
+is read.
 """
 
 from __future__ import annotations

@@ -93,8 +93,8 @@ def read_view(
 def read_query(spark: SparkSession, snapshot: Snapshot, name: str, query: str, predicates: list[str]) -> View:
     """The rows of a query over JDBC, in one connection for each condition on them.
 
-    Every row carries the isolation level it was read at, which is checked and then left out: a connection that lost
-    the snapshot reads at another level.
+    Every row carries the isolation level at which it was read. That is checked and then left out: a connection that
+    lost the snapshot reads at another level.
     """
     read = spark.read.jdbc(
         snapshot.url,
@@ -139,9 +139,9 @@ def between(cuts: list[int]) -> list[str]:
 def session_statement(identifier: str) -> str:
     """What each connection runs first, to read in the snapshot.
 
-    BEGIN works whether the driver is in autocommit mode (it opens the transaction) or not (it sets the open one's
-    level); SET TRANSACTION alone would be ignored silently in autocommit mode. Digests are one long statement, which
-    no time limit of the role's may end.
+    BEGIN opens the transaction if the driver is in autocommit mode, and otherwise sets the open one's level. SET
+    TRANSACTION alone would be ignored silently in autocommit mode. Digests are one long statement, which no time limit
+    of the role's may end.
     """
     if not all(letter in "0123456789ABCDEFabcdef-" for letter in identifier):
         raise AuditError(f"{identifier!r} is not a snapshot identifier")

@@ -55,10 +55,10 @@ def spark_session(
 ) -> Iterator[SparkSession]:
     """A session for the block, stopped at its end.
 
-    partitions: those of a shuffle. The first session of a process starts Java (1 to 3 seconds), which stays until the
-    process ends, and with it Java's memory and class path. Raises AuditError if there is no Java,
-    if Spark does not start, or if the process has a session already: it would be that one, and stopped.
-    Under spark-submit its settings hold: master and jdbc_jar are not used, the JDBC driver comes by its --jars.
+    partitions: those of a shuffle. The first session of a process starts Java (1 to 3 seconds). Java stays until the
+    process ends, with its memory and class path. Raises AuditError if there is no Java, or if Spark does not start. It
+    also does if the process has a session already, for it would get and stop that one. Under spark-submit its settings
+    hold: master and jdbc_jar are not used, the JDBC driver comes by its --jars.
     """
     driver = None if _SUBMITTED in os.environ else find_driver(jdbc_jar)
     if SparkSession.getActiveSession() is not None:

@@ -69,9 +69,9 @@ class Snapshot:
 def exported(dsn: str) -> Iterator[Snapshot]:
     """Export a snapshot of the database at ``dsn`` (libpq's form) and hold it until the block is left.
 
-    It pins the database's oldest visible transaction, so leave the block as soon as everything is read.
-    Raises AuditError: no answer, a pooler, a standby, a database without Howdah, a role that may not read, no TCP, or
-    its connection was lost meanwhile.
+    It pins the database's oldest visible transaction, so leave the block as soon as everything is read. Raises
+    AuditError: no answer, a pooler, a standby, a database without Howdah, or a role that may not read. It also does
+    without TCP, or if its connection was lost meanwhile.
     """
     with opened(dsn, "howdah audit") as connection:
         _check(connection)

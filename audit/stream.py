@@ -4,8 +4,8 @@ An offset is a snapshot of the database, so that a transaction that commits late
 goes, and whether all of it is still there, the database decides (``engine.journal``); the rows are read from the public
 views.
 
-Spark makes these objects in Python processes of its own, on the driver and on executors: they are picklable, hold no
-connection between calls but the stream reader's, and know nothing of the Spark session.
+Spark makes these objects in Python processes of its own, on the driver and on executors. So they are picklable, and
+know nothing of the Spark session. Only the stream reader keeps a connection between calls.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class Paced:
         """Replay all and return how many. An error or Ctrl-C reports how many were replayed before it; they stay so.
 
         Ctrl-C waits for the current batch, so that the number is true. A second Ctrl-C does not wait, because the batch
-        may be waiting for a lock; the report then says that the number may be too small.
+        may be waiting for a lock. The report then says that the number may be too small.
         """
         started = time.monotonic()
         try:

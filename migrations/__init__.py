@@ -62,10 +62,10 @@ def config() -> Config:
 def migrate(dsn: str, *, roles: Roles | None = None, engine_name: str = "howdah", revision: str = "head") -> State:
     """Upgrade the database at ``dsn`` (libpq's form) and return its state.
 
-    roles: None means those installed already, else the default six.
-    engine_name: part of the exception destination's name; used by the first installation only.
-    Raises BadDsnError, or MigrationError, with what to do: if the database is newer than this code or older than its
-    first revision, if roles cannot be made, or if its encoding is not UTF8.
+    roles: None means those installed already, else the default six. engine_name: part of the exception destination's
+    name; used by the first installation only. Raises BadDsnError. Raises MigrationError, with what to do, if the
+    database is newer than this code or older than its first revision. It also does if roles cannot be made, or if the
+    encoding is not UTF8.
     """
     with begin(dsn) as connection:
         settings = config()

@@ -74,9 +74,9 @@ from {aside}.{archive} m cross join howdah.destinations d where d.name = {queue}
 def adopt(connection: Connection) -> dict[str, int]:
     """Install the facade of pgmq in place of a real pgmq, and take its queues over. Returns the messages of each.
 
-    Raises MigrationError if there is no real pgmq, if the role may not drop it, if something else stands on its tables
-    or lies in its schema, or if a queue of Howdah has the name of one of its queues. Nothing has been changed then,
-    since it all is the caller's transaction.
+    Raises MigrationError if there is no real pgmq, or if the role may not drop it. It also does if something else
+    stands on its tables or lies in its schema, or if a queue of Howdah has a name of its queues. Nothing has been
+    changed then, since it all is the caller's transaction.
     """
     database, roles = ready(connection)
     if facade_owner(database, "pgmq") != "other" or not database.run(

@@ -19,7 +19,7 @@ NAME = "howdah until empty"
 class Emptiness:
     """Looks at all queues of an application in one snapshot.
 
-    A handler's messages are committed together with the consumption of its own, so a look sees work that passes from
+    A handler's messages are committed together with the consumption of its own. So a look sees work that passes from
     queue to queue in one of them. Delayed messages and redeliveries do not count, nor what a stopped listener leaves.
     """
 

@@ -1,7 +1,7 @@
 """The instance that a supervisor's processes are: its heartbeat, its state, and what it reads of the record of changes.
 
-Messages need no instance: plain SQL receives in any case. An instance says who serves the database, can be quiesced,
-waits for the master of changes, and takes turns with others where the engine is exclusive.
+Messages need no instance: plain SQL receives in any case. An instance says who serves the database, and can be
+quiesced. It waits for the master of changes. Where the engine is exclusive, it takes turns with others.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The log of a worker process: text for people or JSON for machines, with the message of each line.
 
 The application's own loggers write to the same log. Every record that is made while a handler runs knows the handler's
-message, also one of the handler's coroutines and of threads that got a copy of its context.
+message. So do records of the handler's coroutines, and of threads that got a copy of its context.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ BATCH_SECONDS = 0.1
 class Pace:
     """The size of the next batch: fixed, or as many messages as can be handled in BATCH_SECONDS.
 
-    It grows while batches come full and quickly, so that a long queue is drained in big steps, and shrinks down to one
-    message where handlers are slow, so that other sessions and processes find work too.
+    It grows while batches come full and quickly, so that a long queue is drained in big steps. It shrinks down to one
+    message where handlers are slow, so that other sessions and processes find work, too.
     """
 
     def __init__(self, fixed: int | None) -> None:

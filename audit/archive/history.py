@@ -103,8 +103,8 @@ class History:
 def open_history(spark: SparkSession, dsn: str, snapshot: Snapshot, path: Path) -> History:
     """The archive in ``path`` as the snapshot knows it.
 
-    Raises AuditError if it is not the database's present archive, has no run, one is known to be damaged, or lacks
-    files, has others, or files of another size.
+    Raises AuditError if it is not the database's present archive, has no run, or has one known to be damaged. So it
+    does if files are missing, added, or of another size.
     """
     folder = ArchiveFolder(path.expanduser().resolve())
     with joined(dsn, snapshot) as connection:

@@ -1,8 +1,8 @@
 """How long messages waited from send to receive.
 
 Exact where the journal records sends (journal_level full): the difference of two rows for each message. Elsewhere the
-journal says of each receive when the oldest of its messages was sent, so that only the longest wait of each receive is
-known. Percentiles are percentile_approx's: the value's place among all is right to one part in ACCURACY.
+journal says when the oldest message of each receive was sent, so only the longest wait is known. Percentiles are
+percentile_approx's: the value's place among all is right to one part in ACCURACY.
 """
 
 from __future__ import annotations

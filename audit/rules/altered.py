@@ -62,8 +62,8 @@ def _two_modes() -> Column:
 def _dead_otherwise(evidence: Evidence) -> DataFrame:
     """Messages of one move on record which say another origin, death or reason than that.
 
-    A message that was moved once, as its stage tells, came from where that row of the journal says; so did each copy
-    that subscriptions of a topic moved there.
+    The stage tells that a message was moved once. Then it came from where that row of the journal says. So did each
+    copy that subscriptions of a topic moved there.
     """
     moves = evidence.journal.where(F.col("event") == "moved").select(
         F.col("other_destination_id").alias("destination_id"),

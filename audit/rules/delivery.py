@@ -93,9 +93,9 @@ def _expired_early(evidence: Evidence) -> DataFrame | None:
 def _out_of_order(evidence: Evidence) -> DataFrame | None:
     """Messages of a group that were consumed before one in front of them which was there.
 
-    It was there if both were sent by one transaction, or its sender had ended before the other one was sent: who
-    commits later is behind what was received meanwhile. Only what a receive without selector took counts, and neither
-    what failed, nor what was moved or parked by an operator.
+    It was there if both were sent by one transaction, or if its sender had ended before the other one was sent. A
+    sender that commits later is behind what was received meanwhile. Only what a receive without selector took counts,
+    and neither what failed, nor what was moved or parked by an operator.
     """
     if not evidence.facts.grouped:
         return None
@@ -155,10 +155,10 @@ def _of_one_sender(crossed: DataFrame) -> DataFrame:
 def _of_settled_senders(crossed: DataFrame) -> DataFrame:
     """Messages that passed one in front of them whose sender had ended before they were sent; front as above.
 
-    Three orders must agree for that: numbers, senders and times. The numbers of a lane are halved again and again: at
-    each level everything of the left half of a piece is in front of everything of its right half, and one sort by
-    senders finds the latest of the left ones that was there. So each pair is looked at, and a row is sorted once for
-    each doubling of its lane.
+    Three orders must agree for that: numbers, senders and times. The numbers of a lane are halved again and again. At
+    each level, everything of a piece's left half is in front of everything of its right half. One sort by senders finds
+    the latest of the left ones that was there. So each pair is looked at, and a row is sorted once for each doubling of
+    its lane.
     """
     numbers = Window.partitionBy(*LANE)
     levelled = (

@@ -31,10 +31,11 @@ RETRIED = ("returned", "delayed")
 def _dead_without_incidents(evidence: Evidence) -> DataFrame:
     """Dead by the limit or rejected, but the incidents that led there are not all present.
 
-    They are those of the stage before, in the queue that the message was in then. Enough are as many as the queue's
-    limit; or, since the limit may have been raised since, all up to one that moved the message; of a rejected one, any
-    number. Numbers without a gap show that none was taken away. Of what came from queues that count more than a
-    message's own incidents (those of its conversation, or attempts whose consumer died) see ``_dead_of_nothing``.
+    They are those of the stage before, in the queue that the message was in then. As many as the queue's limit are
+    enough. The limit may have been raised since, so all up to one that moved the message are enough, too. For a
+    rejected message any number is. Numbers without a gap show that none was taken away. Messages of queues that count
+    more than a message's own incidents (those of its conversation, or attempts whose consumer died) are for
+    ``_dead_of_nothing``.
     """
     recorded = (
         evidence.incidents.groupBy("message_id", "stage")
@@ -72,9 +73,8 @@ def _dead_of_nothing(evidence: Evidence, dead: DataFrame) -> DataFrame:
     """Dead messages of queues that count more than a message's own incidents, without any record of a cause.
 
     A message that was rejected has the incident that says so, whatever its queue counts. One at the limit of its
-    conversation or group has an incident, or another message of that has one, unless retention deleted it, or
-    clean_incidents when another message died (of which the journal tells). An attempt of a hardened queue need leave
-    none.
+    conversation or group has an incident, or another message there has one. Retention may have deleted it, or
+    clean_incidents when another message died, as the journal tells. An attempt of a hardened queue need leave none.
     """
     origins = (
         evidence.policies.groupBy(F.col("queue").alias("origin_queue"))
@@ -108,8 +108,8 @@ def _dead_of_nothing(evidence: Evidence, dead: DataFrame) -> DataFrame:
 def _over_limit(evidence: Evidence) -> DataFrame | None:
     """More failures in one stage than the limit, where the queue has one.
 
-    Those of messages long gone do not count, nor those that the limit did not count: a session died that probably did
-    not have the message in its hands.
+    Failures of messages long gone do not count. Nor do those that the limit did not count, because the session that
+    died probably did not have the message in its hands.
     """
     if not evidence.facts.incidents:
         return None
@@ -128,8 +128,8 @@ def _retried_at_limit(evidence: Evidence) -> DataFrame | None:
     """Failures that were at the limit, after which the message was to come again nevertheless.
 
     The number of a failure, the limit and what follows are decided and recorded together, while the message is locked.
-    Which number it is is the lesser of what it says and of the failures of the stage that are there: what retention
-    deleted, or the recorder's snapshot did not show, accuses nobody.
+    The number is the lesser of the recorded one and of the stage's failures that are there. So failures that retention
+    deleted, or that the recorder's snapshot did not show, accuse nobody.
     """
     if not evidence.facts.incidents:
         return None
@@ -182,11 +182,11 @@ def _beyond_readers(evidence: Evidence) -> DataFrame | None:
 def _redelivered_early(evidence: Evidence) -> DataFrame | None:
     """Received, or handled and failed again, before the delay of the last failure was over.
 
-    due_at is what was recorded, whatever the queue's delay is by now. Left out is what may have been in other hands
-    when the failure was recorded (outcome held), and messages that operators dealt with, whose retry ends a delay. One
-    that was delayed was free, or in the hands of who recorded that: who consumed it before it was due received it after
-    that, also where reason held tells the moment of the acknowledgement alone. A failure without a duration, of a
-    message that nobody need have received, accuses nobody.
+    due_at is what was recorded, whatever the queue's delay is by now. Messages that may have been in other hands when
+    the failure was recorded (outcome held) are left out. So are those that operators dealt with, because a retry ends a
+    delay. A delayed message was free, or in its recorder's hands. So a consumer that took it before it was due received
+    it after that. This holds also where reason held tells only the moment of the acknowledgement. A failure without a
+    duration, of a message that nobody need have received, accuses nobody.
     """
     if not evidence.facts.incidents:
         return None
@@ -229,7 +229,7 @@ def _counts() -> Column:
 def _after_the_end(evidence: Evidence) -> DataFrame | None:
     """Failures of a stage that are recorded after one that took the message out of its queue.
 
-    Left out is what was judged by another limit, for what was to end may have been let go on by it; and numbers of
+    Failures judged by another limit are left out, since that limit may have let the message go on. So are numbers of
     topics outside of subscriptions, where several copies of a message may lie.
     """
     if not evidence.facts.incidents:

@@ -1,6 +1,6 @@
 """Arrays of texts, bytes and JSON in PostgreSQL's binary format, written in one go.
 
-psycopg looks at the elements of a list one by one; for a batch of 1,000 bodies that took as long as the server needs to
+psycopg looks at the elements of a list one by one. For a batch of 1,000 bodies that took as long as the server needs to
 store them.
 """
 

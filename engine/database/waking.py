@@ -1,7 +1,7 @@
 """The one connection of a process that listens, and the thread that wakes who waits.
 
-It affects only speed. Where LISTEN is impossible (behind a pooler) or the connection is lost, receivers keep looking
-at their queues from time to time, and no longer ask to be woken.
+It affects only speed. LISTEN may be impossible (behind a pooler), or the connection lost. Then receivers look at their
+queues from time to time, and no longer ask to be woken.
 """
 
 from __future__ import annotations

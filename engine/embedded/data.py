@@ -41,8 +41,8 @@ SETTINGS = {
 def make_data(layout: Layout, programs: Path, version: int, account: Account) -> None:
     """Make data/, with an empty database and a superuser who needs the folder's password.
 
-    It is made under another name and moved when it is whole, so that a crash on the way
-    leaves nothing that looks like a database.
+    It is made under another name, and moved when it is whole. So a crash on the way leaves nothing that looks like a
+    database.
     """
     for old in layout.folder.glob("draft-*"):
         shutil.rmtree(old, ignore_errors=True)

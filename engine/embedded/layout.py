@@ -179,10 +179,10 @@ class Layout:
     def disown_stale_pid(self, socket_dir: Path) -> None:
         """Let PostgreSQL start where a dead server's pid is, or seems to be, in use.
 
-        It would take whoever has that pid now for a server and refuse; to it even a dead
-        process is alive until its parent has waited for it. postmaster.pid stays, with a pid
-        that nobody has: by the shared memory named there PostgreSQL finds surviving backends.
-        The socket's lock protects only the socket, in a folder that no other server uses.
+        It would take the process that has the pid now for a server, and refuse. To it, even a dead process is alive
+        until its parent has waited for it. postmaster.pid stays, with a pid that nobody has, since it names the shared
+        memory by which PostgreSQL finds surviving backends. The socket's lock protects only the socket, in a folder
+        that no other server uses.
         """
         if self.postmaster() is not None:
             return

@@ -1,8 +1,7 @@
 """The embedded PostgreSQL: a real server, without an administrator, in a folder of one's choice.
 
-It outlives whoever started it and is shared by all who name the same folder. It is as durable
-and as closed as any other server: fsync is on, it listens on 127.0.0.1 alone, and every
-connection needs the password kept in the folder.
+It outlives whoever started it and is shared by all who name the same folder. It is as durable and as closed as any
+other server. fsync is on, and it listens on 127.0.0.1 alone. Every connection needs the password kept in the folder.
 """
 
 from __future__ import annotations
