@@ -44,7 +44,7 @@ def install_facade(database: Database, roles: Roles, facade: str) -> None:
     (count,) = database.run(f"select count(*) from pg_proc where pronamespace = to_regnamespace({literal(facade)})")
     for text in texts:
         if count[0]:
-            _make_room(database, facade, text)
+            _drop_replaced(database, facade, text)
         database.run(text)
     stale = database.run(
         f"select p.oid::regprocedure::text from pg_proc p where p.pronamespace = to_regnamespace({literal(facade)})"
@@ -55,7 +55,7 @@ def install_facade(database: Database, roles: Roles, facade: str) -> None:
     database.run(";\n".join(_grants(database, roles, facade, texts)))
 
 
-def _make_room(database: Database, facade: str, text: str) -> None:
+def _drop_replaced(database: Database, facade: str, text: str) -> None:
     """Drop the functions of a file that PostgreSQL could not replace: their result or argument names are others now.
 
     It finds out in a subtransaction that always fails. The stamps of functions must be of the outer one. What has views
