@@ -26,6 +26,10 @@ declare
     v_taken integer;
     v_last howdah.ack_cursors;
 begin
+    -- Whoever drops a topic deletes the cursors of wildcards without waiting for their readers.
+    if v_cursor.n is null then
+        return;
+    end if;
     for v_segment in select * from howdah._segments(v_cursor, p_ack.destination_id, v_upto) loop
         loop
             return query
@@ -95,6 +99,9 @@ begin
             get diagnostics v_taken = row_count;
             p_want := p_want - v_taken;
             v_last := howdah._cursor(p_ack.id);
+            if v_last.n is null then
+                return;
+            end if;
             exit when v_last.n = v_cursor.n;
             v_cursor := v_last;
             exit when p_want <= 0 or v_cursor.seq < 0;
