@@ -2,10 +2,16 @@
 --
 -- Role     internal
 create or replace function howdah._leave_topics(p_queue_id integer) returns void
-language sql volatile
+language plpgsql volatile
 as $$
-    with gone as (delete from howdah.bridges b where b.queue_id = p_queue_id returning b.topic_id)
-    update howdah.topics t
-    set bridged = exists (select from howdah.bridges b where b.topic_id = t.destination_id and b.queue_id <> p_queue_id)
-    from gone g where t.destination_id = g.topic_id
+declare
+    v_topic integer;
+begin
+    for v_topic in
+        with gone as (delete from howdah.bridges b where b.queue_id = p_queue_id returning b.topic_id)
+        select g.topic_id from gone g order by 1
+    loop
+        perform howdah._note_readers(v_topic);
+    end loop;
+end
 $$;
