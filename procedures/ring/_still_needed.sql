@@ -4,7 +4,8 @@
 -- Role     internal
 --
 -- A message is needed if a subscription has not read it, the topic's retention keeps it, or its recovery policy keeps
--- it for late subscribers. Over 10,000, not all are returned: nobody needs to know which.
+-- it for late subscribers. A dropped topic keeps nothing. Over 10,000, not all are returned: nobody needs to know
+-- which.
 create or replace function howdah._still_needed(p_slot integer) returns table (
     destination_id integer, xid xid8, seq bigint
 )
@@ -34,6 +35,7 @@ begin
         union
         select t.destination_id, n.xid, n.seq
         from howdah.topics t
+        join howdah.destinations d on d.id = t.destination_id and d.dropped_at is null
         cross join lateral (
             select s.xid, s.seq from stored s
             where s.destination_id = t.destination_id and (s.expires_at <= $1) is not true
@@ -45,6 +47,7 @@ begin
         union
         select t.destination_id, n.xid, n.seq
         from howdah.topics t
+        join howdah.destinations d on d.id = t.destination_id and d.dropped_at is null
         cross join lateral (
             select s.xid, s.seq
             from (

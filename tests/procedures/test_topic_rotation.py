@@ -341,6 +341,27 @@ def test_a_ring_that_one_subscriber_holds_still_is_told_of_and_goes_on_when_it_h
     assert stored(db) == 1
 
 
+@pytest.mark.first_case
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"retain_bytes": 1_000_000_000},
+        {"retain_ms": 3_600_000_000},
+        {"recovery": "fixed_count", "recovery_amount": 1_000_000},
+        {"recovery": "timed", "recovery_amount": 3_600_000_000},
+    ],
+    ids=["retain_bytes", "retain_ms", "fixed_count", "timed"],
+)
+def test_what_a_dropped_topic_was_to_keep_holds_no_table(db: Db, clock: Clock, options: dict[str, Any]) -> None:
+    topic(db, "kept", **options)
+    one(db, "select cardinality(howdah.send_batch('kept', array_fill('x'::text, array[10001])))")
+    rotate(db, clock)
+    assert stored(db) == 10_001, "while it is there, it keeps them"
+    one(db, "select howdah.drop_topic('kept')")
+    assert "emptied 0" in rotate(db, clock)
+    assert stored(db) == 0
+
+
 P, N = "persistent", "non-persistent"
 
 
