@@ -8,10 +8,16 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
 as $$
 declare
     v_topic howdah.destinations;
-    v_before jsonb := howdah._properties('topic', topic);
+    v_before jsonb;
 begin
     perform howdah._check_options('topic', options);
-    v_topic := howdah._topic(topic, 'admin');
+    perform howdah._hold_limits();
+    loop  -- while this waits, the topic may be dropped and another one of its name created
+        v_topic := howdah._topic(topic, 'admin');
+        perform from howdah.destinations d where d.id = v_topic.id and d.dropped_at is null for no key update;
+        exit when found;
+    end loop;
+    v_before := howdah._properties('topic', topic);
     perform howdah._alter_topic(v_topic.id, options);
     perform howdah._adopt(v_topic.id);
     perform howdah._record_change('topic', topic, 'altered', v_before, howdah._properties('topic', topic));

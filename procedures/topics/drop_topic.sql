@@ -12,11 +12,15 @@ create or replace function howdah.drop_topic(topic text, force boolean default f
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare
-    v_topic howdah.destinations := howdah._topic(topic, 'admin');
+    v_topic howdah.destinations;
     v_count bigint;
     v_name text;
 begin
-    perform from howdah.destinations d where d.id = v_topic.id for update;
+    loop  -- while this waits, the topic may be dropped and another one of its name created
+        v_topic := howdah._topic(topic, 'admin');
+        perform from howdah.destinations d where d.id = v_topic.id and d.dropped_at is null for update;
+        exit when found;
+    end loop;
     v_count := (select count(distinct a.subscription_id) from howdah.acks a where a.destination_id = v_topic.id);
     if v_count > 0 and force is not true then
         raise exception using errcode = 'HD011', message = format('topic %s has %s subscriptions', quote_literal(topic),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
-from support import Connect, Db, one, wait_until_blocked
+from psycopg.types.json import Jsonb
+from support import Connect, Db, one, refused, wait_until_blocked
 from topics_support import bodies, publish, subscribe, topic
 
 
@@ -59,3 +61,57 @@ def test_the_last_bridge_that_goes_with_its_queue_leaves_none(db: Db) -> None:
     one(db, "select howdah.bridge('t', 'q')")
     one(db, "select howdah.drop_queue('q')")
     assert not one(db, "select bridged from howdah.topics")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"backlog_limit": 5}, {"retain_ms": 1000}),
+        ({"default_priority": 7}, {"default_time_to_live_ms": 1000}),
+    ],
+    ids=["of topics", "of destinations"],
+)
+def test_two_who_alter_a_topic_at_once_lose_no_option(
+    db: Db, connect: Connect, first: dict[str, Any], second: dict[str, Any]
+) -> None:
+    topic(db)
+    altering, other = connect(), connect()
+    alter = "select howdah.alter_topic('t', %s)"
+    with ThreadPoolExecutor() as threads:
+        with altering.transaction():
+            one(altering, alter, (Jsonb(first),))
+            altered = threads.submit(one, other, alter, (Jsonb(second),))
+            wait_until_blocked(db, other)
+        altered.result()
+    options = one(db, "select howdah.topic_options('t')")
+    assert first | second == {key: options[key] for key in first | second}
+    changed = "select before, after from howdah.config_changes where act = 'altered' order by change_id"
+    (_, after_first), (before_second, _) = db.execute(changed.encode()).fetchall()
+    assert before_second == after_first, "each change is recorded as what it changed"
+
+
+def test_who_drops_a_topic_beside_its_successor_meets_the_successors_subscriptions(db: Db, connect: Connect) -> None:
+    topic(db)
+    replacing, dropping = connect(), connect()
+    with ThreadPoolExecutor() as threads:
+        with replacing.transaction():
+            one(replacing, "select howdah.drop_topic('t', true)")
+            topic(replacing)
+            subscribe(replacing)
+            said = threads.submit(refused, dropping, "HD011", "select howdah.drop_topic('t')")
+            wait_until_blocked(db, dropping)
+        assert said.result()
+    publish(db, "x")
+    assert bodies(db) == ["x"]
+
+
+@pytest.mark.parametrize("call", ["drop_topic('t')", """alter_topic('t', '{"retain_ms": 1000}')"""])
+def test_a_topic_dropped_meanwhile_is_neither_altered_nor_dropped_again(db: Db, connect: Connect, call: str) -> None:
+    topic(db)
+    dropping, second = connect(), connect()
+    with ThreadPoolExecutor() as threads:
+        with dropping.transaction():
+            one(dropping, "select howdah.drop_topic('t')")
+            said = threads.submit(refused, second, "HD001", f"select howdah.{call}")
+            wait_until_blocked(db, second)
+        assert said.result()
