@@ -34,10 +34,17 @@ begin
     elsif v_row.share <= 1 then
         return '{}';
     elsif (v_row.topic).backlog_action = 'refuse' then
+        if not howdah._try_topics(array[(v_row.topic).destination_id]) then
+            return '{}';
+        end if;
         update howdah.topics t set refused_for = p_destination.name
         where t.destination_id = (v_row.topic).destination_id and t.refused_for is null;
         return array[format('refused publishers to %s', v_row.name)];
+    -- The lock keeps consumers out until the transaction ends. So leases are looked for before it, and once more after.
     elsif (v_row.topic).backlog_action = 'drop_subscription' and not howdah._accepts_changes()
+       or howdah._has_leased(p_destination.id)
+       or (v_row.topic).backlog_action = 'drop_subscription' and not howdah._try_topics(array(
+           select distinct a.destination_id from howdah.acks a where a.subscription_id = p_destination.id))
        or not pg_try_advisory_xact_lock(howdah._lock_key('subscription', p_destination.id::text))
        or howdah._has_leased(p_destination.id) then
         return '{}';

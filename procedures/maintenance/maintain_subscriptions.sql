@@ -10,6 +10,8 @@
 -- A durable subscription meets backlog_action when it is further behind than its topic's backlog_limit or
 -- backlog_age_ms allow. From four fifths of that on, administrators are told once. A subscription that is not durable
 -- ends when no consumer was heard of for a minute.
+--
+-- It waits for nobody who makes or ends a subscription: what concerns the same topic is left for the next time.
 create or replace function howdah.maintain_subscriptions(lock_epoch bigint default null) returns text
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -35,8 +37,13 @@ begin
         where d.dropped_at is null order by d.id
     loop
         if not v_row.durable and v_row.silent > 60000 then
-            -- A session that works on what it holds is known by its open consumer.
-            if pg_try_advisory_xact_lock(howdah._lock_key('subscription', (v_row.destination).id::text))
+            -- A session that works on what it holds is known by its open consumer. The lock keeps it out until the
+            -- transaction ends. So it is looked for before the lock, and once more after it.
+            if not howdah._has_leased((v_row.destination).id)
+               and not howdah._has_consumer((v_row.destination).id)
+               and howdah._try_topics(array(select distinct a.destination_id from howdah.acks a
+                   where a.subscription_id = (v_row.destination).id))
+               and pg_try_advisory_xact_lock(howdah._lock_key('subscription', (v_row.destination).id::text))
                and not howdah._has_leased((v_row.destination).id)
                and not howdah._has_consumer((v_row.destination).id) then
                 perform howdah._unsubscribe(v_row.destination, 'its subscriber went away');
@@ -54,13 +61,16 @@ begin
             v_done := v_done || howdah._bound_backlog(v_row.destination, v_row.subscription);
         end if;
     end loop;
-    update howdah.topics t set refused_for = null
-    where t.refused_for is not null
-      and not exists (select from howdah.destinations d
-          join howdah.acks a on a.subscription_id = d.id and a.destination_id = t.destination_id
-                      cross join lateral howdah._lag(a) l
-                      where d.dropped_at is null and d.name = t.refused_for
-                        and howdah._backlog_share(t, l.behind, l.oldest) > 1);
+    update howdah.topics o set refused_for = null
+    where o.destination_id = any (array(
+        select t.destination_id from howdah.topics t
+        where t.refused_for is not null
+          and not exists (select from howdah.destinations d
+              join howdah.acks a on a.subscription_id = d.id and a.destination_id = t.destination_id
+              cross join lateral howdah._lag(a) l
+              where d.dropped_at is null and d.name = t.refused_for
+                and howdah._backlog_share(t, l.behind, l.oldest) > 1)
+        for no key update of t skip locked));
     return array_to_string(v_done, '; ');
 end
 $$;

@@ -21,7 +21,7 @@ begin
     delete from howdah.acked c using howdah.acks a where a.subscription_id = p_subscription.id and c.ack_id = a.id;
     for v_topic in
         with gone as (delete from howdah.acks a where a.subscription_id = p_subscription.id returning a.destination_id)
-        select distinct g.destination_id from gone g
+        select distinct g.destination_id from gone g order by 1
     loop
         perform howdah._note_readers(v_topic);
         update howdah.topics t set refused_for = null

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from psycopg.types.json import Jsonb
-from support import Connect, Db, one, refused, wait_until_blocked
-from topics_support import bodies, publish, subscribe, topic
+from support import Connect, Db, column, one, refused, wait_until_blocked
+from topics_support import bodies, maintain, publish, subscribe, topic
 
 
 def test_a_receive_by_a_wildcard_ends_though_a_topic_that_it_comes_to_is_dropped(db: Db, connect: Connect) -> None:
@@ -115,3 +115,92 @@ def test_a_topic_dropped_meanwhile_is_neither_altered_nor_dropped_again(db: Db, 
             said = threads.submit(refused, second, "HD001", f"select howdah.{call}")
             wait_until_blocked(db, second)
         assert said.result()
+
+
+def test_a_subscription_that_ends_locks_its_topics_in_their_order_as_one_that_begins(db: Db, connect: Connect) -> None:
+    """Otherwise the two would deadlock."""
+    first, *others = [topic(db, f"a.{number}") for number in range(12)]
+    name = subscribe(db, to="a.>")
+    holding, ending = connect(), connect()
+    lock = "select count(*) from (select from howdah.topics where destination_id = any (%s) for update skip locked) t"
+    with ThreadPoolExecutor() as threads:
+        with holding.transaction():
+            assert one(holding, lock, ([first],)) == 1
+            ended = threads.submit(one, ending, "select howdah.unsubscribe(%s)", (name,))
+            wait_until_blocked(db, ending)
+            assert one(db, lock, (others,)) == len(others), "it waits for the first and has none of the others"
+        ended.result()
+
+
+def silence(db: Db) -> None:
+    """Nobody was heard of for longer than a subscription lives that is not durable."""
+    db.execute("select setval(s.alive, pg_sequence_last_value(s.alive) - 61000) from howdah.subscriptions s")
+
+
+def test_maintenance_that_ends_several_subscriptions_waits_for_nobody_who_makes_one(db: Db, connect: Connect) -> None:
+    """Whoever subscribes to one topic after another would deadlock with it."""
+    for name in "ab":
+        topic(db, name)
+    on_b, on_a = (subscribe(db, None, to, durable=False) for to in "ba")
+    silence(db)
+    joining, maintaining = connect(), connect()
+    maintaining.execute("set lock_timeout = '5s'")
+    with joining.transaction():
+        subscribe(joining, "first", "a")
+        assert maintain(maintaining) == f"ended {on_b}"
+        subscribe(joining, "second", "b")
+    assert maintain(maintaining) == f"ended {on_a}"
+
+
+@pytest.mark.parametrize("action", ["refuse", "drop_subscription"])
+def test_maintenance_that_bounds_a_backlog_waits_for_nobody_who_subscribes(
+    db: Db, connect: Connect, action: str
+) -> None:
+    topic(db, backlog_limit=2, backlog_action=action)
+    name = subscribe(db)
+    publish(db, *"123")
+    maintain(db)
+    joining, maintaining = connect(), connect()
+    maintaining.execute("set lock_timeout = '5s'")
+    with joining.transaction():
+        subscribe(joining, "joining")
+        assert maintain(maintaining) == ""
+    assert maintain(maintaining) == ("refused publishers to t" if action == "refuse" else f"dropped {name}")
+    if action == "refuse":
+        bodies(db, name)
+        with joining.transaction():
+            subscribe(joining, "another")
+            maintain(maintaining)
+            assert one(db, "select refused_for from howdah.topics") == name
+        maintain(maintaining)
+        assert one(db, "select refused_for from howdah.topics") is None
+
+
+@pytest.mark.parametrize("durable", [True, False], ids=["behind", "silent"])
+def test_maintenance_that_leaves_a_leased_subscription_alone_does_not_hinder_its_consumer(
+    db: Db, connect: Connect, durable: bool
+) -> None:
+    topic(db, backlog_limit=2)
+    name = subscribe(db, durable=durable)
+    publish(db, *"1234")
+    consumer, maintaining = connect(), connect()
+    number = one(consumer, "select howdah.open_consumer(%s, own_session => true)", (name,))
+    lease = "select body from howdah.lease(%s, consumer => %s)"
+    assert column(consumer, lease, (name, number)) == ["1"]
+    maintain(db)
+    silence(db)
+    with maintaining.transaction():
+        assert maintain(maintaining) == ""
+        assert column(consumer, lease, (name, number)) == ["2"]
+
+
+def test_maintenance_that_leaves_an_open_consumer_alone_does_not_hinder_it(db: Db, connect: Connect) -> None:
+    topic(db)
+    name = subscribe(db, durable=False)
+    publish(db, "1")
+    consumer, maintaining = connect(), connect()
+    number = one(consumer, "select howdah.open_consumer(%s, own_session => true)", (name,))
+    silence(db)
+    with maintaining.transaction():
+        assert maintain(maintaining) == ""
+        assert column(consumer, "select body from howdah.receive(%s, consumer => %s)", (name, number)) == ["1"]
