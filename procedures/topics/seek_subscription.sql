@@ -18,7 +18,7 @@ as $$
 declare
     v_destination howdah.destinations := howdah._subscription(subscription, 'receive');
     v_subscription howdah.subscriptions;
-    v_upto pg_snapshot := howdah._snapshot();
+    v_upto pg_snapshot;
     v_before bigint[];
     v_after bigint[];
     v_skipped bigint[];
@@ -30,11 +30,12 @@ begin
     perform howdah._commit_needs(4);
     perform howdah._lock_subscription(v_destination);
     perform howdah._check_cluster();
+    v_upto := howdah._snapshot();  -- what is committed later is neither read before nor skipped
     select s.* into v_subscription from howdah.subscriptions s where s.destination_id = v_destination.id;
     v_before := howdah._unread_numbers(v_subscription, v_upto);
     delete from howdah.acked d using howdah.acks a where a.subscription_id = v_destination.id and d.ack_id = a.id;
     if since > '-infinity' then
-        perform howdah._begin_since(v_subscription, since);
+        perform howdah._begin_since(v_subscription, since, v_upto);
     else
         perform howdah._move_cursor(howdah._cursor(a.id), '3', -1, 0, '3:3:') from howdah.acks a
         where a.subscription_id = v_destination.id;

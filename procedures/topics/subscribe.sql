@@ -127,7 +127,7 @@ begin
     perform howdah._add_cursors(v_new, t.id, case when since is null then v_upto else '3:3:'::pg_snapshot end)
     from unnest(v_topics) t(id);
     if since > '-infinity' then
-        perform howdah._begin_since(v_new, since);
+        perform howdah._begin_since(v_new, since, howdah._snapshot());
     elsif since is null and not durable then
         perform howdah._recover(v_new, t.id, v_upto) from unnest(v_topics) t(id);
     end if;

@@ -204,3 +204,18 @@ def test_maintenance_that_leaves_an_open_consumer_alone_does_not_hinder_it(db: D
     with maintaining.transaction():
         assert maintain(maintaining) == ""
         assert column(consumer, "select body from howdah.receive(%s, consumer => %s)", (name, number)) == ["1"]
+
+
+def test_what_is_published_while_a_subscription_is_set_to_the_end_is_counted_or_comes(db: Db, connect: Connect) -> None:
+    topic(db)
+    name = subscribe(db)
+    publish(db, "before")
+    holding, seeking = connect(), connect()
+    with ThreadPoolExecutor() as threads:
+        with holding.transaction():
+            holding.execute("lock table howdah.acked in exclusive mode")
+            skipped = threads.submit(one, seeking, "select howdah.seek_subscription(%s, 'infinity')", (name,))
+            wait_until_blocked(db, seeking)
+            publish(db, "meanwhile")
+        assert skipped.result() == 1
+    assert bodies(db, name) == ["meanwhile"]
