@@ -26,7 +26,7 @@ declare
     v_taken integer;
     v_last howdah.ack_cursors;
 begin
-    -- Whoever drops a topic deletes the cursors of wildcards without waiting for their readers.
+    -- drop_topic deletes the cursors of wildcards without waiting for their readers.
     if v_cursor.n is null then
         return;
     end if;

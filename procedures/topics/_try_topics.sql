@@ -3,7 +3,7 @@
 -- Returns  true if the caller has all of them now (boolean).
 -- Role     internal
 --
--- It is for whoever meets topics in any order. Who waits for them takes them by their numbers, or two would deadlock.
+-- It is for functions that meet topics in any order. Those that wait take them by number, or two would deadlock.
 create or replace function howdah._try_topics(p_topic_ids integer[]) returns boolean
 language sql volatile
 as $$
