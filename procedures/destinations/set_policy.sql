@@ -10,6 +10,8 @@
 --
 -- New queues take its options when they are created. With apply (the default), existing queues for which it is the most
 -- specific pattern take them now, except the engine's own. Options given to create_queue or alter_queue override them.
+--
+-- It takes the right admin at all queues and topics that the pattern covers, also at those to come.
 create or replace function howdah.set_policy(pattern text, options jsonb, apply boolean default true) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -20,6 +22,7 @@ declare
 begin
     perform howdah._refuse_maintenance();
     perform howdah._check_pattern(pattern);
+    perform howdah._check_pattern_right(pattern);
     perform howdah._with_options(howdah._new_destination('policy'), options);
     if options ->> 'poison_procedure' is not null then
         raise exception using errcode = 'HD004',

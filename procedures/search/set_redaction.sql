@@ -1,13 +1,13 @@
 -- howdah.set_redaction(pattern, path, reason): hide a part of the bodies of all queues whose names match a wildcard.
 --
 -- Returns  true if the rule is new (boolean).
--- Raises   HD003 the pattern is no wildcard; HD005 the path is none; HD010 called from a maintenance command;
---          HD045 the master of changes is away.
+-- Raises   HD003 the pattern is no wildcard; HD005 the path is none; HD010 not allowed; HD045 the master of changes
+--          is away.
 -- Role     howdah_admin
 --
 -- The path is a JSON path of names and elements, with * for any: $.card.number, $.people[*].name. $ is the whole body.
 -- Where any rule matches, a body that is no JSON object or array is hidden as a whole. docs/search.md says where bodies
--- are redacted. Headers are not.
+-- are redacted. Headers are not. It takes the right admin at all queues and topics that the pattern covers.
 create or replace function howdah.set_redaction(pattern text, path text, reason text default null) returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -17,6 +17,7 @@ declare
 begin
     perform howdah._refuse_maintenance();
     perform howdah._check_pattern(pattern);
+    perform howdah._check_pattern_right(pattern);
     if howdah._path_parts(path) is null then
         raise exception using errcode = 'HD005', message = format('%s is no path of a redaction rule',
             coalesce(quote_literal(left(path, 250)), 'NULL')),

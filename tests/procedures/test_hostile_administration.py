@@ -38,6 +38,9 @@ def confined(db: Db, connect: Connect) -> Iterator[Db]:
     one(db, "select howdah.create_queue('A.q'), howdah.create_queue('B.q'), howdah.create_topic('B.t')")
     one(db, "select howdah.send('B.q', %s)", (SECRET,))
     one(db, "select howdah.alter_queue('B.q', '{\"default_priority\": 6}')")
+    one(db, "select howdah.create_alias('B.orders', 'B.q')")
+    one(db, "select howdah.set_policy('B.>', '{\"message_limit\": 9}', false)")
+    one(db, "select howdah.set_redaction('B.>', '$.card')")
     yield connect(team)
     for role in (team, operators):
         db.execute(sql.SQL("drop owned by {0} cascade; drop role {0}").format(identifier(role)))
@@ -65,6 +68,8 @@ FORGED: dict[str, dict[str, object]] = {
     },
     "a service without rules": {"kind": "service", "name": "jms", "properties": {"access_enabled": False}},
     "an alias to it": {"kind": "alias", "name": "A.alias", "properties": {"target": "B.q"}},
+    "an alias of it": {"kind": "alias", "name": "B.orders", "properties": {"target": "A.q"}},
+    "a policy of its names": {"kind": "policy", "name": "B.>", "properties": {"at_limit": "discard"}},
 }
 
 
@@ -88,9 +93,10 @@ def test_who_is_no_administrator_restores_and_undoes_nothing(connect: Connect, c
 
 
 def test_nobody_undoes_what_he_may_not_do(db: Db, confined: Db) -> None:
-    changes = column(
-        db, "select change_id from howdah.list_changes() where name in ('B.q', 'B.t') or kind = 'rule' order by 1"
-    )
+    changes = column(db, "select change_id from howdah.list_changes() where name ^@ 'B.' or kind = 'rule' order by 1")
+    assert set(column(db, "select kind from howdah.list_changes() where name ^@ 'B.'")) >= {
+        *("queue", "topic", "alias", "policy", "redaction")
+    }
     for change in changes:
         refused(confined, "HD010", "select howdah.undo_change(%s, true)", (change,))
 
@@ -115,7 +121,18 @@ def test_nobody_undoes_what_he_may_not_do(db: Db, confined: Db) -> None:
         "select howdah.import_rules('default', '')",
         "select howdah.create_rule_set('mine')",
         "select howdah.grant_queue('B.q', 'receive', 'howdah_consumer')",
+        "select howdah.alter_alias('B.orders', '{}', 'A.q')",
+        "select howdah.alter_alias('B.orders', '{\"max_reliability\": \"best_effort\"}')",
         "select howdah.set_policy('>', '{\"message_limit\": 1}', true)",
+        "select howdah.set_policy('>', '{\"message_limit\": 1}', false)",
+        "select howdah.set_policy('B.>', '{\"exception_queue\": \"A.q\"}', false)",
+        "select howdah.set_policy('B.new', '{\"at_limit\": \"discard\"}', false)",
+        "select howdah.set_policy('*.new', '{\"default_time_to_live_ms\": 1}', false)",
+        "select howdah.drop_policy('B.>')",
+        "select howdah.drop_policy(null)",
+        "select howdah.set_redaction('B.q', '$')",
+        "select howdah.set_redaction('>', '$')",
+        "select howdah.drop_redaction('B.>', '$.card')",
         "select howdah.bridge('B.t', 'A.q')",
         "select howdah.create_link('mine', 'B.q', 'x', 'elsewhere')",
         "select howdah.pause('B.q')",
@@ -128,6 +145,52 @@ def test_nobody_undoes_what_he_may_not_do(db: Db, confined: Db) -> None:
 def test_an_administrator_of_one_teams_names_reaches_no_others(confined: Db, call: str) -> None:
     refused(confined, "HD010", call)
     one(confined, "select howdah.create_queue('A.new')")
+
+
+def test_an_administrator_of_one_teams_names_decides_for_those_alone(confined: Db) -> None:
+    for pattern in ("A.>", "A.*.new", "A.q", "A"):
+        one(confined, "select howdah.set_policy(%s, '{\"message_limit\": 5}')", (pattern,))
+        one(confined, "select howdah.set_redaction(%s, '$.card')", (pattern,))
+        assert one(confined, "select howdah.drop_redaction(%s, '$.card')", (pattern,))
+        assert one(confined, "select howdah.drop_policy(%s)", (pattern,))
+
+
+NARROWED = {
+    "another's names there": ("A.secret.>", ["A.>", "A.*", "A.*.x", "A.secret.q", "A.secret"], ["A.q", "A.open.>"]),
+    "another's name there": ("A.secret", ["A.>", "A.*", "A.secret"], ["A.*.x", "A.open"]),
+    "others' names by stars": ("A.*.x", ["A.>", "A.*.>", "A.b.>", "A.*.x", "A.b.*"], ["A.*", "A.*.y", "A.b.y.>"]),
+}
+
+
+@pytest.mark.parametrize("what", NARROWED)
+def test_a_pattern_over_a_denied_name_is_refused(db: Db, confined: Db, what: str) -> None:
+    denied, over, beside = NARROWED[what]
+    one(db, "select howdah.set_rule('default', 'queue', %s, 'admin', false, 'user', '{*}')", (denied,))
+    for pattern in over:
+        refused(confined, "HD010", "select howdah.set_policy(%s, '{\"message_limit\": 1}', false)", (pattern,))
+    for pattern in beside:
+        one(confined, "select howdah.set_policy(%s, '{\"message_limit\": 1}', false)", (pattern,))
+
+
+def test_a_pattern_of_more_parts_than_the_rule_of_the_team_is_refused(db: Db, confined: Db) -> None:
+    for kind in ("queue", "topic"):
+        one(db, "select howdah.drop_rule('default', %s, 'A.>', 'admin', true, 'group')", (kind,))
+        one(
+            db,
+            "select howdah.set_rule('default', %s, 'A.*', 'admin', true, 'group',"
+            " (select principals from howdah.list_rules() where name = 'A.>' and operation = 'create' limit 1))",
+            (kind,),
+        )
+    for pattern in ("A.>", "A.*.>", "A.*.x", "A"):
+        refused(confined, "HD010", "select howdah.set_policy(%s, '{\"message_limit\": 1}', false)", (pattern,))
+    for pattern in ("A.*", "A.new"):
+        one(confined, "select howdah.set_policy(%s, '{\"message_limit\": 1}', false)", (pattern,))
+
+
+def test_a_right_at_queues_alone_is_none_at_the_subscriptions_of_their_names(db: Db, confined: Db) -> None:
+    one(db, "select howdah.drop_rule('default', 'topic', 'A.>', 'admin', true, 'group')")
+    refused(confined, "HD010", "select howdah.set_policy('A.>', '{\"at_limit\": \"discard\"}', false)")
+    refused(confined, "HD010", "select howdah.set_redaction('A.>', '$.card')")
 
 
 GARBAGE = [
