@@ -3,7 +3,8 @@
 -- Returns  rows of n (the order), kind, name and properties; those of destinations have their grants.
 -- Role     internal
 --
--- Schedules and what the engine makes by itself are not in it.
+-- Schedules, parameters of storage and what the engine makes by itself are not in it. Of the queues and topics that
+-- created themselves it has those that were paused, or that something else in it needs.
 create or replace function howdah._catalogue() returns table (n bigint, kind text, name text, properties jsonb)
 language sql volatile
 as $$
@@ -18,8 +19,16 @@ as $$
                 howdah._rule_key(r.resource, r.name, r.operation, r.allow, r.kind)), null from howdah.access_rules r
             union all select 2, 0, 'transformation', t.name, null from howdah.transformations t
             union all select 2, 1, 'policy', p.pattern, null from howdah.destination_policies p
+            union all select 2, 2, 'redaction', r.pattern || ' ' || r.path, null from howdah.redactions r
             union all select case d.kind when 'subscription' then 5 else 3 end, d.id, d.kind, d.name, d.id
-            from howdah.destinations d where d.dropped_at is null
+            from howdah.destinations d
+            where d.dropped_at is null
+              and (not d.auto_created or d.own_sending_paused or d.own_receiving_paused
+                  or d.name in (select a.target from howdah.aliases a
+                      union all select s.topic from howdah.subscriptions s where s.durable)
+                  or d.id in (select l.destination_id from howdah.listeners l
+                      union all select l.source_id from howdah.links l
+                      union all select unnest(array[b.topic_id, b.queue_id]) from howdah.bridges b))
             union all select 6, 0, 'alias', a.name, null from howdah.aliases a
             union all select 7, 0, 'bridge', concat_ws(' ', t.name, q.name), null
             from howdah.bridges b join howdah.destinations t on t.id = b.topic_id

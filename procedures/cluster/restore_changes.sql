@@ -1,13 +1,14 @@
 -- howdah.restore_changes(backup, prune): make the configuration what a backup says.
 --
 -- Returns  how many things were made, altered or dropped (bigint).
--- Raises   HD005 it is no backup; HD011 prune would drop messages; HD045 the master of changes is away; HD001, HD002,
+-- Raises   HD005 it is no backup; HD011 never, for what holds messages stays; HD045 the master of changes is away; HD001, HD002,
 --          HD003, HD004, HD010, HD012, HD020, HD021, HD023, HD024, HD025, HD027, HD029, HD040, HD041, HD042, HD044,
 --          HD047, HD048, HD049 as the verbs that it calls.
 -- Role     howdah_admin
 --
 -- backup has the lines of howdah.backup_changes(). What is missing is made, and what differs is altered. prune: what
--- the backup does not have is dropped, if that loses no message; otherwise it stays. All of it is one transaction.
+-- the backup does not have is dropped, if that loses no message; otherwise it stays. A topic stays that still has
+-- subscriptions. What created itself stays as well. All of it is one transaction.
 --
 -- The record begins anew with a new identity. Readers that stood in the former one are told so. An empty record also
 -- gets the changes of the backup.
@@ -29,7 +30,7 @@ begin
                       or jsonb_typeof(l.line -> 'properties') = 'object' and l.line ->> 'name' is not null
                       and l.line ->> 'kind' in ('engine', 'policy', 'queue', 'topic', 'subscription', 'alias', 'bridge',
                           'listener', 'link', 'rule_set', 'rule', 'service', 'object',
-                          'transformation')) is not true) then
+                          'transformation', 'redaction')) is not true) then
         raise exception using errcode = 'HD005', message = 'this is no backup of the record of changes',
             hint = 'howdah.backup_changes() returns its lines.';
     end if;
@@ -53,8 +54,12 @@ begin
             where l.line ->> 'kind' = c.kind and (l.line ->> 'name' = c.name or c.kind = 'engine'))
         order by c.n desc
     loop
-        perform howdah._apply(v_extra.kind, v_extra.name, null);
-        v_count := v_count + 1;
+        begin
+            perform howdah._apply(v_extra.kind, v_extra.name, null);
+            v_count := v_count + 1;
+        exception when sqlstate 'HD011' then
+            null;  -- it holds messages or has subscriptions, and stays
+        end;
     end loop;
     update howdah.engine e set record_id = v_new;
     perform setval('howdah.changes_dropped', 1, false);

@@ -69,6 +69,11 @@ FORGED: dict[str, dict[str, object]] = {
     "a service without rules": {"kind": "service", "name": "jms", "properties": {"access_enabled": False}},
     "an alias to it": {"kind": "alias", "name": "A.alias", "properties": {"target": "B.q"}},
     "an alias of it": {"kind": "alias", "name": "B.orders", "properties": {"target": "A.q"}},
+    "a redaction rule of its names": {
+        "kind": "redaction",
+        "name": "B.q $",
+        "properties": {"pattern": "B.q", "path": "$", "reason": None},
+    },
     "a policy of its names": {"kind": "policy", "name": "B.>", "properties": {"at_limit": "discard"}},
 }
 
