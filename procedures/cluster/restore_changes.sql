@@ -1,9 +1,9 @@
 -- howdah.restore_changes(backup, prune): make the configuration what a backup says.
 --
 -- Returns  how many things were made, altered or dropped (bigint).
--- Raises   HD005 it is no backup; HD011 never, for what holds messages stays; HD045 the master of changes is away; HD001, HD002,
---          HD003, HD004, HD010, HD012, HD020, HD021, HD023, HD024, HD025, HD027, HD029, HD040, HD041, HD042, HD044,
---          HD047, HD048, HD049 as the verbs that it calls.
+-- Raises   HD005 it is no backup; HD011 never, for what holds messages stays; HD045 the master of changes is away;
+--          HD001, HD002, HD003, HD004, HD010, HD012, HD020, HD021, HD023, HD024, HD025, HD027, HD029, HD040, HD041,
+--          HD042, HD044, HD047, HD048, HD049 as the verbs that it calls.
 -- Role     howdah_admin
 --
 -- backup has the lines of howdah.backup_changes(). What is missing is made, and what differs is altered. prune: what

@@ -13,8 +13,8 @@ declare
     v_import howdah.imports := howdah._import(source);
     v_count bigint;
 begin
-    if exists (select from howdah.import_holds h where h.import_id = v_import.import_id and h.paused) then
-        raise exception using errcode = 'HD005', message = 'the import has paused queues for its final pass',
+    if v_import.finished_at is null then
+        raise exception using errcode = 'HD005', message = 'the import is not finished, and may have paused queues',
             hint = 'End it with howdah.finish_import(source) first, which resumes them.';
     end if;
     with gone as (delete from howdah.imported i where i.import_id = v_import.import_id returning 1)

@@ -20,7 +20,7 @@ begin
     end if;
     insert into howdah.import_holds (import_id, destination_id, paused)
     values (v_import.import_id, v_destination.id, v_pauses)
-    on conflict do nothing;
+    on conflict on constraint pk_import_holds do update set paused = import_holds.paused or excluded.paused;
     return v_pauses;
 end
 $$;

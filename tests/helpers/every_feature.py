@@ -553,7 +553,7 @@ def imports(e: Engine) -> None:
     assert e.one("select howdah.read_imported('elsewhere', 'came.topic', 'came.topic:came:reader', '{k0,k1}')") == 2
     e.rows("select howdah.finish_import('elsewhere')")
     assert (len(e.receive("came", 9)), len(e.receive("came.topic:came:reader", 9))) == (2, 1)
-    e.rows("select howdah.begin_import('again'), howdah.forget_import('again')")
+    e.rows("select howdah.begin_import('again'), howdah.finish_import('again'), howdah.forget_import('again')")
     assert len(e.rows("select source from howdah.list_imports()")) == 1
 
 
