@@ -1,7 +1,8 @@
 -- howdah.send_by_hand(queue, body, headers, priority, delay, content_type, reason, …): send one message as a person,
 -- and record who sent it and why (howdah.list_acts).
 --
--- Returns  the message's id (bigint); NULL for a best-effort message whose store failed.
+-- Returns  the message's id (bigint); of a best-effort message that could not be stored, that under which the journal
+--          has it.
 -- Raises   HD001 no such queue; HD005 null body or wrong argument; HD006 bad priority; HD007 body too large; HD008
 --          sending is paused; HD010 not allowed; HD017 the conversation was ended; HD018 the queue is full; HD025 a
 --          restored database (howdah.rebase_topics); HD027 the engine is full; HD039 the level is above the queue's

@@ -60,6 +60,13 @@ def test_a_best_effort_message_that_cannot_be_stored_is_lost_and_the_others_comm
     assert one(db, "select discarded from howdah.queue_stats('q')") == 1
 
 
+def test_a_best_effort_message_by_hand_that_cannot_be_stored_has_the_number_that_the_journal_has(db: Db) -> None:
+    forbid(db)
+    alter(db, f'{{"default_reliability": "{BEST}"}}')
+    lost = one(db, "select howdah.send_by_hand('q', 'bad')")
+    assert column(db, "select message_id from howdah.audit_journal where event = 'discarded'") == [lost]
+
+
 def fail(db: Db, level: str) -> None:
     """Receive and send in one transaction, which the last send fails."""
     with db.transaction():
