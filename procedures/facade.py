@@ -10,7 +10,7 @@ from .parser import headers
 from .roles import Roles
 
 MARK = "Facade of Howdah: "
-"""How the comment of a facade's schema begins. A schema without it is somebody else's."""
+"""How the comment of a facade's schema begins. A schema without it, or not of Howdah's owner, is somebody else's."""
 
 _FUNCTION = re.compile(r"^create or replace function \w+\.(\w+)", re.MULTILINE)
 
@@ -28,14 +28,18 @@ _TABLES: dict[str, dict[str, dict[str, tuple[str, ...]]]] = {
 
 
 def facade_owner(database: Database, facade: str) -> str | None:
-    """Who has the facade's schema: howdah (the facade is installed), somebody else's, or None: there is none."""
+    """Who has the facade's schema: howdah (the facade is installed), somebody else's, or None: there is none.
+
+    Whoever may create a schema may write the mark on it, but not give it to Howdah's owner.
+    """
     rows = database.run(
-        f"select coalesce(obj_description(to_regnamespace({literal(facade)}), 'pg_namespace'), '')"
-        f" where to_regnamespace({literal(facade)}) is not null"
+        "select starts_with(obj_description(s.oid, 'pg_namespace'), " + literal(MARK) + ") and s.nspowner ="
+        " (select n.nspowner from pg_namespace n where n.nspname = 'howdah') from pg_namespace s"
+        f" where s.nspname = {literal(facade)}"
     )
     if not rows:
         return None
-    return "howdah" if str(rows[0][0]).startswith(MARK) else "other"
+    return "howdah" if rows[0][0] else "other"
 
 
 def install_facade(database: Database, roles: Roles, facade: str) -> None:

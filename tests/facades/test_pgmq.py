@@ -314,6 +314,17 @@ def test_a_schema_of_somebody_else_is_left_alone(db: Db, dsn: str) -> None:
     assert one(db, "select count(*) from pgmq.meta") == 0
 
 
+def test_a_strangers_schema_with_the_mark_of_a_facade_is_none_and_stops_no_upgrade(db: Db, dsn: str) -> None:
+    if not one(db, "select rolsuper from pg_roles where rolname = current_user"):
+        pytest.skip("only a superuser makes a schema for another role")
+    db.execute("create schema pgmq authorization pg_monitor; comment on schema pgmq is 'Facade of Howdah: not at all'")
+    db.execute("update howdah.engine set procedures_checksum = ''")
+    assert migrate(dsn).current
+    with pytest.raises(MigrationError, match="it is no facade of Howdah"):
+        add_facade(dsn, "pgmq")
+    assert one(db, "select count(*) from pg_class where relnamespace = 'pgmq'::regnamespace") == 0
+
+
 def test_there_is_no_facade_where_howdah_is_not(new_database: Callable[[], str]) -> None:
     with pytest.raises(MigrationError, match="howdah migrate"):
         add_facade(new_database(), "pgmq")
