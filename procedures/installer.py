@@ -90,7 +90,8 @@ def grant(database: Database, roles: Roles) -> None:
     statements = [
         "revoke all on all functions in schema howdah from public",
         "revoke all on all tables in schema howdah from public",
-        "alter default privileges revoke execute on functions from public",
+        # In one-role mode the owner is the application's login, whose other functions are none of Howdah's business.
+        *([] if roles.is_one else ["alter default privileges revoke execute on functions from public"]),
         *([] if roles.is_one else [f"revoke all on all functions in schema howdah from {everybody}"]),
         *([] if roles.is_one else [f"revoke all on all tables in schema howdah from {everybody}"]),
         f"grant usage on schema howdah to {everybody}",

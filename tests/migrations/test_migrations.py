@@ -343,6 +343,23 @@ def test_in_one_role_mode_the_installer_may_do_everything_and_nobody_else_anythi
         downgrade(dsn, "base")
 
 
+def test_in_one_role_mode_what_the_installer_makes_elsewhere_has_its_usual_rights(
+    empty_dsn: str, superuser: None
+) -> None:
+    with _user(empty_dsn, "") as dsn, _user(empty_dsn, "") as stranger_dsn:
+        migrate(dsn, roles=Roles.one(str(conninfo_to_dict(dsn)["user"])))
+        with open_db(dsn) as db, open_db(stranger_dsn) as stranger:
+            db.execute("create schema app; grant usage on schema app to public")
+            db.execute("create function app.seven() returns integer language sql return 7")
+            assert one(stranger, "select app.seven()") == 7
+            assert one(db, "select count(*) from pg_default_acl") == 0
+            assert column(
+                db,
+                "select p.oid::regprocedure::text from pg_proc p where p.pronamespace = 'howdah'::regnamespace"
+                " and has_function_privilege('public', p.oid, 'execute')",
+            ) == []  # fmt: skip
+
+
 @pytest.mark.slow
 def test_alembics_own_command_does_the_same(empty_dsn: str, tmp_path: Any) -> None:
     configuration = os.path.join(
