@@ -13,13 +13,13 @@ language sql stable
 as $$
     select bool_and(howdah._may(p_resource, s.name, p_operation))
     from (
-        select string_agg(coalesce(nullif(nullif(p.parts[i.i], '*'), '>'), nullif(nullif(d.parts[i.i], '*'), '>'),
-            chr(1)), '.' order by i.i) as name
+        select string_agg(coalesce(nullif(nullif(p.parts[i.i], '*'), '>'), nullif(nullif(d.parts[i.i], '*'),
+            '>'), chr(1)), '.' order by i.i) as name, d.name as denied
         from (select string_to_array(p_pattern, '.') as parts) p
         cross join (
-            select array[]::text[] as parts
-            union
-            select string_to_array(r.name, '.') from howdah.access_rules r
+            select null as name, array[]::text[] as parts
+            union all
+            select r.name, string_to_array(r.name, '.') from howdah.access_rules r
             where (r.resource, r.operation, r.allow) = (p_resource, p_operation, false)
               and r.rule_set = howdah._rule_set_of_caller()
         ) d
@@ -27,7 +27,8 @@ as $$
             select max(cardinality(string_to_array(r.name, '.'))) from howdah.access_rules r
             where r.resource = p_resource))) n(length)
         cross join lateral generate_series(1, n.length) i(i)
-        group by d.parts, n.length
+        group by d.name, d.parts, n.length
     ) s
     where howdah._matches_wildcard(s.name, p_pattern)
+      and (s.denied is null or howdah._rule_matches(s.denied, s.name))
 $$;
