@@ -60,6 +60,13 @@ def remove(connection: Connection, facade: str) -> None:
         connection.execute(text(f"drop schema {facade} cascade"))
 
 
+def remove_all(connection: Connection) -> None:
+    """Remove every facade that is installed, in the caller's transaction. Raises as ``remove`` does."""
+    for facade in FACADES:
+        if facade_owner(DriverDatabase(connection), facade) == "howdah":
+            remove(connection, facade)
+
+
 def ready(connection: Connection) -> tuple[DriverDatabase, Roles]:
     """The database for the installer, and the installed roles. Raises MigrationError without Howdah."""
     roles = installed_roles(connection)
