@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from . import output, tables
-from .common import Dsn, Json, Role, Wide, Yes, confirm, connected
+from .common import Dsn, Json, Role, Wide, Yes, confirm, connected, transaction
 
 app = typer.Typer(
     no_args_is_help=True, help="Manage users and groups: roles of PostgreSQL, made by whoever may create roles."
@@ -71,9 +71,11 @@ def group(
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Create a group if there is none of that name, and add users to it or remove them."""
-    with connected(dsn, role) as connection:
-        users = connection.users
+    """Create a group if there is none of that name, and add users to it or remove them: all, or nothing."""
+    from ..engine.admin.users import Users
+
+    with transaction(dsn, role) as session:
+        users = Users(session.call)
         made = name not in {row["name"] for row in users.list()}
         if made:
             users.create_group(name, groups=tuple(into or ()))

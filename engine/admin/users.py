@@ -70,9 +70,13 @@ class Users(Verbs):
             with ours.connection.transaction():
                 recorded = _may_record(ours)
                 before = _state(ours, name) if recorded else None
-                ours.execute(whole)
-                for group in groups:
-                    ours.execute(_membership("grant {} to {}", group, name))
+                try:
+                    ours.execute(whole)
+                    for group in groups:
+                        ours.execute(_membership("grant {} to {}", group, name))
+                except psycopg.errors.UndefinedObject as error:
+                    # Not one of our objects, of which it would say that Howdah is not migrated.
+                    raise BadArgument(str(error.diag.message_primary)) from error
                 if recorded:
                     ours.execute("select howdah.record_user(%s, %s, %s)", (name, before, password is not None))
 

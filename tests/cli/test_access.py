@@ -108,6 +108,25 @@ def test_create_users_and_groups_and_drop_them(dsn: str, tmp_path: Path, name: C
     assert "word" not in record.out.replace("password", "")
 
 
+def test_a_group_that_cannot_have_all_of_its_users_is_not_made(dsn: str, db: Db, name: Callable[[str], str]) -> None:
+    tom, staff, others = name("tom"), name("staff"), name("others")
+    assert howdah(dsn, "user", "create", tom, "--no-password").code == 0
+    refused(howdah(dsn, "user", "group", staff, "--add", tom, "--add", f"{tom}typo"), f"{tom}typo")
+    assert staff not in {row["name"] for row in howdah(dsn, "user", "list", "--json").json}
+    assert howdah(dsn, "user", "group", others, "--add", tom).code == 0
+    refused(howdah(dsn, "user", "group", others, "--remove", tom, "--remove", f"{tom}typo"), f"{tom}typo")
+    rows = {row["name"]: row for row in howdah(dsn, "user", "list", "--json").json}
+    assert rows[tom]["groups"] == [others]
+    record = howdah(dsn, "changes", "list", "--kind", "user", "--json").json
+    assert [row["name"] for row in reversed(record)] == [tom, others, tom]
+
+
+def test_a_user_that_is_not_there_is_refused_by_name(dsn: str, name: Callable[[str], str]) -> None:
+    tom = name("tom")
+    for words in (("drop", tom, "--yes"), ("create", name("tim"), "--group", tom, "--no-password")):
+        refused(howdah(dsn, "user", *words), f'howdah: role "{tom}" does not exist')
+
+
 def test_the_server_and_its_log_get_a_password_as_a_hash_alone(dsn: str, db: Db, name: Callable[[str], str]) -> None:
     tom = name("tom")
     logged: list[str] = []
