@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .. import output, tables
 from ..common import FAILED, Dsn, Json, Role, Wide, connected, words
 from ..progress import counting
+
+if TYPE_CHECKING:
+    from .outcome import Outcome
 
 app = typer.Typer(no_args_is_help=True, help="Copy messages from the stores of other systems, each exactly once.")
 
@@ -80,6 +83,10 @@ def activemq(
                     work.survey()
                 else:
                     resumed = work.copy()
+        except BaseException:
+            if not dry_run and outcome.rows():
+                output.complain(_came(outcome))
+            raise
         finally:
             store.close()
     tables.show(
@@ -119,6 +126,16 @@ def forget(
         count = connection.imports.forget(source)
     output.said(
         f"{output.counted(count, 'message')} of {source} forgotten", as_json=as_json, source=source, forgotten=count
+    )
+
+
+def _came(outcome: Outcome) -> str:
+    """What a pass that broke off has done. Each of its batches was committed."""
+    rows = outcome.rows()
+    stored, withdrawn = (sum(row[key] for row in rows) for key in ("stored", "withdrawn"))
+    return (
+        f"stopped: {output.counted(stored, 'message')} came over and {withdrawn} were taken back before;"
+        " a further pass goes on from there"
     )
 
 

@@ -205,9 +205,11 @@ def test_a_pass_that_was_cut_off_is_made_again(dsn: str, db: Db, store: str, mon
         return sound(self, *arguments)
 
     monkeypatch.setattr(Imports, "messages", cut_off)
-    assert "the server is gone" in refused(dsn, store, "--final", "--batch", 5).err
+    failed = refused(dsn, store, "--final", "--batch", 5).err
+    assert "the server is gone" in failed
     before = one(db, "select count(*) from howdah.activemq_msgs")
     assert 0 < before < KINDS
+    assert f"howdah: stopped: {before} messages came over and 0 were taken back before;" in failed
     monkeypatch.undo()
     lines = run(dsn, store, "--final", "--batch", 5)
     assert sum(row["repeated"] for row in lines.values()) == before
