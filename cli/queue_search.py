@@ -10,6 +10,7 @@ from . import output, tables, times
 from .common import Dsn, Json, Queue, Role, Wide, Yes, confirm, connected, words
 
 if TYPE_CHECKING:
+    from ..engine import Admin
     from ..engine.calls.search import Act, ActOptions, Counted, Filter
 
 FOUND_COLUMNS = tables.Columns(
@@ -28,8 +29,12 @@ State = Annotated[
 ]
 Priority = Annotated[int | None, typer.Option("--min-priority", min=0, max=9, help="Only from this priority on.")]
 Group = Annotated[str | None, typer.Option("--group", metavar="GROUP", help="Only of this message group.")]
-After = Annotated[str | None, typer.Option("--sent-after", metavar="TIME", help="Only sent at or after this time.")]
-Before = Annotated[str | None, typer.Option("--sent-before", metavar="TIME", help="Only sent before this time.")]
+After = Annotated[
+    str | None, typer.Option("--sent-after", metavar="TIME", help="Only sent at this time (or 12h ago) or later.")
+]
+Before = Annotated[
+    str | None, typer.Option("--sent-before", metavar="TIME", help="Only sent before this time, or 12h ago.")
+]
 Cause = Annotated[
     str | None,
     typer.Option("--cause", metavar="FINGERPRINT", help="Only messages whose last failure has this fingerprint."),
@@ -60,8 +65,9 @@ def find(
     as_json: Json = False,
 ) -> None:
     """Find messages without disturbing anyone. Says on stderr if it did not look at all of them."""
-    which = _filter(locals())
+    given = locals()
     with connected(dsn, role) as connection:
+        which = _filter(given, connection.admin)
         page = connection.admin.find_messages(queue, which, max_rows=number)
     empty = f"nothing matches among {output.counted(page.looked, 'message')} of {output.printable(queue)}"
     rows = [{key: value for key, value in row.items() if key != "cursor"} for row in page.rows]
@@ -97,8 +103,9 @@ def act(
     as_json: Json = False,
 ) -> None:
     """Deal with all messages that match, in batches with their own transactions. Messages in hand are left."""
-    which = _filter(locals())
+    given = locals()
     with connected(dsn, role) as connection:
+        which = _filter(given, connection.admin)
         if dry_run:
             count = connection.admin.count_matching(queue, which)
             output.said(_counted(count), as_json=as_json, queue=queue, matching=count.matching, complete=count.complete)
@@ -106,16 +113,34 @@ def act(
         if act in ("discard", "move", "replay"):
             count = connection.admin.count_matching(queue, which)
             confirm(f"{_counted(count)} in {output.printable(queue)}. {act.capitalize()} all that match?", yes=yes)
-        done, passed, cursor, complete = 0, 0, None, False
         options: ActOptions = {"target": target, "delay": None if length is None else f"{length} seconds"}
-        while not complete:
-            result = connection.admin.act_on_matching(
-                queue, cast("Act", act), which, reason=reason, batch_size=batch, after=cursor, **options
-            )
-            done, passed = done + result.done, passed + result.passed
-            cursor, complete = result.cursor, result.complete
+        done, passed = _act_on_all(connection.admin, queue, cast("Act", act), which, reason, batch, options)
     text = f"{act}: {output.counted(done, 'message')} done, {passed} passed over"
     output.said(text, as_json=as_json, queue=queue, act=act, done=done, passed=passed)
+
+
+def _act_on_all(
+    admin: Admin, queue: str, act: Act, which: Filter, reason: str, batch: int, options: ActOptions
+) -> tuple[int, int]:
+    """Deal with all that match and return how many that were, and how many were passed over.
+
+    Each batch is committed. So an error or Ctrl-C says what was done before it.
+    """
+    done, passed, cursor, complete = 0, 0, None, False
+    try:
+        while not complete:
+            result = admin.act_on_matching(queue, act, which, reason=reason, batch_size=batch, after=cursor, **options)
+            done, passed = done + result.done, passed + result.passed
+            cursor, complete = result.cursor, result.complete
+    except BaseException as error:
+        interrupted = isinstance(error, KeyboardInterrupt)
+        if done or interrupted:
+            more = f", and perhaps up to {batch} more done" if interrupted else ""
+            output.complain(
+                f"stopped: {act}: {output.counted(done, 'message')} done before, {passed} passed over{more}"
+            )
+        raise
+    return done, passed
 
 
 def _counted(count: Counted) -> str:
@@ -126,9 +151,12 @@ def _counted(count: Counted) -> str:
 KEYS = ("selector", "body", "state", "min_priority", "group", "sent_after", "sent_before", "cause", "error_class")
 
 
-def _filter(given: dict[str, Any]) -> Filter:
-    """Return what was given of the options that choose messages."""
+def _filter(given: dict[str, Any], admin: Admin) -> Filter:
+    """Return what was given of the options that choose messages, with ages by the database's clock."""
     which = {key: given[key] for key in (*KEYS, "origin") if given[key] is not None}
+    for key, option in (("sent_after", "--sent-after"), ("sent_before", "--sent-before")):
+        if (moment := times.moment(given[key], admin.now, option)) is not None:
+            which[key] = moment.isoformat()
     if given["header"]:
         which["header"] = words(given["header"], "--header")
     return cast("Filter", which)
