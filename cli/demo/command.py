@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ...text.extras import how_to_install
-from ..common import Dsn, resolve_dsn
+from ..common import resolve_dsn
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,7 +38,15 @@ In the end the demo proves that nothing was lost, nothing was done twice, and no
 
 
 def demo(
-    dsn: Dsn = None,
+    dsn: Annotated[
+        # Not from HOWDAH_DSN: the demo drops a database, and the user's own server must not be meant by accident.
+        str | None,
+        typer.Option(
+            "--dsn",
+            metavar="DSN",
+            help="DSN of a server on which to make the database howdah_demo anew. [default: the embedded server]",
+        ),
+    ] = None,
     processes: Annotated[int, typer.Option(min=1, max=16, help="Number of worker processes.")] = 2,
     sessions: Annotated[int, typer.Option(min=1, max=32, help="Number of sessions in each process.")] = 2,
     year: Annotated[
@@ -60,7 +68,7 @@ def demo(
     console = Console()
     flights = min(limit or YEAR, YEAR if year else QUARTER)
     started = time.monotonic()
-    given = resolve_dsn(dsn) if dsn is not None or os.environ.get("HOWDAH_DSN") else None
+    given = resolve_dsn(dsn) if dsn else None
     console.print(INTRODUCTION, highlight=False)
     _step(console, 1, "Start PostgreSQL, and install Howdah's tables and functions in a new database")
 
@@ -68,13 +76,14 @@ def demo(
     from .stage import DATABASE
 
     server: EmbeddedServer | None = None
-    look = f"howdah console --database {DATABASE}"
+    look = f"howdah console --dsn DSN --database {DATABASE}"
     if given is None:
         embedded = EmbeddedServer()
         server = embedded if embedded.status() is None else None
         info = embedded.start()
         given = info.dsn
-        begin = "" if server is None else "howdah server start; "
+        begin = "unset HOWDAH_DSN; " if os.environ.get("HOWDAH_DSN") else ""
+        begin += "" if server is None else "howdah server start; "
         look = f"{begin}howdah console --database {DATABASE}"
         console.print(f"   PostgreSQL {info.version}, embedded, on port {info.port}, data in {info.data}")
     try:

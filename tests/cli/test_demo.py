@@ -8,22 +8,26 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import psycopg
 import pytest
-from command import start
+from command import howdah, start
 from pages import ROOT
 from psycopg.conninfo import make_conninfo
 from support import Server
 
 from howdah.cli.demo import flights, report, run, stage
 from howdah.cli.demo.command import VERDICTS
+from howdah.engine.errors import HowdahError
+from howdah.text.passfile import accessible
 
 
 def demo(server: Server, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    small = ("--dsn", make_conninfo(server.dsn), "--limit", "2000", "--processes", "1")
     return subprocess.run(
-        [sys.executable, "-m", "howdah.cli.main", "demo", "--limit", "2000", "--processes", "1", *arguments],
-        env=os.environ | {"HOWDAH_DSN": make_conninfo(server.dsn), "COLUMNS": "160"} | environment,
+        [sys.executable, "-m", "howdah.cli.main", "demo", *small, *arguments],
+        env=os.environ | {"COLUMNS": "160"} | environment,
         capture_output=True,
         text=True,
         check=False,
@@ -70,6 +74,24 @@ def test_progress_is_told_step_by_step_and_begins_before_there_is_a_server(
     assert nowhere.returncode == 3, nowhere
     assert nowhere.stdout.startswith("Howdah demo: each flight")
     assert "1. Start PostgreSQL" in nowhere.stdout
+
+
+def test_only_a_dsn_on_the_command_line_has_the_demo_work_on_another_server(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepared: list[str] = []
+
+    def prepare(dsn: str) -> str:
+        prepared.append(dsn)
+        raise HowdahError("no demo today")
+
+    info = SimpleNamespace(dsn="host=embedded", version="18.0", port=1, data="/data")
+    embedded = SimpleNamespace(status=lambda: info, start=lambda: info)
+    monkeypatch.setattr(stage, "prepare", prepare)
+    monkeypatch.setattr("howdah.engine.embedded.EmbeddedServer", lambda: embedded)
+    assert "no demo today" in howdah(server.dsn, "demo").err
+    assert "no demo today" in howdah("host=elsewhere", "demo", "--dsn", server.dsn).err
+    assert prepared == [info.dsn, accessible(server.dsn)]
 
 
 @cache
