@@ -113,13 +113,14 @@ def newest() -> str:
 
 
 def state(dsn: str) -> State:
-    """Return what is installed in the database at ``dsn``."""
+    """Return what is installed in the database at ``dsn``. Raises MigrationError if we may not act as its owner."""
     head = newest()
     with begin(dsn) as connection:
+        # First: whoever may not act as the owner sees none of the tables, and is told the grant.
+        roles = installed_roles(connection)
         if connection.scalar(text("select to_regclass('howdah.alembic_version')")) is None:
             return State(None, head, False)
         revision = connection.scalar(text("select version_num from howdah.alembic_version"))
-        roles = installed_roles(connection)
         stored = connection.scalar(text("select procedures_checksum from howdah.engine")) if roles else None
         return State(revision, head, roles is not None and stored == checksum(roles))
 

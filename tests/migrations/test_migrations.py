@@ -14,6 +14,7 @@ import psycopg
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from command import howdah
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from sqlalchemy import create_engine, text
@@ -347,6 +348,16 @@ def test_one_who_is_no_member_of_the_owner_gets_the_grant_for_an_administrator(
             migrate(outsider, roles=Roles())
         assert f'grant "howdah_owner" to "{conninfo_to_dict(outsider)["user"]}";' in str(refused.value)
         assert state(dsn).current
+
+
+@pytest.mark.parametrize("words", [(), ("--check",), ("--status",)])
+def test_the_command_says_the_grant_to_one_who_is_no_member_of_the_owner(
+    dsn: str, template: str, superuser: None, words: tuple[str, ...]
+) -> None:
+    with _user(dsn, "") as outsider:
+        failed = howdah(outsider, "migrate", *words)
+        assert (failed.code, failed.out) == (1, "")
+        assert f'\ngrant "howdah_owner" to "{conninfo_to_dict(outsider)["user"]}";' in failed.err
 
 
 @pytest.mark.slow
