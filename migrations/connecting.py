@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import psycopg
-from sqlalchemy import Connection, create_engine
+from sqlalchemy import Connection, create_engine, text
 
 from ..text.passfile import accessible
 from .roles import MigrationError
@@ -23,9 +23,13 @@ def begin(dsn: str) -> Iterator[Connection]:
     Raises BadDsnError, or MigrationError if the database has another encoding than UTF8.
     """
     access = accessible(dsn)
-    engine = create_engine("postgresql+psycopg://", creator=lambda: _connect(access))
+    # Without hstore: SQLAlchemy looks for it before there is a transaction that could have the path below.
+    engine = create_engine("postgresql+psycopg://", creator=lambda: _connect(access), use_native_hstore=False)
     try:
         with engine.begin() as connection:
+            # Where others may create in public, their operators would be called with the rights of the login. It is
+            # no setting of the session, which a pooler would hand on to somebody else.
+            connection.execute(text("set local search_path = pg_catalog, pg_temp"))
             yield connection
     finally:
         engine.dispose()

@@ -20,7 +20,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from sqlalchemy import create_engine, text
 from support import Db, Server, column, contents, one, receive
 
-from howdah.migrations import MigrationError, add_facade, downgrade, migrate, state
+from howdah.migrations import MigrationError, add_facade, downgrade, migrate, remove_facade, state
 from howdah.procedures import Roles, checksum
 from howdah.schema import metadata
 
@@ -187,6 +187,24 @@ def test_a_second_upgrade_changes_nothing(db: Db, dsn: str) -> None:
     assert reached == state(dsn)
     assert (procedures(db), contents(db), one(db, xmin)) == (functions, rows, stamps)
     assert one(db, "select version_num from howdah.alembic_version") == reached.head
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("types", ["oid, regnamespace", "oid, regtype", "name, varchar", "oid, regclass"])
+def test_no_operator_in_the_path_of_the_login_is_called(empty_dsn: str, types: str) -> None:
+    """Whoever may create in public could have it run as the login, which may be a superuser's."""
+    left, right = types.split(", ")
+    with open_db(empty_dsn) as db:
+        db.execute(
+            f"create function public.trap({types}) returns boolean language plpgsql as"
+            f" $$ begin raise exception 'trapped'; end $$;"
+            f" create operator public.= (leftarg = {left}, rightarg = {right}, function = public.trap)".encode()
+        )
+    assert migrate(empty_dsn).current
+    add_facade(empty_dsn, "pgmq")
+    remove_facade(empty_dsn, "pgmq")
+    add_facade(empty_dsn, "pgmq")
+    assert downgrade(empty_dsn, "base").revision is None
 
 
 @pytest.mark.slow
