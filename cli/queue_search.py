@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 FOUND_COLUMNS = tables.Columns(
     {"message_id": "message", "state": "state", "priority": "priority", "sent_at": "sent", "body": "body"},
     {"message_group": "group", "attempts": "failures", "headers": "headers", "body_type": "type"},
+    cut=frozenset({"body"}),
 )
 
 Selector = Annotated[str | None, typer.Option("--selector", metavar="SELECTOR", help="Only those that it selects.")]

@@ -28,7 +28,7 @@ ERROR = "an error whose text is long enough to be cut, for it says 'no such orde
 LISTS: dict[tuple[str, ...], list[str]] = {
     ("queue", "list"): [QUEUE, GRAVE],
     ("queue", "stats"): [QUEUE, GRAVE],
-    ("queue", "find", QUEUE): [],
+    ("queue", "find", QUEUE): ["an error whose"],
     ("queue", "delayed", GRAVE): ["redelivery"],
     ("queue", "limits"): [GRAVE],
     ("queue", "browse", QUEUE): ["an error whose"],
@@ -171,6 +171,13 @@ def test_lists_with_rows_of_the_longest_and_the_widest_names_keep_what_matters(d
         assert "--wide shows all" in shown.err
         assert howdah(dsn, *words, "--wide", columns=80).err == ""
     assert WIDE in howdah(dsn, "import", "list", columns=80).out
+
+
+def test_the_body_of_a_message_that_was_found_is_cut_rather_than_left_out(dsn: str, full: dict[str, str]) -> None:
+    shown = howdah(dsn, "queue", "find", QUEUE, columns=80)
+    assert "an error whose" in shown.out
+    assert "too narrow" not in shown.err
+    assert ERROR in howdah(dsn, "queue", "find", QUEUE).out
 
 
 def test_a_reason_is_cut_rather_than_left_out(dsn: str, db: Db) -> None:
