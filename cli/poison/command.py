@@ -11,7 +11,7 @@ from .. import output, tables, times
 from ..common import Dsn, Json, Role, Wide, connected
 from .acts import discard, move, park, replay, retry
 from .edit import edit
-from .options import NONE, Filters, MessageId, Source, with_filters
+from .options import NONE, Filters, MessageId, Place, Source, with_filters
 
 app = typer.Typer(no_args_is_help=True, help="Show, replay and discard failed messages.")
 
@@ -115,9 +115,7 @@ def causes(
 @app.command()
 def show(
     message_id: MessageId,
-    queue: Annotated[
-        str | None, typer.Option("--queue", metavar="QUEUE", help="Queue of the message. [default: any]")
-    ] = None,
+    queue: Place = None,
     full: Annotated[
         bool, typer.Option("--full", help="Show the whole body, not only the first 500 characters.")
     ] = False,

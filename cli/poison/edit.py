@@ -9,7 +9,7 @@ import typer
 
 from .. import output
 from ..common import Dsn, Json, Role, pairs, transaction
-from .options import MessageId, Reason, Source, Target
+from .options import MessageId, Place, Reason, Target
 
 if TYPE_CHECKING:
     from ...engine import Message
@@ -36,7 +36,7 @@ def edit(
     ] = False,
     target: Target = None,
     reason: Reason = None,
-    queue: Source = None,
+    queue: Place = None,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,

@@ -22,6 +22,7 @@ Source = Annotated[
     str | None,
     typer.Option("--queue", metavar="QUEUE", help="Source queue. [default: the system's exception destination]"),
 ]
+Place = Annotated[str | None, typer.Option("--queue", metavar="QUEUE", help="Queue of the message. [default: any]")]
 Ids = Annotated[list[int] | None, typer.Option("--id", metavar="MESSAGE_ID", help="Id of a message; may be repeated.")]
 Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Reason, recorded with the act.")]
 Origin = Annotated[str | None, typer.Option("--origin", metavar="QUEUE", help="Only messages that died in this queue.")]

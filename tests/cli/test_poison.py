@@ -298,6 +298,17 @@ def test_edit_sends_a_corrected_copy(dsn: str, dead: list[int], db: Db, tmp_path
     assert [row["message_id"] for row in howdah(dsn, "poison", "list", "--json").json] == [dead[0], dead[2]]
 
 
+def test_edit_finds_a_message_in_any_queue_as_its_help_says(dsn: str, db: Db) -> None:
+    one(db, "select howdah.create_queue('grave')")
+    one(db, """select howdah.create_queue('q', '{"max_failed_deliveries": 1, "exception_queue": "grave"}')""")
+    message_id = one(db, "select howdah.send('q', 'x')")
+    db.execute("select howdah.record_failure('q', %s)", (message_id,))
+    assert "Queue of the message. [default: any]" in " ".join(
+        howdah(dsn, "poison", "edit", "--help").out.replace("│", " ").split()
+    )
+    assert howdah(dsn, "poison", "edit", message_id, "--body", "mended", "--json").json["queue"] == "q"
+
+
 def test_edit_refuses_json_that_is_none_and_needs_an_editor_or_a_change(
     dsn: str, dead: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
