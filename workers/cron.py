@@ -45,17 +45,21 @@ class Cron:
         self._named = not hour.startswith("*")
 
     def first(self, moment: datetime) -> datetime | None:
-        """Return the first time at or after a moment; None if there is none, as for the 30th of February."""
-        while (found := self._trigger.get_next_fire_time(None, moment)) is not None:
-            again = self._named and found.astimezone(UTC).astimezone(self._zone).fold
-            if found >= moment and not again:
-                return cast(datetime, found.astimezone(UTC))
+        """Return the first time at or after a moment; None if there is none, as for the 30th of February.
+
+        It counts in UTC: in a zone whose clock is put back, Python adds and compares what the clock shows.
+        """
+        moment = moment.astimezone(UTC)
+        while (fire_time := self._trigger.get_next_fire_time(None, moment)) is not None:
+            found = cast(datetime, fire_time).astimezone(UTC)
+            if found >= moment and not (self._named and found.astimezone(self._zone).fold):
+                return found
             moment = max(moment, found) + timedelta(minutes=1)
         return None
 
     def after(self, moment: datetime) -> datetime | None:
         """Return the first time after a moment."""
-        return self.first(moment + _INSTANT)
+        return self.first(moment.astimezone(UTC) + _INSTANT)
 
 
 _cron = lru_cache(maxsize=1000)(Cron)
@@ -63,7 +67,8 @@ _cron = lru_cache(maxsize=1000)(Cron)
 
 def plan(due: dict[str, Any]) -> dict[str, Any]:
     """Return the plan for a row of howdah.due_schedules: the due times and the next one."""
-    was, now = due["next_at"], due["now"]
+    # They come in the zone of the database session.
+    was, now = None if due["next_at"] is None else due["next_at"].astimezone(UTC), due["now"].astimezone(UTC)
     made: dict[str, Any] = {"schedule_id": due["schedule_id"], "was": None if was is None else was.isoformat()}
     try:
         cron = _cron(due["cron"], due["time_zone"])

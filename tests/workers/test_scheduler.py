@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 from rare_looks import look_rarely
 from support import Clock, Db, column, one, receive, wait_until
 
@@ -89,6 +90,30 @@ def test_a_plan_has_the_times_that_have_come_and_the_next_one() -> None:
     assert plan(due(now=moment + year, catch_up=True))["next_at"] == "2026-11-01T16:40:00+00:00"
     assert plan(due(cron="0 0 30 2 *", next_at=None))["next_at"] is None
     assert "Nowhere" in plan(due(time_zone="Nowhere"))["error"]
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Vienna", "Europe/Berlin"])
+@pytest.mark.parametrize("session", ["UTC", "Europe/Vienna"])
+def test_when_the_clock_is_put_back_each_hour_fires_once_whatever_zone_the_session_has(
+    dsn: str, db: Db, clock: Clock, session: str, zone: str
+) -> None:
+    one(db, "select howdah.create_queue('q')")
+    evening = datetime(2026, 10, 24, 22, 30, tzinfo=UTC)  # the clock is put back at 01:00
+    clock.set(evening)
+    for catch_up in (False, True):
+        call = "select howdah.schedule('q', 'x', cron => '0 * * * *', time_zone => %s, catch_up => %s)"
+        one(db, call, (zone, catch_up))
+    scheduler = Scheduler(make_conninfo(dsn, options=f"-c TimeZone={session}"), "s")
+    scheduler.run_once()
+    for minutes in (30, 60, 60, 60, 120):
+        clock.advance(minutes * 60)
+        scheduler.run_once()
+    scheduler.stop()
+    hours = [evening.replace(hour=23, minute=0) + timedelta(hours=number) for number in range(6)]
+    planned = "select r.planned_at from howdah.schedule_runs r join howdah.schedules s on s.id = r.schedule_id"
+    assert column(db, planned + " where s.catch_up order by r.planned_at") == hours
+    assert column(db, planned + " where not s.catch_up order by r.planned_at") == hours[:4] + hours[5:]
+    assert column(db, "select missed from howdah.schedules order by catch_up") == [1, 0]
 
 
 def test_a_cron_schedule_fires_at_its_times_and_what_was_missed_once(dsn: str, db: Db, clock: Clock) -> None:
