@@ -15,8 +15,8 @@ begin
     select o.* into v_old from howdah.schedules s cross join lateral howdah._own_schedule(s.id) o where s.name = p_name
         and s.state <> 'cancelled';
     select s.* into v_new from howdah.schedules s where s.id = p_id;
-    if v_old.state in ('active', 'paused', 'failed')
-       and howdah._schedule_definition(v_old) = howdah._schedule_definition(v_new) then
+    -- One that has ended counts, too: applications declare theirs at each start, and it would fire at each.
+    if v_old.id is not null and howdah._schedule_definition(v_old) = howdah._schedule_definition(v_new) then
         delete from howdah.schedules s where s.id = p_id;
         return v_old.id;
     elsif v_old.id is not null then
