@@ -6,7 +6,7 @@ the day of the week are restricted, cron fires when either matches, APScheduler 
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
 from typing import Any, cast
 from zoneinfo import ZoneInfo
@@ -28,6 +28,7 @@ class Cron:
         minute, hour, day, month, weekday = expression.lower().split()
         both = not day.startswith("*") and not weekday.startswith("*")
         choices = [(day, "*"), ("*", weekday)] if both else [(day, weekday)]
+        self._zone = _zone(time_zone)
         triggers = [
             CronTrigger(
                 minute=_steps(minute, 0, 59),
@@ -35,12 +36,11 @@ class Cron:
                 day=_steps(by_day, 1, 31),
                 month=_steps(month, 1, 12),
                 day_of_week=_weekdays(by_weekday),
-                timezone=time_zone,
+                timezone=self._zone,
             )
             for by_day, by_weekday in choices
         ]
         self._trigger = OrTrigger(triggers) if both else triggers[0]
-        self._zone = ZoneInfo(time_zone)
         #: Hours that are named come once a day, as in cron(8), also where the clock is put back over them.
         self._named = not hour.startswith("*")
 
@@ -62,11 +62,24 @@ class Cron:
         return self.first(moment.astimezone(UTC) + _INSTANT)
 
 
+def _zone(name: str) -> tzinfo:
+    """Return a time zone. UTC needs no files. Raises LookupError if the host's files do not have it, or are damaged."""
+    if name == "UTC":
+        return UTC
+    try:
+        return ZoneInfo(name)
+    except (OSError, ValueError) as error:
+        raise LookupError(str(error)) from error
+
+
 _cron = lru_cache(maxsize=1000)(Cron)
 
 
 def plan(due: dict[str, Any]) -> dict[str, Any]:
-    """Return the plan for a row of howdah.due_schedules: the due times and the next one."""
+    """Return the plan for a row of howdah.due_schedules: the due times and the next one.
+
+    Raises LookupError if this host does not have the time zone. The database has it, so another host may, too.
+    """
     # They come in the zone of the database session.
     was, now = None if due["next_at"] is None else due["next_at"].astimezone(UTC), due["now"].astimezone(UTC)
     made: dict[str, Any] = {"schedule_id": due["schedule_id"], "was": None if was is None else was.isoformat()}
@@ -79,7 +92,7 @@ def plan(due: dict[str, Any]) -> dict[str, Any]:
             current = cron.after(current)
         if current is not None and current <= now and not due["catch_up"]:
             current = cron.after(now)
-    except (LookupError, ValueError) as error:
+    except ValueError as error:
         return made | {"error": f"cron {due['cron']} in {due['time_zone']}: {error}"}
     following = None if current is None else current.isoformat()
     return made | {"times": [time.isoformat() for time in times], "next_at": following}

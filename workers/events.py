@@ -185,6 +185,11 @@ def schedule_refused(worker: str, schedule: str, error: BaseException) -> None:
     _emit(logging.WARNING, "schedule refused", worker=worker, schedule=schedule, error=str(error))
 
 
+def time_zone_unknown(worker: str, time_zone: str, error: BaseException) -> None:
+    """The host does not have a time zone, so its scheduler leaves the schedules in it to others."""
+    _emit(logging.ERROR, "time zone unknown", worker=worker, time_zone=time_zone, error=str(error))
+
+
 def scheduler_failed(worker: str, error: BaseException) -> None:
     """A pass of the scheduler failed; what is due stays due."""
     _emit(logging.WARNING, "scheduler failed", worker=worker, error=str(error))

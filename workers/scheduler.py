@@ -23,8 +23,8 @@ from .cron import plan
 
 LOOK_SECONDS = 1.0
 """Longest time in seconds that schedulers overlook a new schedule or delayed message."""
-
-
+PLANS = 1000
+"""Most cron schedules that one pass plans."""
 DECLARE_SECONDS = 10.0
 STOP_SECONDS = 5.0
 LOCK_TIMEOUT = "5s"
@@ -45,6 +45,8 @@ class Scheduler:
         self._restart = Backoff(0.1, 30.0)
         self._declared = dict(declared or {})
         self._declare_at = 0.0
+        self._unknown: set[str] = set()
+        self._left_out = 0
 
     def start(self) -> None:
         """Start the thread."""
@@ -66,8 +68,9 @@ class Scheduler:
         if self._declared and time.monotonic() >= self._declare_at:
             self._declare(schedules)
         fired, unplanned, fire_in = schedules.fire()
-        if unplanned:
-            more, _, fire_in = schedules.fire([plan(row) for row in schedules.due()])
+        plans = self._plans(schedules) if unplanned else []
+        if plans:
+            more, _, fire_in = schedules.fire(plans)
             fired += more
         woken, wake_in, self._since = schedules.wake_due(self._since)
         if fired or woken:
@@ -75,6 +78,20 @@ class Scheduler:
             return 0.0
         waits = [LOOK_SECONDS, *(seconds for seconds in (fire_in, wake_in) if seconds is not None)]
         return max(0.0, min(waits))
+
+    def _plans(self, schedules: Schedules) -> list[dict[str, Any]]:
+        """Plan what is due. What this host cannot plan stays due for others, and takes no room from the rest."""
+        made: list[dict[str, Any]] = []
+        rows = schedules.due(min(PLANS + self._left_out, 100_000))
+        for row in rows:
+            try:
+                made.append(plan(row))
+            except LookupError as error:
+                if row["time_zone"] not in self._unknown:
+                    self._unknown.add(row["time_zone"])
+                    events.time_zone_unknown(self._worker, row["time_zone"], error)
+        self._left_out = len(rows) - len(made)
+        return made
 
     def _declare(self, schedules: Schedules) -> None:
         """Create the application's schedules. One that is refused, as for a missing queue, is tried again later."""

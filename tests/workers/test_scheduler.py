@@ -6,6 +6,8 @@ import signal
 import subprocess
 import sys
 import time
+import zoneinfo
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -89,7 +91,43 @@ def test_a_plan_has_the_times_that_have_come_and_the_next_one() -> None:
     assert once["next_at"] == "2027-11-01T00:01:00+00:00"
     assert plan(due(now=moment + year, catch_up=True))["next_at"] == "2026-11-01T16:40:00+00:00"
     assert plan(due(cron="0 0 30 2 *", next_at=None))["next_at"] is None
-    assert "Nowhere" in plan(due(time_zone="Nowhere"))["error"]
+    assert "0 0 x * *" in plan(due(cron="0 0 x * *"))["error"]
+
+
+@pytest.fixture
+def no_zone_files(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A host without time zones: neither the system's nor the package's."""
+    for module in ["tzdata", *(name for name in sys.modules if name.startswith("tzdata."))]:
+        monkeypatch.setitem(sys.modules, module, None)
+    zoneinfo.reset_tzpath(to=())
+    ZoneInfo.clear_cache()
+    yield
+    zoneinfo.reset_tzpath()
+    ZoneInfo.clear_cache()
+
+
+@pytest.mark.usefixtures("no_zone_files")
+def test_a_scheduler_leaves_a_time_zone_that_its_host_does_not_have_to_others_and_fires_the_rest(
+    dsn: str, db: Db, clock: Clock, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("howdah.workers.scheduler.PLANS", 1)
+    one(db, "select howdah.create_queue('q')")
+    clock.set(datetime(2026, 11, 1, 12, tzinfo=UTC))
+    call = "select howdah.schedule('q', %s, cron => '7 * * * *', time_zone => %s)"
+    for zone in ("Europe/Vienna", "America/Lima", "UTC"):
+        one(db, call, (zone, zone))
+        clock.advance(1)  # those of before are due before it
+    scheduler = Scheduler(dsn, "s")
+    for _ in range(4):
+        scheduler.run_once()
+    clock.advance(600)
+    for _ in range(4):
+        scheduler.run_once()
+    scheduler.stop()
+    assert [message.body for message in receive(db, n=10)] == ["UTC"]
+    assert column(db, "select state from howdah.schedules") == ["active"] * 3
+    logged = [record.getMessage() for record in caplog.records if record.name == "howdah.worker"]
+    assert logged == ["time zone unknown"] * 2
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Vienna", "Europe/Berlin"])
