@@ -106,6 +106,54 @@ def test_a_long_row_of_missed_firings_is_made_up_for_in_passes(db: Db, clock: Cl
     assert bodies(db).count("all") == 2500
 
 
+def test_catching_up_sends_what_a_bounded_queue_has_room_for_and_goes_on_from_there(
+    db: Db, clock: Clock, create: Create
+) -> None:
+    create(message_limit=5)
+    begun = clock.now
+    number = schedule(db, period="1 s", repeat=11)
+    clock.advance(60)
+    assert fire(db) == 5
+    expected = ("active", 5, 0, 7, begun + timedelta(seconds=6))
+    assert state(db, number, "state", "fired", "missed", "remaining", "next_at") == expected
+    assert "full" in state(db, number, "last_error")[0]
+    clock.advance(10)
+    assert fire(db) == 0
+    assert state(db, number, "state", "fired", "missed", "remaining", "next_at") == expected
+    times = []
+    for room, sent in ((3, 3), (5, 4)):
+        times += [message.headers["scheduledTime"] for message in receive(db, n=room)]
+        clock.advance(10)
+        assert fire(db) == sent
+    assert state(db, number, "state", "fired", "missed", "last_error") == ("ended", 12, 0, None)
+    times += [message.headers["scheduledTime"] for message in receive(db, n=10)]
+    assert times == [(begun + timedelta(seconds=second)).timestamp() * 1000 for second in range(1, 13)]
+
+
+def test_what_comes_too_late_while_a_queue_is_full_counts_as_missed(db: Db, clock: Clock, create: Create) -> None:
+    create(message_limit=5)
+    number = schedule(db, period="1 s", repeat=11, misfire_grace="8 s")
+    clock.advance(12)
+    assert fire(db) == 5  # those of the seconds 4 to 8
+    assert state(db, number, "fired", "missed", "remaining") == (5, 3, 4)
+    clock.advance(10)
+    assert fire(db) == 0
+    assert state(db, number, "state", "fired", "missed") == ("ended", 5, 7)
+
+
+def test_catching_up_by_cron_sends_what_a_bounded_queue_has_room_for(db: Db, clock: Clock, create: Create) -> None:
+    create(message_limit=2)
+    number = schedule(db, cron="* * * * *", catch_up=True)
+    times = [clock.now + timedelta(minutes=minute) for minute in range(4)]
+    clock.advance(180)
+    assert fire(db, plan(db, number, times, times[3] + timedelta(minutes=1))) == 2
+    assert state(db, number, "next_at", "missed") == (times[2], 0)
+    assert len(bodies(db)) == 2
+    clock.advance(10)
+    assert fire(db, plan(db, number, times[2:], times[3] + timedelta(minutes=1))) == 2
+    assert state(db, number, "fired", "missed") == (4, 0)
+
+
 def test_a_firing_rolled_back_takes_place_later_and_one_under_way_is_passed_by(
     db: Db, clock: Clock, connect: Connect, create: Create
 ) -> None:
