@@ -26,7 +26,12 @@ begin
             and (not d.auto_created or howdah._accepts_changes())
     loop
         continue when v_destination.auto_created and howdah._come_back(v_destination);
+        -- Its policy was for messages that fail, and these have not. A best-effort message promises nothing.
+        v_destination.at_limit := 'move';
         v_destination.exception_mode := 'system';
+        v_destination.process_non_persistent := true;
+        v_destination.exception_discard_reliability := case
+            when v_destination.exception_discard_reliability is not null then 'BEST_EFFORT_NONPERSISTENT' end;
         for v_back in select t.message, t.nonpersistent from howdah._take_back(v_destination, null, 10000) t loop
             perform howdah._apply_limit_policy(v_destination, v_back.message, v_back.nonpersistent, 'queue dropped');
             v_count := v_count + 1;

@@ -1,9 +1,12 @@
 """Queues: made, changed, paused, purged, dropped and listed."""
 
 import threading
+from typing import Any
+from uuid import uuid4
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 from support import SYSTEM, Connect, Db, all_refused, column, fail, one, receive, refused, wait_until_blocked
 
 
@@ -213,6 +216,40 @@ def test_a_message_committed_after_the_drop_reaches_the_system_exception_destina
 
     (message,) = receive(db, SYSTEM)
     assert (message.message_id, message.origin_queue, message.dead_reason) == (late, "q", "queue dropped")
+
+
+@pytest.mark.parametrize(
+    ("policy", "level"),
+    [
+        ({"at_limit": "discard"}, None),
+        ({"at_limit": "quarantine"}, None),
+        ({"at_limit": "end_conversation"}, None),
+        ({"preset": "service_broker"}, None),
+        ({"preset": "activemq"}, "RELIABLE_NONPERSISTENT"),
+        ({"process_non_persistent": False}, "EXPRESS_NONPERSISTENT"),
+        ({"exception_discard_reliability": "ASSURED_PERSISTENT"}, None),
+        ({"exception_discard_reliability": None}, "BEST_EFFORT_NONPERSISTENT"),
+    ],
+)
+def test_a_message_committed_after_the_drop_is_rescued_whatever_the_policy_was(
+    db: Db, connect: Connect, policy: dict[str, Any], level: str | None
+) -> None:
+    one(db, "select howdah.create_queue('q', %s)", (Jsonb(policy),))
+    one(db, "select howdah.create_queue('replies')")
+    conversation = uuid4()
+    sender = connect()
+    send = (
+        "select howdah.send('q', 'late', conversation_id => %s, reply_to => 'replies', reliability => %s,"
+        " correlation_id => 'c')"
+    )
+    with sender.transaction():
+        late = one(sender, send, (conversation, level))
+        one(db, "select howdah.drop_queue('q')")
+    assert one(db, "select howdah.maintain_dropped()") == 1
+
+    (message,) = receive(db, SYSTEM)
+    assert (message.message_id, message.dead_reason) == (late, "queue dropped")
+    assert one(db, "select count(*) from howdah.ended_conversations") == 0
 
 
 def test_two_drops_at_once_drop_once(db: Db, connect: Connect) -> None:
