@@ -10,7 +10,8 @@
 -- change of each lock stay.
 --
 -- While a message is ready, parked, dead or in somebody's hands, all its incidents stay: they are its count and its
--- evidence. One statement decides, so that a message being moved is seen in one of its two places.
+-- evidence. One statement decides, so that a message being moved is seen in one of its two places. A topic message is
+-- ready until its subscription has read it. That is looked at before, because a message never goes back into a topic.
 --
 -- With the engine's option archive, incidents that are not archived stay, and howdah.check_server() says so. lock_epoch
 -- NULL: run by hand.
@@ -26,6 +27,8 @@ declare
     v_archived pg_snapshot := howdah._archived_until();
     v_count bigint;
     v_acts bigint;
+    v_unread bigint[];
+    v_unread_by integer[];
 begin
     if lock_epoch is not null then
         perform howdah._fence('maintenance', lock_epoch);
@@ -66,6 +69,8 @@ begin
         select from howdah.poison_details p
         where p.recorded_at < v_before and p.xid >= pg_snapshot_xmin(v_archived)::text::bigint
           and not pg_visible_in_snapshot(p.xid::text::xid8, v_archived))) then howdah._why_unarchived() end);
+    select array_agg(u.destination_id), array_agg(u.message_id) into v_unread_by, v_unread
+    from howdah._unread_incidents(v_before) u;
     delete from howdah.poison_details i where i.incident_id in (
         select p.incident_id from howdah.poison_details p
         where p.recorded_at < v_before
@@ -75,6 +80,8 @@ begin
           and not exists (select from howdah.parked w where w.message_id = p.message_id)
           and not exists (select from howdah.msgs_nonpersistent n
                           where n.message_id = p.message_id and n.boot = pg_postmaster_start_time())
+          and (p.destination_id, p.message_id) not in (
+            select u.destination_id, u.message_id from unnest(v_unread_by, v_unread) u(destination_id, message_id))
         limit 10000);
     get diagnostics v_count = row_count;
     return v_count + v_acts;

@@ -300,6 +300,45 @@ def test_an_acknowledged_message_cannot_fail_and_a_held_one_can_be_set_aside(db:
     assert bodies(db, name) == []
 
 
+def test_incidents_of_a_topic_message_stay_while_a_subscription_has_not_read_it(
+    db: Db, clock: Clock, shared: bool
+) -> None:
+    name = subscribe(db, shared=shared, options={"max_failed_deliveries": 3})
+    other = subscribe(db, "other", shared=shared, options={"max_failed_deliveries": 3})
+    passed, waiting, ahead = publish(db, "passed", "waiting", "ahead")
+    volatile, done = publish(db, "volatile", "done", delivery_mode="non-persistent")
+    sent = [passed, waiting, ahead, volatile, done]
+    for subscription in (name, other):
+        assert [fail(db, number, subscription)[2] for number in sent] == ["returned"] * 5
+    assert bodies(db, name, 1) == ["passed"]
+    receive(db, name, 9, "receive_locked")
+    consume(db, name, done)
+    rotate(db, clock)
+    publish(db, "new")
+    clock.advance(91 * 86400)
+    one(db, "select howdah.unsubscribe(%s)", (other,))
+    assert one(db, "select howdah.maintain_incidents()") == 7
+    kept = "select message_id from howdah.poison_details order by incident_id"
+    assert column(db, kept) == [waiting, ahead, volatile]
+    assert [fail(db, waiting, name)[1:] for _ in range(2)] == [(2, "returned"), (3, "moved")]
+    assert one(db, "select howdah.maintain_incidents()") == 0
+    assert bodies(db, name) == ["ahead", "volatile", "new"]
+    assert one(db, "select howdah.maintain_incidents()") == 2
+    assert column(db, kept) == [waiting] * 3
+
+
+def test_incidents_of_a_topic_message_stay_while_the_cursor_of_its_priority_has_not_passed_it(
+    db: Db, clock: Clock
+) -> None:
+    name = subscribe(db, options={"max_failed_deliveries": 3, "prioritized": True})
+    (low,), (high,) = publish(db, "low", priority=1), publish(db, "high", priority=9)
+    assert [fail(db, number, name)[2] for number in (low, high)] == ["returned"] * 2
+    assert bodies(db, name, 1) == ["high"]
+    clock.advance(91 * 86400)
+    assert one(db, "select howdah.maintain_incidents()") == 1
+    assert column(db, "select message_id from howdah.poison_details") == [low]
+
+
 def test_rights_and_arguments_of_failures_are_those_of_queues(db: Db, connect: Connect) -> None:
     name = subscribe(db)
     (sent,) = publish(db, "x")

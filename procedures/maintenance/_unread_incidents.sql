@@ -1,0 +1,48 @@
+-- howdah._unread_incidents(p_before): the topic messages that failed before a time, and that their subscription has not
+-- read.
+--
+-- Returns  the subscription (destination_id) and the message of each.
+-- Role     internal
+--
+-- What a cursor has yet to pass is read from the keys of the topic's tables, once for all incidents.
+create or replace function howdah._unread_incidents(p_before timestamptz)
+returns table (destination_id integer, message_id bigint)
+language plpgsql volatile
+as $$
+begin
+    if not exists (select from howdah.subscriptions) then
+        return;
+    end if;
+    for v_slot in 0..2 loop  -- each has a statement of its own: howdah._topic_page
+        return query execute format(
+            'with failed as materialized (
+                select distinct p.destination_id, p.message_id
+                from howdah.poison_details p
+                join howdah.subscriptions s on s.destination_id = p.destination_id
+                where p.recorded_at < $1
+            ), cursors as materialized (
+                select a.id, a.destination_id, a.subscription_id, c as stands,
+                    case when s.prioritized then 9 - a.priority end as rank
+                from howdah.subscriptions s
+                join howdah.acks a on a.subscription_id = s.destination_id
+                cross join lateral howdah._cursor(a.id) c
+                where s.destination_id in (select f.destination_id from failed f)
+            ), stored as not materialized (
+                select t.destination_id, t.xid, t.seq, t.rank from howdah.topic_msgs_%1$s t
+                union all
+                select t.destination_id, t.xid, t.seq, t.rank from howdah.topic_nonpersistent_%1$s t
+                where t.boot = pg_postmaster_start_time()
+            )
+            select k.subscription_id, m.seq * 1000000 + m.destination_id
+            from cursors k
+            join stored m on m.destination_id = k.destination_id and m.xid >= pg_snapshot_xmin((k.stands).snapshot)
+            where (k.subscription_id, m.seq * 1000000 + m.destination_id) in (
+                    select f.destination_id, f.message_id from failed f)
+              and not howdah._is_passed(k.stands, m.xid, m.seq)
+              and (m.rank = k.rank) is not false
+              and not exists (
+                select from howdah.acked d where d.ack_id = k.id and d.seq = m.seq and d.lease_id is null)', v_slot)
+        using p_before;
+    end loop;
+end
+$$;
