@@ -65,8 +65,6 @@ class Scheduler:
     def run_once(self) -> float:
         """Make one pass. Returns the seconds until something is due, at most LOOK_SECONDS."""
         schedules = self._schedules()
-        if self._declared and time.monotonic() >= self._declare_at:
-            self._declare(schedules)
         fired, unplanned, fire_in = schedules.fire()
         plans = self._plans(schedules) if unplanned else []
         if plans:
@@ -75,6 +73,8 @@ class Scheduler:
         woken, wake_in, self._since = schedules.wake_due(self._since)
         if fired or woken:
             events.schedules_fired(self._worker, fired)
+        declared = self._declare(schedules)  # afterwards: it may have to wait for a lock
+        if fired or woken or declared:
             return 0.0
         waits = [LOOK_SECONDS, *(seconds for seconds in (fire_in, wake_in) if seconds is not None)]
         return max(0.0, min(waits))
@@ -93,8 +93,15 @@ class Scheduler:
         self._left_out = len(rows) - len(made)
         return made
 
-    def _declare(self, schedules: Schedules) -> None:
-        """Create the application's schedules. One that is refused, as for a missing queue, is tried again later."""
+    def _declare(self, schedules: Schedules) -> bool:
+        """Create the application's schedules if it is time. Returns whether there is a new one.
+
+        One that is refused, as for a missing queue, is tried again later. After a wait for a lock that was in vain, the
+        others wait for their turn, so that firings do not wait for all of them.
+        """
+        if not self._declared or time.monotonic() < self._declare_at:
+            return False
+        before = len(self._declared)
         for name, call in list(self._declared.items()):
             try:
                 schedules.run(call)
@@ -103,7 +110,14 @@ class Scheduler:
                 raise
             except HowdahError as error:
                 events.schedule_refused(self._worker, name, error)
+            except psycopg.Error as error:
+                if self._connection is None or self._connection.closed:
+                    raise
+                events.schedule_refused(self._worker, name, error)
+                self._declared[name] = self._declared.pop(name)
+                break
         self._declare_at = time.monotonic() + DECLARE_SECONDS
+        return len(self._declared) < before
 
     def _run(self) -> None:
         try:

@@ -16,7 +16,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 from rare_looks import look_rarely
-from support import Clock, Db, column, one, receive, wait_until
+from support import Clock, Connect, Db, column, one, receive, wait_until
 
 from howdah.engine import connect as connect_howdah
 from howdah.engine.embedded import EmbeddedServer
@@ -326,3 +326,37 @@ def test_what_an_application_declares_is_made_once_its_queue_is_there_and_not_an
     assert column(db, listed) == made
     first.stop()
     second.stop()
+
+
+def test_what_cannot_be_declared_because_its_name_is_locked_stops_no_firing_and_no_other_declaration(
+    dsn: str, db: Db, connect: Connect, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("howdah.workers.scheduler.DECLARE_SECONDS", 0.0)
+    monkeypatch.setattr("howdah.workers.scheduler.LOCK_TIMEOUT", "50ms")
+    app = App()
+    for name in ("locked", "free"):
+        app.schedule("q", name, name=name, period=3600)
+    one(db, "select howdah.create_queue('q')")
+    one(db, "select howdah.schedule('q', 'due', starts_at => now() - interval '1 s', name => 'due')")
+    scheduler = Scheduler(dsn, "s", app.schedules)
+    listed = "select name from howdah.list_schedules() order by name"
+    other = connect()
+    with other.transaction(force_rollback=True):
+        one(other, "select howdah.schedule('q', 'x', period => '1 h', name => 'locked')")
+        scheduler.run_once()
+        assert [message.body for message in receive(db, n=10)] == ["due"]
+        scheduler.run_once()
+        assert column(db, listed) == ["free"]
+    scheduler.run_once()
+    assert column(db, listed) == ["free", "locked"]
+    assert {record.getMessage() for record in caplog.records} == {"schedule refused"}
+    scheduler.stop()
+
+
+def test_a_new_declaration_is_looked_at_without_a_pause(dsn: str, db: Db) -> None:
+    app = App()
+    app.schedule("q", "x", name="often", period=3600)
+    one(db, "select howdah.create_queue('q')")
+    scheduler = Scheduler(dsn, "s", app.schedules)
+    assert [scheduler.run_once() for _ in range(2)] == [0.0, 1.0]
+    scheduler.stop()
