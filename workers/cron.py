@@ -6,6 +6,7 @@ the day of the week are restricted, cron fires when either matches, APScheduler 
 
 from __future__ import annotations
 
+from collections import deque
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
 from typing import Any, cast
@@ -43,6 +44,7 @@ class Cron:
         self._trigger = OrTrigger(triggers) if both else triggers[0]
         #: Hours that are named come once a day, as in cron(8), also where the clock is put back over them.
         self._named = not hour.startswith("*")
+        self._daily = 0
 
     def first(self, moment: datetime) -> datetime | None:
         """Return the first time at or after a moment; None if there is none, as for the 30th of February.
@@ -61,6 +63,38 @@ class Cron:
         """Return the first time after a moment."""
         return self.first(moment.astimezone(UTC) + _INSTANT)
 
+    def last(self, time: datetime, until: datetime, most: int) -> tuple[int, list[datetime]]:
+        """Return the last times up to a moment, at most so many, and before them how many came from a time on.
+
+        It goes day by day. All days that have a time have equally many, but for those around a change of the clock.
+        """
+        days: deque[tuple[datetime, int]] = deque()
+        skipped = kept = 0
+        following: datetime | None = time
+        while following is not None and following <= until:
+            day = following.astimezone(self._zone).replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
+            offsets = {(day + timedelta(days=number)).utcoffset() for number in (-1, 0, 1)}
+            end = (day + timedelta(days=1)).astimezone(UTC)
+            usual = bool(days) and end <= until and len(offsets) == 1
+            today = self._daily if usual and self._daily else len(self._between(following, min(end - _INSTANT, until)))
+            self._daily = today if usual else self._daily
+            days.append((following, today))
+            kept += today
+            while kept - days[0][1] >= most:
+                skipped += days[0][1]
+                kept -= days.popleft()[1]
+            following = self.first(end)
+        times = self._between(days[0][0], until)
+        return skipped + max(0, kept - most), times[-most:]
+
+    def _between(self, time: datetime, until: datetime) -> list[datetime]:
+        times = []
+        following: datetime | None = time
+        while following is not None and following <= until:
+            times.append(following)
+            following = self.after(following)
+        return times
+
 
 def _zone(name: str) -> tzinfo:
     """Return a time zone. UTC needs no files. Raises LookupError if the host's files do not have it, or are damaged."""
@@ -78,24 +112,26 @@ _cron = lru_cache(maxsize=1000)(Cron)
 def plan(due: dict[str, Any]) -> dict[str, Any]:
     """Return the plan for a row of howdah.due_schedules: the due times and the next one.
 
+    Where one message stands for all times, the last ones are enough to know which it is.
     Raises LookupError if this host does not have the time zone. The database has it, so another host may, too.
     """
     # They come in the zone of the database session.
-    was, now = None if due["next_at"] is None else due["next_at"].astimezone(UTC), due["now"].astimezone(UTC)
+    was, until = None if due["next_at"] is None else due["next_at"].astimezone(UTC), due["now"].astimezone(UTC)
     made: dict[str, Any] = {"schedule_id": due["schedule_id"], "was": None if was is None else was.isoformat()}
     try:
         cron = _cron(due["cron"], due["time_zone"])
         current = cron.first(due["from_at"]) if was is None else was
-        times: list[datetime] = []
-        while current is not None and current <= now and len(times) < TIMES:
+        missed, times = 0, list[datetime]()
+        if current is not None and current <= until and not due["catch_up"]:
+            missed, times = cron.last(current, until, TIMES)
+            current = cron.after(until)
+        while current is not None and current <= until and len(times) < TIMES:
             times.append(current)
             current = cron.after(current)
-        if current is not None and current <= now and not due["catch_up"]:
-            current = cron.after(now)
     except ValueError as error:
         return made | {"error": f"cron {due['cron']} in {due['time_zone']}: {error}"}
     following = None if current is None else current.isoformat()
-    return made | {"times": [time.isoformat() for time in times], "next_at": following}
+    return made | {"times": [time.isoformat() for time in times], "missed": missed, "next_at": following}
 
 
 def _weekdays(field: str) -> str:

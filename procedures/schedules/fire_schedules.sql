@@ -14,8 +14,9 @@
 -- others have locked are skipped. So each firing happens once, and a scheduler that dies leaves nothing half done.
 --
 -- Periods are computed here; the caller computes the times of cron expressions. plans is a JSON array of
--- {"schedule_id", "was": its next_at, "times": [those that are due], "next_at"}, or with "error" instead of times. A
--- plan is void if its "was" is no longer the schedule's next_at.
+-- {"schedule_id", "was": its next_at, "times": [those that are due], "next_at"}, or with "error" instead of times.
+-- "missed" is the number of earlier times that are due and left out. A plan is void if its "was" is no longer the
+-- schedule's next_at.
 --
 -- If sending is refused for a time (paused, full), the firing is tried again every ten seconds. If it is refused for
 -- good, the schedule has failed. Nothing fires while the engine is paused, quiesced or stopped; what is missed then is
@@ -32,6 +33,7 @@ as $$
 declare
     v_now timestamptz := howdah.now();
     v_plan record;
+    v_schedule howdah.schedules;
 begin
     if plans is null or jsonb_typeof(plans) <> 'array' or (max_schedules between 1 and 100000) is not true then
         raise exception using errcode = 'HD005', message = 'plans must be a JSON array, max_schedules 1 to 100000',
@@ -39,16 +41,17 @@ begin
     end if;
     begin
         if exists (select from jsonb_to_recordset(plans) p(schedule_id bigint, was timestamptz, times timestamptz[],
-            next_at timestamptz, error text)
-                   where p.schedule_id is null or not howdah._is_readable(p.next_at)) then
+            missed bigint, next_at timestamptz, error text)
+                   where p.schedule_id is null or not howdah._is_readable(p.next_at)
+                      or p.missed not between 0 and 1000000000000) then
             raise data_exception;
         end if;
     exception when data_exception then
         raise exception using errcode = 'HD005',
             message = 'plans must be a JSON array of objects with a schedule_id and times between 1970 and 9999',
             hint =
-                'For each schedule of howdah.due_schedules(): {"schedule_id", "was", "times": [...], "next_at"}, or '
-                '"error".';
+                'For each schedule of howdah.due_schedules(): {"schedule_id", "was", "times": [...], "next_at"}, '
+                'or "error". "missed" is 0 to 1000000000000.';
     end;
     fired := 0;
     if howdah._engine_state() <> 'running' then
@@ -56,18 +59,20 @@ begin
         return;
     end if;
     for v_plan in
-        select s as schedule, p.times, p.next_at, p.error
+        select s as schedule, p.times, coalesce(p.missed, 0) as missed, p.next_at, p.error
         from howdah.schedules s
         left join jsonb_to_recordset(plans) p(schedule_id bigint, was timestamptz, times timestamptz[],
-            next_at timestamptz, error text)
+            missed bigint, next_at timestamptz, error text)
             on p.schedule_id = s.id and p.was is not distinct from s.next_at
         where s.due_at <= v_now and (s.cron is null or p.schedule_id is not null)
         order by s.due_at limit max_schedules for no key update of s skip locked
     loop
-        if (v_plan.schedule).cron is not null then
-            fired := fired + howdah._fire_due(v_plan.schedule, v_plan.times, v_plan.next_at, v_plan.error);
+        v_schedule := v_plan.schedule;
+        if v_schedule.cron is not null then
+            v_schedule.missed := v_schedule.missed + v_plan.missed;
+            fired := fired + howdah._fire_due(v_schedule, v_plan.times, v_plan.next_at, v_plan.error);
         else
-            fired := fired + howdah._fire_period(v_plan.schedule, v_now);
+            fired := fired + howdah._fire_period(v_schedule, v_now);
         end if;
     end loop;
     select count(*) filter (where s.due_at <= v_now and s.cron is not null),

@@ -182,7 +182,7 @@ ATTRIBUTES = [
     *("sslmode", "min_size", "max_size", "delivery_mode", "reconnect_attempts", "password"),
 ]
 KEYS = {
-    "plans": ["schedule_id", "was", "times", "next_at", "error"],
+    "plans": ["schedule_id", "was", "times", "missed", "next_at", "error"],
     "failures": [
         *(
             "message_id",

@@ -220,6 +220,16 @@ def test_a_plan_that_another_scheduler_has_carried_out_is_void(db: Db, clock: Cl
     assert fire(db, early) == 0
 
 
+def test_a_plan_says_how_many_more_times_were_missed(db: Db, clock: Clock, create: Create) -> None:
+    create()
+    number = schedule(db, cron="* * * * *")
+    made = plan(db, number, [clock.now], clock.now + timedelta(minutes=1))
+    for wrong in (-1, 10**12 + 1, 10**30, "many"):
+        refused(db, "HD005", "select howdah.fire_schedules(%s)", (Jsonb([made | {"missed": wrong}]),))
+    assert fire(db, made | {"missed": 7}) == 1
+    assert state(db, number, "fired", "missed") == (1, 7)
+
+
 def test_each_firing_of_cron_begins_a_series_where_there_is_a_period_with_repeat(
     db: Db, clock: Clock, create: Create
 ) -> None:

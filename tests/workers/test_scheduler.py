@@ -88,10 +88,47 @@ def test_a_plan_has_the_times_that_have_come_and_the_next_one() -> None:
     year = timedelta(days=365)
     once = plan(due(now=moment + year))
     assert len(once["times"]) == 1000
+    assert (once["times"][-1], once["missed"]) == ("2027-11-01T00:00:00+00:00", 365 * 24 * 60 + 1 - 1000)
     assert once["next_at"] == "2027-11-01T00:01:00+00:00"
-    assert plan(due(now=moment + year, catch_up=True))["next_at"] == "2026-11-01T16:40:00+00:00"
+    every = plan(due(now=moment + year, catch_up=True))
+    assert (len(every["times"]), every["missed"], every["next_at"]) == (1000, 0, "2026-11-01T16:40:00+00:00")
     assert plan(due(cron="0 0 30 2 *", next_at=None))["next_at"] is None
     assert "0 0 x * *" in plan(due(cron="0 0 x * *"))["error"]
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Vienna", "Australia/Lord_Howe", "America/Havana"])
+@pytest.mark.parametrize("cron", ["30 23 * * *", "15 0-2 * * *", "50 * * * *", "0 12 1 * *", "0 0 30 4 2"])
+def test_what_was_missed_is_counted_as_if_each_time_were_gone_through(cron: str, zone: str) -> None:
+    times = Cron(cron, zone)
+    begun = times.first(datetime(2026, 1, 3, 5, tzinfo=UTC))
+    assert begun is not None
+    gone_through = [begun]
+    for days, hours in ((0, 0), (0, 1), (1, 0), (80, 7), (90, 0), (300, 3), (400, 0)):
+        until = begun + timedelta(days=days, hours=hours)
+        while (following := times.after(gone_through[-1])) is not None and following <= until:
+            gone_through.append(following)
+        for most in (1, 100):
+            assert times.last(begun, until, most) == (max(0, len(gone_through) - most), gone_through[-most:])
+
+
+def test_a_long_outage_of_a_cron_schedule_is_made_up_for_by_its_last_time_alone(dsn: str, db: Db, clock: Clock) -> None:
+    one(db, "select howdah.create_queue('q')")
+    begun = datetime(2026, 11, 1, 12, tzinfo=UTC)
+    clock.set(begun + timedelta(seconds=30))
+    call = "select howdah.schedule('q', %s, cron => '* * * * *', misfire_grace => %s, ends_at => %s)"
+    one(db, call, ("grace", "2 min", None))
+    one(db, call, ("ends", None, begun + timedelta(minutes=1500)))
+    scheduler = Scheduler(dsn, "s")
+    scheduler.run_once()
+    clock.advance(3000 * 60)
+    scheduler.run_once()
+    scheduler.run_once()
+    scheduler.stop()
+    planned = {message.body: message.headers["scheduledTime"] / 1000 for message in receive(db, n=10) if message.body}
+    last, end = begun + timedelta(minutes=3000), begun + timedelta(minutes=1500)
+    assert planned == {"grace": last.timestamp(), "ends": end.timestamp()}
+    listed = "select state, fired, missed, next_at from howdah.list_schedules(all_states => true) order by schedule_id"
+    assert db.execute(listed).fetchall() == [("active", 1, 2999, last + timedelta(minutes=1)), ("ended", 1, 1499, None)]
 
 
 @pytest.fixture
