@@ -13,36 +13,34 @@ begin
     if not exists (select from howdah.subscriptions) then
         return;
     end if;
-    for v_slot in 0..2 loop  -- each has a statement of its own: howdah._topic_page
-        return query execute format(
-            'with failed as materialized (
-                select distinct p.destination_id, p.message_id
-                from howdah.poison_details p
-                join howdah.subscriptions s on s.destination_id = p.destination_id
-                where p.recorded_at < $1
-            ), cursors as materialized (
-                select a.id, a.destination_id, a.subscription_id, c as stands,
-                    case when s.prioritized then 9 - a.priority end as rank
-                from howdah.subscriptions s
-                join howdah.acks a on a.subscription_id = s.destination_id
-                cross join lateral howdah._cursor(a.id) c
-                where s.destination_id in (select f.destination_id from failed f)
-            ), stored as not materialized (
-                select t.destination_id, t.xid, t.seq, t.rank from howdah.topic_msgs_%1$s t
-                union all
-                select t.destination_id, t.xid, t.seq, t.rank from howdah.topic_nonpersistent_%1$s t
-                where t.boot = pg_postmaster_start_time()
-            )
-            select k.subscription_id, m.seq * 1000000 + m.destination_id
-            from cursors k
-            join stored m on m.destination_id = k.destination_id and m.xid >= pg_snapshot_xmin((k.stands).snapshot)
-            where (k.subscription_id, m.seq * 1000000 + m.destination_id) in (
-                    select f.destination_id, f.message_id from failed f)
-              and not howdah._is_passed(k.stands, m.xid, m.seq)
-              and (m.rank = k.rank) is not false
-              and not exists (
-                select from howdah.acked d where d.ack_id = k.id and d.seq = m.seq and d.lease_id is null)', v_slot)
-        using p_before;
-    end loop;
+    -- Each table has a statement of its own: howdah._topic_page.
+    -- for N in 0, 1, 2:
+    return query
+    with failed as materialized (
+        select distinct p.destination_id as subscription, p.message_id as number
+        from howdah.poison_details p
+        join howdah.subscriptions s on s.destination_id = p.destination_id
+        where p.recorded_at < p_before
+    ), cursors as materialized (
+        select a.id, a.destination_id as topic, a.subscription_id as subscription, c as stands,
+            case when s.prioritized then 9 - a.priority end as rank
+        from howdah.subscriptions s
+        join howdah.acks a on a.subscription_id = s.destination_id
+        cross join lateral howdah._cursor(a.id) c
+        where s.destination_id in (select f.subscription from failed f)
+    ), stored as not materialized (
+        select t.destination_id as topic, t.xid, t.seq, t.rank from howdah.topic_msgs_N t
+        union all
+        select t.destination_id, t.xid, t.seq, t.rank from howdah.topic_nonpersistent_N t
+        where t.boot = pg_postmaster_start_time()
+    )
+    select k.subscription, m.seq * 1000000 + m.topic
+    from cursors k
+    join stored m on m.topic = k.topic and m.xid >= pg_snapshot_xmin((k.stands).snapshot)
+    where (k.subscription, m.seq * 1000000 + m.topic) in (select f.subscription, f.number from failed f)
+      and not howdah._is_passed(k.stands, m.xid, m.seq)
+      and (m.rank = k.rank) is not false
+      and not exists (select from howdah.acked d where d.ack_id = k.id and d.seq = m.seq and d.lease_id is null);
+    -- end for
 end
 $$;
