@@ -48,7 +48,7 @@ class Burst:
 
     def transaction(self) -> AbstractContextManager[object]:
         """The block that the burst lies in."""
-        return self._connection.transaction()
+        return self._connection.block()
 
     def _commit(self) -> None:
         """Inside a pipeline: the fence, if there is one, and COMMIT."""

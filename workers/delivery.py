@@ -199,9 +199,12 @@ class Delivery(Receiver):
         except Exception as error:
             if not counted:
                 self._count(blamed, in_hand=False)
-            if messages and isinstance(error, psycopg.Error) and not is_innocent(error):
-                done = self._commit_failed(connection, messages, error)
-                return Done(0, len(blamed) + done.failed)
+            if isinstance(error, psycopg.Error) and not is_innocent(error):
+                if handled:
+                    done = self._commit_failed(connection, messages, error)
+                    return Done(0, len(blamed) + done.failed)
+                if blamed:  # and each is on record already
+                    return Done(0, len(blamed))
             raise
         if not blamed and again is None and self._way is Way.APART:
             self._way = Way.TOGETHER

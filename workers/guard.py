@@ -7,7 +7,8 @@ harmless and allowed; the worker learns of it, so that what follows is not commi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Self, cast
 
 import psycopg
@@ -15,6 +16,7 @@ from psycopg import generators, sql
 from psycopg.abc import Params, PQGen, Query, QueryNoTemplate
 from psycopg.pq import Format, TransactionStatus
 from psycopg.pq.abc import PGresult
+from psycopg.transaction import OutOfOrderTransactionNesting
 
 from ..engine.database.reliability import Begins
 from ..engine.errors import IllegalState
@@ -106,6 +108,28 @@ class HandlerConnection(Begins, psycopg.Connection[Any]):
     def is_over(self) -> bool:
         """Whether the transaction is gone, and not only a statement of it failed."""
         return self.rolled_back or self.info.transaction_status in (TransactionStatus.IDLE, TransactionStatus.UNKNOWN)
+
+    @contextmanager
+    def block(self) -> Iterator[None]:
+        """Begin a block of the worker's own, which handlers are called in. Raises what is raised inside.
+
+        If a handler has left a block of its own open, the driver ends neither. Then the connection is closed: the
+        server rolls back, and nothing that is done next becomes part of this transaction.
+        """
+        failed: BaseException | None = None
+        try:
+            with self.transaction():
+                try:
+                    yield
+                except BaseException as error:
+                    failed = error
+                    raise
+        except OutOfOrderTransactionNesting:
+            self.close()
+            if failed is None:
+                raise
+            if not isinstance(failed, psycopg.Rollback):
+                raise failed  # noqa: B904 - this has its own cause
 
     def rollback(self) -> None:
         """Roll back the worker's transaction. A handler may do so; its message then counts as failed."""

@@ -47,7 +47,7 @@ class Handover:
                 if connection.closed:
                     raise ConnectionLost("the connection was lost before the handler was called")
                 connection.watch()
-                with connection.transaction():
+                with connection.block():
                     self._handle(message, Transaction(connection, self._worker))
             except Blamed as blamed:
                 lost = blamed

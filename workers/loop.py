@@ -156,6 +156,9 @@ class SessionLoop(threading.Thread):
                     raise
                 self._put_off(turn, error)
                 continue
+            finally:
+                if connection.info.transaction_status is not TransactionStatus.IDLE:
+                    connection.close()  # what is left open must not become part of the next queue's transaction
             self.handled += done.handled
             self.failed += done.failed
             turn.delivery.tally.handled += done.handled

@@ -20,7 +20,7 @@ ANSWERED = (AttemptNeeded, ConsumerNotOpen)
 @contextmanager
 def settled(connection: HandlerConnection, unsettled: Unsettled) -> Iterator[None]:
     """A transaction whose end is traced, with what was received in it."""
-    block: Any = connection.transaction()
+    block: Any = connection.block()
     block.__enter__()
     try:
         yield

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -192,3 +193,24 @@ def test_a_lost_connection_loses_what_was_handed_over_on_record(db: Db, work: Ca
     left = column(db, "select body from howdah.browse('work')")
     assert one(db, "select count(*) from howdah.incidents('work')") + len(left) == 2
     assert "a" not in left
+
+
+@pytest.mark.first_case
+def test_after_a_block_that_a_handler_left_open_nothing_counts_as_handled_that_is_not_committed(
+    db: Db, work: Callable[..., Calls]
+) -> None:
+    for body in ("a", "b"):
+        send(db, body, BEST)
+    kept = ExitStack()
+
+    def act(message: Message, transaction: Transaction) -> None:
+        if message.body == "a":
+            kept.enter_context(transaction.connection.transaction())
+            raise ValueError("inside a block")
+
+    with pytest.raises(Exception, match="closed"):
+        work(act)
+    lost = dict(db.execute("select message, error_class from howdah.incidents('work')").fetchall())
+    left = column(db, "select message_id from howdah.browse('work')")
+    assert lost[min(lost)] == "ValueError"
+    assert len(lost) + len(left) + len(column(db, "select body from work.trace")) == 2
