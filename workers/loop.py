@@ -13,7 +13,8 @@ from psycopg.pq import TransactionStatus
 from ..engine import HowdahError, is_innocent
 from ..engine.database.waiting import Idle
 from ..engine.database.waking import Waking
-from ..engine.errors import EngineHalted
+from ..engine.errors import ConnectionLost, EngineHalted
+from ..engine.handling.failure import text_of
 from . import events
 from .app import App
 from .asynchronous import close_loop
@@ -153,7 +154,8 @@ class SessionLoop(threading.Thread):
                 done = turn.delivery.run_once(connection)
             except Exception as error:
                 if connection.closed and is_innocent(error):
-                    raise
+                    # Whatever a framework made of the driver's error, its class would end this thread.
+                    raise ConnectionLost(text_of(error)) from error
                 self._put_off(turn, error)
                 continue
             finally:

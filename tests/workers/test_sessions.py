@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import psycopg
 import pytest
 from support import one
 from workers_support import Work
@@ -98,3 +99,23 @@ def test_a_failure_inside_a_block_that_is_left_open_counts_once_in_a_savepoint_t
     jobs.wait_empty()
     assert jobs.effects() == [first, second]
     assert (jobs.incidents(first), jobs.incidents(second)) == (["ValueError"], ["ValueError"])
+
+
+def test_a_lost_connection_in_an_exception_of_the_applications_own_is_made_anew(jobs: Work, begin: Begin) -> None:
+    """As the errors of a framework are: the driver's is only their cause."""
+
+    def act(message: Message, transaction: Transaction) -> None:
+        if not called.is_set():
+            called.set()
+            try:
+                transaction.connection.execute("select pg_terminate_backend(pg_backend_pid())")
+            except psycopg.Error as error:
+                raise RuntimeError("the framework's") from error
+
+    called = threading.Event()
+    (sent,) = jobs.send("x")
+    loop = begin(act)
+    jobs.wait_empty()
+    assert loop.is_alive()
+    assert jobs.effects() == [sent]
+    assert jobs.blamed() == set()
