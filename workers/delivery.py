@@ -87,8 +87,7 @@ class Delivery(Receiver):
                         try:
                             self._handle(message, transaction)
                         except Blamed as blamed:
-                            if not connection.is_over:
-                                connection.execute(UNDO, prepare=False)
+                            if self._undone(connection):
                                 with suppress(psycopg.errors.LockNotAvailable):
                                     counted, to_settle = True, self._count([blamed], in_hand=True)
                             raise
@@ -123,6 +122,17 @@ class Delivery(Receiver):
             self._committed(messages, done)
             self._cancel(connection, given_up)
         return done
+
+    @staticmethod
+    def _undone(connection: HandlerConnection) -> bool:
+        """Undo what a failed handler did. Returns whether the transaction still holds its messages."""
+        if connection.is_over:
+            return False
+        try:
+            connection.execute(UNDO, prepare=False)
+        except psycopg.Error:  # such as a connection lost meanwhile: no excuse for the handler, which failed before
+            return False
+        return True
 
     def _given(self, messages: list[Message]) -> list[Message]:
         """Return best-effort messages, to be committed now and handled then. A mixed batch is received singly."""

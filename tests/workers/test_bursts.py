@@ -147,6 +147,22 @@ def test_a_connection_lost_in_the_first_batch_is_told(jobs: Work, deliver: Deliv
     assert jobs.blamed() == set()
 
 
+def test_a_failure_counts_although_the_connection_was_lost_before_it(jobs: Work, deliver: Deliver) -> None:
+    sent = jobs.send("bad", "x")
+
+    def act(message: Message, transaction: Transaction) -> None:
+        jobs.db.execute("select pg_terminate_backend(%s, 5000)", (transaction.connection.info.backend_pid,))
+        raise ValueError("nobody has noticed")
+
+    with deliver(act) as (made, connection, hands):
+        assert made.run_once(connection).failed == 1
+        assert connection.closed
+        assert hands.read() == []
+    assert live(jobs.db) == sent
+    assert jobs.incidents(sent[0]) == ["ValueError"]
+    assert jobs.blamed() == {sent[0]}
+
+
 def test_a_commit_that_fails_receives_nothing_and_the_guilty_is_found_singly(jobs: Work, deliver: Deliver) -> None:
     jobs.db.execute("insert into work.checked values (1)")
     one(jobs.db, """select howdah.alter_queue('work', '{"redelivery_delay_ms": 60000}')""")
