@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import time
 from contextlib import nullcontext
 from typing import Any
@@ -16,6 +18,7 @@ from ..engine.tracing.points import processing
 from .app import Binding, Handler
 from .batch_mode import Blamed
 from .figures import Tally
+from .forked import end_forked
 from .in_hand import Hands
 from .limits import Limits
 from .logs import InHand
@@ -42,6 +45,7 @@ class Calling:
         self._binding = binding
         self._queue_index = queue_index
         self._worker = worker
+        self._pid = os.getpid()
         self._hands = hands
         self._slot = slot
         self._tally = tally
@@ -77,7 +81,7 @@ class Calling:
             try:
                 handler = self._binding.handler_for(message)
                 if self._limits is None:
-                    value = handler(message, transaction)
+                    value = self._run(handler, message, transaction)
                 else:
                     value = self._call_limited(self._limits, handler, message, transaction)
             finally:
@@ -112,7 +116,15 @@ class Calling:
         """Call the handler within its time limit, if any. Raises HandlerTimeout, and what the handler raises."""
         limit = self._binding.time_limit_for(message)
         with limits.watched(self._slot, transaction.connection, limit) or nullcontext():
+            return self._run(handler, message, transaction)
+
+    def _run(self, handler: Handler, message: Message, transaction: Transaction) -> Any:
+        """Call the handler. A process that it forked ends here: it shares the connection, and the memory of hands."""
+        try:
             return handler(message, transaction)
+        finally:
+            if os.getpid() != self._pid:
+                end_forked(self._worker, sys.exception())
 
     def failure(self, message: Message, error: BaseException, started: float) -> dict[str, Any]:
         """Return the record of a failed delivery."""

@@ -6,9 +6,11 @@ Code calls these functions; ``logs.configure`` decides whether a line is text fo
 from __future__ import annotations
 
 import logging
+import os
 from typing import Any
 
 from ..engine.errors import is_servers
+from ..engine.handling.failure import text_of
 
 log = logging.getLogger("howdah.worker")
 engine_log = logging.getLogger("howdah.engine")
@@ -87,6 +89,12 @@ def worker_died(worker: str, pid: int, code: int) -> None:
 def reloading(files: list[str]) -> None:
     """Files of the application have changed, so its workers restart."""
     _emit(logging.INFO, "reloading", files=files)
+
+
+def forked_failed(worker: str, error: BaseException) -> None:
+    """A process that a handler forked came out of the handler by an error. It has ended."""
+    message = f"{type(error).__name__}: {text_of(error)}"
+    _emit(logging.ERROR, "forked process failed", worker=worker, pid=os.getpid(), error=message)
 
 
 def handler_over_time(worker: str, seconds: float) -> None:

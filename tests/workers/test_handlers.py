@@ -378,3 +378,16 @@ def test_a_handler_may_fork_a_process_and_terminate_it(jobs: Work, start: StartW
     assert jobs.blamed() == set()
     assert len(workers.pids) == 1
     assert not workers.events("worker stopping")
+
+
+@pytest.mark.first_case
+@pytest.mark.parametrize("time_limit", [600, None])
+def test_a_process_that_a_handler_forks_by_hand_ends_with_the_handler_and_leaves_the_transaction_alone(
+    jobs: Work, start: StartWorkers, time_limit: float | None
+) -> None:
+    sent = jobs.send("plain", "fork-exit", "fork-return", "fork-raise", "plain")
+    workers = start(time_limit=time_limit)
+    jobs.wait_empty()
+    assert jobs.effects() == sent
+    assert jobs.blamed() == set()
+    assert len(workers.events("forked process failed")) == 1

@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import psycopg
@@ -226,6 +227,21 @@ def fork_and_terminate(transaction: Transaction) -> None:
         raise RuntimeError(f"the process ended with {code}")
 
 
+def fork_by_hand(transaction: Transaction, inside: Callable[[], object], expected: int) -> None:
+    """Fork a process in which the handler goes on as a program would, and wait until it has ended."""
+    child = os.fork()
+    if child == 0:
+        inside()
+        return
+    late = time.monotonic() + 20
+    while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0):
+        if time.monotonic() > late:
+            os.kill(child, signal.SIGKILL)
+        time.sleep(0.01)
+    if (code := os.waitstatus_to_exitcode(ended[1])) != expected:
+        raise RuntimeError(f"the process ended with {code}")
+
+
 def violate_at_commit(transaction: Transaction) -> None:
     """Break a deferred constraint, which only the commit notices."""
     transaction.connection.execute("insert into work.checked values (1), (1)")
@@ -266,6 +282,9 @@ ACTIONS: dict[str, Any] = {
     "terminate": lambda t: once(t, lambda: terminate_self(t)),
     "violate": violate_at_commit,
     "fork": fork_and_terminate,
+    "fork-exit": lambda t: fork_by_hand(t, lambda: sys.exit(3), 3),
+    "fork-return": lambda t: fork_by_hand(t, lambda: None, 0),
+    "fork-raise": lambda t: fork_by_hand(t, lambda: 1 / 0, 1),
     "disk-full": need_resources,
     "no-room-to-sort": sort_too_much,
     "54000": raise_code("54000"),

@@ -1,0 +1,26 @@
+"""Processes that a handler forks: what comes out of the handler there is a copy of the session, and must not go on."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from typing import NoReturn
+
+from . import events
+
+
+def end_forked(worker: str, error: BaseException | None) -> NoReturn:
+    """End this process as a program ends, but for what the copies of its parent's objects would do at their end.
+
+    error: what its handler raised; None if it returned.
+    """
+    code = 0 if error is None else 1
+    if isinstance(error, SystemExit) and (error.code is None or isinstance(error.code, int)):
+        code = (error.code or 0) & 0xFF
+    elif error is not None:
+        events.forked_failed(worker, error)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+    os._exit(code)
