@@ -117,7 +117,7 @@ def failure_recorded(worker: str, queue: str, message_id: int, attempt: int, out
 
 
 def failures_lost(worker: str, queue: str, messages: list[int], error: BaseException) -> None:
-    """Failed deliveries could not be recorded. Their messages are back in the queue, with no failure counted."""
+    """Failed deliveries could not be recorded. Their messages are back in the queue, best-effort ones gone."""
     _emit(logging.ERROR, "failures not recorded", worker=worker, queue=queue, messages=messages, error=str(error))
 
 

@@ -8,9 +8,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from ..engine import Message
+import psycopg
+
+from ..engine import HowdahError, Message, is_innocent
 from ..engine.calls.message import BEST_EFFORT
 from ..engine.errors import ConnectionLost
+from . import events
 from .batch_mode import Blamed, Done
 from .calling import Calling
 from .guard import HandlerConnection
@@ -41,7 +44,7 @@ class Handover:
     def run(self, connection: HandlerConnection, messages: Sequence[Message], done: Done) -> None:
         """Handle each once. Whatever fails is on record, innocent errors too: nothing else tells of the loss."""
         self._calling.attempt_id = None  # of a hardened queue: it was taken, and is forgotten
-        for message in messages:
+        for place, message in enumerate(messages):
             started = time.time()
             try:
                 if connection.closed:
@@ -58,4 +61,10 @@ class Handover:
                 done.handled += 1
                 continue
             done.failed += 1
-            self._count(lost)
+            try:
+                self._count(lost)
+            except (HowdahError, psycopg.Error) as error:  # said by the recorder; the others can be handled only now
+                if connection.closed and is_innocent(error):  # they can be neither handled nor recorded
+                    rest = [other.message_id for other in messages[place + 1 :]]
+                    events.failures_lost(self._worker, message.queue, rest, error)
+                    raise

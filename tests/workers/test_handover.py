@@ -214,3 +214,25 @@ def test_after_a_block_that_a_handler_left_open_nothing_counts_as_handled_that_i
     left = column(db, "select message_id from howdah.browse('work')")
     assert lost[min(lost)] == "ValueError"
     assert len(lost) + len(left) + len(column(db, "select body from work.trace")) == 2
+
+
+@pytest.mark.first_case
+def test_a_failure_that_cannot_be_recorded_keeps_none_of_the_others_from_being_handled(
+    db: Db, work: Callable[..., Calls]
+) -> None:
+    """What stands for a right that was revoked, say: the database refuses one record, whoever asks."""
+    db.execute(
+        "create function work.refuse() returns trigger language plpgsql as"
+        " $$ begin raise insufficient_privilege; end $$;"
+        " create trigger refuse before insert on howdah.poison_details for each row"
+        " when (new.error_text = 'a') execute function work.refuse()"
+    )
+    numbers = [send(db, body, BEST) for body in ("a", "b", "c")]
+
+    def act(message: Message, transaction: Transaction) -> None:
+        if message.body != "b":
+            raise RuntimeError(message.body)
+
+    assert work(act) == [("a", 1), ("b", 1), ("c", 1)]
+    assert column(db, "select body from work.trace") == ["b"]
+    assert column(db, "select message from howdah.incidents('work')") == [numbers[2]]
