@@ -22,7 +22,6 @@ def record_death(app: App, dsn: str, stopping: threading.Event, hands: list[Hand
     """Record a failure of each message in ``hands``. ``code``: the exit code, negative for a signal."""
     error_class, error_text = _cause(code)
     worker = f"{app.name}:{pid}"
-    queues = list(app.bindings)
     recorder = Recorder(dsn, worker, stopping, app.listeners)
     for hand in hands:
         failure = {
@@ -37,7 +36,7 @@ def record_death(app: App, dsn: str, stopping: threading.Event, hands: list[Hand
             "duration_ms": max(0, round((time.time() - hand.started) * 1000)),
         }
         with contextlib.suppress(HowdahError, psycopg.Error):  # said by the recorder
-            recorder.record(queues[hand.queue_index], [failure])
+            recorder.record(hand.queue, [failure])
     recorder.close()
 
 

@@ -64,7 +64,7 @@ class Handover:
             try:
                 self._count(lost)
             except (HowdahError, psycopg.Error) as error:  # said by the recorder; the others can be handled only now
-                if connection.closed and is_innocent(error):  # they can be neither handled nor recorded
-                    rest = [other.message_id for other in messages[place + 1 :]]
+                rest = [other.message_id for other in messages[place + 1 :]]
+                if rest and connection.closed and is_innocent(error):  # they can be neither handled nor recorded
                     events.failures_lost(self._worker, message.queue, rest, error)
                     raise

@@ -1,16 +1,20 @@
 """What each session of a worker process handles, in memory that outlives the process.
 
 A killed process cannot record anything. Its supervisor reads here which message was inside a handler. The file is
-mapped by both; a slot's flag is written last and cleared first, so a half-written slot reads as empty.
+mapped by both; a slot's flag is written last and cleared first, so a half-written slot reads as empty. The names of the
+process's queues stand behind the slots: another process may know other queues, or have them in another order.
 """
 
 from __future__ import annotations
 
 import itertools
+import json
 import mmap
 import os
 import struct
 import uuid
+import weakref
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,7 +36,7 @@ _KEY_AT = 1 + _MESSAGE.size - 16
 class Hand:
     """A message that was inside a handler: enough to record its failure."""
 
-    queue_index: int
+    queue: str
     message_id: int
     priority: int
     position: int
@@ -46,11 +50,14 @@ class Hands:
 
     def __init__(self, path: Path, sessions: int) -> None:
         self._sessions = sessions
+        self._size = _HEADER + _SLOT.size * sessions
         # A failure key is this and a number: as unique as a random one, for less than a tenth of the time.
         self._key = os.urandom(8)
         self._numbers = itertools.count(int.from_bytes(os.urandom(6)))
-        with path.open("r+b") as file:
-            self._memory = mmap.mmap(file.fileno(), _HEADER + _SLOT.size * sessions)
+        # Kept open: what tidies temporary files up may remove it.
+        self._file = os.open(path, os.O_RDWR)
+        self._close = weakref.finalize(self, os.close, self._file)
+        self._memory = mmap.mmap(self._file, self._size)
 
     @classmethod
     def create(cls, path: Path, sessions: int) -> Hands:
@@ -63,8 +70,9 @@ class Hands:
         """Whether the process got as far as starting its sessions."""
         return self._memory[_STARTED_AT] == 1
 
-    def start(self) -> None:
-        """Note that the process starts its sessions."""
+    def start(self, queues: Iterable[str]) -> None:
+        """Note that the process starts its sessions, and its queues in the order of their indexes."""
+        os.pwrite(self._file, json.dumps(list(queues)).encode(), self._size)
         self._memory[_STARTED_AT] = 1
 
     def abandon(self) -> None:
@@ -120,18 +128,23 @@ class Hands:
 
     def read(self) -> list[Hand]:
         """Return the messages in handlers: none after a rollback on purpose, only the accused ones if there are any."""
-        found = []
+        found, queues = [], self._queues() if self.started else []
         for slot in range(self._sessions):
             flag, queue, priority, stage, message_id, position, started, key, _, accused, _ = _SLOT.unpack_from(
                 self._memory, self._at(slot)
             )
             if flag and not self._memory[_ABANDONED_AT] and accused >= self._memory[_ACCUSED_AT]:
-                found.append(Hand(queue, message_id, priority, position, stage, started, uuid.UUID(bytes=key)))
+                found.append(Hand(queues[queue], message_id, priority, position, stage, started, uuid.UUID(bytes=key)))
         return found
+
+    def _queues(self) -> list[str]:
+        names: list[str] = json.loads(os.pread(self._file, os.fstat(self._file).st_size, self._size))
+        return names
 
     def close(self) -> None:
         """Unmap the file."""
         self._memory.close()
+        self._close()
 
     @staticmethod
     def _at(slot: int) -> int:

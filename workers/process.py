@@ -98,7 +98,7 @@ class WorkerProcess:
         """Work until stopped. Returns the exit code."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._on_signal)
-        self._hands.start()
+        self._hands.start(self._queues)
         for loop in self._loops:
             loop.start()
         if self._maintenance is not None:

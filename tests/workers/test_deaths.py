@@ -123,6 +123,20 @@ def test_killed_after_the_handler_before_the_commit_blames_nobody(jobs: Work, st
     assert jobs.blamed() == set()
 
 
+def test_a_death_is_recorded_in_the_queue_that_the_process_had_the_message_of(jobs: Work, start: StartWorkers) -> None:
+    """The supervisor knows the queues in another order, as it does where a set gave it."""
+    workers = start()
+    workers.supervisor._app.bindings = dict(reversed(workers.supervisor._app.bindings.items()))
+    with jobs.gate():
+        (held,) = jobs.send("gate-python")
+        workers.kill(jobs.wait_in_handler(held))
+        wait_until(lambda: jobs.incidents(held))
+        jobs.wait_in_handler(held, 2)
+    jobs.wait_empty()
+    told = jobs.db.execute("select queue_name, outcome, attempt from howdah.incidents()").fetchall()
+    assert told == [("work", "returned", 1)]
+
+
 @pytest.mark.slow
 def test_a_handler_that_kills_its_process_ends_in_the_exception_destination(jobs: Work, start: StartWorkers) -> None:
     one(jobs.db, """select howdah.alter_queue('work', '{"max_failed_deliveries": 2}')""")

@@ -156,7 +156,7 @@ def test_hands_outlive_the_process_that_wrote_them(tmp_path: Path) -> None:
     watching = Hands.create(path, 3)
     assert not watching.started
     written = Hands(path, 3)
-    written.start()
+    written.start(["a", "b", "c"])
     keys = []
     for slot in range(3):
         written.take(slot, slot, some_message(slot + 10), 1.0)
@@ -166,9 +166,9 @@ def test_hands_outlive_the_process_that_wrote_them(tmp_path: Path) -> None:
     written.hold(2, 1, 7)
     written.close()
     assert watching.started
-    assert [(hand.queue_index, hand.message_id, hand.failure_key) for hand in watching.read()] == [
-        (0, 10, keys[0]),
-        (2, 12, keys[2]),
+    assert [(hand.queue, hand.message_id, hand.failure_key) for hand in watching.read()] == [
+        ("a", 10, keys[0]),
+        ("c", 12, keys[2]),
     ]
     assert watching.held() == [(0, 0), (0, 0), (1, 7)]
     watching.abandon()
