@@ -19,7 +19,7 @@ from .app import Binding, Handler
 from .batch_mode import Blamed
 from .figures import Tally
 from .forked import end_forked
-from .in_hand import Hands
+from .in_hand import Hands, ms_since
 from .limits import Limits
 from .logs import InHand
 from .transaction import Transaction
@@ -73,7 +73,7 @@ class Calling:
                 raise
 
     def _call(self, message: Message, transaction: Transaction) -> None:
-        started = time.time()
+        started = time.monotonic()
         self.take(message, started)
         called = time.perf_counter()
         try:
@@ -129,7 +129,7 @@ class Calling:
     def failure(self, message: Message, error: BaseException, started: float) -> dict[str, Any]:
         """Return the record of a failed delivery."""
         return failure_of(message, error, self._binding.rules_for(message)) | {
-            "duration_ms": max(0, round((time.time() - started) * 1000)),
+            "duration_ms": ms_since(started),
             "worker": self._worker,
             "failure_key": str(self._hands.key(self._slot)),
         }

@@ -5,13 +5,12 @@ from __future__ import annotations
 import contextlib
 import signal
 import threading
-import time
 
 import psycopg
 
 from ..engine import HowdahError
 from .app import App
-from .in_hand import Hand
+from .in_hand import Hand, ms_since
 from .recorder import Recorder
 
 EXIT_TIME_LIMIT = 124
@@ -33,7 +32,7 @@ def record_death(app: App, dsn: str, stopping: threading.Event, hands: list[Hand
             "error_class": error_class,
             "error_text": error_text,
             "worker": worker,
-            "duration_ms": max(0, round((time.time() - hand.started) * 1000)),
+            "duration_ms": ms_since(hand.started),
         }
         with contextlib.suppress(HowdahError, psycopg.Error):  # said by the recorder
             recorder.record(hand.queue, [failure])

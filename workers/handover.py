@@ -45,7 +45,7 @@ class Handover:
         """Handle each once. Whatever fails is on record, innocent errors too: nothing else tells of the loss."""
         self._calling.attempt_id = None  # of a hardened queue: it was taken, and is forgotten
         for place, message in enumerate(messages):
-            started = time.time()
+            started = time.monotonic()
             try:
                 if connection.closed:
                     raise ConnectionLost("the connection was lost before the handler was called")

@@ -12,6 +12,7 @@ import json
 import mmap
 import os
 import struct
+import time
 import uuid
 import weakref
 from collections.abc import Iterable
@@ -23,13 +24,22 @@ from ..engine import Message
 _HEADER = 8
 _STARTED_AT, _ABANDONED_AT, _ACCUSED_AT = 0, 1, 2
 _SLOT = struct.Struct("<?xhhhqqd16sHBxI")
-"""flag, queue of the message, its priority, stage, id, position, start (Unix seconds) and failure key; then the queue
-that messages are held of, whether this session alone is to blame, and how many are held."""
+"""flag, queue of the message, its priority, stage, id, position, start (seconds of the machine's monotonic clock) and
+failure key; then the queue that messages are held of, whether this session alone is to blame, and how many are held."""
 _MESSAGE = struct.Struct("<xhhhqqd8sQ")
 """The same from behind the flag to the key, which is written in two parts."""
 _HELD = struct.Struct("<HBxI")
 _HELD_AT = _SLOT.size - _HELD.size
 _KEY_AT = 1 + _MESSAGE.size - 16
+
+
+DURATION_MS_MAX = 2**31 - 1
+"""The longest duration that can be recorded, of almost 25 days."""
+
+
+def ms_since(started: float) -> int:
+    """Return the milliseconds since a time of the monotonic clock, by which all processes of a machine go."""
+    return min(max(0, round((time.monotonic() - started) * 1000)), DURATION_MS_MAX)
 
 
 @dataclass(frozen=True)

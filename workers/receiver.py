@@ -145,7 +145,7 @@ class Receiver:
             events.retried(self._worker, self._binding.queue, error)
             self._singly(len(messages))
             return Done()
-        now = time.time()
+        now = time.monotonic()
         self._hands.take(self._slot, self._queue_index, messages[0], now, self._calling.attempt_id)
         self._count([Blamed(messages[0], self._calling.failure(messages[0], error, now))], in_hand=False)
         self._count_singly(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
@@ -161,6 +162,21 @@ def test_a_failure_counts_although_the_connection_was_lost_before_it(jobs: Work,
     assert live(jobs.db) == sent
     assert jobs.incidents(sent[0]) == ["ValueError"]
     assert jobs.blamed() == {sent[0]}
+
+
+def test_a_failure_lasts_as_long_as_it_took_although_the_clock_is_set_meanwhile(
+    jobs: Work, deliver: Deliver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (sent,) = jobs.send("x")
+    real = time.time
+
+    def act(message: Message, transaction: Transaction) -> None:
+        monkeypatch.setattr(time, "time", lambda: real() + 40 * 86400)
+        raise ValueError("after the jump")
+
+    with deliver(act) as (made, connection, _):
+        assert made.run_once(connection).failed == 1
+    assert 0 <= one(jobs.db, "select duration_ms from howdah.incidents() where message = %s", (sent,)) < 600_000
 
 
 def test_a_commit_that_fails_receives_nothing_and_the_guilty_is_found_singly(jobs: Work, deliver: Deliver) -> None:

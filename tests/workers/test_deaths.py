@@ -7,12 +7,19 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
+import time
+import uuid
 
 import psycopg
 import pytest
 from command import howdah, refused
 from support import Db, column, one, wait_until
 from workers_support import StartWorkers, Work
+
+from howdah.workers import App
+from howdah.workers.deaths import record_death
+from howdah.workers.in_hand import Hand
 
 
 def gone(pid: int) -> bool:
@@ -328,3 +335,12 @@ def test_a_process_that_cannot_be_replaced_yet_leaves_the_others_at_work(
     assert len(workers.events("worker not replaced")) == 3
     jobs.send("plain")
     jobs.wait_empty()
+
+
+def test_a_message_that_was_in_hand_for_a_month_is_recorded(jobs: Work, dsn: str) -> None:
+    (sent,) = jobs.send("plain")
+    (position,) = column(jobs.db, "select position from howdah.browse('work')")
+    month_ago = time.monotonic() - 30 * 86400
+    hand = Hand("work", sent, 4, position, 0, month_ago, uuid.uuid4())
+    record_death(App("deaths"), dsn, threading.Event(), [hand], 1, -9)
+    assert jobs.incidents(sent) == ["WorkerDied"]
