@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import time
-from contextlib import nullcontext
 from typing import Any
 from uuid import UUID
 
@@ -115,8 +114,15 @@ class Calling:
     def _call_limited(self, limits: Limits, handler: Handler, message: Message, transaction: Transaction) -> Any:
         """Call the handler within its time limit, if any. Raises HandlerTimeout, and what the handler raises."""
         limit = self._binding.time_limit_for(message)
-        with limits.watched(self._slot, transaction.connection, limit) or nullcontext():
+        watched = limits.watched(self._slot, transaction.connection, limit)
+        if watched is None:
             return self._run(handler, message, transaction)
+        with watched:
+            self._hands.limit(self._slot, watched.ends)
+            try:
+                return self._run(handler, message, transaction)
+            finally:
+                self._hands.limit(self._slot, 0.0)
 
     def _run(self, handler: Handler, message: Message, transaction: Transaction) -> Any:
         """Call the handler. A process that it forked ends here: it shares the connection, and the memory of hands."""

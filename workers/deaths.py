@@ -13,6 +13,9 @@ from .app import App
 from .in_hand import Hand, ms_since
 from .recorder import Recorder
 
+EXIT_NOT_STARTED = 2
+EXIT_ROLLED_BACK = 143
+"""Exit code of a process that rolled back after a second SIGTERM. Its messages are not to blame."""
 EXIT_TIME_LIMIT = 124
 """Exit code of a process whose handler went on after its time limit. Its message counts as HandlerTimeout."""
 

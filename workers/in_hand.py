@@ -22,15 +22,18 @@ from pathlib import Path
 from ..engine import Message
 
 _HEADER = 8
-_STARTED_AT, _ABANDONED_AT, _ACCUSED_AT = 0, 1, 2
-_SLOT = struct.Struct("<?xhhhqqd16sHBxI")
-"""flag, queue of the message, its priority, stage, id, position, start (seconds of the machine's monotonic clock) and
-failure key; then the queue that messages are held of, whether this session alone is to blame, and how many are held."""
-_MESSAGE = struct.Struct("<xhhhqqd8sQ")
+_STARTED_AT, _ABANDONED_AT, _ACCUSED_AT, _DOOMED_AT = 0, 1, 2, 3
+_SLOT = struct.Struct("<?xhhhqqdd16sHBxI")
+"""flag, queue of the message, its priority, stage, id, position, start, end of its time limit (0: none), failure key;
+then the queue that messages are held of, whether this session alone is to blame, and how many are held. Times are in
+seconds of the machine's monotonic clock."""
+_MESSAGE = struct.Struct("<xhhhqqdd8sQ")
 """The same from behind the flag to the key, which is written in two parts."""
 _HELD = struct.Struct("<HBxI")
 _HELD_AT = _SLOT.size - _HELD.size
 _KEY_AT = 1 + _MESSAGE.size - 16
+_LIMIT = struct.Struct("<d")
+_LIMIT_AT = _KEY_AT - _LIMIT.size
 
 
 DURATION_MS_MAX = 2**31 - 1
@@ -108,12 +111,36 @@ class Hands:
             message.message_id,
             message.position,
             started,
+            0.0,
             self._key,
             next(self._numbers),
         )
         if key is not None:
             memory[at + _KEY_AT : at + _KEY_AT + 16] = key.bytes
         memory[at] = 1
+
+    def limit(self, slot: int, ends: float) -> None:
+        """Note when the time limit of the session's handler is over; 0 if it has none, or has returned."""
+        at = self._at(slot) + _LIMIT_AT
+        self._memory[at : at + _LIMIT.size] = _LIMIT.pack(ends)  # in one piece: half a time would be one long over
+
+    def overdue(self, latest: float) -> list[int]:
+        """Return the slots of sessions whose handlers run, and had to return by then."""
+        return [
+            slot
+            for slot in range(self._sessions)
+            if self._memory[self._at(slot)]
+            and 0 < _LIMIT.unpack_from(self._memory, self._at(slot) + _LIMIT_AT)[0] < latest
+        ]
+
+    def doom(self) -> None:
+        """Note that the process is killed because a handler is over its time limit."""
+        self._memory[_DOOMED_AT] = 1
+
+    @property
+    def doomed(self) -> bool:
+        """Whether it is."""
+        return self._memory[_DOOMED_AT] == 1
 
     def key(self, slot: int) -> uuid.UUID:
         """Return the key under which a failure of the session's last message is recorded."""
@@ -140,7 +167,7 @@ class Hands:
         """Return the messages in handlers: none after a rollback on purpose, only the accused ones if there are any."""
         found, queues = [], self._queues() if self.started else []
         for slot in range(self._sessions):
-            flag, queue, priority, stage, message_id, position, started, key, _, accused, _ = _SLOT.unpack_from(
+            flag, queue, priority, stage, message_id, position, started, _, key, _, accused, _ = _SLOT.unpack_from(
                 self._memory, self._at(slot)
             )
             if flag and not self._memory[_ABANDONED_AT] and accused >= self._memory[_ACCUSED_AT]:

@@ -21,7 +21,7 @@ from ..engine.database.waking import Waking
 from ..text.dsn import shown
 from . import events, logs
 from .app import App, AppError, load
-from .deaths import EXIT_TIME_LIMIT
+from .deaths import EXIT_NOT_STARTED, EXIT_ROLLED_BACK, EXIT_TIME_LIMIT
 from .endpoint import endpoints_of
 from .figures import Figures
 from .home import Home
@@ -34,7 +34,6 @@ from .registration import Registration
 from .scheduler import Scheduler
 from .selection import select
 from .subscriptions import subscribers_of
-from .supervisor import EXIT_NOT_STARTED, EXIT_ROLLED_BACK
 
 TICK_SECONDS = 0.5
 TICK_SECONDS_STOPPING = 0.02

@@ -20,13 +20,14 @@ from ..text.passfile import accessible
 from . import events
 from .app import App, load
 from .backoff import Backoff
-from .deaths import record_death
+from .deaths import EXIT_NOT_STARTED, EXIT_ROLLED_BACK, record_death
 from .emptiness import Emptiness
 from .home import Home
 from .in_hand import Hands
 from .instance import Instance
 from .limits import GRACE_SECONDS
 from .log_reader import LogReader
+from .overdue import poll
 from .selection import select
 
 CHECK_SECONDS = 0.05
@@ -38,9 +39,6 @@ KILL_SECONDS = 2.0
 """Seconds after a second signal until a process is killed: its handler holds the interpreter."""
 RECORD_SECONDS = 5.0
 """Seconds to wait for the record of a death when the supervisor itself ends."""
-EXIT_NOT_STARTED = 2
-EXIT_ROLLED_BACK = 143
-"""Exit code of a process that rolled back after a second SIGTERM. Its messages are not to blame."""
 
 
 @dataclass
@@ -109,6 +107,7 @@ class Supervisor:
             processes, sessions = processes * sessions, 1
         self._places = [_Place() for _ in range(processes)]
         self._sessions = sessions
+        self._grace = time_limit_grace
         self._options = ["--log-json"] if log_json else []
         if log_level is not None:
             self._options += ["--log-level", log_level]
@@ -158,7 +157,7 @@ class Supervisor:
         self._heed_instance()
         for place in self._places:
             if (child := place.child) is not None:
-                code = child.process.poll()
+                code = poll(child.process, child.hands, self._grace)
                 if code is not None:
                     place.child, place.fill_at = None, self._ended(place, child, code)
                 elif now - child.started > STEADY_SECONDS:

@@ -60,6 +60,26 @@ def test_a_handler_that_cannot_be_interrupted_ends_its_process_and_alone_is_blam
     assert died["code"] == 124
 
 
+def test_a_handler_that_holds_the_interpreter_has_its_process_killed_and_alone_is_blamed(
+    jobs: Work, start: StartWorkers
+) -> None:
+    """Nothing of that process runs any more, its watch over time limits neither."""
+    one(jobs.db, """select howdah.alter_queue('work', '{"max_failed_deliveries": 1}')""")
+    workers = start("workapp:mixed", sessions=2, time_limit_grace=0.1)
+    (innocent,) = jobs.send("gate-python", queue="single")
+    with jobs.gate():
+        pid = jobs.wait_in_handler(innocent)
+        (stuck,) = jobs.send("hold-interpreter")
+        wait_until(lambda: jobs.incidents(stuck) == ["HandlerTimeout"])
+        assert jobs.wait_in_handler(innocent, 2) != pid
+    jobs.wait_empty("single")
+    assert "its process was ended" in incident(jobs, stuck)
+    assert jobs.dead() == [stuck]
+    assert jobs.blamed() == {stuck}
+    (died,) = workers.events("worker died")
+    assert died["code"] == 124
+
+
 @pytest.mark.slow
 def test_the_messages_in_other_hands_blame_nobody_when_a_handler_ends_its_process(
     jobs: Work, start: StartWorkers

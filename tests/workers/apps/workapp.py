@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import multiprocessing
 import os
+import re
 import signal
 import sys
 import threading
@@ -101,6 +102,11 @@ def wait_for_ever_twice(transaction: Transaction) -> None:
 def wait_for_ever_in_python(transaction: Transaction) -> None:
     """What nobody can interrupt."""
     threading.Event().wait()
+
+
+def hold_the_interpreter(transaction: Transaction) -> None:
+    """Search for what takes an expression longer than anybody lives: no other thread of the process runs meanwhile."""
+    re.match(r"(a|a)*$", "a" * 60 + "b")
 
 
 def fail(transaction: Transaction) -> None:
@@ -262,6 +268,7 @@ ACTIONS: dict[str, Any] = {
     "fail": fail,
     "swallow-cancel": wait_for_ever_twice,
     "for-ever": wait_for_ever_in_python,
+    "hold-interpreter": hold_the_interpreter,
     "fail-in-sql": fail_in_sql,
     "fail-once": lambda t: once(t, lambda: fail(t)),
     "only": lambda transaction: transaction.set_rollback_only(),
