@@ -107,6 +107,7 @@ class _Drain:
         self._ends = time.monotonic() + timeout
         self._timeout = timeout
         self._recorder = Recorder(dsn, NAME, threading.Event(), app.listeners)
+        self._dsn = dsn
         self._connection = HandlerConnection.open(dsn, NAME)
         self._folder = tempfile.TemporaryDirectory(prefix="howdah-testing-")
         self._hands = Hands.create(Path(self._folder.name) / "hands", 1)
@@ -166,6 +167,8 @@ class _Drain:
         busy = False
         while True:
             done = delivery.run_once(self._connection)
+            if self._connection.closed:  # because of what a handler did, and a worker's session goes on
+                self._connection = HandlerConnection.open(self._dsn, NAME)
             self.drained.handled += done.handled
             if done.again is not None:
                 raise done.again

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import ExitStack
 from typing import Any
 
 import psycopg
@@ -71,6 +72,23 @@ def test_a_failure_is_recorded_and_raised_with_its_traceback_once_all_is_done(sh
     assert shop.seen == ["orders bad 1", "orders fine 1", "served fine 1", "orders bad 2"]
     assert drained.handled == 2
     assert column(db, "select error_text from howdah.incidents() order by incident_id") == ["bad cannot be brewed"] * 2
+
+
+def test_a_failure_inside_a_block_that_is_left_open_is_raised_like_any_other(db: Db, dsn: str) -> None:
+    db.execute("select howdah.create_queue('orders', '{\"max_failed_deliveries\": 2}')")
+    app, kept = App("shop"), ExitStack()
+
+    @app.handler("orders")
+    def brew(message: Message, transaction: Transaction) -> None:
+        if message.body == "bad":
+            kept.enter_context(transaction.connection.transaction())
+            raise ValueError("inside a block")
+
+    send(db, "bad", "good")
+    with pytest.raises(DrainError, match="ValueError: inside a block") as raised:
+        drain(app, dsn)
+    assert raised.value.drained is not None
+    assert (raised.value.drained.handled, len(raised.value.drained.failures)) == (1, 2)
 
 
 def test_a_handlers_time_limit_holds(shop: Shop, db: Db, dsn: str) -> None:
