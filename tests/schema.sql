@@ -2032,33 +2032,31 @@ $$;
 
 COMMENT ON FUNCTION howdah._begin_again() IS 'take the marks of a stop away that a restart of the server has ended.';
 
-CREATE FUNCTION howdah._begin_since(p_subscription howdah.subscriptions, p_since timestamp with time zone) RETURNS void
+CREATE FUNCTION howdah._begin_since(p_subscription howdah.subscriptions, p_since timestamp with time zone, p_upto pg_snapshot) RETURNS void
     LANGUAGE plpgsql
     AS $$
 declare
     v_ack howdah.acks;
     v_first xid8;
-    v_upto pg_snapshot;
     v_ring bigint := howdah._truncations();
 begin
     for v_ack in select a.* from howdah.acks a where a.subscription_id = p_subscription.destination_id loop
-        v_upto := howdah._snapshot();
-        select h.xid into v_first from howdah._history(v_ack.destination_id, p_since, v_upto) h order by h.xid limit 1;
+        select h.xid into v_first from howdah._history(v_ack.destination_id, p_since, p_upto) h order by h.xid limit 1;
         if not found then
-            perform howdah._move_cursor(howdah._cursor(v_ack.id), '3', -1, 0, v_upto);
+            perform howdah._move_cursor(howdah._cursor(v_ack.id), '3', -1, 0, p_upto);
             continue;
         end if;
         perform howdah._move_cursor(howdah._cursor(v_ack.id), '3', -1, 0,
-            howdah._cursor_at('3:3:'::pg_snapshot, v_upto, v_first));
+            howdah._cursor_at('3:3:'::pg_snapshot, p_upto, v_first));
         insert into howdah.acked (ack_id, seq, xid)
-        select v_ack.id, h.seq, h.xid from howdah._history(v_ack.destination_id, null, v_upto) h
+        select v_ack.id, h.seq, h.xid from howdah._history(v_ack.destination_id, null, p_upto) h
         where h.xid >= v_first and h.sent_at < p_since;
     end loop;
     perform howdah._same_ring(v_ring);
 end
 $$;
 
-COMMENT ON FUNCTION howdah._begin_since(p_subscription howdah.subscriptions, p_since timestamp with time zone) IS 'make a new subscription skip what was sent before a time.';
+COMMENT ON FUNCTION howdah._begin_since(p_subscription howdah.subscriptions, p_since timestamp with time zone, p_upto pg_snapshot) IS 'make a subscription skip what was sent before a time, of all messages up to a snapshot.';
 
 CREATE TABLE howdah.ack_cursors (
     ack_id integer NOT NULL,
@@ -2291,10 +2289,17 @@ begin
     elsif v_row.share <= 1 then
         return '{}';
     elsif (v_row.topic).backlog_action = 'refuse' then
+        if not howdah._try_topics(array[(v_row.topic).destination_id]) then
+            return '{}';
+        end if;
         update howdah.topics t set refused_for = p_destination.name
         where t.destination_id = (v_row.topic).destination_id and t.refused_for is null;
         return array[format('refused publishers to %s', v_row.name)];
+    -- The lock keeps consumers out until the transaction ends. So leases are looked for before it, and once more after.
     elsif (v_row.topic).backlog_action = 'drop_subscription' and not howdah._accepts_changes()
+       or howdah._has_leased(p_destination.id)
+       or (v_row.topic).backlog_action = 'drop_subscription' and not howdah._try_topics(array(
+           select distinct a.destination_id from howdah.acks a where a.subscription_id = p_destination.id))
        or not pg_try_advisory_xact_lock(howdah._lock_key('subscription', p_destination.id::text))
        or howdah._has_leased(p_destination.id) then
         return '{}';
@@ -2596,8 +2601,16 @@ CREATE FUNCTION howdah._catalogue() RETURNS TABLE(n bigint, kind text, name text
                 howdah._rule_key(r.resource, r.name, r.operation, r.allow, r.kind)), null from howdah.access_rules r
             union all select 2, 0, 'transformation', t.name, null from howdah.transformations t
             union all select 2, 1, 'policy', p.pattern, null from howdah.destination_policies p
+            union all select 2, 2, 'redaction', r.pattern || ' ' || r.path, null from howdah.redactions r
             union all select case d.kind when 'subscription' then 5 else 3 end, d.id, d.kind, d.name, d.id
-            from howdah.destinations d where d.dropped_at is null
+            from howdah.destinations d
+            where d.dropped_at is null
+              and (not d.auto_created or d.own_sending_paused or d.own_receiving_paused
+                  or d.name in (select a.target from howdah.aliases a
+                      union all select s.topic from howdah.subscriptions s where s.durable)
+                  or d.id in (select l.destination_id from howdah.listeners l
+                      union all select l.source_id from howdah.links l
+                      union all select unnest(array[b.topic_id, b.queue_id]) from howdah.bridges b))
             union all select 6, 0, 'alias', a.name, null from howdah.aliases a
             union all select 7, 0, 'bridge', concat_ws(' ', t.name, q.name), null
             from howdah.bridges b join howdah.destinations t on t.id = b.topic_id
@@ -3644,6 +3657,22 @@ end
 $_$;
 
 COMMENT ON FUNCTION howdah._check_pattern(p_pattern text) IS 'refuse what is no pattern of queue names.';
+
+CREATE FUNCTION howdah._check_pattern_right(p_pattern text) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    if not (howdah._may_change_all_rules() or coalesce(howdah._may_everywhere('queue', p_pattern, 'admin')
+            and howdah._may_everywhere('topic', p_pattern, 'admin'), false)) then
+        raise exception using errcode = 'HD010',
+            message = format('role %s may not decide for all queues and topics named %s', quote_ident(howdah._caller()),
+                coalesce(quote_literal(left(p_pattern, 250)), 'NULL')),
+            hint = 'Ask who has the right admin at all these names (howdah.explain_access).';
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._check_pattern_right(p_pattern text) IS 'refuse an administrator who may not administer all that a wildcard covers.';
 
 CREATE FUNCTION howdah._check_policy(p_destination howdah.destinations) RETURNS void
     LANGUAGE plpgsql STABLE
@@ -4995,6 +5024,92 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._compile_rights(p_ids integer[]) IS 'write into destination_grants what the access rules come to at destinations.';
+
+CREATE FUNCTION howdah._compile_selector(p_selector text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+declare
+    v_op record;
+    v_new record;
+    v_kinds text[] := '{}';
+    v_sqls text[] := '{}';
+    v_places integer[] := '{}';
+    v_depths integer[] := '{}';
+    v_base text;
+    v_sql text;
+    v_kind text;
+    n integer := 0;
+begin
+    for v_op in select p.op, p.pos, p.val from howdah._selector_parse(p_selector) p loop
+        v_base := case when v_op.op like 'not %' then substr(v_op.op, 5) else v_op.op end;
+        if v_op.op = any ('{string,number,name,TRUE,FALSE}') then
+            v_new := howdah._selector_operand(v_op.op, v_op.val, v_op.pos);
+            n := n + 1;
+            v_kinds[n] := v_new.kind;
+            v_sqls[n] := v_new.sql;
+            v_places[n] := v_op.pos;
+            v_depths[n] := 0;
+            continue;
+        elsif v_op.op = 'group' then
+            v_kinds[n] := case when v_kinds[n] in ('predicate', 'AND', 'OR') then 'condition' else v_kinds[n] end;
+            if v_kinds[n] = 'condition' then
+                v_sqls[n] := '(' || v_sqls[n] || ')';
+            end if;
+            continue;
+        elsif v_op.op in ('neg', 'pos') then
+            v_sql := howdah._selector_numeric(v_kinds[n], v_sqls[n], v_places[n]);
+            v_kind := case when v_op.op = 'pos' and v_kinds[n] = 'literal number' then v_kinds[n]
+                else 'calculation' end;
+            v_places[n] := v_op.pos;
+            if v_op.op = 'neg' then
+                v_sql := format('howdah._selector_arithmetic(''-'', 0, %s)', v_sql);
+            end if;
+        elsif v_op.op = 'NOT' then
+            v_kind := 'predicate';
+            v_sql := format('not (%s)', howdah._selector_condition(v_kinds[n], v_sqls[n], v_places[n]));
+        elsif v_base in ('is null', 'like', 'in') then
+            v_kind := 'predicate';
+            v_sql := howdah._selector_predicate(v_base, v_op.val, v_kinds[n], v_sqls[n], v_places[n]);
+            if v_base <> v_op.op then
+                v_sql := format('not (%s)', v_sql);
+            end if;
+        elsif v_base = 'between' then
+            n := n - 2;
+            v_kind := 'predicate';
+            v_sql := format(case when v_base = v_op.op then '(%s and %s)' else '(%s or %s)' end,
+                howdah._selector_comparison(case when v_base = v_op.op then '>=' else '<' end,
+                    v_kinds[n], v_sqls[n], v_places[n], v_kinds[n + 1], v_sqls[n + 1], v_places[n + 1]),
+                howdah._selector_comparison(case when v_base = v_op.op then '<=' else '>' end,
+                    v_kinds[n], v_sqls[n], v_places[n], v_kinds[n + 2], v_sqls[n + 2], v_places[n + 2]));
+        elsif v_op.op in ('AND', 'OR') then
+            n := n - 1;
+            v_kind := v_op.op;
+            v_sql := howdah._selector_condition(v_kinds[n], v_sqls[n], v_places[n]) || ' ' || lower(v_kind) || ' '
+                || howdah._selector_condition(v_kinds[n + 1], v_sqls[n + 1], v_places[n + 1]);
+        elsif v_op.op in ('+', '-', '*', '/') then
+            n := n - 1;
+            v_kind := 'calculation';
+            v_sql := format('howdah._selector_arithmetic(%L, %s, %s)', v_op.op,
+                howdah._selector_numeric(v_kinds[n], v_sqls[n], v_places[n]),
+                howdah._selector_numeric(v_kinds[n + 1], v_sqls[n + 1], v_places[n + 1]));
+            v_depths[n] := greatest(v_depths[n], v_depths[n + 1]) + 1;
+            if v_depths[n] > 200 then
+                perform howdah._invalid_selector(v_op.pos, 'more than 200 levels');
+            end if;
+        else
+            n := n - 1;
+            v_kind := 'predicate';
+            v_sql := howdah._selector_comparison(v_op.op, v_kinds[n], v_sqls[n], v_places[n], v_kinds[n + 1],
+                v_sqls[n + 1], v_places[n + 1]);
+        end if;
+        v_kinds[n] := v_kind;
+        v_sqls[n] := v_sql;
+    end loop;
+    return case when n = 1 then howdah._selector_condition(v_kinds[1], v_sqls[1], v_places[1]) end;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._compile_selector(p_selector text) IS 'compile a JMS message selector into one boolean SQL expression.';
 
 CREATE FUNCTION howdah._composite_members(p_names text) RETURNS howdah.destinations[]
     LANGUAGE plpgsql
@@ -7750,43 +7865,67 @@ CREATE FUNCTION howdah._fire_due(p_schedule howdah.schedules, p_times timestamp 
     AS $$
 declare
     v_now timestamptz := howdah.now();
+    v_again timestamptz := v_now + interval '10 seconds';
     v_times timestamptz[] := array(
         select t.at from unnest(p_times) t(at)
         where t.at <= v_now and (t.at > p_schedule.ends_at) is not true
           and (t.at < v_now - p_schedule.misfire_grace_ms * interval '1 millisecond') is not true
         order by t.at);
     v_count integer := cardinality(v_times);
+    v_passed integer := coalesce(cardinality(p_times), 0);
+    v_at timestamptz;
+    v_fired integer;
+    v_refused text;
 begin
     if not p_schedule.catch_up and v_count > 1 then
         v_times := v_times[v_count:];
+        v_count := 1;
     end if;
     perform howdah._commit_needs(4);
-    begin
-        if p_error is not null then
-            raise exception using errcode = 'HD005', message = p_error;
-        end if;
-        perform howdah._fire(p_schedule, t.at) from unnest(v_times) t(at);
-    exception when others then
-        update howdah.schedules s
-        set last_error = left(sqlerrm, 1000), changed_at = case when v_class.lasting then v_now else s.changed_at end,
-            state = case when v_class.lasting then 'failed' else s.state end,
-            due_at = case when not v_class.lasting then v_now + interval '10 seconds' end
-        from (select sqlstate in ('HD001', 'HD004', 'HD005', 'HD006', 'HD007', 'HD010', 'HD017', 'HD039',
-                'HD050')
-                  as lasting) v_class
-        where s.id = p_schedule.id;
-        return 0;
-    end;
+    loop
+        v_fired := 0;
+        begin
+            if p_error is not null then
+                raise exception using errcode = 'HD005', message = p_error;
+            end if;
+            foreach v_at in array v_times[:v_count] loop
+                perform howdah._fire(p_schedule, v_at);
+                v_fired := v_fired + 1;
+            end loop;
+            exit;
+        exception when others then
+            if v_fired > 0 and sqlstate in ('HD018', 'HD027') then
+                v_refused := sqlerrm;  -- if there are more of them than it holds, all of them would never fit
+                v_count := v_fired;
+                continue;
+            end if;
+            update howdah.schedules s
+            set last_error = left(sqlerrm, 1000), changed_at = case when v_class.lasting then v_now
+                    else s.changed_at end,
+                state = case when v_class.lasting then 'failed' else s.state end,
+                due_at = case when not v_class.lasting then v_again end
+            from (select sqlstate in ('HD001', 'HD004', 'HD005', 'HD006', 'HD007', 'HD010', 'HD017', 'HD039',
+                    'HD050')
+                      as lasting) v_class
+            where s.id = p_schedule.id;
+            return 0;
+        end;
+    end loop;
     p_next_at := case when (p_next_at > p_schedule.ends_at) is not true then p_next_at end;
+    if v_refused is not null then
+        p_next_at := v_times[v_count + 1];
+        v_passed := (select count(*) from unnest(p_times) t(at) where t.at < p_next_at);
+        p_schedule.remaining := p_schedule.remaining + cardinality(p_times) - v_passed;
+    end if;
     update howdah.schedules s
-    set next_at = p_next_at, due_at = p_next_at, remaining = p_schedule.remaining, last_error = null,
+    set next_at = p_next_at, due_at = case when v_refused is null then p_next_at else v_again end,
+        remaining = p_schedule.remaining, last_error = left(v_refused, 1000),
         state = case when p_next_at is null then 'ended' else s.state end,
         changed_at = case when p_next_at is null then v_now else s.changed_at end,
-        fired = s.fired + cardinality(v_times), last_fired_at = case when cardinality(v_times) > 0 then v_now
-            else s.last_fired_at end,
-        missed = p_schedule.missed + coalesce(cardinality(p_times), 0) - cardinality(v_times)
+        fired = s.fired + v_count, last_fired_at = case when v_count > 0 then v_now else s.last_fired_at end,
+        missed = p_schedule.missed + v_passed - v_count
     where s.id = p_schedule.id;
-    return cardinality(v_times);
+    return v_count;
 end
 $$;
 
@@ -10466,12 +10605,18 @@ $$;
 COMMENT ON FUNCTION howdah._leased_permits(p_id integer, p_key uuid) IS 'the permits of a limit whose messages are under a lease.';
 
 CREATE FUNCTION howdah._leave_topics(p_queue_id integer) RETURNS void
-    LANGUAGE sql
+    LANGUAGE plpgsql
     AS $$
-    with gone as (delete from howdah.bridges b where b.queue_id = p_queue_id returning b.topic_id)
-    update howdah.topics t
-    set bridged = exists (select from howdah.bridges b where b.topic_id = t.destination_id and b.queue_id <> p_queue_id)
-    from gone g where t.destination_id = g.topic_id
+declare
+    v_topic integer;
+begin
+    for v_topic in
+        with gone as (delete from howdah.bridges b where b.queue_id = p_queue_id returning b.topic_id)
+        select g.topic_id from gone g order by 1
+    loop
+        perform howdah._note_readers(v_topic);
+    end loop;
+end
 $$;
 
 COMMENT ON FUNCTION howdah._leave_topics(p_queue_id integer) IS 'remove all bridges to a queue.';
@@ -12387,6 +12532,33 @@ $$;
 
 COMMENT ON FUNCTION howdah._may_change_all_rules() IS 'whether the caller may change any access rule, and which set is in force.';
 
+CREATE FUNCTION howdah._may_everywhere(p_resource text, p_pattern text, p_operation text) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    select bool_and(howdah._may(p_resource, s.name, p_operation))
+    from (
+        select string_agg(coalesce(nullif(nullif(p.parts[i.i], '*'), '>'), nullif(nullif(d.parts[i.i], '*'),
+            '>'), chr(1)), '.' order by i.i) as name, d.name as denied
+        from (select string_to_array(p_pattern, '.') as parts) p
+        cross join (
+            select null as name, array[]::text[] as parts
+            union all
+            select r.name, string_to_array(r.name, '.') from howdah.access_rules r
+            where (r.resource, r.operation, r.allow) = (p_resource, p_operation, false)
+              and r.rule_set = howdah._rule_set_of_caller()
+        ) d
+        cross join lateral generate_series(1, 1 + greatest(cardinality(p.parts), (
+            select max(cardinality(string_to_array(r.name, '.'))) from howdah.access_rules r
+            where r.resource = p_resource))) n(length)
+        cross join lateral generate_series(1, n.length) i(i)
+        group by d.name, d.parts, n.length
+    ) s
+    where howdah._matches_wildcard(s.name, p_pattern)
+      and (s.denied is null or howdah._rule_matches(s.denied, s.name))
+$$;
+
+COMMENT ON FUNCTION howdah._may_everywhere(p_resource text, p_pattern text, p_operation text) IS 'whether the access rules let the caller do something at every name that a wildcard covers.';
+
 CREATE FUNCTION howdah._may_see_change(p_kind text, p_name text, p_properties jsonb) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -12740,8 +12912,8 @@ begin
     select o.* into v_old from howdah.schedules s cross join lateral howdah._own_schedule(s.id) o where s.name = p_name
         and s.state <> 'cancelled';
     select s.* into v_new from howdah.schedules s where s.id = p_id;
-    if v_old.state in ('active', 'paused', 'failed')
-       and howdah._schedule_definition(v_old) = howdah._schedule_definition(v_new) then
+    -- One that has ended counts, too: applications declare theirs at each start, and it would fire at each.
+    if v_old.id is not null and howdah._schedule_definition(v_old) = howdah._schedule_definition(v_new) then
         delete from howdah.schedules s where s.id = p_id;
         return v_old.id;
     elsif v_old.id is not null then
@@ -15673,6 +15845,10 @@ declare
     v_taken integer;
     v_last howdah.ack_cursors;
 begin
+    -- drop_topic deletes the cursors of wildcards without waiting for their readers.
+    if v_cursor.n is null then
+        return;
+    end if;
     for v_segment in select * from howdah._segments(v_cursor, p_ack.destination_id, v_upto) loop
         loop
             return query
@@ -15742,6 +15918,9 @@ begin
             get diagnostics v_taken = row_count;
             p_want := p_want - v_taken;
             v_last := howdah._cursor(p_ack.id);
+            if v_last.n is null then
+                return;
+            end if;
             exit when v_last.n = v_cursor.n;
             v_cursor := v_last;
             exit when p_want <= 0 or v_cursor.seq < 0;
@@ -19208,92 +19387,6 @@ $$;
 
 COMMENT ON FUNCTION howdah._selector_predicate(p_op text, p_value text, p_kind text, p_sql text, p_position integer) IS 'IS NULL, LIKE and IN of a name, as SQL.';
 
-CREATE FUNCTION howdah._compile_selector(p_selector text) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE
-    AS $$
-declare
-    v_op record;
-    v_new record;
-    v_kinds text[] := '{}';
-    v_sqls text[] := '{}';
-    v_places integer[] := '{}';
-    v_depths integer[] := '{}';
-    v_base text;
-    v_sql text;
-    v_kind text;
-    n integer := 0;
-begin
-    for v_op in select p.op, p.pos, p.val from howdah._selector_parse(p_selector) p loop
-        v_base := case when v_op.op like 'not %' then substr(v_op.op, 5) else v_op.op end;
-        if v_op.op = any ('{string,number,name,TRUE,FALSE}') then
-            v_new := howdah._selector_operand(v_op.op, v_op.val, v_op.pos);
-            n := n + 1;
-            v_kinds[n] := v_new.kind;
-            v_sqls[n] := v_new.sql;
-            v_places[n] := v_op.pos;
-            v_depths[n] := 0;
-            continue;
-        elsif v_op.op = 'group' then
-            v_kinds[n] := case when v_kinds[n] in ('predicate', 'AND', 'OR') then 'condition' else v_kinds[n] end;
-            if v_kinds[n] = 'condition' then
-                v_sqls[n] := '(' || v_sqls[n] || ')';
-            end if;
-            continue;
-        elsif v_op.op in ('neg', 'pos') then
-            v_sql := howdah._selector_numeric(v_kinds[n], v_sqls[n], v_places[n]);
-            v_kind := case when v_op.op = 'pos' and v_kinds[n] = 'literal number' then v_kinds[n]
-                else 'calculation' end;
-            v_places[n] := v_op.pos;
-            if v_op.op = 'neg' then
-                v_sql := format('howdah._selector_arithmetic(''-'', 0, %s)', v_sql);
-            end if;
-        elsif v_op.op = 'NOT' then
-            v_kind := 'predicate';
-            v_sql := format('not (%s)', howdah._selector_condition(v_kinds[n], v_sqls[n], v_places[n]));
-        elsif v_base in ('is null', 'like', 'in') then
-            v_kind := 'predicate';
-            v_sql := howdah._selector_predicate(v_base, v_op.val, v_kinds[n], v_sqls[n], v_places[n]);
-            if v_base <> v_op.op then
-                v_sql := format('not (%s)', v_sql);
-            end if;
-        elsif v_base = 'between' then
-            n := n - 2;
-            v_kind := 'predicate';
-            v_sql := format(case when v_base = v_op.op then '(%s and %s)' else '(%s or %s)' end,
-                howdah._selector_comparison(case when v_base = v_op.op then '>=' else '<' end,
-                    v_kinds[n], v_sqls[n], v_places[n], v_kinds[n + 1], v_sqls[n + 1], v_places[n + 1]),
-                howdah._selector_comparison(case when v_base = v_op.op then '<=' else '>' end,
-                    v_kinds[n], v_sqls[n], v_places[n], v_kinds[n + 2], v_sqls[n + 2], v_places[n + 2]));
-        elsif v_op.op in ('AND', 'OR') then
-            n := n - 1;
-            v_kind := v_op.op;
-            v_sql := howdah._selector_condition(v_kinds[n], v_sqls[n], v_places[n]) || ' ' || lower(v_kind) || ' '
-                || howdah._selector_condition(v_kinds[n + 1], v_sqls[n + 1], v_places[n + 1]);
-        elsif v_op.op in ('+', '-', '*', '/') then
-            n := n - 1;
-            v_kind := 'calculation';
-            v_sql := format('howdah._selector_arithmetic(%L, %s, %s)', v_op.op,
-                howdah._selector_numeric(v_kinds[n], v_sqls[n], v_places[n]),
-                howdah._selector_numeric(v_kinds[n + 1], v_sqls[n + 1], v_places[n + 1]));
-            v_depths[n] := greatest(v_depths[n], v_depths[n + 1]) + 1;
-            if v_depths[n] > 200 then
-                perform howdah._invalid_selector(v_op.pos, 'more than 200 levels');
-            end if;
-        else
-            n := n - 1;
-            v_kind := 'predicate';
-            v_sql := howdah._selector_comparison(v_op.op, v_kinds[n], v_sqls[n], v_places[n], v_kinds[n + 1],
-                v_sqls[n + 1], v_places[n + 1]);
-        end if;
-        v_kinds[n] := v_kind;
-        v_sqls[n] := v_sql;
-    end loop;
-    return case when n = 1 then howdah._selector_condition(v_kinds[1], v_sqls[1], v_places[1]) end;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._compile_selector(p_selector text) IS 'compile a JMS message selector into one boolean SQL expression.';
-
 CREATE FUNCTION howdah._selector_tokens(p_selector text) RETURNS TABLE("position" integer, kind text, value text)
     LANGUAGE plpgsql IMMUTABLE
     AS $_$
@@ -20441,6 +20534,7 @@ begin
         union
         select t.destination_id, n.xid, n.seq
         from howdah.topics t
+        join howdah.destinations d on d.id = t.destination_id and d.dropped_at is null
         cross join lateral (
             select s.xid, s.seq from stored s
             where s.destination_id = t.destination_id and (s.expires_at <= $1) is not true
@@ -20452,6 +20546,7 @@ begin
         union
         select t.destination_id, n.xid, n.seq
         from howdah.topics t
+        join howdah.destinations d on d.id = t.destination_id and d.dropped_at is null
         cross join lateral (
             select s.xid, s.seq
             from (
@@ -21740,6 +21835,15 @@ $$;
 
 COMMENT ON FUNCTION howdah._try_to_send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[], p_forward boolean) IS 'store many best-effort messages, and lose those that cannot be stored.';
 
+CREATE FUNCTION howdah._try_topics(p_topic_ids integer[]) RETURNS boolean
+    LANGUAGE sql
+    AS $$
+    select count(*) = cardinality(p_topic_ids)
+    from (select from howdah.topics t where t.destination_id = any (p_topic_ids) for no key update skip locked) f
+$$;
+
+COMMENT ON FUNCTION howdah._try_topics(p_topic_ids integer[]) IS 'lock topics as howdah._note_readers does, without waiting.';
+
 CREATE FUNCTION howdah._unlease(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[]) RETURNS SETOF bigint
     LANGUAGE plpgsql
     AS $$
@@ -21809,6 +21913,97 @@ $$;
 
 COMMENT ON FUNCTION howdah._unpublish(p_generation bigint, p_topic_id integer, p_seqs bigint[]) IS 'delete the caller''s own rows from a table of the ring that was closed while they were inserted.';
 
+CREATE FUNCTION howdah._unread_incidents(p_before timestamp with time zone) RETURNS TABLE(destination_id integer, message_id bigint)
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if not exists (select from howdah.subscriptions) then
+        return;
+    end if;
+    -- Each table has a statement of its own: howdah._topic_page.
+    return query
+    with failed as materialized (
+        select distinct p.destination_id as subscription, p.message_id as number
+        from howdah.poison_details p
+        join howdah.subscriptions s on s.destination_id = p.destination_id
+        where p.recorded_at < p_before
+    ), cursors as materialized (
+        select a.id, a.destination_id as topic, a.subscription_id as subscription, c as stands,
+            case when s.prioritized then 9 - a.priority end as rank
+        from howdah.subscriptions s
+        join howdah.acks a on a.subscription_id = s.destination_id
+        cross join lateral howdah._cursor(a.id) c
+        where s.destination_id in (select f.subscription from failed f)
+    ), stored as not materialized (
+        select t.destination_id as topic, t.xid, t.seq, t.rank from howdah.topic_msgs_0 t
+        union all
+        select t.destination_id, t.xid, t.seq, t.rank from howdah.topic_nonpersistent_0 t
+        where t.boot = pg_postmaster_start_time()
+    )
+    select k.subscription, m.seq * 1000000 + m.topic
+    from cursors k
+    join stored m on m.topic = k.topic and m.xid >= pg_snapshot_xmin((k.stands).snapshot)
+    where (k.subscription, m.seq * 1000000 + m.topic) in (select f.subscription, f.number from failed f)
+      and not howdah._is_passed(k.stands, m.xid, m.seq)
+      and (m.rank = k.rank) is not false
+      and not exists (select from howdah.acked d where d.ack_id = k.id and d.seq = m.seq and d.lease_id is null);
+    return query
+    with failed as materialized (
+        select distinct p.destination_id as subscription, p.message_id as number
+        from howdah.poison_details p
+        join howdah.subscriptions s on s.destination_id = p.destination_id
+        where p.recorded_at < p_before
+    ), cursors as materialized (
+        select a.id, a.destination_id as topic, a.subscription_id as subscription, c as stands,
+            case when s.prioritized then 9 - a.priority end as rank
+        from howdah.subscriptions s
+        join howdah.acks a on a.subscription_id = s.destination_id
+        cross join lateral howdah._cursor(a.id) c
+        where s.destination_id in (select f.subscription from failed f)
+    ), stored as not materialized (
+        select t.destination_id as topic, t.xid, t.seq, t.rank from howdah.topic_msgs_1 t
+        union all
+        select t.destination_id, t.xid, t.seq, t.rank from howdah.topic_nonpersistent_1 t
+        where t.boot = pg_postmaster_start_time()
+    )
+    select k.subscription, m.seq * 1000000 + m.topic
+    from cursors k
+    join stored m on m.topic = k.topic and m.xid >= pg_snapshot_xmin((k.stands).snapshot)
+    where (k.subscription, m.seq * 1000000 + m.topic) in (select f.subscription, f.number from failed f)
+      and not howdah._is_passed(k.stands, m.xid, m.seq)
+      and (m.rank = k.rank) is not false
+      and not exists (select from howdah.acked d where d.ack_id = k.id and d.seq = m.seq and d.lease_id is null);
+    return query
+    with failed as materialized (
+        select distinct p.destination_id as subscription, p.message_id as number
+        from howdah.poison_details p
+        join howdah.subscriptions s on s.destination_id = p.destination_id
+        where p.recorded_at < p_before
+    ), cursors as materialized (
+        select a.id, a.destination_id as topic, a.subscription_id as subscription, c as stands,
+            case when s.prioritized then 9 - a.priority end as rank
+        from howdah.subscriptions s
+        join howdah.acks a on a.subscription_id = s.destination_id
+        cross join lateral howdah._cursor(a.id) c
+        where s.destination_id in (select f.subscription from failed f)
+    ), stored as not materialized (
+        select t.destination_id as topic, t.xid, t.seq, t.rank from howdah.topic_msgs_2 t
+        union all
+        select t.destination_id, t.xid, t.seq, t.rank from howdah.topic_nonpersistent_2 t
+        where t.boot = pg_postmaster_start_time()
+    )
+    select k.subscription, m.seq * 1000000 + m.topic
+    from cursors k
+    join stored m on m.topic = k.topic and m.xid >= pg_snapshot_xmin((k.stands).snapshot)
+    where (k.subscription, m.seq * 1000000 + m.topic) in (select f.subscription, f.number from failed f)
+      and not howdah._is_passed(k.stands, m.xid, m.seq)
+      and (m.rank = k.rank) is not false
+      and not exists (select from howdah.acked d where d.ack_id = k.id and d.seq = m.seq and d.lease_id is null);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._unread_incidents(p_before timestamp with time zone) IS 'the topic messages that failed before a time, and that their subscription has not read.';
+
 CREATE FUNCTION howdah._unread_numbers(p_subscription howdah.subscriptions, p_upto pg_snapshot) RETURNS bigint[]
     LANGUAGE sql
     AS $$
@@ -21837,7 +22032,7 @@ begin
     delete from howdah.acked c using howdah.acks a where a.subscription_id = p_subscription.id and c.ack_id = a.id;
     for v_topic in
         with gone as (delete from howdah.acks a where a.subscription_id = p_subscription.id returning a.destination_id)
-        select distinct g.destination_id from gone g
+        select distinct g.destination_id from gone g order by 1
     loop
         perform howdah._note_readers(v_topic);
         update howdah.topics t set refused_for = null
@@ -22844,6 +23039,10 @@ begin
             message = format('there is no alias %s', coalesce(quote_literal(left(alias, 250)), 'NULL')),
             hint = 'See howdah.list_aliases().';
     end if;
+    perform howdah._check_may_create('queue', alias);
+    if exists (select from howdah.destinations d where d.name = v_alias.target and d.dropped_at is null) then
+        perform howdah._destination(v_alias.target, 'admin');
+    end if;
     perform howdah._store_alias(alias, coalesce(target, v_alias.target), options);
 end
 $$;
@@ -23144,10 +23343,16 @@ CREATE FUNCTION howdah.alter_topic(topic text, options jsonb) RETURNS void
 declare
     v_checked constant boolean := howdah._check_admin_service();
     v_topic howdah.destinations;
-    v_before jsonb := howdah._properties('topic', topic);
+    v_before jsonb;
 begin
     perform howdah._check_options('topic', options);
-    v_topic := howdah._topic(topic, 'admin');
+    perform howdah._hold_limits();
+    loop  -- while this waits, the topic may be dropped and another one of its name created
+        v_topic := howdah._topic(topic, 'admin');
+        perform from howdah.destinations d where d.id = v_topic.id and d.dropped_at is null for no key update;
+        exit when found;
+    end loop;
+    v_before := howdah._properties('topic', topic);
     perform howdah._alter_topic(v_topic.id, options);
     perform howdah._adopt(v_topic.id);
     perform howdah._record_change('topic', topic, 'altered', v_before, howdah._properties('topic', topic));
@@ -24457,6 +24662,7 @@ declare
     v_checked constant boolean := howdah._check_admin_service();
     v_before jsonb := howdah._properties('policy', pattern);
 begin
+    perform howdah._check_pattern_right(pattern);
     delete from howdah.destination_policies p where p.pattern = drop_policy.pattern;
     perform howdah._record_change('policy', pattern, 'dropped', v_before, null);
     return v_before is not null;
@@ -24506,6 +24712,7 @@ declare
     v_before jsonb := howdah._properties('redaction', v_name);
 begin
     perform howdah._refuse_maintenance();
+    perform howdah._check_pattern_right(pattern);
     delete from howdah.redactions r where r.pattern = drop_redaction.pattern and r.path = drop_redaction.path;
     perform howdah._record_change('redaction', v_name, 'dropped', v_before, null, null, reason);
     return v_before is not null;
@@ -24596,11 +24803,15 @@ CREATE FUNCTION howdah.drop_topic(topic text, force boolean DEFAULT false) RETUR
     AS $$
 declare
     v_checked constant boolean := howdah._check_admin_service();
-    v_topic howdah.destinations := howdah._topic(topic, 'admin');
+    v_topic howdah.destinations;
     v_count bigint;
     v_name text;
 begin
-    perform from howdah.destinations d where d.id = v_topic.id for update;
+    loop  -- while this waits, the topic may be dropped and another one of its name created
+        v_topic := howdah._topic(topic, 'admin');
+        perform from howdah.destinations d where d.id = v_topic.id and d.dropped_at is null for update;
+        exit when found;
+    end loop;
     v_count := (select count(distinct a.subscription_id) from howdah.acks a where a.destination_id = v_topic.id);
     if v_count > 0 and force is not true then
         raise exception using errcode = 'HD011', message = format('topic %s has %s subscriptions', quote_literal(topic),
@@ -24671,7 +24882,8 @@ begin
             coalesce(max_schedules::text, 'NULL'));
     end if;
     return query
-    select s.id, s.cron, s.time_zone, s.next_at, greatest(s.changed_at, s.starts_at), s.catch_up, n.now
+    select s.id, s.cron, s.time_zone, s.next_at, greatest(s.changed_at, s.starts_at), s.catch_up,
+        least(n.now, s.ends_at)
     from howdah.now() n(now) join howdah.schedules s on s.due_at <= n.now
     where s.cron is not null
     order by s.due_at limit max_schedules;
@@ -25252,6 +25464,7 @@ CREATE FUNCTION howdah.fire_schedules(plans jsonb DEFAULT '[]'::jsonb, max_sched
 declare
     v_now timestamptz := howdah.now();
     v_plan record;
+    v_schedule howdah.schedules;
 begin
     if plans is null or jsonb_typeof(plans) <> 'array' or (max_schedules between 1 and 100000) is not true then
         raise exception using errcode = 'HD005', message = 'plans must be a JSON array, max_schedules 1 to 100000',
@@ -25259,16 +25472,17 @@ begin
     end if;
     begin
         if exists (select from jsonb_to_recordset(plans) p(schedule_id bigint, was timestamptz, times timestamptz[],
-            next_at timestamptz, error text)
-                   where p.schedule_id is null or not howdah._is_readable(p.next_at)) then
+            missed bigint, next_at timestamptz, error text)
+                   where p.schedule_id is null or not howdah._is_readable(p.next_at)
+                      or p.missed not between 0 and 1000000000000) then
             raise data_exception;
         end if;
     exception when data_exception then
         raise exception using errcode = 'HD005',
             message = 'plans must be a JSON array of objects with a schedule_id and times between 1970 and 9999',
             hint =
-                'For each schedule of howdah.due_schedules(): {"schedule_id", "was", "times": [...], "next_at"}, or '
-                '"error".';
+                'For each schedule of howdah.due_schedules(): {"schedule_id", "was", "times": [...], "next_at"}, '
+                'or "error". "missed" is 0 to 1000000000000.';
     end;
     fired := 0;
     if howdah._engine_state() <> 'running' then
@@ -25276,18 +25490,20 @@ begin
         return;
     end if;
     for v_plan in
-        select s as schedule, p.times, p.next_at, p.error
+        select s as schedule, p.times, coalesce(p.missed, 0) as missed, p.next_at, p.error
         from howdah.schedules s
         left join jsonb_to_recordset(plans) p(schedule_id bigint, was timestamptz, times timestamptz[],
-            next_at timestamptz, error text)
+            missed bigint, next_at timestamptz, error text)
             on p.schedule_id = s.id and p.was is not distinct from s.next_at
         where s.due_at <= v_now and (s.cron is null or p.schedule_id is not null)
         order by s.due_at limit max_schedules for no key update of s skip locked
     loop
-        if (v_plan.schedule).cron is not null then
-            fired := fired + howdah._fire_due(v_plan.schedule, v_plan.times, v_plan.next_at, v_plan.error);
+        v_schedule := v_plan.schedule;
+        if v_schedule.cron is not null then
+            v_schedule.missed := v_schedule.missed + v_plan.missed;
+            fired := fired + howdah._fire_due(v_schedule, v_plan.times, v_plan.next_at, v_plan.error);
         else
-            fired := fired + howdah._fire_period(v_plan.schedule, v_now);
+            fired := fired + howdah._fire_period(v_schedule, v_now);
         end if;
     end loop;
     select count(*) filter (where s.due_at <= v_now and s.cron is not null),
@@ -25388,8 +25604,8 @@ declare
     v_import howdah.imports := howdah._import(source);
     v_count bigint;
 begin
-    if exists (select from howdah.import_holds h where h.import_id = v_import.import_id and h.paused) then
-        raise exception using errcode = 'HD005', message = 'the import has paused queues for its final pass',
+    if v_import.finished_at is null then
+        raise exception using errcode = 'HD005', message = 'the import is not finished, and may have paused queues',
             hint = 'End it with howdah.finish_import(source) first, which resumes them.';
     end if;
     with gone as (delete from howdah.imported i where i.import_id = v_import.import_id returning 1)
@@ -25649,7 +25865,7 @@ begin
     end if;
     insert into howdah.import_holds (import_id, destination_id, paused)
     values (v_import.import_id, v_destination.id, v_pauses)
-    on conflict do nothing;
+    on conflict on constraint pk_import_holds do update set paused = import_holds.paused or excluded.paused;
     return v_pauses;
 end
 $$;
@@ -27923,7 +28139,12 @@ begin
             and (not d.auto_created or howdah._accepts_changes())
     loop
         continue when v_destination.auto_created and howdah._come_back(v_destination);
+        -- Its policy was for messages that fail, and these have not. A best-effort message promises nothing.
+        v_destination.at_limit := 'move';
         v_destination.exception_mode := 'system';
+        v_destination.process_non_persistent := true;
+        v_destination.exception_discard_reliability := case
+            when v_destination.exception_discard_reliability is not null then 'BEST_EFFORT_NONPERSISTENT' end;
         for v_back in select t.message, t.nonpersistent from howdah._take_back(v_destination, null, 10000) t loop
             perform howdah._apply_limit_policy(v_destination, v_back.message, v_back.nonpersistent, 'queue dropped');
             v_count := v_count + 1;
@@ -28017,6 +28238,8 @@ declare
     v_archived pg_snapshot := howdah._archived_until();
     v_count bigint;
     v_acts bigint;
+    v_unread bigint[];
+    v_unread_by integer[];
 begin
     if lock_epoch is not null then
         perform howdah._fence('maintenance', lock_epoch);
@@ -28057,6 +28280,8 @@ begin
         select from howdah.poison_details p
         where p.recorded_at < v_before and p.xid >= pg_snapshot_xmin(v_archived)::text::bigint
           and not pg_visible_in_snapshot(p.xid::text::xid8, v_archived))) then howdah._why_unarchived() end);
+    select array_agg(u.destination_id), array_agg(u.message_id) into v_unread_by, v_unread
+    from howdah._unread_incidents(v_before) u;
     delete from howdah.poison_details i where i.incident_id in (
         select p.incident_id from howdah.poison_details p
         where p.recorded_at < v_before
@@ -28066,6 +28291,8 @@ begin
           and not exists (select from howdah.parked w where w.message_id = p.message_id)
           and not exists (select from howdah.msgs_nonpersistent n
                           where n.message_id = p.message_id and n.boot = pg_postmaster_start_time())
+          and (p.destination_id, p.message_id) not in (
+            select u.destination_id, u.message_id from unnest(v_unread_by, v_unread) u(destination_id, message_id))
         limit 10000);
     get diagnostics v_count = row_count;
     return v_count + v_acts;
@@ -28247,6 +28474,8 @@ begin
         delete from howdah.schedule_runs r where r.fired_at < v_before returning 1
     ), ended as (
         delete from howdah.schedules s where s.state in ('ended', 'cancelled') and s.changed_at < v_before
+            and (s.state = 'cancelled' or s.name is null or exists (select from howdah.destinations d
+                where d.id = s.destination_id and d.dropped_at is not null))
             and not exists (select from howdah.schedule_runs r where r.schedule_id = s.id) returning 1
     )
     select (select count(*) from runs) + (select count(*) from ended) into v_count;
@@ -28328,8 +28557,13 @@ begin
         where d.dropped_at is null order by d.id
     loop
         if not v_row.durable and v_row.silent > 60000 then
-            -- A session that works on what it holds is known by its open consumer.
-            if pg_try_advisory_xact_lock(howdah._lock_key('subscription', (v_row.destination).id::text))
+            -- A session that works on what it holds is known by its open consumer. The lock keeps it out until the
+            -- transaction ends. So it is looked for before the lock, and once more after it.
+            if not howdah._has_leased((v_row.destination).id)
+               and not howdah._has_consumer((v_row.destination).id)
+               and howdah._try_topics(array(select distinct a.destination_id from howdah.acks a
+                   where a.subscription_id = (v_row.destination).id))
+               and pg_try_advisory_xact_lock(howdah._lock_key('subscription', (v_row.destination).id::text))
                and not howdah._has_leased((v_row.destination).id)
                and not howdah._has_consumer((v_row.destination).id) then
                 perform howdah._unsubscribe(v_row.destination, 'its subscriber went away');
@@ -28347,13 +28581,16 @@ begin
             v_done := v_done || howdah._bound_backlog(v_row.destination, v_row.subscription);
         end if;
     end loop;
-    update howdah.topics t set refused_for = null
-    where t.refused_for is not null
-      and not exists (select from howdah.destinations d
-          join howdah.acks a on a.subscription_id = d.id and a.destination_id = t.destination_id
-                      cross join lateral howdah._lag(a) l
-                      where d.dropped_at is null and d.name = t.refused_for
-                        and howdah._backlog_share(t, l.behind, l.oldest) > 1);
+    update howdah.topics o set refused_for = null
+    where o.destination_id = any (array(
+        select t.destination_id from howdah.topics t
+        where t.refused_for is not null
+          and not exists (select from howdah.destinations d
+              join howdah.acks a on a.subscription_id = d.id and a.destination_id = t.destination_id
+              cross join lateral howdah._lag(a) l
+              where d.dropped_at is null and d.name = t.refused_for
+                and howdah._backlog_share(t, l.behind, l.oldest) > 1)
+        for no key update of t skip locked));
     return array_to_string(v_done, '; ');
 end
 $$;
@@ -30793,7 +31030,7 @@ begin
                       or jsonb_typeof(l.line -> 'properties') = 'object' and l.line ->> 'name' is not null
                       and l.line ->> 'kind' in ('engine', 'policy', 'queue', 'topic', 'subscription', 'alias', 'bridge',
                           'listener', 'link', 'rule_set', 'rule', 'service', 'object',
-                          'transformation')) is not true) then
+                          'transformation', 'redaction')) is not true) then
         raise exception using errcode = 'HD005', message = 'this is no backup of the record of changes',
             hint = 'howdah.backup_changes() returns its lines.';
     end if;
@@ -30817,8 +31054,12 @@ begin
             where l.line ->> 'kind' = c.kind and (l.line ->> 'name' = c.name or c.kind = 'engine'))
         order by c.n desc
     loop
-        perform howdah._apply(v_extra.kind, v_extra.name, null);
-        v_count := v_count + 1;
+        begin
+            perform howdah._apply(v_extra.kind, v_extra.name, null);
+            v_count := v_count + 1;
+        exception when sqlstate 'HD011' then
+            null;  -- it holds messages or has subscriptions, and stays
+        end;
     end loop;
     update howdah.engine e set record_id = v_new;
     perform setval('howdah.changes_dropped', 1, false);
@@ -31250,7 +31491,7 @@ CREATE FUNCTION howdah.seek_subscription(subscription text, since timestamp with
 declare
     v_destination howdah.destinations := howdah._subscription(subscription, 'receive');
     v_subscription howdah.subscriptions;
-    v_upto pg_snapshot := howdah._snapshot();
+    v_upto pg_snapshot;
     v_before bigint[];
     v_after bigint[];
     v_skipped bigint[];
@@ -31262,11 +31503,12 @@ begin
     perform howdah._commit_needs(4);
     perform howdah._lock_subscription(v_destination);
     perform howdah._check_cluster();
+    v_upto := howdah._snapshot();  -- what is committed later is neither read before nor skipped
     select s.* into v_subscription from howdah.subscriptions s where s.destination_id = v_destination.id;
     v_before := howdah._unread_numbers(v_subscription, v_upto);
     delete from howdah.acked d using howdah.acks a where a.subscription_id = v_destination.id and d.ack_id = a.id;
     if since > '-infinity' then
-        perform howdah._begin_since(v_subscription, since);
+        perform howdah._begin_since(v_subscription, since, v_upto);
     else
         perform howdah._move_cursor(howdah._cursor(a.id), '3', -1, 0, '3:3:') from howdah.acks a
         where a.subscription_id = v_destination.id;
@@ -31764,6 +32006,7 @@ declare
 begin
     perform howdah._refuse_maintenance();
     perform howdah._check_pattern(pattern);
+    perform howdah._check_pattern_right(pattern);
     perform howdah._with_options(howdah._new_destination('policy'), options);
     if options ->> 'poison_procedure' is not null then
         raise exception using errcode = 'HD004',
@@ -31805,6 +32048,7 @@ declare
 begin
     perform howdah._refuse_maintenance();
     perform howdah._check_pattern(pattern);
+    perform howdah._check_pattern_right(pattern);
     if howdah._path_parts(path) is null then
         raise exception using errcode = 'HD005', message = format('%s is no path of a redaction rule',
             coalesce(quote_literal(left(path, 250)), 'NULL')),
@@ -32160,7 +32404,7 @@ begin
     perform howdah._add_cursors(v_new, t.id, case when since is null then v_upto else '3:3:'::pg_snapshot end)
     from unnest(v_topics) t(id);
     if since > '-infinity' then
-        perform howdah._begin_since(v_new, since);
+        perform howdah._begin_since(v_new, since, howdah._snapshot());
     elsif since is null and not durable then
         perform howdah._recover(v_new, t.id, v_upto) from unnest(v_topics) t(id);
     end if;
@@ -36177,7 +36421,7 @@ REVOKE ALL ON FUNCTION howdah._backlog_share(p_topic howdah.topics, p_behind big
 
 REVOKE ALL ON FUNCTION howdah._begin_again() FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._begin_since(p_subscription howdah.subscriptions, p_since timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._begin_since(p_subscription howdah.subscriptions, p_since timestamp with time zone, p_upto pg_snapshot) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._begin_stream(p_name text, p_hold boolean, p_plain boolean, p_consumer bigint, OUT id integer, OUT journaled boolean, OUT slot integer, OUT nonpersistent boolean, OUT topic_id integer, OUT topic text, OUT ack_cursor howdah.ack_cursors, OUT done pg_snapshot, OUT late xid8, OUT upto pg_snapshot, OUT ring bigint, OUT moment timestamp with time zone, OUT shared boolean, OUT usual boolean, OUT failing regclass, OUT closed xid8, OUT generation bigint) FROM PUBLIC;
 
@@ -36289,6 +36533,8 @@ REVOKE ALL ON FUNCTION howdah._check_options(p_owner text, p_options jsonb) FROM
 
 REVOKE ALL ON FUNCTION howdah._check_pattern(p_pattern text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._check_pattern_right(p_pattern text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._check_policy(p_destination howdah.destinations) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_position(p_record_id uuid, p_read pg_snapshot) FROM PUBLIC;
@@ -36366,6 +36612,8 @@ REVOKE ALL ON FUNCTION howdah._commit_surely() FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._compile_matching(p_resource text, p_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._compile_rights(p_ids integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._compile_selector(p_selector text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._composite_members(p_names text) FROM PUBLIC;
 
@@ -36937,6 +37185,8 @@ REVOKE ALL ON FUNCTION howdah._may_change(p_schedule howdah.schedules) FROM PUBL
 
 REVOKE ALL ON FUNCTION howdah._may_change_all_rules() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._may_everywhere(p_resource text, p_pattern text, p_operation text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._may_see_change(p_kind text, p_name text, p_properties jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._mean_delay_ms(p_destination howdah.destinations, p_failures integer) FROM PUBLIC;
@@ -37367,8 +37617,6 @@ REVOKE ALL ON FUNCTION howdah._selector_pattern(p_pattern text, p_escape text, p
 
 REVOKE ALL ON FUNCTION howdah._selector_predicate(p_op text, p_value text, p_kind text, p_sql text, p_position integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._compile_selector(p_selector text) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._selector_tokens(p_selector text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._selector_typed(p_value text, p_type text, p_test text) FROM PUBLIC;
@@ -37553,11 +37801,15 @@ REVOKE ALL ON FUNCTION howdah._try_to_send(p_destination howdah.destinations, p_
 
 REVOKE ALL ON FUNCTION howdah._try_to_send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[], p_forward boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._try_topics(p_topic_ids integer[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._unlease(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._unleased(p_row howdah.leased) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._unpublish(p_generation bigint, p_topic_id integer, p_seqs bigint[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._unread_incidents(p_before timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._unread_numbers(p_subscription howdah.subscriptions, p_upto pg_snapshot) FROM PUBLIC;
 

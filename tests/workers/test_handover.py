@@ -210,7 +210,7 @@ def test_after_a_block_that_a_handler_left_open_nothing_counts_as_handled_that_i
 
     with pytest.raises(Exception, match="closed"):
         work(act)
-    lost = dict(db.execute("select message, error_class from howdah.incidents('work')").fetchall())
+    lost: dict[int, str] = dict(db.execute("select message, error_class from howdah.incidents('work')").fetchall())
     left = column(db, "select message_id from howdah.browse('work')")
     assert lost[min(lost)] == "ValueError"
     assert len(lost) + len(left) + len(column(db, "select body from work.trace")) == 2
