@@ -4,8 +4,8 @@
 -- Role     internal
 --
 -- A message is needed if a subscription has not read it, the topic's retention keeps it, or its recovery policy keeps
--- it for late subscribers. A dropped topic keeps nothing. Over 10,000, not all are returned: nobody needs to know
--- which.
+-- it for late subscribers. A dropped topic keeps nothing. A message that has expired is needed only while it is leased: its
+-- holder may acknowledge it. Over 10,000, not all are returned: nobody needs to know which.
 create or replace function howdah._still_needed(p_slot integer) returns table (
     destination_id integer, xid xid8, seq bigint
 )
@@ -28,7 +28,8 @@ begin
             select s.xid, s.seq from stored s
             where s.destination_id = a.destination_id and s.xid >= pg_snapshot_xmin(c.snapshot)
               and not howdah._is_passed(c, s.xid, s.seq)
-              and (s.expires_at <= $1) is not true
+              and ((s.expires_at <= $1) is not true or exists (
+                  select from howdah.acked d where d.ack_id = a.id and d.seq = s.seq and d.lease_id is not null))
               and not exists (select from howdah.acked d where d.ack_id = a.id and d.seq = s.seq and d.lease_id is null)
             limit 10001
         ) n

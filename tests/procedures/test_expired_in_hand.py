@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from support import Clock, Connect, Db, column, one, receive, refused
-from topics_support import bodies, consume, publish, rotate, subscribe, topic
+from topics_support import bodies, consume, publish, rotate, stored, subscribe, topic
 
 CONSUME = "select howdah.consume_locked('t::s', array[%s::bigint], array[4], array[%s::bigint])"
 
@@ -71,3 +71,21 @@ def test_nobody_consumes_an_expired_message_that_was_passed_and_that_they_do_not
     assert bodies(db) == []
     refused(db, "HD013", CONSUME, (sent, sent // 1_000_000))
     assert consumed(db) == []
+
+
+@pytest.mark.parametrize("mode", ["persistent", "non-persistent"])
+def test_a_leased_message_that_expires_is_carried_on_until_it_is_acknowledged(db: Db, clock: Clock, mode: str) -> None:
+    topic(db)
+    subscribe(db)
+    subscribe(db, "other")
+    (sent,) = publish(db, "x", time_to_live="5 min", delivery_mode=mode)
+    number = one(db, "select lease from howdah.lease('t::s', 1, '1 h')")
+    for _ in range(4):
+        rotate(db, clock)
+    assert stored(db) == 1
+    assert bodies(db, "t::other") == []
+    assert one(db, "select howdah.ack('t::s', %s)", (number,)) == 1
+    assert consumed(db) == [sent]
+    for _ in range(3):
+        rotate(db, clock)
+    assert (stored(db), one(db, "select count(*) from howdah.acked")) == (0, 0)
