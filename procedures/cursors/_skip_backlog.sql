@@ -16,6 +16,8 @@ declare
     v_nonpersistent boolean;
     v_discarded bigint := 0;
 begin
+    -- A lease that has ended left its messages unread.
+    perform howdah._expire_leases(p_destination.id);
     for v_ids, v_nonpersistent in
         select array_agg(a.message_id), a.nonpersistent
         from (select h.message_id, h.nonpersistent, row_number() over () / 10000 as part

@@ -32,6 +32,7 @@ begin
     perform howdah._check_cluster();
     v_upto := howdah._snapshot();  -- what is committed later is neither read before nor skipped
     select s.* into v_subscription from howdah.subscriptions s where s.destination_id = v_destination.id;
+    perform howdah._expire_leases(v_destination.id);
     v_before := howdah._unread_numbers(v_subscription, v_upto);
     delete from howdah.acked d using howdah.acks a where a.subscription_id = v_destination.id and d.ack_id = a.id;
     if since > '-infinity' then

@@ -93,6 +93,25 @@ def test_purging_a_subscription_passes_over_its_backlog_and_is_journalled(db: Db
     assert bodies(db, name) == ["4"]
 
 
+@pytest.mark.parametrize("way", ["purge_queue('t::s')", "seek_subscription('t::s', 'infinity')"])
+def test_passing_over_a_backlog_names_what_was_leased_until_its_lease_ended(db: Db, clock: Clock, way: str) -> None:
+    name = subscribe(db)
+    sent = publish(db, *"abcdefg")
+    assert one(db, "select count(*) from howdah.lease(%s, 5, '1 s')", (name,)) == 5
+    clock.advance(2)
+    assert one(db, f"select howdah.{way}") == 7
+    assert (
+        column(
+            db,
+            "select message_id from howdah.audit_journal where queue = %s and event = 'discarded' order by 1",
+            (name,),
+        )
+        == sent
+    )
+    assert column(db, "select message_id from howdah.poison_details order by 1") == sent[:5]
+    assert bodies(db, name) == []
+
+
 @pytest.mark.first_case
 @pytest.mark.parametrize("shared", [False, True])
 def test_a_subscription_goes_back_to_a_time_or_on_to_the_end(
