@@ -4,8 +4,8 @@
 -- Role     internal
 --
 -- A message is needed if a subscription has not read it, the topic's retention keeps it, or its recovery policy keeps
--- it for late subscribers. A dropped topic keeps nothing. A message that has expired is needed only while it is leased: its
--- holder may acknowledge it. Over 10,000, not all are returned: nobody needs to know which.
+-- it for late subscribers. A dropped topic keeps nothing. A message that has expired is needed only while it is leased:
+-- its holder may acknowledge it. Over 10,000, not all are returned: nobody needs to know which.
 create or replace function howdah._still_needed(p_slot integer) returns table (
     destination_id integer, xid xid8, seq bigint
 )
