@@ -107,7 +107,8 @@ begin
           and not exists (select from howdah.acked o where o.ack_id = a.id)
           and not exists (select from howdah.msgs o where o.destination_id = v_look.id)
           and not exists (select from howdah.msgs_nonpersistent o where o.destination_id = v_look.id)
-          and not exists (select from howdah.parked o where o.destination_id = v_look.id and o.due_at <= moment);
+          and not (exists (select from howdah.parked o where o.destination_id = v_look.id)
+              and howdah._has_due(v_look.id, moment));
         if found then
             topic_id := v_at.destination_id;
             topic := v_at.name;

@@ -34,7 +34,8 @@ begin
     elsif not p_plain then
         perform
         where exists (select from howdah.msgs_nonpersistent o where o.destination_id = v_id)
-           or exists (select from howdah.parked o where o.destination_id = v_id and o.due_at <= p_stream.moment)
+           or exists (select from howdah.parked o where o.destination_id = v_id)
+              and howdah._has_due(v_id, p_stream.moment)
            or (select true from howdah.acked o
                where o.ack_id = _place_shared.ack_id and o.lease_id is not null and o.leased_until <= p_stream.moment
                order by o.leased_until limit 1);

@@ -26,7 +26,8 @@ begin
                   where a.subscription_id = p_destination.id and d.lease_id is not null and d.leased_until <= v_now);
     if exists (select from howdah.msgs o where o.destination_id = p_destination.id)
        or exists (select from howdah.msgs_nonpersistent o where o.destination_id = p_destination.id)
-       or exists (select from howdah.parked o where o.destination_id = p_destination.id and o.due_at <= v_now) then
+       or exists (select from howdah.parked o where o.destination_id = p_destination.id)
+          and howdah._has_due(p_destination.id, v_now) then
         return query select * from howdah._receive_set_aside(p_destination, p_name, p_want, p_hold);
         get diagnostics v_taken = row_count;
         p_want := p_want - v_taken;

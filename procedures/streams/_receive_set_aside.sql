@@ -31,10 +31,14 @@ begin
                                   order by c.rank, c.seq limit p_want for update skip locked))
         union all
         select howdah._as_ready(p), 'parked', p.boot is not null, p.lease_id from howdah.parked p
-        where p.ctid = any (array(select c.ctid from howdah.parked c
-                                  where c.destination_id = p_destination.id and c.due_at <= v_now
-                                    and (c.boot is null or c.boot = pg_postmaster_start_time())
-                                  order by c.due_at limit p_want for update skip locked))
+        -- One priority at a time, as the index has them: so no more is read and locked than is wanted.
+        where p.ctid = any (array(select k.ctid from generate_series(0, 9) r(rank)
+            cross join lateral (
+                select c.ctid from howdah.parked c
+                where c.destination_id = p_destination.id and c.rank = r.rank::smallint and c.due_at <= v_now
+                  and (c.boot is null or c.boot = pg_postmaster_start_time())
+                order by c.due_at, c.seq limit p_want for update skip locked) k
+            limit p_want))
         limit p_want
     loop
         if v_row.lease_id is not null then

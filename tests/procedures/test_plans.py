@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import psycopg
 import pytest
 from support import Clock, Connect, Db, fail, measured, one, receive
+from topics_support import publish, subscribe, topic
 
 LARGE = 100_000
 TABLES = ("msgs", "msgs_nonpersistent", "parked", "poison_details")
@@ -108,6 +109,36 @@ def test_a_queue_with_parked_and_non_persistent_messages_is_read_by_keys_too(
     with counting(db):
         assert len(receive(db, n=10)) == 10
         assert sequential(db) == {}
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_receive_of_what_was_set_aside_reads_and_locks_no_more_than_it_takes(
+    db: Db, clock: Clock, connect: Connect, shared: bool
+) -> None:
+    topic(db)
+    name = subscribe(db, shared=shared)
+    (number,) = publish(db, "x")
+    fail(db, number, name, delay="1 h")
+    position = one(db, "select seq from howdah.parked")
+    waiting = (
+        "insert into howdah.parked select (jsonb_populate_record(p, jsonb_build_object('message_id',"
+        " p.message_id + n * 1000000::bigint, 'seq', p.seq + n, 'rank', n % 3,"
+        " 'due_at', p.due_at + n * interval '1 ms'))).* from howdah.parked p cross join generate_series(1, 10000) n"
+    )
+    db.execute(waiting.encode())
+    db.execute("vacuum analyze howdah.parked")
+    call = f"select * from howdah.receive('{name}', 10)"
+    measured(db, call)
+    assert measured(db, call)["Buffers"] < 150, "nothing is due, and the plans are made"
+    clock.advance(3700)
+    measured(db, call)
+    with counting(db):
+        read = measured(db, call)
+        assert (read["Actual Rows"], sequential(db)) == (10, {})
+        assert read["Buffers"] < 500
+        if shared:
+            found = connect().execute(f"select min(priority), min(position) - {position} from howdah.receive('{name}')")
+            assert found.fetchone() == (9, 63), "of the highest priority, each third: the next after twice ten"
 
 
 def test_a_failure_is_recorded_by_keys(db: Db, connect: Connect) -> None:
