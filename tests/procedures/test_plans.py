@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import psycopg
 import pytest
-from support import Clock, Connect, Db, fail, measured, one, receive
+from support import Clock, Connect, Db, column, fail, measured, one, receive
 from topics_support import publish, subscribe, topic
 
 LARGE = 100_000
@@ -139,6 +139,28 @@ def test_a_receive_of_what_was_set_aside_reads_and_locks_no_more_than_it_takes(
         if shared:
             found = connect().execute(f"select min(priority), min(position) - {position} from howdah.receive('{name}')")
             assert found.fetchone() == (9, 63), "of the highest priority, each third: the next after twice ten"
+
+
+def published(db: Db) -> int:
+    """Rows of topic messages that the open transaction has read."""
+    number: int = one(
+        db,
+        "select sum(seq_tup_read + idx_tup_fetch) from pg_stat_xact_user_tables where relname ~ '^topic_(msgs|nonp)'",
+    )
+    return number
+
+
+def test_leases_that_ended_together_are_found_on_one_way_through_the_topic(db: Db, clock: Clock) -> None:
+    topic(db)
+    name = subscribe(db)
+    sent = one(db, "select howdah.send_batch('t', array(select 'x' from generate_series(1, 300)))")
+    leased = column(db, "select message_id from howdah.lease(%s, 300, '1 s')", (name,))
+    assert leased == sent
+    clock.advance(2)
+    with counting(db):
+        assert receive(db, name)[0].delivery_count == 2
+        assert published(db) < 5000
+    assert column(db, "select message_id from howdah.poison_details order by 1") == sent
 
 
 def test_a_failure_is_recorded_by_keys(db: Db, connect: Connect) -> None:
