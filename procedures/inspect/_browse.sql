@@ -19,6 +19,8 @@ declare
     v_rank smallint;
     v_seq bigint := coalesce(after_position, -1);
     v_shown integer;
+    v_wild boolean := v_destination.kind = 'subscription' and exists (select from howdah.subscriptions s
+        where s.destination_id = v_destination.id and howdah._is_wildcard(s.topic));
 begin
     perform howdah._check_all_here();
     if max_messages is null or max_messages not between 1 and 10000 then
@@ -48,6 +50,7 @@ begin
                 howdah._group((b.message).headers, (b.message).conversation_id))) shown
         where b.due_at is null and ((b.message).rank, (b.message).seq) > (v_rank, v_seq)
           and ((b.message).expires_at is null or (b.message).expires_at > v_now)
+          and (not v_wild or howdah._may_read_copy((b.message).message_id, 'browse'))
         order by (b.message).rank, (b.message).seq
         limit max_messages;
     else
@@ -56,11 +59,13 @@ begin
             (select m as message, false as nonpersistent from howdah.msgs m
              where m.destination_id = v_destination.id and (m.rank, m.seq) > (v_rank, v_seq)
                and (m.expires_at is null or m.expires_at > v_now)
+               and (not v_wild or howdah._may_read_copy(m.message_id, 'browse'))
              order by m.rank, m.seq limit max_messages)
             union all
             (select howdah._as_ready(n), true from howdah.msgs_nonpersistent n
              where n.destination_id = v_destination.id and (n.rank, n.seq) > (v_rank, v_seq)
                and n.boot = pg_postmaster_start_time() and (n.expires_at is null or n.expires_at > v_now)
+               and (not v_wild or howdah._may_read_copy(n.message_id, 'browse'))
              order by n.rank, n.seq limit max_messages)
         ) b
         cross join lateral howdah._message(b.message, queue, b.nonpersistent,

@@ -28,7 +28,7 @@ begin
        or exists (select from howdah.msgs_nonpersistent o where o.destination_id = p_destination.id)
        or exists (select from howdah.parked o where o.destination_id = p_destination.id)
           and howdah._has_due(p_destination.id, v_now) then
-        return query select * from howdah._receive_set_aside(p_destination, p_name, p_want, p_hold);
+        return query select * from howdah._receive_set_aside(p_destination, v_wild, p_name, p_want, p_hold);
         get diagnostics v_taken = row_count;
         p_want := p_want - v_taken;
     end if;

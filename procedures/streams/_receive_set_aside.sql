@@ -1,13 +1,14 @@
--- howdah._receive_set_aside(p_destination, p_name, p_want, p_hold): receive messages that were set aside for a
+-- howdah._receive_set_aside(p_destination, p_wild, p_name, p_want, p_hold): receive messages that were set aside for a
 -- subscription and are due again.
 --
 -- Returns  up to p_want rows of howdah.message: failed messages after their delay, replayed ones, and those back from
 --          quarantine.
 -- Role     internal
 --
--- Such messages are few, and lie where a queue's messages lie. Those of other transactions are skipped.
+-- Such messages are few, and lie where a queue's messages lie. Those of other transactions are skipped. So are those of
+-- forbidden topics; p_wild, a wildcard subscription, may have some.
 create or replace function howdah._receive_set_aside(
-    p_destination howdah.destinations, p_name text, p_want integer, p_hold boolean
+    p_destination howdah.destinations, p_wild boolean, p_name text, p_want integer, p_hold boolean
 )
 returns setof howdah.message
 language plpgsql volatile
@@ -22,12 +23,14 @@ begin
     for v_row in
         select m as message, 'msgs' as place, false as nonpersistent, null::bigint as lease_id from howdah.msgs m
         where m.ctid = any (array(select c.ctid from howdah.msgs c where c.destination_id = p_destination.id
+                                    and (not p_wild or howdah._may_read_copy(c.message_id, 'receive'))
                                   order by c.rank, c.seq limit p_want for update skip locked))
         union all
         select howdah._as_ready(n), 'msgs_nonpersistent', true, null from howdah.msgs_nonpersistent n
         where n.ctid = any (array(select c.ctid from howdah.msgs_nonpersistent c
             where c.destination_id = p_destination.id
                                     and c.boot = pg_postmaster_start_time()
+                                    and (not p_wild or howdah._may_read_copy(c.message_id, 'receive'))
                                   order by c.rank, c.seq limit p_want for update skip locked))
         union all
         select howdah._as_ready(p), 'parked', p.boot is not null, p.lease_id from howdah.parked p
@@ -37,6 +40,7 @@ begin
                 select c.ctid from howdah.parked c
                 where c.destination_id = p_destination.id and c.rank = r.rank::smallint and c.due_at <= v_now
                   and (c.boot is null or c.boot = pg_postmaster_start_time())
+                  and (not p_wild or howdah._may_read_copy(c.message_id, 'receive'))
                 order by c.due_at, c.seq limit p_want for update skip locked) k
             limit p_want))
         limit p_want

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support import Clock, Connect, Db, column, fail, one, receive, refused
+from support import SYSTEM, Clock, Connect, Db, column, fail, one, receive, refused
 from topics_support import bodies, publish, subscribe, topic
 
 ROLES = ("howdah_consumer", "howdah_browser", "howdah_auditor")
@@ -77,6 +77,55 @@ def test_who_may_not_read_a_topic_cannot_set_its_messages_aside_for_himself(db: 
     clock.advance(2)
     assert receive(consumer, name, 9) == []
     assert bodies(db, name) == ["secret"]
+
+
+@pytest.mark.parametrize("mode", ["persistent", "non-persistent"])
+def test_what_was_set_aside_of_a_topic_waits_for_a_role_with_the_right_to_it(
+    db: Db, consumer: Db, clock: Clock, mode: str
+) -> None:
+    name = subscribe(consumer, to="a.>")
+    topic(db, "a.secret")
+    revoke(db, "a.secret")
+    (sent,) = publish(db, "secret", to="a.secret", delivery_mode=mode)
+    (other,) = publish(db, "open", to="a.open", delivery_mode=mode)
+    for number in (sent, other):
+        assert fail(db, number, name, delay="1 s")[2] == "delayed"
+    clock.advance(2)
+    with consumer.transaction(force_rollback=True):
+        assert bodies(consumer, name, verb="receive_locked") == ["open"]
+    ((number, leased),) = consumer.execute("select lease, message_id from howdah.lease(%s, 9)", (name,)).fetchall()
+    assert leased == other
+    assert one(consumer, "select howdah.ack(%s, %s)", (name, number)) == 1
+    assert bodies(consumer, name) == []
+    assert bodies(db, name) == ["secret"]
+
+
+@pytest.mark.parametrize("mode", ["persistent", "non-persistent"])
+def test_what_came_back_to_a_wildcard_is_neither_read_nor_browsed_without_the_right_to_its_topic(
+    db: Db, consumer: Db, mode: str
+) -> None:
+    name = subscribe(consumer, to="a.>", options={"max_failed_deliveries": 1})
+    (sent,) = publish(db, "secret", to="a.open", delivery_mode=mode)
+    fail(db, sent, name)
+    assert bodies(db, name) == []
+    one(db, "select howdah.replay(%s, %s)", (SYSTEM, [sent]))
+    assert bodies(consumer, name, verb="browse") == ["secret"]
+    for verb in ("browse", "receive"):
+        revoke(db, "a.open", verb)
+    assert bodies(consumer, name, verb="browse") == []
+    assert column(consumer, "select body from howdah.browse(%s, only_id => %s)", (name, sent)) == []
+    assert bodies(consumer, name) == []
+    assert bodies(db, name, verb="browse") == ["secret"]
+    assert bodies(db, name) == ["secret"]
+
+
+def test_what_an_administrator_moved_from_a_queue_to_a_wildcard_is_for_its_consumers(db: Db, consumer: Db) -> None:
+    name = subscribe(consumer, to="a.>")
+    one(db, "select howdah.create_queue('private')")
+    revoke(db, "private")
+    number = one(db, "select howdah.send('private', 'moved')")
+    one(db, "select howdah.move_messages('private', %s, %s)", ([number], name))
+    assert bodies(consumer, name) == ["moved"]
 
 
 def test_a_role_of_ones_own_reads_by_wildcard_what_it_was_granted(db: Db, connect: Connect) -> None:
