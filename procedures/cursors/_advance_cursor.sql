@@ -3,7 +3,8 @@
 --
 -- Role     internal
 --
--- A leased message stops it even after it has expired: its holder may still acknowledge it.
+-- A leased message stops it even after it has expired: its holder may still acknowledge it. So does one that was leased
+-- or acknowledged while the page was read: only what was done before that is passed.
 --
 -- It works page by page, at most 10,000 messages at a time. The first pages are small, because the way is usually
 -- short. If somebody else is doing it, it does nothing.
@@ -15,7 +16,6 @@ declare
     v_upto pg_snapshot;
     v_segment record;
     v_page record;
-    v_leased bigint[];
     v_size integer;
     v_read integer := 0;
     v_xid xid8;
@@ -28,22 +28,28 @@ begin
     end if;
     v_cursor := howdah._cursor(p_ack.id);
     v_upto := howdah._snapshot();
-    v_leased := array(select a.seq from howdah.acked a where a.ack_id = p_ack.id and a.lease_id is not null);
     for v_segment in select * from howdah._segments(v_cursor, p_ack.destination_id, v_upto) loop
         v_size := 128;
         v_xid := null;
         v_done := '{}';
         loop
+            with page as materialized (
+                select t.xid, t.seq, t.wanted or t.done as met
+                from howdah._page(p_subscription, p_ack, v_segment.slots, coalesce(v_xid, v_segment.from_xid),
+                    coalesce(v_seq, v_segment.from_seq), v_segment.to_xid, v_upto, v_size) t
+            ), done as materialized (
+                select a.seq from howdah.acked a
+                where a.ack_id = p_ack.id and a.lease_id is null
+                  and a.seq between (select min(t.seq) from page t) and (select max(t.seq) from page t)
+            )
             select bool_or(p.open) as open, count(*) as total,
                 array_agg(p.seq) filter (where p.done and not p.open) as done,
                 (array_agg(p.xid order by p.xid desc, p.seq desc) filter (where not p.open))[1] as xid,
                 (array_agg(p.seq order by p.xid desc, p.seq desc) filter (where not p.open))[1] as seq
             into v_page
             from (
-                select t.xid, t.seq, t.done, bool_or(t.wanted and not t.done or t.seq = any (v_leased))
-                    over (order by t.xid, t.seq) as open
-                from howdah._page(p_subscription, p_ack, v_segment.slots, coalesce(v_xid, v_segment.from_xid),
-                    coalesce(v_seq, v_segment.from_seq), v_segment.to_xid, v_upto, v_size) t
+                select m.xid, m.seq, m.done, bool_or(m.met and not m.done) over (order by m.xid, m.seq) as open
+                from (select t.xid, t.seq, t.met, t.seq in (select d.seq from done d) as done from page t) m
             ) p;
             if v_page.xid is not null then
                 v_xid := v_page.xid;

@@ -10,6 +10,7 @@ as $$
 declare
     v_subscription howdah.subscriptions;
     v_ack howdah.acks;
+    v_seqs bigint[];
     v_ids bigint[];
     v_volatile bigint[];
     v_count bigint := 0;
@@ -19,10 +20,16 @@ begin
         return 0;
     end if;
     for v_ack in select a.* from howdah.acks a where a.subscription_id = p_destination.id loop
+        if p_message_ids is null then
+            v_seqs := array(select d.seq from howdah.acked d where d.ack_id = v_ack.id and d.lease_id = p_lease);
+        else
+            v_seqs := array(
+                select i.id / 1000000 from unnest(p_message_ids) i(id) where i.id % 1000000 = v_ack.destination_id);
+        end if;
+        continue when v_seqs = '{}';
         with done as (
             update howdah.acked d set lease_id = null, leased_until = null
-            where d.ack_id = v_ack.id and d.lease_id = p_lease
-              and (p_message_ids is null or d.seq * 1000000 + v_ack.destination_id = any (p_message_ids))
+            where d.ack_id = v_ack.id and d.seq = any (v_seqs) and d.lease_id = p_lease
             returning d.seq * 1000000 + v_ack.destination_id as message_id, d.nonpersistent
         )
         select array_agg(d.message_id) filter (where not d.nonpersistent),

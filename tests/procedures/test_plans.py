@@ -150,6 +150,25 @@ def published(db: Db) -> int:
     return number
 
 
+@pytest.mark.parametrize("named", ["array[min(message_id)]", "array[min(message_id), max(message_id)]"])
+def test_an_acknowledgement_reads_a_page_of_what_else_is_leased_not_all_of_it(db: Db, named: str) -> None:
+    topic(db)
+    name = subscribe(db)
+    one(db, "select howdah.send_batch('t', array(select 'x' from generate_series(1, 3000)))")
+    number, ids = db.execute(
+        f"select min(lease), {named} from howdah.lease(%s, 3000, '1 h')".encode(), (name,)
+    ).fetchall()[0]
+    db.execute("vacuum analyze howdah.acked")
+    with counting(db):
+        assert one(db, "select howdah.ack(%s, %s, %s)", (name, number, ids)) == len(ids)
+        read = one(
+            db,
+            "select seq_tup_read + idx_tup_fetch from pg_stat_xact_user_tables where relid = 'howdah.acked'::regclass",
+        )
+        assert read < 1500
+    assert one(db, "select behind from howdah.list_subscriptions('t')") == 2999, "up to what is leased"
+
+
 def test_leases_that_ended_together_are_found_on_one_way_through_the_topic(db: Db, clock: Clock) -> None:
     topic(db)
     name = subscribe(db)
