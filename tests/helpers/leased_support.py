@@ -37,3 +37,24 @@ def lease_apart(db: Db, n: int, seconds: float) -> None:
         if one(db, "select count(*) from howdah.leased where seq >> 20 = %s", (number,)) == n:
             return
         one(db, "select howdah.release('q', %s)", (number,))
+
+
+def hold_up(db: Db, table: str) -> None:
+    """Let sessions with test.held wait in mid-statement for an advisory lock, at that call for a row of a table."""
+    db.execute(
+        b"""
+        create function public.held_up() returns boolean language plpgsql volatile as $$
+        begin
+            if current_setting('test.held', true) <> '' then
+                if current_setting('test.held')::integer = 1 then
+                    perform pg_advisory_lock_shared(77);
+                    perform pg_advisory_unlock_shared(77);
+                end if;
+                perform set_config('test.held', (current_setting('test.held')::integer - 1)::text, false);
+            end if;
+            return true;
+        end $$;
+        """
+    )
+    db.execute(f"alter table howdah.{table} enable row level security, force row level security".encode())
+    db.execute(f"create policy held_up on howdah.{table} using (public.held_up())".encode())

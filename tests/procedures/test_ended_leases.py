@@ -8,7 +8,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from leased_support import lease, lease_apart, lying, send
+from leased_support import hold_up, lease, lease_apart, lying, send
 from support import Clock, Connect, Db, column, one, receive, refused
 
 
@@ -75,27 +75,6 @@ def test_a_part_of_a_lease_is_extended_alone(db: Db, clock: Clock) -> None:
     clock.advance(11)
     assert [m.message_id for m in receive(db, n=9)] == sent[1:]
     assert one(db, "select howdah.ack('q', %s)", (number,)) == 1
-
-
-def hold_up(db: Db, table: str) -> None:
-    """Let sessions with test.held wait in mid-statement for an advisory lock, at that call for a row of a table."""
-    db.execute(
-        b"""
-        create function public.held_up() returns boolean language plpgsql volatile as $$
-        begin
-            if current_setting('test.held', true) <> '' then
-                if current_setting('test.held')::integer = 1 then
-                    perform pg_advisory_lock_shared(77);
-                    perform pg_advisory_unlock_shared(77);
-                end if;
-                perform set_config('test.held', (current_setting('test.held')::integer - 1)::text, false);
-            end if;
-            return true;
-        end $$;
-        """
-    )
-    db.execute(f"alter table howdah.{table} enable row level security, force row level security".encode())
-    db.execute(f"create policy held_up on howdah.{table} using (public.held_up())".encode())
 
 
 def behind_the_hold(db: Db, calls: int, receiver: Any, meanwhile: Any) -> list[Any]:

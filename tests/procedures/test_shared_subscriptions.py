@@ -8,7 +8,8 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from support import SYSTEM, Clock, Connect, Db, column, fail, one, receive, wait_until
+from leased_support import hold_up
+from support import SYSTEM, Clock, Connect, Db, column, fail, one, receive, wait_until, wait_until_blocked
 
 NAME = "t::s"
 
@@ -184,3 +185,24 @@ def test_consumers_beside_each_other_note_each_message_once_and_leave_nothing_no
         " else (last_id - message_ids[1]) / 1000000 + 1 end)::bigint from howdah.journal where event = 'consumed'",
     )
     assert journaled == 3000
+
+
+@pytest.mark.parametrize(("table", "calls"), [("acked", 3), ("acked", 4), ("topic_ring", 1), ("topic_ring", 4)])
+def test_a_cursor_does_not_pass_what_is_leased_while_it_moves(db: Db, connect: Connect, table: str, calls: int) -> None:
+    """Held up in one and then another of the looks of the acknowledgement that moves it."""
+    sent = publish(db, 2)
+    first, other = connect(), connect()
+    number = one(first, "select lease from howdah.lease(%s, 1)", (NAME,))
+    hold_up(db, table)
+    db.execute("select pg_advisory_lock(77)")
+    first.execute(f"set test.held = '{calls}'".encode())
+    with ThreadPoolExecutor() as threads:
+        acknowledged = threads.submit(one, first, "select howdah.ack(%s, %s)", (NAME, number))
+        try:
+            wait_until_blocked(db, first)
+            ((later, leased),) = other.execute("select lease, message_id from howdah.lease(%s, 1)", (NAME,)).fetchall()
+        finally:
+            db.execute("select pg_advisory_unlock(77)")
+        assert acknowledged.result() == 1
+    assert leased == sent[1]
+    assert one(other, "select howdah.ack(%s, %s)", (NAME, later)) == 1
