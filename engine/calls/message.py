@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -71,12 +72,12 @@ class Message:
 
     @property
     def headers(self) -> dict[str, Any]:
-        """Application properties."""
+        """Application properties. An integer of more digits than Python takes is a Decimal."""
         try:
             return self._headers
         except AttributeError:
             text = self._row[5]
-            self._headers = {} if text is None else json.loads(text)
+            self._headers = {} if text is None else _parsed(text)
             return self._headers
 
     @property
@@ -198,6 +199,23 @@ FIELDS = tuple(
     for name, value in vars(Message).items()
     if isinstance(value, property) and name not in ("data", "redelivery_count")
 )
+
+
+def _long_number(digits: str) -> int | Decimal:
+    try:
+        return int(digits)
+    except ValueError:  # Python makes no int of more than 4300 digits; PostgreSQL's numbers are longer
+        return Decimal(digits)
+
+
+_decode_long = json.JSONDecoder(parse_int=_long_number).decode
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return _decode_long(text)
 
 
 def _moment(micros: int) -> datetime:

@@ -9,6 +9,7 @@ from .. import calls
 from ..calls import Call, Incident
 from ..calls.message import Message
 from ..errors import blamed, chain, is_innocent
+from ..tracing.headers import readable
 from ..tracing.points import identity_of
 from .outcomes import Outcome, Rule, Rules, cause_of, decide
 
@@ -103,7 +104,7 @@ def text_of(error: BaseException) -> str:
 
 def _group_of(message: Message) -> str | None:
     """The message group by its header; the database sees for itself unless the message is gone."""
-    group = message.headers.get("JMSXGroupID")
+    group = readable(message).get("JMSXGroupID")
     return storable(group) if isinstance(group, str) else None
 
 

@@ -17,6 +17,7 @@ from ..sessions.dispatch import RENEW_TIMEOUT, Dispatcher
 from ..sessions.owner import Owner
 from ..sessions.seat import Seat, is_subscription
 from ..sessions.session import Session
+from ..tracing.headers import readable
 from ..tracing.points import sending
 from . import lease_calls
 from .consumer import AckConsumer
@@ -139,7 +140,7 @@ class AckSession(KeptSession):
     def stamp(self, message: Delivery) -> None:
         """Give a message that is handed out the id of the session's transaction, if that is wanted."""
         if self._transaction is not None and self._owner.levels.stamps.consumer_txid:
-            message.headers["JMSXConsumerTXID"] = self._transaction.call(lease_calls.CURRENT_TRANSACTION)
+            readable(message)["JMSXConsumerTXID"] = self._transaction.call(lease_calls.CURRENT_TRANSACTION)
 
     @property
     def transacted(self) -> bool:

@@ -11,6 +11,7 @@ from opentelemetry.trace import SpanContext, SpanKind
 
 from ..calls.message import Message
 from . import conventions
+from .headers import readable
 from .library import Instruments, Operation, context_in, span_in, without_span
 
 LINKS = 128
@@ -19,7 +20,7 @@ LINKS = 128
 
 def links_of(messages: Sequence[Message]) -> list[SpanContext]:
     """The senders' spans, as far as messages carry them."""
-    found = (span_in(context_in(message.headers)) for message in messages[:LINKS])
+    found = (span_in(context_in(readable(message))) for message in messages[:LINKS])
     return [one for one in found if one is not None]
 
 
@@ -66,7 +67,7 @@ class Consuming(Instruments):
         }
         if message.correlation_id is not None:
             described[conventions.CORRELATION_ID] = message.correlation_id
-        carried = context_in(message.headers)
+        carried = context_in(readable(message))
         sender = span_in(carried)
         again = message.delivery_count > 1
         parent = without_span(carried) if again else carried

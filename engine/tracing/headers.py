@@ -6,10 +6,20 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from ..calls.message import Message
+
 TRACEPARENT, TRACESTATE, BAGGAGE = "traceparent", "tracestate", "baggage"
 CONTEXT = (TRACEPARENT, TRACESTATE, BAGGAGE)
 
 _TRACEPARENT = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(-.*)?")
+
+
+def readable(message: Message) -> dict[str, Any]:
+    """The headers of a message; none where Python cannot decode them, as JSON that is nested too deeply."""
+    try:
+        return message.headers
+    except (ValueError, RecursionError):
+        return {}
 
 
 def carried_by(headers: Mapping[str, Any] | None) -> dict[str, str]:

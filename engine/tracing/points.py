@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from ..calls.message import Message
-from .headers import joined, trace_id_of
+from .headers import joined, readable, trace_id_of
 from .place import address_of
 from .switch import current
 
@@ -134,5 +134,5 @@ def identity_of(message: Message) -> dict[str, str]:
     traces = current()
     if traces is not None and (ids := traces.current_ids()):
         return ids
-    found = trace_id_of(message.headers)
+    found = trace_id_of(readable(message))
     return {} if found is None else {"trace_id": found}

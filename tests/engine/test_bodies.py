@@ -181,6 +181,16 @@ WRONG: dict[str, tuple[dict[str, Any], type[Exception]]] = {
 }
 
 
+def test_an_integer_of_more_digits_than_python_takes_is_a_decimal_in_headers(
+    connection: Connection, db: Db, orders: str
+) -> None:
+    one(db, "select howdah.send('orders', 'x', headers => '{\"n\": -1e5000, \"m\": 7}')")
+    with connection.session() as session:
+        (message,) = session.browser(orders)
+    assert message.headers == {"n": Decimal("-1e5000"), "m": 7}
+    assert isinstance(message.headers["m"], int)
+
+
 def test_wrong_options_are_refused(connection: Connection, db: Db, orders: str) -> None:
     for name, (options, error) in WRONG.items():
         try:

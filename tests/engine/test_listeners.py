@@ -97,6 +97,22 @@ def test_a_failure_is_recorded_outside_and_the_message_dies_at_the_limit(
     assert one(db, "select count(*) from howdah.msgs where message_id = %s", (good,)) == 0
 
 
+@pytest.mark.parametrize("headers", ["{\"n\": 1e5000}", "{\"n\": " + "[" * 3000 + "]" * 3000 + "}"])
+def test_a_message_whose_headers_python_cannot_decode_dies_at_the_limit(
+    connection: Connection, db: Db, orders: str, headers: str
+) -> None:
+    bad = one(db, "select howdah.send('orders', 'bad', headers => %s::jsonb)", (headers,))
+    with connection.session() as session:
+
+        def listener(message: Message) -> None:
+            raise KeyError("no such customer")
+
+        session.consumer(orders).listener = listener
+        wait_until(lambda: one(db, "select count(*) from howdah.msgs where dead_at is not null") == 1)
+    incidents = connection.admin.incidents(orders)
+    assert {(row["message"], row["error_class"]) for row in incidents} == {(bad, "KeyError")}
+
+
 def test_one_database_connection_is_enough_for_a_listener_that_fails(dsn: str, db: Db, orders: str) -> None:
     with connect(dsn, max_size=1, timeout=2) as connection:
         connection.send(orders, "bad")

@@ -86,6 +86,16 @@ def test_a_context_that_a_message_has_is_never_overwritten(
     assert third.headers["traceparent"] == header_of(create)
 
 
+def test_headers_that_python_cannot_decode_carry_no_context(
+    connection: Connection, db: Db, orders: str, traced: Recording
+) -> None:
+    nested = '{"n": ' + "[" * 3000 + "]" * 3000 + "}"
+    one(db, "select howdah.send('orders', 'deep', headers => %s::jsonb)", (nested,))
+    connection.send(orders, "tea", headers={"traceparent": PARENT})
+    assert [message.body for message in received(connection, orders, 2)] == ["deep", "tea"]
+    assert linked(traced.span("receive orders")) == [SPAN]
+
+
 def test_each_message_of_a_batch_has_a_span_of_its_own(connection: Connection, orders: str, traced: Recording) -> None:
     with connection.session() as session, session.transaction():
         session.send_many(orders, ["one", "two", "three"])
