@@ -21,6 +21,8 @@ from ..engine.calls.call import invoke, single
 from ..engine.calls.message import Message
 
 KOMBU = "kombu"
+HIGHEST = 9
+"""The highest priority."""
 TRANSIENT = 1
 """AMQP's delivery mode of a message that a restart may lose."""
 OURS = ("body_encoding", "correlation_id", "delivery_info", "delivery_mode", "delivery_tag", "expiration", "priority")
@@ -64,7 +66,7 @@ def outgoing(place: str, message: Mapping[str, Any], *, topic: bool = False, **o
         "send",
         {"queue": ("text", place), "body": (kind, body), "headers": ("jsonb", Jsonb(headers, dumps=dumps))},
         {
-            "priority": ("integer", properties.get("priority")),
+            "priority": ("integer", _priority(properties.get("priority"))),
             "correlation_id": ("text", properties.get("correlation_id")),
             "reply_to": ("text", reply_to),
             "message_type": ("text", task if isinstance(task, str) else None),
@@ -130,6 +132,11 @@ def _body(body: Any, encoding: str | None) -> str | bytes:
     if text is None:
         return bytes(body)
     return text.encode("utf-8", "surrogatepass") if "\0" in text else text
+
+
+def _priority(given: int | None) -> int | None:
+    """As kombu's other channels and RabbitMQ do it: what is above the highest priority has the highest."""
+    return None if given is None else max(0, min(int(given), HIGHEST))
 
 
 def _seconds(value: float | None) -> timedelta | None:
