@@ -112,17 +112,16 @@ class Transport(virtual.Transport):  # type: ignore[misc]
     def drain_events(self, connection: Any, timeout: float | None = None, **options: Any) -> None:
         """Deliver one message. Raises TimeoutError, as sockets do."""
         self.leases.flush()
-        idle = self._idling(timeout)
-        while not any(channel.deliver() for channel in list(self.channels)):
-            self._ask(idle)
-            if self._fetch(1):
-                idle.found()
-                continue
-            pause = idle.pause()
-            if pause is None:
-                raise TimeoutError("no message came")
-            self._sleep(pause)
-        idle.reset()
+        with self._idling(timeout) as idle:
+            while not any(channel.deliver() for channel in list(self.channels)):
+                self._ask(idle)
+                if self._fetch(1):
+                    idle.found()
+                    continue
+                pause = idle.pause()
+                if pause is None:
+                    raise TimeoutError("no message came")
+                self._sleep(pause)
 
     def _sleep(self, seconds: float) -> None:
         bell, _ = self._ringing()
