@@ -18,7 +18,7 @@ from .exchanges import FanoutExchange, TopicExchange, topic_name
 from .leases import log
 from .places import Kind, queue_name
 from .receiving import Receiving
-from .server import callers
+from .server import apart, callers
 
 
 class Channel(Receiving):
@@ -133,16 +133,18 @@ class Channel(Receiving):
 
     def _put_fanout(self, exchange: str, message: dict[str, Any], routing_key: str, **options: Any) -> None:
         replies = self.transport.replies.named_in(message["body"])
-        call = outgoing(topic_name(exchange), message, topic=True, **({"replies": replies} if replies else {}))
+        # By its plain name a missing topic would create itself as a queue (docs/auto-creation.md).
+        topic = f"topic://{topic_name(exchange)}"
+        call = outgoing(topic, message, topic=True, **({"replies": replies} if replies else {}))
         own = None if exchange.endswith(".pidbox") else callers()
         try:
             if own is not None:
-                run(own, call)
+                # Celery goes on when an event is refused, and the caller's transaction has to.
+                with apart(own):
+                    run(own, call)
             else:
                 self.transport.server.run(call, twice=False)
         except NoSuchQueue:
-            if own is not None:
-                raise
             log.debug("nobody has bound a queue to exchange %s", exchange)
 
     def close(self) -> None:

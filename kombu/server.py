@@ -19,7 +19,7 @@ from ..engine.calls import Call
 from ..engine.calls.temporary import close, create, set_connection
 from ..engine.database.runner import raw, run
 from ..engine.database.waking import KEEPALIVES
-from ..engine.errors import ConnectionLost, IllegalState
+from ..engine.errors import ConnectionLost, IllegalState, translated
 from ..engine.errors.translation import cannot_connect
 from ..text.dsn import canonical
 
@@ -59,6 +59,24 @@ def callers() -> psycopg.Connection[Any] | None:
         raise IllegalState(f"using() takes a connection of psycopg 3, SQLAlchemy or Django, not {kind}")
     own: psycopg.Connection[Any] = raw(connection)
     return own
+
+
+@contextmanager
+def apart(connection: psycopg.Connection[Any]) -> Iterator[None]:
+    """What fails in the block undoes nothing else of the connection's transaction."""
+    if connection.autocommit and connection.info.transaction_status is psycopg.pq.TransactionStatus.IDLE:
+        yield
+        return
+    with translated():
+        connection.execute("savepoint howdah_kombu")
+    try:
+        yield
+    except BaseException:
+        with suppress(psycopg.Error):  # the connection is lost: the first error says so
+            connection.execute("rollback to savepoint howdah_kombu")
+            connection.execute("release savepoint howdah_kombu")
+        raise
+    connection.execute("release savepoint howdah_kombu")
 
 
 class Sharing:

@@ -112,6 +112,24 @@ def test_higher_priorities_come_first(app: Celery, connection: Connection) -> No
     assert [queue.get(timeout=5).payload[0] for _ in range(4)] == [[9], [3], [None], [0]]
 
 
+def test_a_priority_above_the_highest_is_the_highest(app: Celery, db: Db) -> None:
+    for priority in (10, 255, -1):
+        app.send_task("shop.brew", priority=priority)
+    assert sorted(column(db, "select priority from howdah.browse('celery')")) == [0, 9, 9]
+
+
+def test_a_drain_that_ends_in_vain_leaves_nobody_to_be_woken(connection: Connection, dsn: str) -> None:
+    with Consumer(connection, [Queue("orders")], callbacks=[lambda *_: None]):
+        transport = connection.transport
+        # Not before somebody listens does a drain ask to be woken.
+        with suppress(TimeoutError):
+            connection.drain_events(timeout=0.1)
+        wait_until(transport._waking.ready)
+        with pytest.raises(TimeoutError):
+            connection.drain_events(timeout=0.2)
+        assert not any(transport._waking._waiting.values())
+
+
 def test_a_task_expires_in_the_database(app: Celery, connection: Connection, clock: Clock, db: Db) -> None:
     app.send_task("shop.brew", expires=60)
     app.send_task("shop.brew", expires=600)
@@ -343,6 +361,50 @@ def test_a_task_is_sent_in_the_callers_own_transaction(
     assert (one(db, "select count(*) from orders"), len(bodies(db, "celery"))) == (1, 1)
     app.send_task("shop.brew")
     assert len(bodies(db, "celery")) == 2
+
+
+@pytest.mark.parametrize("library", [_psycopg, _sqlalchemy])
+@pytest.mark.parametrize("topic", [False, True], ids=["nobody has bound a queue", "its topic is paused"])
+def test_an_event_that_is_refused_leaves_the_callers_transaction_whole(
+    dsn: str, db: Db, library: Callable[..., None], topic: bool
+) -> None:
+    """Celery sends one after each task, and goes on whatever becomes of it."""
+    db.execute("create table orders (item text)")
+    if topic:
+        db.execute("select howdah.create_topic('celeryev.exchange'), howdah.pause('celeryev.exchange', sending => true)")
+    with application(dsn, task_send_sent_event=True) as app:
+        app.amqp.queues.select_add("celery")
+        library(dsn, lambda: app.send_task("shop.brew", ("mocha",)), commit=True)
+    assert (one(db, "select count(*) from orders"), len(bodies(db, "celery"))) == (1, 1)
+
+
+def test_an_event_in_the_callers_transaction_is_sent_with_its_commit(dsn: str, db: Db) -> None:
+    db.execute("select howdah.create_topic('celeryev.exchange')")
+    heard = one(db, "select howdah.subscribe('celeryev.exchange', 'monitor')")
+    with application(dsn, task_send_sent_event=True) as app, psycopg.connect(dsn) as own:
+        app.amqp.queues.select_add("celery")
+        with using(own):
+            app.send_task("shop.brew", ("mocha",))
+        assert own.info.transaction_status is psycopg.pq.TransactionStatus.INTRANS
+        assert bodies(db, heard) == []
+        own.commit()
+    assert len(bodies(db, heard)) == 1
+
+
+def test_an_exchange_that_creates_itself_is_a_topic(dsn: str, db: Db) -> None:
+    """Also where somebody sends to it before anybody has bound a queue."""
+    db.execute('select howdah.alter_engine(\'{"autocreate_queue": true, "autocreate_topic": true}\')')
+    events = Exchange("celeryev", "topic")
+    with broker(dsn) as connection:
+        producer = Producer(connection)
+        producer.publish("unheard", exchange=events, routing_key="worker.heartbeat", declare=[events])
+        assert one(db, "select kind from howdah.destinations where name = 'celeryev.exchange'") == "topic"
+        monitor = Queue("monitor", events, "#", auto_delete=True)
+        found: list[str] = []
+        with Consumer(connection, [monitor], no_ack=True, callbacks=[lambda body, _: found.append(body)]):
+            producer.publish("heard", exchange=events, routing_key="worker.heartbeat")
+            connection.drain_events(timeout=10)
+        assert found == ["heard"]
 
 
 @pytest.mark.slow
