@@ -18,7 +18,7 @@ from .calls.bodies import Body
 from .calls.message import Message
 from .calls.options import RequestOptions
 from .database.threads import Background
-from .database.waiting import Idle
+from .database.waiting import Idle, limit_of
 from .errors import BadArgument, ConnectionLost, HowdahError, IllegalState, NoReply
 from .sessions.session import Session
 
@@ -96,9 +96,10 @@ class Requestor:
 
         Raises NoReply after ``timeout`` seconds (None: no limit); an answer that comes later is dropped.
         """
+        limit = limit_of(timeout)
         correlation_id, future = self._submit(body, queue, correlation_id, options)
         try:
-            return future.result(timeout)
+            return future.result(limit)
         except FutureTimeout as error:
             raise NoReply(f"no answer within {timeout} seconds") from error
         finally:

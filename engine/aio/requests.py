@@ -15,7 +15,7 @@ from ..calls.bodies import Body
 from ..calls.message import Message
 from ..calls.options import RequestOptions
 from ..database import runner
-from ..database.waiting import Idle
+from ..database.waiting import Idle, limit_of
 from ..errors import BadArgument, ConnectionLost, HowdahError, IllegalState, NoReply
 from ..requests import BATCH, Outstanding
 from .connection import AsyncConnection
@@ -47,6 +47,7 @@ class AsyncRequestor:
         **options: Unpack[RequestOptions],
     ) -> Message:
         """Send a request and wait for its answer, as ``Requestor.request``. Raises NoReply."""
+        limit = limit_of(timeout)
         target = self.queue if queue is None else queue
         if target is None:
             raise BadArgument("this requestor has no queue of its own", "Name one: request(body, queue=…).")
@@ -57,7 +58,7 @@ class AsyncRequestor:
         try:
             await self._connection.send(target, body, correlation_id=correlation_id, reply_to=reply_to, **options)
             self._expecting.set()
-            async with asyncio.timeout(timeout):
+            async with asyncio.timeout(limit):
                 return await future
         except TimeoutError as error:
             raise NoReply(f"no answer within {timeout} seconds") from error

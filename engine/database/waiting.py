@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 import random
+import threading
 import time
 from collections.abc import Callable
 from typing import Self
 
 from .. import calls
 from ..calls import Asked, Call
+from ..errors import BadArgument
 from .waking import Waking
 
 PAUSE_MIN = 0.001
@@ -32,6 +34,18 @@ OPENS_SPREAD = 1.05
 """Who waits for a rate comes when it leaves room, or up to so much later, so that not all come at once."""
 ASKED_LASTS = 1.5
 """Senders heed a request for two seconds."""
+
+
+def limit_of(seconds: float | None) -> float | None:
+    """How long to wait at most: what no clock can count to is no limit (None). Raises BadArgument for NaN."""
+    if seconds is not None and math.isnan(seconds):
+        raise BadArgument("NaN is no time to wait", "Give a number of seconds.")
+    return None if seconds is None or seconds > threading.TIMEOUT_MAX else seconds
+
+
+def _is_wildcard(queue: str) -> bool:
+    """Whether a name stands for several queues. That of a subscription may have a wildcard in it, and is one."""
+    return "::" not in queue and ("*" in queue or ">" in queue)
 
 
 class Asks:
@@ -61,16 +75,21 @@ class Idle:
         self._waking = waking
         self._wake = wake
         self._asks = Asks() if asks is None else asks
-        self._deadline = math.inf if wait is None else time.monotonic() + wait
+        limit = limit_of(wait)
+        self._deadline = math.inf if limit is None else time.monotonic() + limit
         self._next = PAUSE_MIN
         self._since = time.monotonic()
         self._asked: dict[str, Asked] = {}
         self._opens: dict[str, float] = {}
 
     def ask(self, queue: str, waiting: Callable[[str, int | None], Call[Asked]] = calls.wait) -> Call[Asked] | None:
-        """What to call before looking at the queue, if anything. waiting: what asks to be woken for it."""
+        """What to call before looking at the queue, if anything. waiting: what asks to be woken for it.
+
+        Nothing announces the messages of a wildcard.
+        """
         if (
             self._waking is None
+            or _is_wildcard(queue)
             or self._next < (ASK_FROM_BUSY if self._asks.busy else ASK_FROM)
             or not self._waking.ready()
         ):

@@ -21,6 +21,7 @@ from ..calls.options import SendOptions
 from ..database.loans import Loans, PgConnection
 from ..database.runner import run
 from ..database.threads import Background
+from ..database.waiting import limit_of
 from ..errors import BadArgument, CannotConnect, ConnectionLost, IllegalState, translated
 from ..tracing.points import carrying
 
@@ -143,8 +144,9 @@ class WindowedProducer:
         """
         if self._background.is_current():
             raise IllegalState("a completion listener cannot wait for its own producer")
+        limit = limit_of(timeout)
         with self._changed:
-            if not self._changed.wait_for(lambda: self._unconfirmed == 0, timeout):
+            if not self._changed.wait_for(lambda: self._unconfirmed == 0, limit):
                 raise TimeoutError(f"{self._unconfirmed} messages are not confirmed after {timeout} seconds")
             failed, self._failed = self._failed, None
         if failed is not None:
@@ -250,6 +252,8 @@ def _together(connection: PgConnection, group: list[Sent]) -> None:
 
 
 def _size(value: object) -> int:
+    if value is None:
+        return 0  # the server refuses it
     if isinstance(value, Jsonb):
         value = value.obj
     return len(value.encode(errors="replace")) if isinstance(value, str) else len(value)  # type: ignore[arg-type]

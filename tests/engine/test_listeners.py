@@ -97,7 +97,7 @@ def test_a_failure_is_recorded_outside_and_the_message_dies_at_the_limit(
     assert one(db, "select count(*) from howdah.msgs where message_id = %s", (good,)) == 0
 
 
-@pytest.mark.parametrize("headers", ["{\"n\": 1e5000}", "{\"n\": " + "[" * 3000 + "]" * 3000 + "}"])
+@pytest.mark.parametrize("headers", ['{"n": 1e5000}', '{"n": ' + "[" * 3000 + "]" * 3000 + "}"])
 def test_a_message_whose_headers_python_cannot_decode_dies_at_the_limit(
     connection: Connection, db: Db, orders: str, headers: str
 ) -> None:

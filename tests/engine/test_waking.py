@@ -89,6 +89,20 @@ def test_an_asyncio_receive_is_woken_by_a_commit(dsn: str, orders: str, db: Db, 
     asyncio.run(scenario())
 
 
+def test_a_waiting_receive_by_a_wildcard_looks_and_asks_nobody(connection: Connection, db: Db) -> None:
+    connection.admin.create_queue("JOBS.a")
+    assert connection.waking is not None
+    wait_until(connection.waking.ready)
+    with connection.session() as session:
+        session.send("JOBS.a", "sent before")
+        assert session.receive("JOBS.>", 5, wait=0.1)[0].body == "sent before"
+        assert session.receive("JOBS.*", wait=0.2) == []
+        session.commit()
+        assert session.consumer("JOBS.>").receive(0.1) is None
+        one(db, "select howdah.send('JOBS.a', 'x')")
+        assert [message.body for message in session.receive("JOBS.>", wait=5)] == ["x"]
+
+
 def test_each_of_several_messages_of_one_transaction_finds_a_receiver(
     connection: Connection, orders: str, db: Db, threads: ThreadPoolExecutor, rare: set[Idle]
 ) -> None:

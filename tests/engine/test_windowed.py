@@ -118,6 +118,11 @@ def test_persistent_messages_that_nobody_waits_for_need_a_window(connection: Con
         producer.send("x")
 
 
+def test_a_body_that_is_none_is_refused_by_the_server(connection: Connection, orders: str) -> None:
+    with connection.windowed_producer(orders) as producer, pytest.raises(BadArgument):
+        producer.send(None)  # type: ignore[arg-type]
+
+
 @pytest.mark.behaviour("AMQ-38")
 def test_of_a_full_queue_the_sender_hears_and_nothing_is_lost_in_silence(
     connection: Connection, db: Db, orders: str
