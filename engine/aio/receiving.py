@@ -37,7 +37,7 @@ class AsyncReceiving(AsyncTransacting):
 
         The transaction stays open: commit consumes them, rollback puts them back.
 
-        - queue: it may be a wildcard, ``JOBS.>``.
+        - queue: it may be a wildcard, ``JOBS.>``. Nothing announces its messages: it is looked at four times a second.
         - selector: receive only what it selects.
         - consumer: a number from ``open_consumer``.
         """
@@ -136,7 +136,7 @@ class AsyncReceiving(AsyncTransacting):
 
         Returns False if the queue keeps no results (keep_results_ms). Raises BadArgument for what JSON cannot hold.
         """
-        return await self.call(results.keep_result(message, value))
+        return await self.call(results.keep_result(message, value, notify=self._levels.notify))
 
     async def result(self, queue: str, message_id: int, *, wait: float = 0) -> Result:
         """Tell what became of a message, waiting up to ``wait`` seconds until it is handled, has failed or expired.

@@ -53,7 +53,6 @@ class Administered(LevelMapping):
     overrides: Overrides = Overrides()
     predefined_only: bool = False
     client_id: str | None = None
-    notify: bool = True
 
     def applied(self, queue: str, options: Options) -> Options:
         """The options of a send of one message."""
@@ -83,11 +82,9 @@ class Administered(LevelMapping):
     def answered(self, queue: str, options: Options) -> Options:
         """The options of an answer, which has no priority of its own."""
         self.check(queue)
-        if not self.overrides.over(queue):
-            return options
-        given = self._overridden(queue, options, None)
-        given.pop("notify", None)
-        return cast("Options", given)
+        if self.overrides.over(queue):
+            return cast("Options", self._overridden(queue, options, None))
+        return options if self.notify else cast("Options", {**cast("dict[str, Any]", options), "notify": False})
 
     def _overridden(self, queue: str, options: Any, priority: str | None) -> dict[str, Any]:
         self.check(queue)

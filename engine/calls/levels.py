@@ -65,6 +65,8 @@ class LevelMapping:
     window_bytes: int | None = None
     asynchronous: bool | None = None
     stamps: Stamps = NO_STAMPS
+    #: False: no waiting receiver is woken, so that transactions can be prepared.
+    notify: bool = True
 
     def __post_init__(self) -> None:
         for level, wanted in ((self.persistent, LEVELS[3:]), (self.nonpersistent, LEVELS[:3])):

@@ -47,6 +47,7 @@ def respond(
     delivery_mode: str | None = None,
     reliability: str | None = None,
     content_type: str | None = None,
+    notify: bool = True,
 ) -> Call[int | None]:
     """Answer a request where it wants its answer, under its correlation id, else ID: and its number.
 
@@ -64,6 +65,7 @@ def respond(
         delivery_mode=("text", delivery_mode),
         reliability=("text", reliability),
         content_type=("text", content_type or needed),
+        notify=("boolean", None if notify else False),
     )
     return call
 

@@ -38,7 +38,7 @@ class Receiving(Transacting):
 
         The transaction stays open: commit consumes them, rollback puts them back.
 
-        - queue: it may be a wildcard, ``JOBS.>``.
+        - queue: it may be a wildcard, ``JOBS.>``. Nothing announces its messages: it is looked at four times a second.
         - selector: receive only what it selects.
         - consumer: a number from ``open_consumer``.
         """
@@ -137,7 +137,7 @@ class Receiving(Transacting):
 
         Returns False if the queue keeps no results (keep_results_ms). Raises BadArgument for what JSON cannot hold.
         """
-        return self.call(results.keep_result(message, value))
+        return self.call(results.keep_result(message, value, notify=self._levels.notify))
 
     def result(self, queue: str, message_id: int, *, wait: float = 0) -> Result:
         """Tell what became of a message, waiting up to ``wait`` seconds until it is handled, has failed or expired.

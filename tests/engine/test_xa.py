@@ -238,6 +238,20 @@ def test_only_the_transaction_ends_its_sessions(two: Two) -> None:
         assert two.logged() == []
 
 
+def test_answers_and_results_wake_nobody_so_that_their_transaction_can_be_prepared(two: Two) -> None:
+    one(two.a, "select howdah.alter_queue('q', '{\"keep_results_ms\": 60000}')")
+    one(two.a, "select howdah.create_queue('answers')")
+    number = one(two.a, "select howdah.send('q', 'ask', reply_to => 'answers')")
+    two.a.execute("select howdah.wait('answers'), howdah.wait_result('q', %s)", (number,))
+    with two.connect() as connection, connection.transaction() as sessions:
+        (message,) = sessions["cf/a"].receive("q")
+        sessions["cf/a"].respond(message, "answer")
+        sessions["cf/a"].keep_result(message, 42)
+        sessions["cf/b"].send("q", "b1")
+    assert column(two.a, "select body from howdah.browse('answers')") == ["answer"]
+    assert one(two.a, "select value from howdah.result('q', %s)", (number,)) == 42
+
+
 def test_members_are_connection_factories(two: Two) -> None:
     attributes: Any = Jsonb({"members": ["xa/shop"]})
     one(two.a, "select howdah.create_object('xa/wrong', 'xa_connection_factory', %s)", (attributes,))
