@@ -31,6 +31,24 @@ from .jms.prefetch import Prefetch
 MAXIMUM_REDELIVERIES = "jms.redeliveryPolicy.maximumRedeliveries"
 
 
+class ConnectSettings(TypedDict, total=False):
+    """As of ``connect``."""
+
+    min_size: int | None
+    max_size: int | None
+    timeout: float
+    role: str | None
+    prepare: bool
+    max_redeliveries: int | None
+    prefetch: Prefetch | None
+    lease_duration: float
+    client_id: str | None
+    commit_by_reliability: bool
+    instance: str | None
+    service: str | None
+    reconnection: Reconnection | None
+
+
 def connect(
     dsn: str | None = None,
     *,
@@ -78,16 +96,16 @@ def connect(
     Raises CannotConnect if the server does not answer, BadArgument for wrong sizes, NotAllowed for a role not granted,
     ServiceUnavailable, ClientIdInUse.
     """
-    dsn, max_redeliveries = _redelivery_policy(dsn, max_redeliveries)
-    dsn, options = _jms_options(dsn)
-    in_url = options.pop("jms.clientID", None)
-    client_id = in_url if client_id is None else client_id
-    prefetch = Prefetch.from_url(options, prefetch)
+    dsn, said = split_url(
+        dsn if pool is not None else configured(dsn),
+        {"max_redeliveries": max_redeliveries, "prefetch": prefetch, "client_id": client_id},
+    )
+    client_id = said["client_id"]
     check_duration(lease_duration)
     settings: dict[str, Any] = {
         "started": started,
-        "max_redeliveries": max_redeliveries,
-        "prefetch": prefetch,
+        "max_redeliveries": said["max_redeliveries"],
+        "prefetch": said["prefetch"],
         "lease_duration": lease_duration,
         "levels": LevelMapping(home=instance),
         "reconnection": reconnection,
@@ -139,6 +157,22 @@ def _probed(conninfo: str, beginning: Beginning, reconnection: Reconnection | No
         return beginning.begin(probe)
 
 
+def split_url(dsn: str | None, given: ConnectSettings) -> tuple[str | None, ConnectSettings]:
+    """The DSN without ActiveMQ's options, and the settings with what these say where the settings say nothing.
+
+    Raises BadArgument for a wrong option.
+    """
+    dsn, max_redeliveries = _redelivery_policy(dsn, given.get("max_redeliveries"))
+    dsn, options = _jms_options(dsn)
+    in_url, client_id = options.pop("jms.clientID", None), given.get("client_id")
+    return dsn, {
+        **given,
+        "max_redeliveries": max_redeliveries,
+        "client_id": in_url if client_id is None else client_id,
+        "prefetch": Prefetch.from_url(options, given.get("prefetch")),
+    }
+
+
 def _redelivery_policy(dsn: str | None, given: int | None) -> tuple[str | None, int | None]:
     """Return the DSN without ActiveMQ's option, and the redelivery limit: the argument or the option; -1 is none."""
     option = re.search(rf"([?&]){re.escape(MAXIMUM_REDELIVERIES)}=([^&]*)(&|$)", dsn or "")
@@ -177,10 +211,7 @@ def complete(dsn: str | None, timeout: float) -> str:
 
     A passfile that the DSN or HOWDAH_PASSFILE names must be its owner's alone. Raises CannotConnect if it is none.
     """
-    if dsn is None:
-        from .embedded import default_dsn
-
-        dsn = default_dsn()
+    dsn = configured(dsn)
     defaults: dict[str, Any] = {"connect_timeout": max(2, int(timeout)), "fallback_application_name": "howdah"}
     try:
         found = defaults | read(dsn)
@@ -192,6 +223,15 @@ def complete(dsn: str | None, timeout: float) -> str:
         raise CannotConnect(str(error), CHECK_DSN) from None
     except LooseFileError as error:
         raise CannotConnect(str(error), "Make it yours alone: chmod 600.") from None
+
+
+def configured(dsn: str | None) -> str:
+    """The DSN; if there is none, HOWDAH_DSN or the embedded server's. Raises CannotConnect if that is none either."""
+    if dsn is not None:
+        return dsn
+    from .embedded import default_dsn
+
+    return default_dsn()
 
 
 def pool_settings(prepare: bool) -> dict[str, Any]:
@@ -219,24 +259,6 @@ def alone(conninfo: str, beginning: Beginning) -> PgConnection:
     return connection
 
 
-class ConnectSettings(TypedDict, total=False):
-    """As of ``connect``."""
-
-    min_size: int | None
-    max_size: int | None
-    timeout: float
-    role: str | None
-    prepare: bool
-    max_redeliveries: int | None
-    prefetch: Prefetch | None
-    lease_duration: float
-    client_id: str | None
-    commit_by_reliability: bool
-    instance: str | None
-    service: str | None
-    reconnection: Reconnection | None
-
-
 class ConnectionFactory:
     """Settings for connections that are created stopped, as JMS has it."""
 
@@ -261,10 +283,9 @@ class ConnectionFactory:
 
     def create_connection(self) -> Connection:
         """A new connection, stopped: call ``start`` when its consumers are ready. Raises as ``connect``."""
-        dsn, limit = _redelivery_policy(self._dsn, self._settings.get("max_redeliveries"))
+        dsn, settings = split_url(configured(self._dsn), self._settings)
         if self._account:
-            dsn = make_conninfo(complete(dsn, self._settings.get("timeout", 30)), **self._account)
-        settings: ConnectSettings = {**self._settings, "max_redeliveries": limit}
+            dsn = make_conninfo(complete(dsn, settings.get("timeout", 30)), **self._account)
         connection = connect(dsn, started=False, **settings)
         connection.levels = replace(self._levels, home=connection.levels.home)
         return connection

@@ -18,7 +18,7 @@ from .connection import Connection
 from .database.reconnection import Reconnection
 from .database.runner import run
 from .errors import BadArgument, ReadOnlyObject, cannot_connect
-from .factory import ConnectionFactory, ConnectSettings, complete, connect
+from .factory import ConnectionFactory, ConnectSettings, complete, configured, connect, split_url
 from .jms.prefetch import Prefetch
 from .xa import XAConnectionFactory
 
@@ -206,7 +206,7 @@ def lookup(dsn: str | None, name: str, overrides: Mapping[str, Any] | None = Non
 
     Raises NameNotFound, BadOption, CannotConnect.
     """
-    base = complete(dsn, 30)
+    base = complete(split_url(configured(dsn), {})[0], 30)
     found = _ask(base, look_up(name))
     if wanted := overriding(found, overrides):
         found = _ask(base, look_up(name, wanted))

@@ -17,7 +17,17 @@ from ..database.pooling import Beginning, Sizes
 from ..database.reconnection import Reconnection
 from ..database.reliability import AsyncReliabilityConnection
 from ..errors import translated
-from ..factory import ConnectSettings, alone, check_duration, complete, connect, pool_settings, reach
+from ..factory import (
+    ConnectSettings,
+    alone,
+    check_duration,
+    complete,
+    configured,
+    connect,
+    pool_settings,
+    reach,
+    split_url,
+)
 from ..jms.prefetch import Prefetch
 from ..objects import AdministeredFactory
 from .connection import AsyncConnection
@@ -56,6 +66,7 @@ async def connect_async(
     }
     if factory is not None:
         dsn, settings = factory.conninfo(), factory.settings()
+    dsn, settings = split_url(configured(dsn), settings)
     wanted = (settings.get("min_size"), settings.get("max_size"))
     claimed, reconnection = settings.get("client_id"), settings.get("reconnection")
     check_duration(settings.get("lease_duration", 60))
@@ -91,8 +102,9 @@ async def connect_async(
 
     async with pool:
         connection = AsyncConnection(pool, threaded, reconnection=reconnection, claim=claim, service=chosen)
+        connection.max_redeliveries = settings.get("max_redeliveries")
         if factory is not None:
-            connection.levels, connection.max_redeliveries = factory.levels, settings.get("max_redeliveries")
+            connection.levels = factory.levels
         try:
             yield connection
         finally:

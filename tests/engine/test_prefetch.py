@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -12,7 +13,9 @@ from ahead_support import OPTIMIZED, READY, consumed, held, ids, send, take, van
 from psycopg.conninfo import conninfo_to_dict
 from support import Clock, Db, column, one, wait_until
 
-from howdah.engine import AckMode, AckSession, AckType, Connection, Prefetch, connect
+from howdah.engine import AckMode, AckSession, AckType, Connection, ConnectionFactory, Prefetch, connect, lookup
+from howdah.engine.aio import connect_async
+from howdah.engine.calls import scalar
 from howdah.engine.database import runner
 from howdah.engine.errors import BadArgument, InvalidSelector
 
@@ -99,6 +102,50 @@ def test_the_option_of_a_destination_wins_over_the_connections_and_kinds_have_th
         assert session.subscriber("stocks").prefetch == 32767, "unless told otherwise"
     with pytest.raises(BadArgument, match=r"jms\.what"):
         connect(f"{url}&jms.what=1")
+
+
+@pytest.mark.parametrize("place", ["argument", "environment"])
+@pytest.mark.parametrize("way", ["connect", "factory", "factory with an account", "connect_async", "lookup"])
+def test_the_urls_options_hold_wherever_the_url_stands(
+    dsn: str, orders: str, monkeypatch: pytest.MonkeyPatch, place: str, way: str
+) -> None:
+    parts = conninfo_to_dict(dsn)
+    options = "&jms.prefetchPolicy.queuePrefetch=12&jms.clientID=desk&jms.redeliveryPolicy.maximumRedeliveries=3"
+    url: str | None = "postgresql://?" + urlencode(parts) + options
+    if place == "environment":
+        monkeypatch.setenv("HOWDAH_DSN", str(url))
+        url = None
+
+    async def awaited() -> tuple[int, str | None, int | None]:
+        async with connect_async(url) as connection, await connection.jms_session() as session:
+            consumer = await session.consumer(orders)
+            return consumer._consumer.prefetch, connection.client_id, connection.max_redeliveries
+
+    account = {"user": str(parts["user"]), "password": str(parts["password"])}
+    ways = {
+        "connect": lambda: connect(url),
+        "factory": lambda: ConnectionFactory(url).create_connection(),
+        "factory with an account": lambda: ConnectionFactory(url, **account).create_connection(),
+    }
+    if way == "lookup":
+        with connect(dsn) as connection:
+            connection.call(
+                scalar(
+                    "create_object",
+                    name=("text", "queues/orders"),
+                    kind=("text", "queue"),
+                    attributes=("jsonb", '{"destination": "orders"}'),
+                )
+            )
+        assert lookup(url, "queues/orders") == "orders"
+    elif way == "connect_async":
+        assert asyncio.run(awaited()) == (12, "desk", 3)
+    else:
+        with ways[way]() as connection:
+            assert (connection.client_id, connection.max_redeliveries) == ("desk", 3)
+            connection.start()
+            with connection.jms_session() as session:
+                assert session.consumer(orders).prefetch == 12
 
 
 @pytest.mark.behaviour("AMQ-75")
