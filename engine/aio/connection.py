@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar, Unpack
@@ -31,6 +32,7 @@ from ..errors import IllegalState, lost_translated
 from ..handling.failure import recording
 from ..handling.outcomes import Rule
 from ..jms.modes import AckMode
+from ..jms.session import AckSession
 from ..tracing.points import sending
 from .admin import AsyncAdmin
 from .admin.administration import AsyncAdministration
@@ -41,6 +43,7 @@ from .session import AsyncSession
 from .shared import AsyncSharedConsumers
 
 T = TypeVar("T")
+C = TypeVar("C", Connection, AckSession)
 
 
 class AsyncConnection(AsyncAdministration):
@@ -232,9 +235,9 @@ class AsyncConnection(AsyncAdministration):
             if self._threaded is None:
                 raise IllegalState("only a connection by connect_async has sessions with an acknowledge mode")
             if self._thread_connection is None:
-                self._thread_connection = await asyncio.to_thread(self._threaded)
+                self._thread_connection = await _in_thread(self._threaded)
         owner = self._thread_connection
-        return AsyncAckSession(await asyncio.to_thread(lambda: owner.jms_session(transacted=transacted, mode=mode)))
+        return AsyncAckSession(await _in_thread(lambda: owner.jms_session(transacted=transacted, mode=mode)))
 
     async def close(self) -> None:
         """Close the pool and every session."""
@@ -251,3 +254,18 @@ class AsyncConnection(AsyncAdministration):
         await self.pool.close()
         if self._claim is not None:
             self._claim.release()
+
+
+async def _in_thread(make: Callable[[], C]) -> C:
+    """Open something on a thread. Cancelled, it closes what the thread opens all the same: nobody else knows of it."""
+    opening = asyncio.ensure_future(asyncio.to_thread(make))
+    try:
+        return await asyncio.shield(opening)
+    except asyncio.CancelledError:
+        opening.add_done_callback(_close_unseen)
+        raise
+
+
+def _close_unseen(opening: asyncio.Future[C]) -> None:
+    if not opening.cancelled() and opening.exception() is None:
+        threading.Thread(target=opening.result().close, name="howdah-aio-closing", daemon=True).start()

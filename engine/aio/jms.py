@@ -12,6 +12,7 @@ import threading
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, Self, TypeVar, Unpack
 
 from ..calls.bodies import Body
@@ -141,7 +142,8 @@ class AsyncAckConsumer:
             given_up.set()
             self.session.wake()
             if future.done():  # the loop must not wait for the session's lock
-                self.session.submit(lambda: self._keep(future))
+                with suppress(IllegalState, RuntimeError):  # another task has closed the session: all goes back
+                    self.session.submit(lambda: self._keep(future))
             else:
                 future.add_done_callback(self._keep)
             raise

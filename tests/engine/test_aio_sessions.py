@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from support import Db, column, one
+from support import Db, column, one, wait_until
 
 from howdah.engine import AckMode, AckType, Delivery, Prefetch
 from howdah.engine import connect as connect_sync
@@ -285,3 +285,56 @@ def test_what_a_cancelled_receive_got_is_no_part_of_the_transaction_that_ends_be
 
     run(dsn, scenario)
     assert one(db, "select consumed from howdah.queue_stats('orders')") == 3
+
+
+def test_a_session_that_is_cancelled_while_it_opens_is_closed(dsn: str, db: Db, orders: str) -> None:
+    async def scenario(connection: AsyncConnection) -> None:
+        async with await connection.jms_session():
+            pass
+        owner = connection._thread_connection
+        assert owner is not None
+        made, go_on, opening = [], threading.Event(), threading.Event()
+        usual = owner.jms_session
+
+        def slow(**options: Any) -> Any:
+            opening.set()
+            go_on.wait(10)
+            made.append(usual(**options))
+            return made[0]
+
+        owner.jms_session = slow  # type: ignore[method-assign]
+        task = asyncio.create_task(connection.jms_session())
+        await asyncio.to_thread(opening.wait, 10)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        go_on.set()
+        await asyncio.to_thread(wait_until, lambda: made and made[0].closed)
+
+    run(dsn, scenario)
+
+
+def test_a_receive_that_is_cancelled_when_its_session_is_closed_says_that_it_was_cancelled(
+    dsn: str, db: Db, orders: str
+) -> None:
+    send(db, "a")
+
+    async def scenario(connection: AsyncConnection) -> None:
+        session = await connection.jms_session()
+        consumer = await session.consumer(orders)
+        usual, given = session.submit, []
+
+        def submit(work: Callable[[], Any]) -> Any:
+            given.append(usual(work))
+            return given[-1]
+
+        session.submit = submit  # type: ignore[method-assign]
+        task = asyncio.create_task(consumer.receive(5))
+        await asyncio.sleep(0)
+        given[0].result(10)  # the thread is done, and the loop does not know it yet
+        session._close()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    run(dsn, scenario)
