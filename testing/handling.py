@@ -10,6 +10,7 @@ from typing import Any, Literal
 from ..engine import Admin, Message, Session
 from ..engine.admin.schedules import Schedules
 from ..engine.database.runner import run
+from ..engine.errors.blame import RAISED
 from ..engine.handling.failure import failure_of, is_blamed
 from ..workers import App, AppError, Transaction
 from ..workers.app import Handler
@@ -70,7 +71,7 @@ def run_handler(
                 binding.handler_for(message)(message, transaction)
             transaction.check()
             connection.execute("set constraints all immediate")
-        except Exception as error:
+        except RAISED as error:
             if check:
                 raise
             return _failed(error, message, app)
@@ -92,7 +93,7 @@ def _app_of(function: Handler, queue: str) -> App:
     return app
 
 
-def _failed(error: Exception, message: Message, app: App) -> Ran:
+def _failed(error: BaseException, message: Message, app: App) -> Ran:
     if not is_blamed(error):
         return Ran("retried", error)
     failure: dict[str, Any] = failure_of(message, error, app.bindings[message.queue].rules_for(message))

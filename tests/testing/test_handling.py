@@ -97,6 +97,20 @@ def test_it_tells_what_a_worker_would_make_of_an_error(
     assert one(shop, "select count(*) from howdah.incidents()") == 0
 
 
+@pytest.mark.parametrize(
+    "error", [SystemExit(3), asyncio.CancelledError(), BaseExceptionGroup("both", [SystemExit(3)])], ids=repr
+)
+def test_what_is_no_exception_fails_a_delivery_as_with_a_worker(shop: Db, dsn: str, error: BaseException) -> None:
+    def handle(message: Message, transaction: Transaction) -> None:
+        raise error
+
+    message = make_message("x", queue="orders")
+    ran = run_handler(handle, message, dsn, check=False)
+    assert (ran.outcome, ran.error) == ("failed", error)
+    with pytest.raises(type(error)):
+        run_handler(handle, message, dsn)
+
+
 @pytest.mark.first_case
 @pytest.mark.parametrize("how", ["sql", "python", "async"])
 def test_a_handlers_time_limit_holds(shop: Db, dsn: str, how: str) -> None:
