@@ -44,6 +44,13 @@ begin
         return query select f.message_id, f.queue_name, null::text, f.at, 'failure', null::jsonb, null::bigint,
                 null::boolean
             from howdah._trace_in_failures(lower(trace_id), 10000, max_rows) f;
+        get diagnostics v_left = row_count;
+        v_left := max_rows - v_left;
+        if v_left = 0 then
+            return query select null::bigint, null::text, null::text, null::timestamptz, null::text,
+                jsonb '{"queue": 0}', v_looked, false;
+            return;
+        end if;
     end if;
     for v_place in
         select d.* from howdah.destinations d

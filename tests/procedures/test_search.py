@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from psycopg.types.json import Jsonb
 from support import SYSTEM, Clock, Connect, Db, column, deliver_and_fail, fail, one, refused
 
 DAY = 86400
@@ -461,6 +462,22 @@ def test_messages_of_a_trace_are_found_in_all_queues_page_by_page(db: Db) -> Non
         assert len(found) == 3
         assert looked == 4
     assert ids(db, trace=TRACE) == {first, late}
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 4, 50])
+def test_a_page_of_a_trace_counts_failures_and_messages_together(db: Db, rows: int) -> None:
+    failed = send(db)
+    deliver_and_fail(db, details=Jsonb({"trace_id": TRACE}))
+    sent = {send(db, headers=TRACED) for _ in range(2)}
+    found, after, complete = [], None, False
+    while not complete:
+        *page, (*_, after, complete) = db.execute(
+            "select message_id, source, cursor, complete from howdah.find_trace(%s, %s::jsonb, %s)",
+            (TRACE, json.dumps(after) if after else None, rows),
+        ).fetchall()
+        assert len(page) <= rows
+        found += [row[:2] for row in page]
+    assert sorted(found) == sorted([(failed, "failure"), *((number, "header") for number in sent)])
 
 
 def test_a_trace_is_found_only_where_the_caller_may_browse(db: Db, connect: Connect) -> None:
