@@ -6,8 +6,9 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.calls import Call, scalar, table
+from ..engine.calls import Call, scalar
 from ..engine.calls.bodies import to_json
+from ..engine.calls.call import single
 from ..engine.calls.temporary import drop as drop_temporary
 from ..engine.calls.topics import Subscription, unsubscribe
 from ..engine.errors import HowdahError, NoSuchQueue, NotAllowed, QueueExists
@@ -45,15 +46,13 @@ class Catalogue:
         """Note where a queue's messages come from; what needs the database for it is made now."""
         place = self.target(queue)
         if kind in ("topic", "fanout"):
-            pattern = routing_key if kind == "topic" else "#"
-            place.topic = topic_name(exchange)
-            if pattern not in place.patterns:
-                place.patterns.append(pattern)
+            topic = topic_name(exchange)
+            place.bind(topic, "#" if kind == "fanout" else routing_key)
             if place.passing or place.exclusive:
                 place.kind = Kind.SUBSCRIPTION
                 self.make(place, anew=True)
             else:
-                self._bridge(place)
+                self._bridge(place, topic, self.make(place))
         elif place.exclusive or (place.passing and not durable):
             place.kind = Kind.TEMPORARY
             self._replies.bind(exchange, routing_key, self.make(place))
@@ -61,14 +60,29 @@ class Catalogue:
             place.passing = False  # other processes send to it by its name, and so it has to be a queue of its own
             self.make(place)
 
-    def unbind(self, queue: str, exchange: str, routing_key: str) -> None:
-        """Bind it no longer."""
+    def unbind(self, queue: str, exchange: str, routing_key: str, kind: str) -> None:
+        """Bind it no longer. Raises NotAllowed, and QueueInUse while messages that came by the binding are in hand."""
         place = self._places.get(queue)
         self._replies.unbind(exchange, routing_key)
-        if place is not None and place.topic == topic_name(exchange):
-            place.patterns = [pattern for pattern in place.patterns if pattern not in (routing_key, "#")]
-            if place.kind is Kind.QUEUE and not place.patterns:
-                self._quietly(scalar("unbridge", topic=("text", place.topic), queue=("text", self.make(place))))
+        topic, pattern = topic_name(exchange), "#" if kind == "fanout" else routing_key
+        if place is None or pattern not in place.bindings.get(topic, []):
+            return
+        if place.kind is Kind.SUBSCRIPTION:
+            self._end_source(place, topic, pattern)
+        left = [other for other in place.bindings[topic] if other != pattern]
+        if place.kind is Kind.QUEUE and not left:
+            name = self.make(place)
+            self._unless_gone(scalar("unbridge", topic=("text", topic), queue=("text", name)))
+        place.unbind(topic, pattern)
+        if place.kind is Kind.QUEUE and left:
+            self._bridge(place, topic, self.make(place))
+        elif place.kind is Kind.SUBSCRIPTION and not place.bindings:
+            place.kind, place.howdah = Kind.QUEUE, None  # as before it was bound
+
+    def _end_source(self, place: Place, topic: str, pattern: str) -> None:
+        for source in [source for source, of in place.sources.items() if of == (topic, pattern)]:
+            self._unless_gone(unsubscribe(source))
+            del place.sources[source]
 
     def target(self, queue: str) -> Place:
         """What a queue is; one that nobody has declared is one of Howdah's."""
@@ -97,10 +111,15 @@ class Catalogue:
             makers: dict[Kind, Callable[[Place], str]] = {
                 Kind.QUEUE: self._queue,
                 Kind.TEMPORARY: self._remade if anew else self._temporary,
-                Kind.SUBSCRIPTION: self._subscription,
+                Kind.SUBSCRIPTION: self._subscribe,
             }
             place.howdah = makers[place.kind](place)
         return place.howdah
+
+    def sources(self, place: Place) -> list[str]:
+        """What Howdah calls all that a queue is received from, made if need be."""
+        name = self.make(place)
+        return list(place.sources) if place.kind is Kind.SUBSCRIPTION else [name]
 
     def exists(self, queue: str) -> bool:
         """Whether there is such a queue."""
@@ -109,36 +128,46 @@ class Catalogue:
         return self._server.run(scalar("my_rights", queue=("text", name))) is not None
 
     def size(self, queue: str) -> int:
-        """How many messages are ready or wait for their time."""
-        name = self.make(self.target(queue))
-        (row,) = self._server.run(table("queue_stats", "live, parked", queue=("text", name)))
-        return int(row["live"]) + int(row["parked"])
+        """How many messages are ready or wait for their time; none that somebody has in hand. 0: there is no queue."""
+        try:
+            return sum(self._server.run(_size(name)) for name in self._made(self.target(queue)))
+        except NoSuchQueue:
+            return 0
+
+    def _made(self, place: Place) -> list[str]:
+        """What Howdah calls all that a queue is received from, as far as it has been made."""
+        if place.howdah is None:
+            return [] if place.passing or place.exclusive else [queue_name(place.name)]
+        return self.sources(place)
 
     def purge(self, queue: str) -> int:
         """Discard a queue's messages."""
         try:
-            return int(self._server.run(scalar("purge_queue", queue=("text", self.make(self.target(queue))))))
+            made = self._made(self.target(queue))
+            return sum(int(self._server.run(scalar("purge_queue", queue=("text", name)))) for name in made)
         except NoSuchQueue:
             return 0
 
     def drop(self, queue: str) -> None:
-        """End a queue."""
-        place = self._places.pop(queue, None)
+        """End a queue, if there is one. Raises NotAllowed, and QueueInUse while its messages are in hand."""
+        place = self._places.get(queue)
         name = queue_name(queue) if place is None or place.howdah is None else place.howdah
         if place is not None and place.kind is Kind.SUBSCRIPTION:
-            self._quietly(unsubscribe(name))
+            for source in place.sources:
+                self._unless_gone(unsubscribe(source))
         elif place is not None and place.kind is Kind.TEMPORARY:
+            self._unless_gone(drop_temporary(name))
             self._server.sharing.queues.pop(place.name, None)
-            self._quietly(drop_temporary(name))
         else:
-            self._quietly(Call("select howdah.drop_queue(%s::text, true)", (name,), lambda rows: None))
+            self._unless_gone(Call("select howdah.drop_queue(%s::text, true)", (name,), lambda rows: None))
+        self._places.pop(queue, None)
 
     def close(self) -> None:
         """End what ends with the connection. Other temporary queues end with the last session of the process."""
         for place in self._places.values():
-            if place.howdah is not None and place.kind is Kind.SUBSCRIPTION:
-                self._quietly(unsubscribe(place.howdah))
-            elif place.howdah is not None and place.kind is Kind.TEMPORARY and place.exclusive:
+            for source in place.sources:
+                self._quietly(unsubscribe(source))
+            if place.howdah is not None and place.kind is Kind.TEMPORARY and place.exclusive:
                 self._server.sharing.queues.pop(place.name, None)
                 self._quietly(drop_temporary(place.howdah))
         self._places.clear()
@@ -150,8 +179,8 @@ class Catalogue:
             if (lasts := place.arguments.get(TIME_TO_LIVE)) is not None:
                 options["default_time_to_live_ms"] = lasts
             self._create("create_queue", queue=("text", name), options=("jsonb", to_json(options)))
-        if place.topic and place.kind is Kind.QUEUE:
-            self._bridge_to(place, name)
+        for topic in place.bindings:
+            self._bridge(place, topic, name)
         return name
 
     def _temporary(self, place: Place) -> str:
@@ -167,33 +196,36 @@ class Catalogue:
         self._server.sharing.queues[place.name] = made
         return made
 
-    def _subscription(self, place: Place) -> str:
-        name = subscription_name(place.name)
-        call = Subscription(place.topic, name, selector=selector(place.patterns), shared=True, durable=False).call()
+    def _subscribe(self, place: Place) -> str:
+        """One for each binding: a subscription whose selector changes loses what it has not read."""
+        bound = [(topic, pattern) for topic, patterns in place.bindings.items() for pattern in patterns]
+        place.sources = {self._subscription(place.name, *binding): binding for binding in bound}
+        return next(iter(place.sources))
+
+    def _subscription(self, queue: str, topic: str, pattern: str) -> str:
+        name = subscription_name(queue, pattern)
+        call = Subscription(topic, name, selector=selector([pattern]), shared=True, durable=False).call()
         try:
             return self._server.run(call)
         except NoSuchQueue:
-            self._create("create_topic", topic=("text", place.topic))
+            self._create("create_topic", topic=("text", topic))
             return self._server.run(call)
 
-    def _bridge(self, place: Place) -> None:
-        self._bridge_to(place, self.make(place))
-
-    def _bridge_to(self, place: Place, name: str) -> None:
-        wanted = selector(place.patterns)
+    def _bridge(self, place: Place, topic: str, name: str) -> None:
+        wanted = selector(place.bindings[topic])
         try:
-            call: Call[list[Any]] = Call("select * from howdah.list_bridges(%s::text)", (place.topic,), list)
+            call: Call[list[Any]] = Call("select queue, selector from howdah.list_bridges(%s::text)", (topic,), list)
             bridges = self._server.run(call)
             there: dict[str, str | None] = dict(bridges)
         except NoSuchQueue:
             there = {}
         if name in there and there[name] == wanted:
             return
-        made = scalar("bridge", topic=("text", place.topic), queue=("text", name), selector=("text", wanted))
+        made = scalar("bridge", topic=("text", topic), queue=("text", name), selector=("text", wanted))
         try:
             self._server.run(made)
         except NoSuchQueue:
-            self._create("create_topic", topic=("text", place.topic))
+            self._create("create_topic", topic=("text", topic))
             self._server.run(made)
 
     def _create(self, function: str, **arguments: tuple[str, Any]) -> None:
@@ -205,8 +237,26 @@ class Catalogue:
             # It may create itself (docs/auto-creation.md); if not, its first use says that it is not there.
             log.warning("%s: %s", next(iter(arguments.values()))[1], error)
 
+    def _unless_gone(self, call: Call[Any]) -> None:
+        try:
+            self._server.run(call)
+        except NoSuchQueue as error:
+            log.debug("%s", error)
+
     def _quietly(self, call: Call[Any]) -> None:
         try:
             self._server.run(call)
         except (HowdahError, OSError) as error:
             log.debug("%s", error)
+
+
+def _size(name: str) -> Call[int]:
+    """Count the messages of a queue that a receiver could get, now or at their time."""
+    leased = (
+        "select coalesce(sum(l.messages), 0) from howdah.list_leases(%s::text) l where l.leased_until > howdah.now()"
+    )
+    return Call(
+        f"select greatest(s.live + s.parked - ({leased}), 0)::bigint from howdah.queue_stats(%s::text) s",
+        (name, name),
+        single,
+    )

@@ -12,7 +12,7 @@ from kombu.transport.base import to_rabbitmq_queue_arguments
 from kombu.utils.uuid import uuid
 
 from ..engine.database.runner import run
-from ..engine.errors import HowdahError, NoSuchQueue
+from ..engine.errors import HowdahError, NoSuchQueue, NotAllowed
 from .envelope import outgoing
 from .exchanges import FanoutExchange, TopicExchange, topic_name
 from .leases import log
@@ -57,7 +57,10 @@ class Channel(Receiving):
         place = self.transport.places.declare(queue, arguments or {}, exclusive=exclusive, passing=auto_delete)
         if not place.passing and not place.exclusive:
             self.transport.places.make(place)
-        return queue_declare_ok_t(queue, 0, 0)
+        try:
+            return queue_declare_ok_t(queue, self._size(queue), 0)
+        except NotAllowed:  # who only sends may not count
+            return queue_declare_ok_t(queue, 0, 0)
 
     def _queue_bind(self, exchange: str, routing_key: str, pattern: Any, queue: str) -> None:
         kind = self.typeof(exchange).type
@@ -66,8 +69,8 @@ class Channel(Receiving):
 
     def queue_unbind(self, queue: str, exchange: str = "", routing_key: str = "", **options: Any) -> None:
         """Bind a queue no longer."""
+        self.transport.places.unbind(queue, exchange, routing_key or "", self.typeof(exchange).type)
         super().queue_unbind(queue, exchange, routing_key, **options)
-        self.transport.places.unbind(queue, exchange, routing_key or "")
 
     def _has_queue(self, queue: str, **options: Any) -> bool:
         return self.transport.places.exists(queue)
@@ -84,8 +87,8 @@ class Channel(Receiving):
     def queue_delete(self, queue: str, if_unused: bool = False, if_empty: bool = False, **options: Any) -> None:
         """Drop a queue."""
         if not (if_empty and self._size(queue)):
-            self.state.queue_bindings_delete(queue)
             self.transport.places.drop(queue)
+            self.state.queue_bindings_delete(queue)
 
     def after_reply_message_received(self, queue: str) -> None:
         """Keep the queue of answers for the next question: it ends with the connection."""

@@ -36,11 +36,37 @@ class Place:
     passing: bool = False
     exclusive: bool = False
     arguments: dict[str, object] = field(default_factory=dict)
-    #: Of a subscription: the topic, and the patterns of routing keys that it is bound with.
-    topic: str = ""
-    patterns: list[str] = field(default_factory=list)
+    #: The patterns of routing keys that it is bound with, in their order, by topic; and with those it was bound with.
+    bindings: dict[str, list[str]] = field(default_factory=dict)
+    ever: dict[str, list[str]] = field(default_factory=dict)
     #: What Howdah calls it. None: it has to be made, or looked for.
     howdah: str | None = None
+    #: Of a subscription: Howdah has one for each topic and pattern, under these names.
+    sources: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+    def bind(self, topic: str, pattern: str) -> None:
+        """Note a binding."""
+        for noted in (self.bindings.setdefault(topic, []), self.ever.setdefault(topic, [])):
+            if pattern not in noted:
+                noted.append(pattern)
+
+    def unbind(self, topic: str, pattern: str) -> None:
+        """Note that a binding is no more. What came by it before stays in the queue."""
+        self.bindings[topic].remove(pattern)
+        if not self.bindings[topic]:
+            del self.bindings[topic]
+
+    def fits(self, source: str, topic: str, routing_key: str) -> bool:
+        """Whether a message is for this queue, which got it from a source of Howdah's, by a topic if by any.
+
+        What matches several patterns comes by the first of them alone, as AMQP's queues get it once.
+        """
+        if source in self.sources:
+            topic, pattern = self.sources[source]
+            patterns = self.bindings[topic]
+            earlier = patterns[: patterns.index(pattern)]
+            return matches([pattern], routing_key) and not matches(earlier, routing_key)
+        return topic not in self.ever or matches(self.ever[topic], routing_key)
 
 
 def queue_name(name: str, bad: re.Pattern[str] = BAD, longest: int = LONGEST) -> str:
@@ -52,9 +78,10 @@ def queue_name(name: str, bad: re.Pattern[str] = BAD, longest: int = LONGEST) ->
     return f"{told[: longest - len(mark) - 1]}-{mark}"
 
 
-def subscription_name(name: str) -> str:
-    """The same for the name of a subscription."""
-    return queue_name(name, BAD_IN_SUBSCRIPTIONS, LONGEST_OF_SUBSCRIPTIONS)
+def subscription_name(name: str, pattern: str = "#") -> str:
+    """The same for the name of a subscription to what matches a pattern."""
+    told = name if pattern == "#" else f"{name} {pattern}"
+    return queue_name(told, BAD_IN_SUBSCRIPTIONS, LONGEST_OF_SUBSCRIPTIONS)
 
 
 def selector(patterns: list[str]) -> str | None:
@@ -74,7 +101,7 @@ def _stem(pattern: str) -> str:
 
 def matches(patterns: list[str], routing_key: str) -> bool:
     """Whether a routing key matches one of AMQP's patterns: * is one word, # is any number of words."""
-    return not patterns or any(re.fullmatch(_expression(pattern), f".{routing_key}") for pattern in patterns)
+    return any(re.fullmatch(_expression(pattern), f".{routing_key}") for pattern in patterns)
 
 
 @cache

@@ -17,7 +17,7 @@ from .envelope import KOMBU, incoming
 from .exchanges import topic_name
 from .leases import Held, log
 from .owner import Owner
-from .places import Kind, Place, matches
+from .places import Place
 
 MOST = 100
 """Messages of one call."""
@@ -64,12 +64,6 @@ class QoS(virtual.QoS):  # type: ignore[misc]
     def _held(self, delivery_tag: str) -> Held | None:
         message = None if delivery_tag in self._dirty else self._delivered.get(delivery_tag)
         return None if message is None else message.held
-
-
-def _fits(place: Place, info: dict[str, Any]) -> bool:
-    """Whether a message is for a queue. What came to it another way than by its topic exchange is."""
-    by_topic = place.kind is Kind.SUBSCRIPTION or topic_name(info["exchange"]) == place.topic
-    return not by_topic or matches(place.patterns, info["routing_key"])
 
 
 def _running() -> set[str]:
@@ -210,9 +204,17 @@ class Receiving(virtual.Channel):  # type: ignore[misc]
             return True
 
     def _take(self, queue: str, most: int, *, no_ack: bool) -> list[Delivered]:
-        places = self.transport.places
-        place = places.target(queue)
-        name = places.make(place)
+        messages: list[Delivered] = []
+        place = self.transport.places.target(queue)
+        sources = self.transport.places.sources(place)
+        if len(sources) > 1:  # another is the first of the next call, so that a busy one does not starve it
+            place.sources[sources[0]] = place.sources.pop(sources[0])
+        for source in sources:
+            if len(messages) < most:
+                messages += self._take_from(place, source, most - len(messages), no_ack=no_ack)
+        return messages
+
+    def _take_from(self, place: Place, name: str, most: int, *, no_ack: bool) -> list[Delivered]:
         # With early_start the pool begins a task while the disk is written: the event loop flushes milliseconds later.
         volatile = self.transport.flushes
         try:
@@ -225,7 +227,7 @@ class Receiving(virtual.Channel):  # type: ignore[misc]
                 leased = self.transport.server.run(call)
                 taken, number = (leased.messages, leased.number) if leased else ([], None)
         except NoSuchQueue:
-            places.make(place, anew=True)
+            self.transport.places.make(place, anew=True)
             return []
         except QueuePaused as error:
             log.debug("%s: %s", name, error)
@@ -244,7 +246,8 @@ class Receiving(virtual.Channel):  # type: ignore[misc]
                 continue
             message.held = held
             self.transport.replies.learn(payload[KOMBU].get("replies"))
-            if _fits(place, message.delivery_info):
+            info = message.delivery_info
+            if place.fits(name, topic_name(info["exchange"]), info["routing_key"]):
                 messages.append(message)
             elif held is not None:
                 self.leases.ack(held)

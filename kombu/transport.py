@@ -244,11 +244,11 @@ class Transport(virtual.Transport):  # type: ignore[misc]
     def _ask(self, idle: Idle) -> None:
         for channel in list(self.channels):
             for queue in channel.wanted:
-                place = self.places.target(queue)
-                call = idle.ask(self.places.make(place))
-                if call is not None and place.howdah is not None:
-                    with suppress(NoSuchQueue):
-                        idle.asked(place.howdah, self.server.run(call))
+                for source in self.places.sources(self.places.target(queue)):
+                    call = idle.ask(source)
+                    if call is not None:
+                        with suppress(NoSuchQueue):
+                            idle.asked(source, self.server.run(call))
 
     def _idling(self, timeout: float | None) -> Idle:
         if self._waking is None:

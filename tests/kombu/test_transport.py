@@ -25,10 +25,10 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.types.json import Jsonb
 from sqlalchemy import orm
-from support import Clock, Connect, Db, column, one, wait_until
+from support import Clock, Db, column, one, wait_until
 
 from howdah.django.connections import Borrowed
-from howdah.engine.errors import ContractViolated, HowdahError, IllegalState, NoSuchQueue, QueueFull
+from howdah.engine.errors import ContractViolated, HowdahError, IllegalState, NoSuchQueue, NotAllowed, QueueFull
 from howdah.kombu import using
 from howdah.kombu.places import matches, queue_name, selector
 from howdah.kombu.server import callers
@@ -83,6 +83,7 @@ def test_each_kind_of_body_comes_as_it_was_sent(connection: Connection, serializ
 
 
 def test_a_task_with_an_eta_waits_in_the_database_for_hours(app: Celery, clock: Clock, db: Db, dsn: str) -> None:
+    app.send_task("shop.brew", queue="other")  # the first one takes its time
     app.send_task("shop.brew", ("mocha",), countdown=7200)
     (due,) = column(db, "select due_at from howdah.audit_messages where state = 'parked'")
     assert timedelta(seconds=7199) < due - clock.now < timedelta(seconds=7201)
@@ -224,6 +225,120 @@ def test_topics_and_fanouts_reach_every_queue_bound_in_any_process(dsn: str) -> 
             [("weather", "weather.sun"), ("weather", "weather.storm"), ("everything", "hello")]
             + [("kept", key) for key in ("weather.storm", "sea.storm", "storm")]
         )
+
+
+@pytest.mark.parametrize("no_ack", [True, False])
+def test_another_binding_of_a_passing_queue_loses_nothing_and_brings_nothing_twice(dsn: str, no_ack: bool) -> None:
+    news, sport = Exchange("news", "topic"), Exchange("sport", "topic")
+    found: list[Any] = []
+    with broker(dsn) as receiver, broker(dsn) as sender:
+        producer, channel = Producer(sender), receiver.default_channel
+
+        def publish(*keys: str, exchange: Exchange = news) -> None:
+            for key in keys:
+                producer.publish(key, exchange=exchange, routing_key=key, declare=[exchange])
+
+        def drain(count: int) -> list[str]:
+            while len(found) < count:
+                receiver.drain_events(timeout=10)
+            with suppress(TimeoutError):
+                while True:
+                    receiver.drain_events(timeout=0.1)
+            return sorted(message.payload for message in found)
+
+        queue = Queue("all", news, "a.*", auto_delete=True)(channel)
+        with Consumer(channel, [queue], no_ack=no_ack, on_message=found.append):
+            publish("a.in hand")
+            drain(1)
+            publish("a.unread")
+            sport(channel).declare()
+            queue.bind_to(news, "b.*")
+            queue.bind_to(news, "*.c")
+            queue.bind_to(sport, "x")
+            publish("b.d", "a.c", "b.c", "z.c", "z.z", "x")
+            publish("x", "a.d", exchange=sport)
+            assert drain(7) == ["a.c", "a.in hand", "a.unread", "b.c", "b.d", "x", "z.c"]
+
+
+def test_the_bindings_of_two_exchanges_are_told_apart(connection: Connection, db: Db) -> None:
+    every, news = Exchange("every", "fanout"), Exchange("news", "topic")
+    channel, producer = connection.default_channel, Producer(connection)
+    queue = Queue("mixed", every)(channel)
+    queue.declare()
+    news(channel).declare()
+    queue.bind_to(news, "sport.*")
+    for key in ("sport.a", "weather.a"):
+        producer.publish(key, exchange=news, routing_key=key)
+    producer.publish("to all", exchange=every, routing_key="any")
+    assert sorted(bodies(db, "mixed")) == ["sport.a", "to all"]
+    found: list[str] = []
+    with Consumer(channel, [queue], no_ack=True, callbacks=[lambda body, _: found.append(body)]):
+        while len(found) < 2:
+            connection.drain_events(timeout=10)
+    assert sorted(found) == ["sport.a", "to all"]
+
+
+@pytest.mark.parametrize("passing", [True, False], ids=["passing", "durable"])
+@pytest.mark.parametrize(
+    ("bound", "unbound", "left"),
+    [
+        (["a.*", "b.*"], ["a.*"], ["b.x"]),
+        (["a.*", "#"], ["a.*"], ["a.x", "b.x"]),
+        (["a.*", "#"], ["#"], ["a.x"]),
+        (["a.*"], ["a.*"], []),
+        (["a.*", "#"], ["#", "a.*"], []),
+        (["a.*"], ["#", "b.*"], ["a.x"]),
+    ],
+)
+def test_unbinding_ends_one_binding(
+    connection: Connection, passing: bool, bound: list[str], unbound: list[str], left: list[str]
+) -> None:
+    channel, producer, news = connection.default_channel, Producer(connection), Exchange("news", "topic")
+    news(channel).declare()
+    queue = Queue("reader", auto_delete=passing)(channel)
+    queue.declare()
+    found: list[str] = []
+    for pattern in bound:
+        queue.bind_to(news, pattern)
+    for pattern in unbound:
+        queue.unbind_from(news, pattern)
+    with Consumer(channel, [queue], no_ack=True, callbacks=[lambda body, _: found.append(body)]):
+        for key in ("a.x", "b.x"):
+            producer.publish(key, exchange=news, routing_key=key)
+        while len(found) < len(left):
+            connection.drain_events(timeout=10)
+        with suppress(TimeoutError):
+            while True:
+                connection.drain_events(timeout=0.1)
+    assert sorted(found) == left
+
+
+def test_a_queue_counts_what_a_receiver_could_get(connection: Connection, clock: Clock, db: Db) -> None:
+    channel, producer = connection.default_channel, Producer(connection)
+    channel.queue_declare("orders")
+    for n in range(3):
+        producer.publish(n, routing_key="orders")
+    assert channel.queue_declare("orders").message_count == 3
+    message = channel.basic_get("orders")
+    assert channel.queue_declare("orders").message_count == 2
+    assert channel.queue_declare("orders", passive=True).message_count == 2
+    message.ack()
+    assert channel._size("orders") == 2
+    channel.queue_purge("orders")
+    producer.publish("in hand", routing_key="orders")
+    channel.basic_get("orders")
+    assert channel._size("orders") == 0
+    clock.advance(channel.transport.lease_seconds + 1)
+    assert channel._size("orders") == 1, "the lease has run out"
+    channel.basic_get("orders")
+    channel.queue_delete("orders", if_empty=True)
+    assert one(db, "select count(*) from howdah.list_queues() where queue = 'orders'") == 0
+
+
+def test_a_queue_that_is_not_there_is_not_made_by_counting_or_purging(connection: Connection, db: Db) -> None:
+    channel = connection.default_channel
+    assert (channel._size("none"), channel.queue_purge("none")) == (0, 0)
+    assert one(db, "select count(*) from howdah.list_queues() where queue = 'none'") == 0
 
 
 @pytest.mark.parametrize(
@@ -371,7 +486,9 @@ def test_an_event_that_is_refused_leaves_the_callers_transaction_whole(
     """Celery sends one after each task, and goes on whatever becomes of it."""
     db.execute("create table orders (item text)")
     if topic:
-        db.execute("select howdah.create_topic('celeryev.exchange'), howdah.pause('celeryev.exchange', sending => true)")
+        db.execute(
+            "select howdah.create_topic('celeryev.exchange'), howdah.pause('celeryev.exchange', sending => true)"
+        )
     with application(dsn, task_send_sent_event=True) as app:
         app.amqp.queues.select_add("celery")
         library(dsn, lambda: app.send_task("shop.brew", ("mocha",)), commit=True)
@@ -446,29 +563,58 @@ def test_a_full_queue_refuses_a_task(app: Celery, db: Db) -> None:
         app.send_task("shop.brew", retry=True)
 
 
-def test_producers_and_consumers_need_no_more_rights_once_an_administrator_has_made_the_queues(
-    dsn: str, db: Db, connect: Connect, caplog: pytest.LogCaptureFixture
-) -> None:
+@pytest.fixture
+def limited(dsn: str, db: Db) -> Iterator[Callable[..., str]]:
+    """Makes the DSN of a role that has some of Howdah's roles."""
     role = f"celery_{conninfo_to_dict(dsn)['dbname']}"
-    db.execute(
-        sql.SQL("create role {} login password 'x'; grant howdah_producer, howdah_consumer to {}").format(
-            sql.Identifier(role), sql.Identifier(role)
-        )
-    )
-    try:
-        limited = psycopg.conninfo.make_conninfo(dsn, user=role, password="x")
-        with broker(limited) as connection, pytest.raises((NoSuchQueue, HowdahError)):
-            connection.SimpleQueue("missing").put(1)
-        assert "create" in caplog.text or "allowed" in caplog.text or "permission" in caplog.text
-        db.execute("select howdah.create_queue('celery'), howdah.create_topic('celery.pidbox.exchange')")
-        with broker(limited) as connection:
-            connection.SimpleQueue("celery").put("a")
-            connection.SimpleQueue("celery").get(timeout=5).ack()
-            pidbox = Queue("me.celery.pidbox", Exchange("celery.pidbox", "fanout", durable=False), exclusive=True)
-            with Consumer(connection, [pidbox], no_ack=True):
-                Producer(connection).publish("ping", exchange=pidbox.exchange, routing_key="", serializer="json")
-    finally:
-        db.execute(sql.SQL("drop owned by {}; drop role {}").format(sql.Identifier(role), sql.Identifier(role)))
+    name = sql.Identifier(role)
+
+    def make(*roles: str) -> str:
+        granted = sql.SQL(", ").join(map(sql.Identifier, roles))
+        db.execute(sql.SQL("create role {} login password 'x'; grant {} to {}").format(name, granted, name))
+        return psycopg.conninfo.make_conninfo(dsn, user=role, password="x")
+
+    yield make
+    db.execute(sql.SQL("drop owned by {}; drop role {}").format(name, name))
+
+
+def test_who_only_sends_may_declare_and_hears_that_he_may_not_delete(db: Db, limited: Callable[..., str]) -> None:
+    db.execute("select howdah.create_queue('celery'), howdah.send('celery', 'x'::text)")
+    with broker(limited("howdah_producer")) as connection:
+        channel = connection.default_channel
+        assert channel.queue_declare("celery").message_count == 0
+        with pytest.raises(NotAllowed):
+            channel.queue_delete("celery")
+        assert channel._has_queue("celery")
+    assert bodies(db, "celery") == ["x"]
+
+
+def test_who_may_not_unbind_hears_of_it(db: Db, limited: Callable[..., str]) -> None:
+    as_admin = limited("howdah_admin")
+    role = sql.Identifier(str(conninfo_to_dict(as_admin)["user"]))
+    with broker(as_admin) as connection:
+        queue = Queue("celery", Exchange("news", "topic"), "a")(connection.default_channel)
+        queue.declare()
+        db.execute(sql.SQL("revoke howdah_admin from {}; grant howdah_consumer to {}").format(role, role))
+        with pytest.raises(NotAllowed):
+            queue.unbind_from(queue.exchange, "a")
+    assert one(db, "select count(*) from howdah.list_bridges('news.exchange')") == 1
+
+
+def test_producers_and_consumers_need_no_more_rights_once_an_administrator_has_made_the_queues(
+    db: Db, limited: Callable[..., str], caplog: pytest.LogCaptureFixture
+) -> None:
+    as_limited = limited("howdah_producer", "howdah_consumer")
+    with broker(as_limited) as connection, pytest.raises((NoSuchQueue, HowdahError)):
+        connection.SimpleQueue("missing").put(1)
+    assert "create" in caplog.text or "allowed" in caplog.text or "permission" in caplog.text
+    db.execute("select howdah.create_queue('celery'), howdah.create_topic('celery.pidbox.exchange')")
+    with broker(as_limited) as connection:
+        connection.SimpleQueue("celery").put("a")
+        connection.SimpleQueue("celery").get(timeout=5).ack()
+        pidbox = Queue("me.celery.pidbox", Exchange("celery.pidbox", "fanout", durable=False), exclusive=True)
+        with Consumer(connection, [pidbox], no_ack=True):
+            Producer(connection).publish("ping", exchange=pidbox.exchange, routing_key="", serializer="json")
 
 
 def test_no_password_is_shown(dsn: str) -> None:
