@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import psycopg
 import pytest
 from support import Clock, Connect, Db, column, one
@@ -52,6 +54,38 @@ def test_a_rate_holds_for_reads_and_pops_together(db: Db) -> None:
     assert read(db, 10) == []
     with pytest.raises(psycopg.errors.FeatureNotSupported):
         db.execute("select pgmq.read_grouped('tasks', 30, 1)")
+
+
+@pytest.mark.parametrize(
+    "options",
+    ['{"keep_bodies_ms": 60000}', '{"max_failed_deliveries": 3}', '{"default_priority": 2}', '{"max_concurrent": 50}'],
+)
+def test_a_pop_of_any_queue_tells_of_the_reads_before(db: Db, clock: Clock, options: str) -> None:
+    set_options(db, options)
+    db.execute("select pgmq.send('tasks', '1'), pgmq.send('tasks', '2')")
+    begun = clock.now
+    assert read(db) == [1]
+    clock.advance(31)
+    popped = "select msg_id, read_ct, last_read_at, enqueued_at, vt from pgmq.pop('tasks', 5) order by 1"
+    assert db.execute(popped.encode()).fetchall() == [
+        (1, 1, begun, begun, begun + timedelta(seconds=30)),
+        (2, 0, None, begun, begun),
+    ]
+    assert one(db, "select consumed from howdah.queue_stats('tasks')") == 2
+    assert column(db, "select msg_id from pgmq.pop('tasks', 5)") == []
+
+
+@pytest.mark.parametrize("options", ["{}", '{"journal_level": "full"}', '{"max_message_bytes": 1000}'])
+def test_a_batch_keeps_null_apart_from_the_null_of_json(db: Db, options: str) -> None:
+    set_options(db, options)
+    batch = "array['1', null, 'null', '2']::jsonb[]"
+    db.execute(f"select pgmq.send_batch('tasks', {batch}, array['{{\"n\": 1}}', null, null, null]::jsonb[])".encode())
+    db.execute(f"select pgmq.send_batch('tasks', {batch})".encode())
+    messages = "select msg_id, message::text, headers::text from pgmq.read('tasks', 30, 9)"
+    assert db.execute(messages.encode()).fetchall() == [
+        (1, "1", '{"n": 1}'), (2, None, None), (3, "null", None), (4, "2", None),
+        (5, "1", None), (6, None, None), (7, "null", None), (8, "2", None),
+    ]  # fmt: skip
 
 
 def test_a_last_value_replaces_the_one_before(db: Db) -> None:

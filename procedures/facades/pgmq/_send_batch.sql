@@ -17,6 +17,8 @@ declare
     v_bytes bigint;
     v_longest integer;
     v_destination howdah.destinations;
+    v_alone boolean;
+    v_part record;
 begin
     select sum(octet_length(b.body)), max(octet_length(b.body)) into v_bytes, v_longest from unnest(v_bodies) b(body);
     if p_vt is null and not howdah._is_large(v_longest)
@@ -57,15 +59,21 @@ begin
         return query select * from pgmq._send_delayed(v_destination, p_messages, p_headers, p_vt);
         return;
     end if;
-    return query
-    select i.id / 1000000
-    from unnest(howdah._send_batch(v_destination, array(
-            select case when octet_length(b.body) = 0 then convert_to('null', 'UTF8') else b.body end
-            from unnest(v_bodies) with ordinality b(body, n) order by b.n),
-        true, 'application/json', pgmq._headers_for(v_destination, p_headers, cardinality(v_bodies)), null, null,
-        null, null,
-        null, null, null, null, true))
-        with ordinality i(id, n)
-    order by i.n;
+    -- A batch has one content type, and NULL has its own: then each message goes alone.
+    v_alone := array_position(p_messages, null) is not null;
+    for v_part in
+        select array_agg(m.body order by m.n) as bodies,
+            case when p_headers is not null then array_agg(m.headers order by m.n) end as headers
+        from unnest(v_bodies, p_headers) with ordinality m(body, headers, n)
+        group by case when v_alone then m.n else 0 end order by min(m.n)
+    loop
+        return query
+        select i.id / 1000000
+        from unnest(howdah._send_batch(v_destination, v_part.bodies, true,
+            case when octet_length(v_part.bodies[1]) = 0 then 'application/x-sql-null' else 'application/json' end,
+            pgmq._headers_for(v_destination, v_part.headers, cardinality(v_part.bodies)), null, null, null, null,
+            null, null, null, null, true)) with ordinality i(id, n)
+        order by i.n;
+    end loop;
 end
 $$;
