@@ -158,7 +158,7 @@ class Catalogue:
         elif place is not None and place.kind is Kind.TEMPORARY:
             self._unless_gone(drop_temporary(name))
             self._server.sharing.queues.pop(place.name, None)
-        else:
+        elif place is None or self._made(place):
             self._unless_gone(Call("select howdah.drop_queue(%s::text, true)", (name,), lambda rows: None))
         self._places.pop(queue, None)
 

@@ -589,6 +589,13 @@ def test_who_only_sends_may_declare_and_hears_that_he_may_not_delete(db: Db, lim
     assert bodies(db, "celery") == ["x"]
 
 
+def test_a_queue_that_was_never_made_is_deleted_without_a_right(limited: Callable[..., str]) -> None:
+    with broker(limited("howdah_producer")) as connection:
+        queue = Queue("passing", auto_delete=True)(connection.default_channel)
+        queue.declare()
+        queue.delete()
+
+
 def test_who_may_not_unbind_hears_of_it(db: Db, limited: Callable[..., str]) -> None:
     as_admin = limited("howdah_admin")
     role = sql.Identifier(str(conninfo_to_dict(as_admin)["user"]))
