@@ -45,7 +45,7 @@ def limit_of(seconds: float | None) -> float | None:
 
 def _is_wildcard(queue: str) -> bool:
     """Whether a name stands for several queues. That of a subscription may have a wildcard in it, and is one."""
-    return "::" not in queue and ("*" in queue or ">" in queue)
+    return ":" not in queue and ("*" in queue or ">" in queue)
 
 
 class Asks:

@@ -103,6 +103,18 @@ def test_a_waiting_receive_by_a_wildcard_looks_and_asks_nobody(connection: Conne
         assert [message.body for message in session.receive("JOBS.>", wait=5)] == ["x"]
 
 
+def test_a_waiting_receive_from_a_wildcard_subscription_of_a_client_id_asks_to_be_woken(connection: Connection) -> None:
+    connection.admin.create_topic("a.b")
+    with connection.session() as session:
+        for name in (session.subscriber("a.>", client_id="shop").queue, connection.admin.subscribe("a.>", "s")):
+            idle = Idle(connection.waking, lambda: None)
+            assert connection.waking is not None
+            wait_until(connection.waking.ready)
+            for _ in range(10):
+                idle.pause()
+            assert idle.ask(name) is not None, name
+
+
 def test_each_of_several_messages_of_one_transaction_finds_a_receiver(
     connection: Connection, orders: str, db: Db, threads: ThreadPoolExecutor, rare: set[Idle]
 ) -> None:
