@@ -118,7 +118,8 @@ begin
             end if;
             v_lease := coalesce(v_lease, nextval('howdah.lease_numbers'::regclass));
             v_shift := (v_lease << 20) + v_used - v_seqs[1];
-            v_dense := v_seqs[cardinality(v_seqs)] - v_seqs[1] < 4 * cardinality(v_seqs);
+            -- negative if another call put the head back between two draws (howdah._next_positions)
+            v_dense := v_seqs[cardinality(v_seqs)] - v_seqs[1] between 0 and 4 * cardinality(v_seqs) - 1;
             v_used := v_used + 1
                 + case when v_dense then v_seqs[cardinality(v_seqs)] - v_seqs[1] else cardinality(v_seqs) end;
             return query

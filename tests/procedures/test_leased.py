@@ -132,6 +132,18 @@ def test_a_lease_fills_up_from_behind_the_head_and_across_gaps(db: Db, connect: 
     assert lying(db) == (0, 0, 0)
 
 
+def test_what_a_lease_finds_after_its_head_was_set_back_lies_under_its_own_number(db: Db) -> None:
+    """A sequence that cycles gives a later draw a lower position, as another session's setval does."""
+    db.execute("select howdah.send_batch('q', array(select n::text from generate_series(1, 200) n))")
+    head = one(db, "select head::text from howdah.destinations where name = 'q'")
+    one(db, "select setval(%s::regclass, 100)", (head,))
+    db.execute(f"alter sequence {head} maxvalue 101 cycle".encode())
+    number, ids = lease(db, 20)
+    assert len(ids) == 20
+    assert column(db, "select distinct seq >> 20 from howdah.leased") == [number]
+    assert one(db, "select howdah.ack('q', %s)", (number,)) == 20
+
+
 def test_who_may_receive_by_a_grant_of_its_own_may_lease(db: Db, connect: Connect) -> None:
     (sent,) = send(db, "a")
     producer = connect("howdah_producer")
