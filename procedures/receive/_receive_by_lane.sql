@@ -34,6 +34,7 @@ declare
     v_everywhere boolean := false;
     v_disposed boolean;
     v_again smallint;
+    v_held howdah.message[];
 begin
     select d.failing, d.dispose_at as most, d.journal_level <> 'off' as journaled, d.main_rank,
         d.message_groups = 'transaction' as grouped, pg_sequence_last_value(d.special) is null as plain,
@@ -106,8 +107,15 @@ begin
                     v_found := cardinality(v_positions);
                     continue when v_found = 0;
                 end if;
-                return query select * from howdah._deliver_found(v_lane, p_name, v_positions, v_tids, v_firsts, v_walk,
-                    p_hold, v_queue.most, v_queue.failing, v_queue.journaled, v_now);
+                if p_hold and v_walk.groups <> 'none' then
+                    v_held := array(select f from howdah._deliver_found(v_lane, p_name, v_positions, v_tids, v_firsts,
+                        v_walk, p_hold, v_queue.most, v_queue.failing, v_queue.journaled, v_now) f);
+                    return query select * from unnest(v_held);
+                    v_walk.share := howdah._but_groups_of(v_walk.share, v_held);  -- other lanes have more of them
+                else
+                    return query select * from howdah._deliver_found(v_lane, p_name, v_positions, v_tids, v_firsts,
+                        v_walk, p_hold, v_queue.most, v_queue.failing, v_queue.journaled, v_now);
+                end if;
                 get diagnostics v_taken = row_count;
                 v_left := v_left - v_taken;
                 v_disposed := v_disposed or v_taken < v_found;

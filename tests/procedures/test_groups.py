@@ -205,6 +205,23 @@ def test_held_messages_are_one_of_each_group(db: Db, grouped: None) -> None:
         assert column(db, "select body from howdah.receive_locked('q', 9)") == ["a1", "b1"]
 
 
+@pytest.mark.parametrize("verb", ["lease", "receive_locked"])
+@pytest.mark.parametrize(
+    "place", [{"delay": "1 second"}, {"priority": 9}, {"delivery_mode": "non-persistent"}], ids=lambda place: [*place][0]
+)
+def test_held_messages_are_one_of_each_group_though_the_others_lie_elsewhere(
+    db: Db, grouped: None, clock: Clock, place: dict[str, Any], verb: str
+) -> None:
+    send(db, "a1", "'2", **place)
+    send(db, "a3", "'4", "\\5", "c6", "\\7")
+    one(db, "select howdah.send('q', 'free')")
+    one(db, "select howdah.send('q', 'free', priority => 9)")
+    clock.advance(2)
+    with db.transaction():
+        held = column(db, f"select body from howdah.{verb}('q', 20)")
+    assert sorted(held) == sorted(["a1", "'2", "\\5", "c6", "free", "free"])
+
+
 def test_groups_of_every_priority_and_place_are_kept_apart(
     db: Db, grouped: None, connect: Connect, clock: Clock
 ) -> None:
