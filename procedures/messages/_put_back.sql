@@ -1,5 +1,5 @@
--- howdah._put_back(p_message, p_nonpersistent, p_held): put a claimed message of a group back in its place, because one
--- before it must wait.
+-- howdah._put_back(p_message, p_nonpersistent, p_held): put a claimed message back in its place, because one before it
+-- of its group or queue must wait.
 --
 -- Returns  false, so that a WHERE clause leaves the message out. p_held: its row is still there, and nothing is done.
 -- Role     internal

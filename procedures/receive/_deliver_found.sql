@@ -1,15 +1,17 @@
 -- howdah._deliver_found(p_lane, p_name, …): deliver messages that howdah._find_in_lane has found and locked, or dispose
 -- of them.
 --
--- Returns  howdah.message of each, in order; no row for those that have expired, have reached the limit, or wait behind
---          one of their group that must wait.
+-- Returns  howdah.message of each, in order; no row for those that have expired, have reached the limit, or lie behind
+--          one of their group that must wait or may be parked at its limit.
 -- Role     internal
+--
+-- p_strict: all are one group.
 --
 -- Failures are counted where something ever failed (p_failing was drawn from), with a snapshot taken after the lock. A
 -- lease that ran out is one: taking its message records it.
 create or replace function howdah._deliver_found(
     p_lane howdah.lanes, p_name text, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_walk howdah.walk,
-    p_hold boolean, p_limit integer, p_failing regclass, p_journaled boolean, p_now timestamptz
+    p_hold boolean, p_limit integer, p_failing regclass, p_journaled boolean, p_now timestamptz, p_strict boolean
 ) returns setof howdah.message
 language plpgsql volatile
 as $$
@@ -30,10 +32,13 @@ begin
         select t.*, coalesce(f.failures, 0) as failures,
             coalesce(t.expires_at <= p_now, false) or coalesce(f.weight, 0) >= p_limit as ended,
             -- A message that must wait holds up those behind it, though its failure was recorded after the walk looked.
-            coalesce(p_walk.groups, 'none') <> 'none' and exists (
+            -- One at its limit may be blocked or quarantined; if it is not, the next round finds those behind it.
+            (p_strict or p_walk.groups <> 'none') and exists (
                 select from failed w join taken b on b.message_id = w.message_id and b.stage = w.stage
-                where w.weight = 2147483647 and b.number < t.number
-                  and howdah._group(b.headers, b.conversation_id) = howdah._group(t.headers, t.conversation_id)
+                where (w.weight = 2147483647 or w.weight >= p_limit and coalesce(f.weight, 0) < p_limit)
+                  and b.number < t.number
+                  and (p_strict
+                       or howdah._group(b.headers, b.conversation_id) = howdah._group(t.headers, t.conversation_id))
             ) as held_up
         from taken t left join failed f on f.message_id = t.message_id and f.stage = t.stage
     ), journaled as (

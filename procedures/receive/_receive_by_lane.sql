@@ -38,7 +38,7 @@ declare
 begin
     select d.failing, d.dispose_at as most, d.journal_level <> 'off' as journaled, d.main_rank,
         d.message_groups = 'transaction' as grouped, pg_sequence_last_value(d.special) is null as plain,
-        d.count_by <> 'message' as together,
+        d.count_by <> 'message' as together, d.strict_order,
         row(0, d.id, d.main_rank, 2, d.head, d.search)::howdah.lanes as lane
     into v_queue
     from howdah.destinations d where d.id = p_id;
@@ -66,7 +66,7 @@ begin
         v_walk.share := case when v_walk.share is null then p_share
             else v_walk.share || coalesce(' and ' || p_share, '') end;
         v_one_by_one := howdah._is_one_by_one(p_id);
-        if p_hold and v_one_by_one and howdah._is_strict(p_id) then
+        if p_hold and v_queue.strict_order then
             p_want := 1;  -- consuming some held messages and leaving others would break the order
             v_left := 1;
         end if;
@@ -109,12 +109,13 @@ begin
                 end if;
                 if p_hold and v_walk.groups <> 'none' then
                     v_held := array(select f from howdah._deliver_found(v_lane, p_name, v_positions, v_tids, v_firsts,
-                        v_walk, p_hold, v_queue.most, v_queue.failing, v_queue.journaled, v_now) f);
+                        v_walk, p_hold, v_queue.most, v_queue.failing, v_queue.journaled, v_now,
+                        v_queue.strict_order) f);
                     return query select * from unnest(v_held);
                     v_walk.share := howdah._but_groups_of(v_walk.share, v_held);  -- other lanes have more of them
                 else
                     return query select * from howdah._deliver_found(v_lane, p_name, v_positions, v_tids, v_firsts,
-                        v_walk, p_hold, v_queue.most, v_queue.failing, v_queue.journaled, v_now);
+                        v_walk, p_hold, v_queue.most, v_queue.failing, v_queue.journaled, v_now, v_queue.strict_order);
                 end if;
                 get diagnostics v_taken = row_count;
                 v_left := v_left - v_taken;
@@ -127,7 +128,8 @@ begin
             exit when v_left <= 0 or v_disposed or v_walk.groups = 'alone' and v_taken >= 16;
         end loop;
         -- Another round would meet held rows again, because SKIP LOCKED does not skip our own locks.
-        if v_left <= 0 or p_hold and v_left < p_want then
+        if v_left <= 0 or p_hold and v_left < p_want
+           or v_disposed and v_queue.strict_order and howdah._is_held_up(p_id, v_now) then
             return;
         elsif v_disposed then
             -- If something was delivered, go on and not back: what came back before that is for the next call.

@@ -207,7 +207,9 @@ def test_held_messages_are_one_of_each_group(db: Db, grouped: None) -> None:
 
 @pytest.mark.parametrize("verb", ["lease", "receive_locked"])
 @pytest.mark.parametrize(
-    "place", [{"delay": "1 second"}, {"priority": 9}, {"delivery_mode": "non-persistent"}], ids=lambda place: [*place][0]
+    "place",
+    [{"delay": "1 second"}, {"priority": 9}, {"delivery_mode": "non-persistent"}],
+    ids=lambda place: [*place][0],
 )
 def test_held_messages_are_one_of_each_group_though_the_others_lie_elsewhere(
     db: Db, grouped: None, clock: Clock, place: dict[str, Any], verb: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
+from typing import Any
 
 import pytest
 from policy_support import (
@@ -27,7 +28,14 @@ from support import (
     wait_until_blocked,
 )
 
+Policy = dict[str, Any]
+
 SETTLE = "select outcome from howdah.settle_failures('q', %s, %s, %s)"
+
+
+def send_to(db: Db, group: str) -> int:
+    sent: int = one(db, "select howdah.send('q', 'x', headers => %s)", (json.dumps({"JMSXGroupID": group}),))
+    return sent
 
 
 @pytest.mark.behaviour("WAS-34")
@@ -101,6 +109,51 @@ def test_in_strict_order_a_quarantine_holds_up_too_and_messages_are_locked_one_b
         assert [message.message_id for message in receive(db, n=5, verb="receive_locked")] == [first]
         one(db, "select howdah.consume_locked('q', %s, %s, %s)", ([first], [4], [first // 1_000_000]))
         assert [message.message_id for message in receive(db, n=5, verb="receive_locked")] == [second]
+
+
+@pytest.mark.parametrize("number", [1, 5])
+@pytest.mark.parametrize("options", [{"strict_order": True}, {"message_groups": "transaction"}], ids=str)
+def test_in_an_order_nothing_comes_behind_a_message_that_the_same_receive_quarantines(
+    db: Db, create: Create, connect: Connect, clock: Clock, options: Policy, number: int
+) -> None:
+    create(max_failed_deliveries=1, at_limit="quarantine", quarantine_ms=1000, **options)
+    sent = [send_to(db, "g") for _ in range(3)]
+    with connect().transaction(force_rollback=True) as transaction:
+        assert [message.message_id for message in receive(transaction.connection)] == sent[:1]
+        assert fail(db, sent[0])[2] == "held"
+    assert receive(db, n=number) == []
+    assert one(db, "select parked_reason from howdah.parked") == "quarantine"
+    clock.advance(1)
+    with db.transaction():
+        assert [message.message_id for message in receive(db, n=3)] == sent
+
+
+@pytest.mark.parametrize("number", [1, 5])
+def test_in_strict_order_nothing_comes_behind_a_lease_that_ran_out_at_the_limit(
+    db: Db, create: Create, clock: Clock, number: int
+) -> None:
+    create(strict_order=True, max_failed_deliveries=1, at_limit="quarantine", quarantine_ms=1000)
+    sent = [send(db) for _ in range(3)]
+    assert one(db, "select message_id from howdah.lease('q', 1, '100 ms')") == sent[0]
+    clock.advance(1)
+    assert receive(db, n=number) == []
+    clock.advance(1)
+    with db.transaction():
+        assert [message.message_id for message in receive(db, n=3)] == sent
+
+
+@pytest.mark.parametrize("options", [{"strict_order": True}, {"message_groups": "transaction"}], ids=str)
+def test_in_an_order_a_receive_goes_on_behind_messages_that_it_moves_away(
+    db: Db, create: Create, connect: Connect, options: Policy
+) -> None:
+    create(max_failed_deliveries=1, **options)
+    sent = [send_to(db, "g") for _ in range(5)]
+    with connect().transaction(force_rollback=True) as transaction:
+        assert len(receive(transaction.connection, n=5)) == 5
+        for failed in (0, 1, 3):
+            assert fail(db, sent[failed])[2] == "held"
+    assert [message.message_id for message in receive(db, n=9)] == [sent[2], sent[4]]
+    assert [message.message_id for message in receive(db, SYSTEM, n=9)] == [sent[0], sent[1], sent[3]]
 
 
 def test_elsewhere_others_pass_a_blocked_message_by(db: Db, create: Create) -> None:
