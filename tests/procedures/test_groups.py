@@ -209,7 +209,7 @@ def test_held_messages_are_one_of_each_group(db: Db, grouped: None) -> None:
 @pytest.mark.parametrize(
     "place",
     [{"delay": "1 second"}, {"priority": 9}, {"delivery_mode": "non-persistent"}],
-    ids=lambda place: [*place][0],
+    ids=lambda place: next(iter(place)),
 )
 def test_held_messages_are_one_of_each_group_though_the_others_lie_elsewhere(
     db: Db, grouped: None, clock: Clock, place: dict[str, Any], verb: str
