@@ -28,8 +28,11 @@ begin
     seqs := '{}';
     groups := '{}';
     mine := '{}';
-    locked := p_back or (select m.xmax = 0 and howdah._lock_group(p_lane.destination_id,
-            howdah._group(m.headers, m.conversation_id)) from howdah.msgs m
+    locked := p_back or (select m.xmax = 0 and case when not exists (select from howdah.parked p
+                where p.destination_id = p_lane.destination_id
+                  and p.group_id = howdah._group(m.headers, m.conversation_id) and p.seq < m.seq)
+            then howdah._lock_group(p_lane.destination_id, howdah._group(m.headers, m.conversation_id)) end
+        from howdah.msgs m
         where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from
         order by m.seq limit 1) is not true;
     while cardinality(seqs) < p_want and v_number < v_most loop

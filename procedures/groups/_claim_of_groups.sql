@@ -21,7 +21,13 @@ begin
     from (select m.seq, howdah._group(m.headers, m.conversation_id) as group_id from howdah.msgs m
           where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from
             and (m.xmax = 0 or p_all)
-            and howdah._lock_group(p_lane.destination_id, howdah._group(m.headers, m.conversation_id)) is not false
+            and case when not (select exists (select from howdah.parked p
+                        where p.destination_id = p_lane.destination_id and p.group_id is not null))
+                    or not exists (select from howdah.parked p
+                        where p.destination_id = p_lane.destination_id
+                          and p.group_id = howdah._group(m.headers, m.conversation_id) and p.seq < m.seq)
+                then howdah._lock_group(p_lane.destination_id,
+                    howdah._group(m.headers, m.conversation_id)) is not false end
           order by m.seq limit p_want for update skip locked) c;
     if cardinality(v_seqs) = p_want
        and not exists (

@@ -5,8 +5,9 @@
 -- Role     internal
 --
 -- It takes one message in two statements. Without p_all, the first skips what other transactions hold, or held and
--- returned (xmax), without trying the locks of those groups. It may see older rows than the group's lock allows, so the
--- second looks for an earlier message of the group, also behind a head that was set back meanwhile (howdah._walk_back).
+-- returned (xmax), without trying the locks of those groups. With and without, it so skips what waits behind a parked
+-- message. It may see older rows than the group's lock allows, so the second looks for an earlier message of the group,
+-- also behind a head that was set back meanwhile (howdah._walk_back).
 --
 -- p_all includes messages that were returned, and records where the next calls start (howdah._walk_note).
 create or replace function howdah._claim_one_of_group(
@@ -23,7 +24,10 @@ begin
     select m.seq, howdah._group(m.headers, m.conversation_id) as group_id into v_row
     from howdah.msgs m
     where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from and (m.xmax = 0 or p_all)
-      and howdah._lock_group(p_lane.destination_id, howdah._group(m.headers, m.conversation_id)) is not false
+      and case when not exists (select from howdah.parked p
+              where p.destination_id = p_lane.destination_id
+                and p.group_id = howdah._group(m.headers, m.conversation_id) and p.seq < m.seq)
+          then howdah._lock_group(p_lane.destination_id, howdah._group(m.headers, m.conversation_id)) is not false end
     order by m.seq limit 1 for update skip locked;
     if v_row.seq is null then
         return null;

@@ -1,5 +1,5 @@
 -- howdah._next_of_groups(p_lane, p_after, p_upto, p_want, p_mine, p_back, p_locked): the next ready messages between
--- two positions whose groups are free.
+-- two positions whose groups are free, and that wait behind no parked message.
 --
 -- Returns  up to p_want positions in order, with their groups; NULL if there are none. The groups are locked, and with
 --          p_locked the messages too.
@@ -19,7 +19,13 @@ begin
         from (select m.seq, howdah._group(m.headers, m.conversation_id) as group_id from howdah.msgs m
               where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_after
                 and m.seq <= p_upto and (m.xmax = 0 or p_back)
-                and case when p_mine is null then howdah._lock_group(p_lane.destination_id,
+                and case when (select exists (select from howdah.parked p
+                            where p.destination_id = p_lane.destination_id and p.group_id is not null))
+                        and exists (select from howdah.parked p
+                            where p.destination_id = p_lane.destination_id
+                              and p.group_id = howdah._group(m.headers, m.conversation_id) and p.seq < m.seq)
+                    then false
+                    when p_mine is null then howdah._lock_group(p_lane.destination_id,
                         howdah._group(m.headers, m.conversation_id))
                     else p_mine ? howdah._group(m.headers, m.conversation_id) end is not false
               order by m.seq limit p_want for update skip locked) c;
@@ -28,7 +34,13 @@ begin
         from (select m.seq, howdah._group(m.headers, m.conversation_id) as group_id from howdah.msgs m
               where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_after
                 and m.seq <= p_upto and m.xmax = 0
-                and case when p_mine is null then howdah._lock_group(p_lane.destination_id,
+                and case when (select exists (select from howdah.parked p
+                            where p.destination_id = p_lane.destination_id and p.group_id is not null))
+                        and exists (select from howdah.parked p
+                            where p.destination_id = p_lane.destination_id
+                              and p.group_id = howdah._group(m.headers, m.conversation_id) and p.seq < m.seq)
+                    then false
+                    when p_mine is null then howdah._lock_group(p_lane.destination_id,
                         howdah._group(m.headers, m.conversation_id))
                     else p_mine ? howdah._group(m.headers, m.conversation_id) end is not false
               order by m.seq limit p_want) c;

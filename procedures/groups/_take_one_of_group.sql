@@ -5,10 +5,10 @@
 --          can be taken.
 -- Role     internal
 --
--- It uses two statements. The first skips what other transactions hold, or held and returned (xmax), and tries the
--- locks of the other messages' groups. It may see older rows than the lock allows, so the second looks for an earlier
--- message of the group, ready or waiting. For one that was put back meanwhile, the head was set back
--- (howdah._walk_back). The group's lock keeps other receivers from the message.
+-- It uses two statements. The first skips what other transactions hold, or held and returned (xmax), and what waits
+-- behind a parked message. It tries the locks of the other messages' groups. It may see older rows than the lock
+-- allows, so the second looks for an earlier message of the group, ready or waiting. For one that was put back
+-- meanwhile, the head was set back (howdah._walk_back). The group's lock keeps other receivers from the message.
 --
 -- One call in thirty, and each that finds nothing, also looks for returned messages. It locks these, and messages
 -- without a group, first (howdah._claim_one_of_group).
@@ -32,7 +32,10 @@ begin
         select m.seq, howdah._group(m.headers, m.conversation_id) as group_id into v_seq, v_group
         from howdah.msgs m
         where m.destination_id = p_id and m.rank = p_rank and m.seq > p_headed and m.xmax = 0
-          and howdah._lock_group(p_id, howdah._group(m.headers, m.conversation_id)) is not false
+          and case when not exists (select from howdah.parked p
+                  where p.destination_id = p_id and p.group_id = howdah._group(m.headers, m.conversation_id)
+                    and p.seq < m.seq)
+              then howdah._lock_group(p_id, howdah._group(m.headers, m.conversation_id)) is not false end
         order by m.seq limit 1;
     end if;
     if v_group is not null then

@@ -199,6 +199,26 @@ def test_a_leased_message_holds_its_group_up_until_it_is_acknowledged_or_its_lea
     assert take(db) == ["b1", "a3"]
 
 
+@pytest.mark.parametrize("number", [1, 2, 33], ids=["one", "several", "many"])
+@pytest.mark.parametrize("back", [False, True], ids=["new", "returned"])
+def test_a_receive_does_not_keep_a_group_that_is_held_up_to_the_end_of_its_handler(
+    db: Db, grouped: None, connect: Connect, number: int, back: bool
+) -> None:
+    bodies = [f"b{n}" for n in range(number)]
+    send(db, "a1", "a2", *bodies)
+    lease = one(db, "select lease from howdah.lease('q', 1)")
+    other = connect()
+    if back:
+        with db.transaction(force_rollback=True):
+            db.execute("select from howdah.msgs for update")
+    for _ in range(20):  # one call in thirty goes another way
+        with other.transaction(force_rollback=True):
+            assert take(other, number) == bodies
+            with db.transaction(force_rollback=True):
+                one(db, "select howdah.ack('q', %s)", (lease,))
+                assert take(db, 1) == ["a2"]
+
+
 def test_held_messages_are_one_of_each_group(db: Db, grouped: None) -> None:
     send(db, "a1", "a2", "b1")
     with db.transaction(force_rollback=True):
