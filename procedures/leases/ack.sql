@@ -21,6 +21,7 @@ declare
     v_apart bigint[];
     v_kept howdah.parked[];
     v_done bigint;
+    v_more boolean;
 begin
     if current_setting('howdah.commit_by_reliability', true) <> '' then
         perform howdah._note_acked(queue, lease, message_ids);
@@ -28,9 +29,7 @@ begin
     -- The usual case: the messages are in leased, and the lease has not ended. Nobody else takes these rows.
     select d.id, d.journal_level <> 'off' as journaled, l.rank, d.keep_bodies_ms is null
             and (howdah._has_role(d.receivers[1])
-                or d.receivers <> '{}' and howdah._has_right(d.id, 'receive')) as usual,
-        message_ids is null and exists (select from howdah.parked p
-            where p.destination_id = d.id and p.lease_id = lease) as parked
+                or d.receivers <> '{}' and howdah._has_right(d.id, 'receive')) as usual
     into v_queue
     from howdah.destinations d left join howdah.leases l
         on l.lease_id = lease and l.destination_id = d.id and l.until > v_now
@@ -62,7 +61,12 @@ begin
     if v_apart is not null then
         perform howdah._drop_bodies(v_apart);
     end if;
-    if v_done < cardinality(message_ids) or v_done = 0 or v_queue.parked then
+    v_more := v_done = 0 or message_ids is not null and v_done < cardinality(message_ids);
+    if message_ids is null and not v_more then
+        -- after the rows in leased: another call may have moved one of them while this one waited for it
+        v_more := exists (select from howdah.parked p where p.destination_id = v_queue.id and p.lease_id = lease);
+    end if;
+    if v_more then
         v_destination := howdah._destination(queue, 'receive');
         perform howdah._lay_down(v_destination.id, lease, message_ids, null);
         -- Look twice if there may be more: a row that was just renewed, and waited for, is not the row with which the

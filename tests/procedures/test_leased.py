@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import os
+import threading
 
 import psycopg
 import pytest
 from leased_support import lease, lying, send
-from support import SYSTEM, Clock, Connect, Db, column, deliver_and_fail, fail, measured, one, receive, refused
+from support import (
+    SYSTEM,
+    Clock,
+    Connect,
+    Db,
+    column,
+    deliver_and_fail,
+    fail,
+    measured,
+    one,
+    receive,
+    refused,
+    wait_until_blocked,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -80,6 +94,23 @@ def test_one_lease_acknowledges_at_once_what_lies_in_both_places(db: Db) -> None
     assert lying(db) == (2, 1, 1)
     assert one(db, "select howdah.ack('q', %s, %s)", (number, sent[:2])) == 2
     assert one(db, "select howdah.ack('q', %s)", (number,)) == 1
+    assert lying(db) == (0, 0, 0)
+
+
+def test_an_acknowledgement_of_a_lease_takes_also_what_another_call_extends_meanwhile(db: Db, connect: Connect) -> None:
+    sent = send(db, "a", "b", "c")
+    number, _ = lease(db, 3)
+    other, waiting = connect(), connect()
+    done: list[int] = []
+    thread = threading.Thread(
+        target=lambda: done.append(one(waiting, "select howdah.ack('q', %s)", (number,))),
+    )
+    with other.transaction():
+        one(other, "select howdah.extend('q', %s, '60 seconds', %s)", (number, sent[1:2]))
+        thread.start()
+        wait_until_blocked(db, waiting)
+    thread.join()
+    assert done == [3]
     assert lying(db) == (0, 0, 0)
 
 
