@@ -22,7 +22,10 @@ begin
         where w.due_at <= p_now
     loop
         -- after the parked message was seen: what came back since has set the head back (howdah._walk_back)
-        v_floor := (select case when d.main_rank = p_lane.rank then howdah._hint(d.head) else 0 end
+        -- Without a mark, the head is of before the groups (howdah._walk_from).
+        v_floor := (select case when d.main_rank = p_lane.rank
+                            and howdah._hint(to_regclass('howdah.mark_' || d.id)) >> 32 <> 0 then howdah._hint(d.head)
+                        else 0 end
                     from howdah.destinations d where d.id = p_lane.destination_id);
         if p_walk.condition is not null or p_walk.share is not null then
             continue when exists (

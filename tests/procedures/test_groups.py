@@ -616,6 +616,20 @@ def test_a_lease_of_before_groups_were_switched_on_holds_up_its_group_once_it_ha
     assert take(db) == ["a1", "b1", "a2"]
 
 
+def test_a_due_message_waits_for_those_of_its_group_though_the_head_is_of_before_groups_were_switched_on(
+    db: Db, create: Create, clock: Clock
+) -> None:
+    create("q")
+    sent = send(db, "a1", "a2", "a3")
+    with db.transaction(force_rollback=True):
+        assert take(db, 1) + take(db, 1) == ["a1", "a2"]
+    one(db, "select howdah.alter_queue('q', '{\"message_groups\": \"transaction\"}')")
+    one(db, "select outcome from howdah.record_failure('q', %s, 'bad', delay => '10 seconds')", (sent[2],))
+    clock.advance(11)
+    assert take(db, 1) == ["a1"]
+    assert take(db) + take(db) == ["a2", "a3"]
+
+
 LONG = "".join(random.Random(7).choices("0123456789abcdefghijklmnopqrstuvwxyzß€𝄞", k=6000))
 """A name that no index can hold, nor after compression."""
 
