@@ -10,7 +10,8 @@
 -- Role     howdah_consumer howdah_admin
 --
 -- It is the rollback of a session that received ahead. Messages that the session had delivered come to it again before
--- anybody else can take it. Other messages of the leases stay as they are.
+-- anybody else can take them. Other messages of the leases stay as they are. If the leases end with the session of
+-- their consumer, the new one does, too.
 create or replace function howdah.redeliver(
     queue text, leases bigint[], message_ids bigint[], duration interval default '30 seconds',
     error_text text default null, error_class text default null
@@ -54,6 +55,8 @@ begin
     if cardinality(v_again) > 0 then
         v_number := nextval('howdah.lease_numbers'::regclass);
         perform howdah._take_lease(v_destination, v_again, v_number, v_until);
+        perform howdah._note_lease((select min(c.consumer_id) from howdah.consumer_leases c
+            where c.lease_id = any (leases)), v_number);
     end if;
     return query select v_number, v_until, a.* from unnest(v_again) a;
 end
