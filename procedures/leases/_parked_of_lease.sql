@@ -1,6 +1,7 @@
 -- howdah._parked_of_lease(p_destination_id, p_lease, p_message_ids): the rows of a lease in parked, locked.
 --
 -- Returns  ctid and message of each. Messages that somebody else is receiving, because the lease ran out, are left out.
+--          So are those that a restart lost.
 -- Role     internal
 --
 -- Until the lease ends, only a call that extends it, gives messages back or acknowledges them can hold its messages;
@@ -18,6 +19,7 @@ begin
         return query
         select p.ctid, p from howdah.parked p
         where p.lease_id = p_lease and p.destination_id = p_destination_id and p.parked_reason = 'lease'
+          and (p.boot is null or p.boot = pg_postmaster_start_time())
         order by p.message_id for update skip locked;
     else
         perform from howdah.parked p

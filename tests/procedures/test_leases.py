@@ -191,6 +191,21 @@ def test_maintenance_ends_the_leases_of_consumers_whose_sessions_ended_for_all_w
     assert column(db, "select body from howdah.receive('q')") == ["a"]
 
 
+def test_what_is_delivered_again_to_a_consumer_comes_back_with_its_session_too(
+    db: Db, connect: Connect, clock: Clock
+) -> None:
+    (sent,) = send(db, "a")
+    doomed = connect()
+    consumer = one(doomed, "select howdah.open_consumer('q', own_session => true)")
+    lease = one(doomed, "select lease from howdah.lease('q', 1, '10 minutes', consumer => %s)", (consumer,))
+    again = one(doomed, "select lease from howdah.redeliver('q', %s, %s, '7 days')", ([lease], [sent]))
+    assert column(db, "select lease_id from howdah.consumer_leases") == [again]
+    one(db, "select pg_terminate_backend(%s, 10000)", (doomed.info.backend_pid,))
+    other = one(db, "select howdah.open_consumer('q')")
+    rows = db.execute("select message_id, delivery_count from howdah.receive('q', 9, consumer => %s)", (other,))
+    assert rows.fetchall() == [(sent, 3)]
+
+
 def test_what_a_consumer_is_done_with_is_not_remembered_as_its_leases(db: Db, connect: Connect) -> None:
     send(db, *"abcdefgh")
     own = connect()
@@ -326,6 +341,15 @@ def test_messages_of_every_kind_can_be_leased_again_and_again(db: Db, clock: Clo
     (held,) = lease(db, seconds=1)
     one(db, "select howdah.ack('q', %s)", (held.lease,))
     assert one(db, "select nonpersistent from howdah.journal where event = 'consumed'") == (mode == "non-persistent")
+
+
+@pytest.mark.parametrize("call", ["ack('q', %s)", "nack('q', %s)", "release('q', %s)", "extend('q', %s)"])
+def test_a_call_for_a_whole_lease_finds_no_message_that_a_restart_lost(db: Db, call: str) -> None:
+    one(db, "select howdah.send('q', 'x', delivery_mode => 'non-persistent')")
+    lease = one(db, "select lease from howdah.lease('q')")
+    db.execute("update howdah.parked set boot = boot - interval '1 hour'")  # as a planned restart leaves it
+    refused(db, "HD026", f"select howdah.{call}", (lease,))
+    assert receive(db, "q") == []
 
 
 def test_an_acknowledgement_commits_with_the_callers_work_or_not_at_all(db: Db, connect: Connect) -> None:
