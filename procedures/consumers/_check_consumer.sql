@@ -5,6 +5,9 @@
 -- Role     internal
 --
 -- A quarter of its timeout may pass unrecorded, so that receivers write little.
+--
+-- Whoever closes it has its lock (howdah._close_dead). To wait for that transaction would be to wait for its handler,
+-- and two consumers of two sessions could wait for each other.
 create or replace function howdah._check_consumer(
     p_destination howdah.destinations, p_consumer bigint, p_now timestamptz
 ) returns void
@@ -13,8 +16,9 @@ as $$
 declare
     v_kind text := case when p_destination.kind = 'subscription' then 'subscription' else 'queue' end;
 begin
-    perform pg_advisory_xact_lock_shared(howdah._lock_key('consumer', p_consumer::text));
-    if not exists (select from howdah.consumers c where c.id = p_consumer and c.destination_id = p_destination.id) then
+    if not pg_try_advisory_xact_lock_shared(howdah._lock_key('consumer', p_consumer::text))
+       or not exists (select from howdah.consumers c where c.id = p_consumer and c.destination_id = p_destination.id)
+    then
         raise exception using errcode = 'HD032',
             message = format('consumer %s of %s %s is not open', p_consumer, v_kind, quote_literal(p_destination.name)),
             hint = format(

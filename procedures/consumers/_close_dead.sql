@@ -5,7 +5,7 @@
 --
 -- A consumer is gone if it is in no transaction, and was silent for longer than its timeout or lost its session. An
 -- open transaction and an own session hold a lock that is tried here. It is tried only for consumers that may be gone,
--- because holding it makes their next receive wait. The leases of a consumer that lost its session end, too.
+-- because their next receive is refused meanwhile. The leases of a consumer that lost its session end, too.
 create or replace function howdah._close_dead(
     p_destination_id integer, p_now timestamptz, p_but integer default null
 ) returns bigint

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+import psycopg
 import pytest
 from policy_support import Create
 from support import Clock, Connect, Db, all_refused, column, one, refused, wait_until
@@ -341,6 +342,43 @@ def test_a_consumer_belongs_to_its_queue_and_its_role(db: Db, create: Create, co
             ),
         ],
     )
+
+
+def test_a_consumer_does_not_wait_for_the_handler_of_whoever_closes_it(
+    db: Db, create: Create, connect: Connect, clock: Clock
+) -> None:
+    create("q", delivery_policy="failover")
+    send(db, "a")
+    silent, first = connect(), open_consumer(db)
+    second = open_consumer(db, timeout="1 hour")
+    assert take(silent, consumer=first) == ["a"]
+    send(db, "b")
+    clock.advance(100)
+    silent.execute("set statement_timeout = '20s'")
+    with db.transaction():
+        assert take(db, consumer=second) == ["b"]
+        refused(silent, "HD032", "select howdah.receive('q', consumer => %s)", (first,))
+    refused(silent, "HD032", "select howdah.receive('q', consumer => %s)", (first,))
+
+
+def test_sessions_that_close_each_others_consumers_do_not_deadlock(
+    db: Db, create: Create, connect: Connect, clock: Clock
+) -> None:
+    for name in ("q", "r"):
+        create(name, delivery_policy="round_robin")
+    sessions = [connect(), connect()]
+    consumers = [[one(s, "select howdah.open_consumer(%s)", (name,)) for name in ("q", "r")] for s in sessions]
+    clock.advance(100)
+    receive = "select count(*) from howdah.receive(%s, consumer => %s)"
+    for session in sessions:
+        session.execute("set statement_timeout = '20s'")
+    with sessions[0].transaction(), sessions[1].transaction():
+        assert one(sessions[0], receive, ("q", consumers[0][0])) == 0
+        assert one(sessions[1], receive, ("r", consumers[1][1])) == 0
+        for number, name in ((0, "r"), (1, "q")):
+            with pytest.raises(psycopg.Error) as refusal, sessions[number].transaction():
+                one(sessions[number], receive, (name, consumers[number]["qr".index(name)]))
+            assert refusal.value.sqlstate == "HD032"
 
 
 def test_the_maintenance_forgets_consumers_that_are_gone(db: Db, create: Create, clock: Clock) -> None:
