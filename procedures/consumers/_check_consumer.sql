@@ -16,7 +16,7 @@ as $$
 declare
     v_kind text := case when p_destination.kind = 'subscription' then 'subscription' else 'queue' end;
 begin
-    if not pg_try_advisory_xact_lock_shared(howdah._lock_key('consumer', p_consumer::text))
+    if not pg_try_advisory_xact_lock_shared(howdah._lock_key('consumer at work', p_consumer::text))
        or not exists (select from howdah.consumers c where c.id = p_consumer and c.destination_id = p_destination.id)
     then
         raise exception using errcode = 'HD032',

@@ -4,8 +4,8 @@
 -- Role     internal
 --
 -- A consumer is gone if it is in no transaction, and was silent for longer than its timeout or lost its session. An
--- open transaction and an own session hold a lock that is tried here. It is tried only for consumers that may be gone,
--- because their next receive is refused meanwhile. The leases of a consumer that lost its session end, too.
+-- open transaction and an own session each hold a lock that is tried here. Both are tried only for consumers that may
+-- be gone, because their next receive is refused meanwhile. The leases of a consumer that lost its session end, too.
 create or replace function howdah._close_dead(
     p_destination_id integer, p_now timestamptz, p_but integer default null
 ) returns bigint
@@ -22,7 +22,9 @@ begin
               where c.destination_id = p_destination_id and c.id is distinct from p_but
                 and (c.own_session or c.seen_at < p_now - c.timeout_ms * interval '1 millisecond')
               offset 0) l
-        where pg_try_advisory_xact_lock(howdah._lock_key('consumer', l.id::text)) and not howdah._is_own_session(l.id));
+        where case when pg_try_advisory_xact_lock(howdah._lock_key('consumer', l.id::text))
+            then pg_try_advisory_xact_lock(howdah._lock_key('consumer at work', l.id::text))
+                and not howdah._is_own_session(l.id) end);
     if cardinality(v_dead) = 0 then
         return 0;
     end if;

@@ -381,6 +381,17 @@ def test_sessions_that_close_each_others_consumers_do_not_deadlock(
             assert refusal.value.sqlstate == "HD032"
 
 
+def test_a_consumer_with_its_own_session_prepares_its_transaction(db: Db, create: Create, connect: Connect) -> None:
+    create("q", delivery_policy="failover")
+    send(db, "a")
+    consumer = open_consumer(db, own_session=True)
+    db.execute("begin")
+    assert take(db, consumer=consumer) == ["a"]
+    db.execute("prepare transaction 'howdah:consumer'")
+    connect().execute("commit prepared 'howdah:consumer'")
+    assert take(db, consumer=consumer) == []
+
+
 def test_the_maintenance_forgets_consumers_that_are_gone(db: Db, create: Create, clock: Clock) -> None:
     create("q")
     open_consumer(db)
