@@ -18,6 +18,6 @@ begin
     if p_destination.limit_behaviour = 'block' then
         p_destination.limit_behaviour := 'reject';
     end if;
-    return howdah._make_room(p_destination, p_messages, p_bytes, 0, 4::smallint);
+    return howdah._make_room(p_destination, p_messages, p_bytes, 0, 4::smallint, false);
 end
 $$;

@@ -1,11 +1,12 @@
--- howdah._make_room(p_destination, p_messages, p_bytes, p_rank, p_level): make room in a queue for messages about to be
--- sent, by the queue's limit_behaviour.
+-- howdah._make_room(p_destination, p_messages, p_bytes, p_rank, p_level, p_waits): make room in a queue for messages
+-- about to be sent, by the queue's limit_behaviour.
 --
 -- Returns  true if they may be sent within the caller's transaction; false if the queue is full.
 -- Role     internal
 --
 -- With any behaviour, it waits up to a second for open transactions if only their uncommitted messages stand in the
--- way. Two senders that wait for each other are both told that the queue is full.
+-- way. Two senders that wait for each other are both told that the queue is full. Without p_waits, it takes such a queue
+-- for full at once.
 --
 -- From a limit of 1,024 messages or 1 MiB on, it removes a 128th of the limit more than needed. So not every message
 -- needs a count. p_rank is the highest rank of the messages: 9 minus the lowest priority.
@@ -13,7 +14,8 @@
 -- Best-effort messages go first, with any behaviour. p_level is the level of the messages to come: best-effort ones
 -- take no other's place, and that of best-effort ones only where the behaviour removes messages.
 create or replace function howdah._make_room(
-    p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer, p_level smallint
+    p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer, p_level smallint,
+    p_waits boolean default true
 ) returns boolean
 language plpgsql volatile
 as $$
@@ -39,7 +41,7 @@ begin
         if v_taken.verdict = 'taken' then
             return true;
         end if;
-        v_waited := extract(epoch from clock_timestamp() - v_begun) * 1000;
+        v_waited := case when p_waits then extract(epoch from clock_timestamp() - v_begun) * 1000 else 1000 end;
         if v_taken.verdict = 'full' or v_waited >= 1000 then
             v_messages := greatest(v_taken.over_messages, (v_taken.verdict = 'open')::integer)
                 + case when v_taken.over_messages > 0 and p_destination.message_limit >= 1024

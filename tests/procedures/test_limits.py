@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 import pytest
 from policy_support import Create
-from support import SYSTEM, Clock, Connect, Db, column, one, receive, refused, wait_until
+from support import SYSTEM, Clock, Connect, Db, column, fail, one, receive, refused, wait_until
 
 SEND = "select howdah.send('q', %s)"
 BEHAVIOURS = ["reject", "remove_oldest", "remove_lowest_priority", "block"]
@@ -462,6 +462,25 @@ def test_a_full_dead_letter_queue_makes_room_or_lets_the_fallback_take_the_messa
         assert (bodies(db, "dead"), bodies(db, SYSTEM)) == (["b"], [])
     else:
         assert (bodies(db, "dead"), bodies(db, SYSTEM)) == (["a"], ["b"])
+
+
+@pytest.mark.parametrize("behaviour", ["reject", "block"])
+def test_a_receive_waits_for_nobody_who_fills_the_dead_letter_queue(
+    db: Db, create: Create, connect: Connect, behaviour: str
+) -> None:
+    create("dead", message_limit=2, limit_behaviour=behaviour, exception_mode="none")
+    create(max_failed_deliveries=1, exception_queue="dead")
+    for queue in ("dead", *"q" * 9):
+        one(db, "select howdah.send(%s, 'x')", (queue,))
+    other = connect()
+    with other.transaction(force_rollback=True):
+        for message in receive(other, n=9):
+            assert fail(db, message.message_id)[2] == "held"
+    with other.transaction():
+        one(other, "select howdah.send('dead', 'y')")
+        db.execute("set statement_timeout = '8s'")  # a wait of a second for each message would be longer
+        assert receive(db, n=9) == []
+    assert depth(db, "dead") + depth(db, SYSTEM) == 11
 
 
 def test_a_wrong_behaviour_is_refused(db: Db, create: Create) -> None:
