@@ -420,6 +420,7 @@ CREATE FUNCTION howdah._ack_published(p_destination howdah.destinations, p_lease
 declare
     v_subscription howdah.subscriptions;
     v_ack howdah.acks;
+    v_seqs bigint[];
     v_ids bigint[];
     v_volatile bigint[];
     v_count bigint := 0;
@@ -429,10 +430,16 @@ begin
         return 0;
     end if;
     for v_ack in select a.* from howdah.acks a where a.subscription_id = p_destination.id loop
+        if p_message_ids is null then
+            v_seqs := array(select d.seq from howdah.acked d where d.ack_id = v_ack.id and d.lease_id = p_lease);
+        else
+            v_seqs := array(
+                select i.id / 1000000 from unnest(p_message_ids) i(id) where i.id % 1000000 = v_ack.destination_id);
+        end if;
+        continue when v_seqs = '{}';
         with done as (
             update howdah.acked d set lease_id = null, leased_until = null
-            where d.ack_id = v_ack.id and d.lease_id = p_lease
-              and (p_message_ids is null or d.seq * 1000000 + v_ack.destination_id = any (p_message_ids))
+            where d.ack_id = v_ack.id and d.seq = any (v_seqs) and d.lease_id = p_lease
             returning d.seq * 1000000 + v_ack.destination_id as message_id, d.nonpersistent
         )
         select array_agg(d.message_id) filter (where not d.nonpersistent),
@@ -849,7 +856,6 @@ declare
     v_upto pg_snapshot;
     v_segment record;
     v_page record;
-    v_leased bigint[];
     v_size integer;
     v_read integer := 0;
     v_xid xid8;
@@ -862,22 +868,28 @@ begin
     end if;
     v_cursor := howdah._cursor(p_ack.id);
     v_upto := howdah._snapshot();
-    v_leased := array(select a.seq from howdah.acked a where a.ack_id = p_ack.id and a.lease_id is not null);
     for v_segment in select * from howdah._segments(v_cursor, p_ack.destination_id, v_upto) loop
         v_size := 128;
         v_xid := null;
         v_done := '{}';
         loop
+            with page as materialized (
+                select t.xid, t.seq, t.wanted or t.done as met
+                from howdah._page(p_subscription, p_ack, v_segment.slots, coalesce(v_xid, v_segment.from_xid),
+                    coalesce(v_seq, v_segment.from_seq), v_segment.to_xid, v_upto, v_size) t
+            ), done as materialized (
+                select a.seq from howdah.acked a
+                where a.ack_id = p_ack.id and a.lease_id is null
+                  and a.seq between (select min(t.seq) from page t) and (select max(t.seq) from page t)
+            )
             select bool_or(p.open) as open, count(*) as total,
                 array_agg(p.seq) filter (where p.done and not p.open) as done,
                 (array_agg(p.xid order by p.xid desc, p.seq desc) filter (where not p.open))[1] as xid,
                 (array_agg(p.seq order by p.xid desc, p.seq desc) filter (where not p.open))[1] as seq
             into v_page
             from (
-                select t.xid, t.seq, t.done, bool_or(t.wanted and not t.done or t.seq = any (v_leased))
-                    over (order by t.xid, t.seq) as open
-                from howdah._page(p_subscription, p_ack, v_segment.slots, coalesce(v_xid, v_segment.from_xid),
-                    coalesce(v_seq, v_segment.from_seq), v_segment.to_xid, v_upto, v_size) t
+                select m.xid, m.seq, m.done, bool_or(m.met and not m.done) over (order by m.xid, m.seq) as open
+                from (select t.xid, t.seq, t.met, t.seq in (select d.seq from done d) as done from page t) m
             ) p;
             if v_page.xid is not null then
                 v_xid := v_page.xid;
@@ -2168,7 +2180,8 @@ begin
           and not exists (select from howdah.acked o where o.ack_id = a.id)
           and not exists (select from howdah.msgs o where o.destination_id = v_look.id)
           and not exists (select from howdah.msgs_nonpersistent o where o.destination_id = v_look.id)
-          and not exists (select from howdah.parked o where o.destination_id = v_look.id and o.due_at <= moment);
+          and not (exists (select from howdah.parked o where o.destination_id = v_look.id)
+              and howdah._has_due(v_look.id, moment));
         if found then
             topic_id := v_at.destination_id;
             topic := v_at.name;
@@ -2378,6 +2391,8 @@ declare
     v_rank smallint;
     v_seq bigint := coalesce(after_position, -1);
     v_shown integer;
+    v_wild boolean := v_destination.kind = 'subscription' and exists (select from howdah.subscriptions s
+        where s.destination_id = v_destination.id and howdah._is_wildcard(s.topic));
 begin
     perform howdah._check_all_here();
     if max_messages is null or max_messages not between 1 and 10000 then
@@ -2407,6 +2422,7 @@ begin
                 howdah._group((b.message).headers, (b.message).conversation_id))) shown
         where b.due_at is null and ((b.message).rank, (b.message).seq) > (v_rank, v_seq)
           and ((b.message).expires_at is null or (b.message).expires_at > v_now)
+          and (not v_wild or howdah._may_read_copy((b.message).message_id, 'browse'))
         order by (b.message).rank, (b.message).seq
         limit max_messages;
     else
@@ -2415,11 +2431,13 @@ begin
             (select m as message, false as nonpersistent from howdah.msgs m
              where m.destination_id = v_destination.id and (m.rank, m.seq) > (v_rank, v_seq)
                and (m.expires_at is null or m.expires_at > v_now)
+               and (not v_wild or howdah._may_read_copy(m.message_id, 'browse'))
              order by m.rank, m.seq limit max_messages)
             union all
             (select howdah._as_ready(n), true from howdah.msgs_nonpersistent n
              where n.destination_id = v_destination.id and (n.rank, n.seq) > (v_rank, v_seq)
                and n.boot = pg_postmaster_start_time() and (n.expires_at is null or n.expires_at > v_now)
+               and (not v_wild or howdah._may_read_copy(n.message_id, 'browse'))
              order by n.rank, n.seq limit max_messages)
         ) b
         cross join lateral howdah._message(b.message, queue, b.nonpersistent,
@@ -2515,6 +2533,17 @@ CREATE FUNCTION howdah._busiest_queues(p_most integer) RETURNS integer[]
 $$;
 
 COMMENT ON FUNCTION howdah._busiest_queues(p_most integer) IS 'the queues that the caller may browse and that gained most at the last counts.';
+
+CREATE FUNCTION howdah._but_groups_of(p_share text, p_messages howdah.message[]) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+    select coalesce(p_share || ' and ', '')
+        || format('(howdah._group(m.headers, m.conversation_id) <> all (%L::text[])) is not false',
+            array(select distinct howdah._group(u.headers, u.conversation_id) from unnest(p_messages) u
+                  where howdah._group(u.headers, u.conversation_id) is not null))
+$$;
+
+COMMENT ON FUNCTION howdah._but_groups_of(p_share text, p_messages howdah.message[]) IS 'a walk''s share without the groups of messages that the caller holds.';
 
 CREATE FUNCTION howdah._by_alias(p_destination howdah.destinations, p_alias text) RETURNS howdah.destinations
     LANGUAGE plpgsql STABLE
@@ -2935,8 +2964,9 @@ CREATE FUNCTION howdah._check_consumer(p_destination howdah.destinations, p_cons
 declare
     v_kind text := case when p_destination.kind = 'subscription' then 'subscription' else 'queue' end;
 begin
-    perform pg_advisory_xact_lock_shared(howdah._lock_key('consumer', p_consumer::text));
-    if not exists (select from howdah.consumers c where c.id = p_consumer and c.destination_id = p_destination.id) then
+    if not pg_try_advisory_xact_lock_shared(howdah._lock_key('consumer at work', p_consumer::text))
+       or not exists (select from howdah.consumers c where c.id = p_consumer and c.destination_id = p_destination.id)
+    then
         raise exception using errcode = 'HD032',
             message = format('consumer %s of %s %s is not open', p_consumer, v_kind, quote_literal(p_destination.name)),
             hint = format(
@@ -4256,8 +4286,11 @@ begin
     seqs := '{}';
     groups := '{}';
     mine := '{}';
-    locked := p_back or (select m.xmax = 0 and howdah._lock_group(p_lane.destination_id,
-            howdah._group(m.headers, m.conversation_id)) from howdah.msgs m
+    locked := p_back or (select m.xmax = 0 and case when not exists (select from howdah.parked p
+                where p.destination_id = p_lane.destination_id
+                  and p.group_id = howdah._group(m.headers, m.conversation_id) and p.seq < m.seq)
+            then howdah._lock_group(p_lane.destination_id, howdah._group(m.headers, m.conversation_id)) end
+        from howdah.msgs m
         where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from
         order by m.seq limit 1) is not true;
     while cardinality(seqs) < p_want and v_number < v_most loop
@@ -4674,7 +4707,13 @@ begin
     from (select m.seq, howdah._group(m.headers, m.conversation_id) as group_id from howdah.msgs m
           where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from
             and (m.xmax = 0 or p_all)
-            and howdah._lock_group(p_lane.destination_id, howdah._group(m.headers, m.conversation_id)) is not false
+            and case when not (select exists (select from howdah.parked p
+                        where p.destination_id = p_lane.destination_id and p.group_id is not null))
+                    or not exists (select from howdah.parked p
+                        where p.destination_id = p_lane.destination_id
+                          and p.group_id = howdah._group(m.headers, m.conversation_id) and p.seq < m.seq)
+                then howdah._lock_group(p_lane.destination_id,
+                    howdah._group(m.headers, m.conversation_id)) is not false end
           order by m.seq limit p_want for update skip locked) c;
     if cardinality(v_seqs) = p_want
        and not exists (
@@ -4707,7 +4746,10 @@ begin
     select m.seq, howdah._group(m.headers, m.conversation_id) as group_id into v_row
     from howdah.msgs m
     where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from and (m.xmax = 0 or p_all)
-      and howdah._lock_group(p_lane.destination_id, howdah._group(m.headers, m.conversation_id)) is not false
+      and case when not exists (select from howdah.parked p
+              where p.destination_id = p_lane.destination_id
+                and p.group_id = howdah._group(m.headers, m.conversation_id) and p.seq < m.seq)
+          then howdah._lock_group(p_lane.destination_id, howdah._group(m.headers, m.conversation_id)) is not false end
     order by m.seq limit 1 for update skip locked;
     if v_row.seq is null then
         return null;
@@ -4905,7 +4947,9 @@ begin
               where c.destination_id = p_destination_id and c.id is distinct from p_but
                 and (c.own_session or c.seen_at < p_now - c.timeout_ms * interval '1 millisecond')
               offset 0) l
-        where pg_try_advisory_xact_lock(howdah._lock_key('consumer', l.id::text)) and not howdah._is_own_session(l.id));
+        where case when pg_try_advisory_xact_lock(howdah._lock_key('consumer', l.id::text))
+            then pg_try_advisory_xact_lock(howdah._lock_key('consumer at work', l.id::text))
+                and not howdah._is_own_session(l.id) end);
     if cardinality(v_dead) = 0 then
         return 0;
     end if;
@@ -5188,6 +5232,9 @@ declare
     v_subscription howdah.subscriptions;
     v_ack howdah.acks;
     v_row record;
+    v_now timestamptz := howdah.now();
+    v_wanted bigint[];
+    v_expired boolean;
     v_seqs bigint[];
     v_xids xid8[];
     v_modes boolean[];
@@ -5202,24 +5249,43 @@ begin
         where a.subscription_id = p_destination.id
           and a.destination_id = any (array(select i.id % 1000000 from unnest(p_message_ids) i(id)))
     loop
+        v_wanted := array(
+            select i.id / 1000000 from unnest(v_left) i(id) where i.id % 1000000 = v_ack.destination_id);
         v_seqs := '{}';
         v_xids := '{}';
         v_modes := '{}';
+        v_expired := false;
         for v_row in
-            select l.xid, l.seq, l.nonpersistent
-            from howdah._locate(v_subscription, v_ack,
-                array(select i.id / 1000000 from unnest(v_left) i(id) where i.id % 1000000 = v_ack.destination_id)) l
-            where l.wanted and not l.done
+            select l.xid, l.seq, l.nonpersistent, l.expires_at <= v_now as expired
+            from howdah._locate(v_subscription, v_ack, v_wanted) l
+            where not l.done
+              and (l.wanted or l.expires_at <= v_now
+                  and (not v_subscription.prioritized or l.rank = 9 - v_ack.priority))
         loop
             if howdah._lock_published(v_subscription, v_ack, v_row.xid, v_row.seq) then
                 v_seqs := v_seqs || v_row.seq;
                 v_xids := v_xids || v_row.xid;
                 v_modes := v_modes || v_row.nonpersistent;
+                v_expired := v_expired or v_row.expired is true;
             end if;
         end loop;
+        if v_subscription.shared and cardinality(v_seqs) < cardinality(v_wanted) then
+            for v_row in
+                select e.xid, e.seq, e.nonpersistent
+                from howdah._expired_in_hand(v_ack,
+                    array(select w.seq from unnest(v_wanted) w(seq) where w.seq <> all (v_seqs))) e
+            loop
+                v_seqs := v_seqs || v_row.seq;
+                v_xids := v_xids || v_row.xid;
+                v_modes := v_modes || v_row.nonpersistent;
+                v_expired := true;
+            end loop;
+        end if;
         continue when v_seqs = '{}';
         perform howdah._acknowledge(p_destination, v_ack, v_seqs, v_xids, v_modes, p_reason, p_event);
-        perform howdah._advance_cursor(v_subscription, v_ack);
+        if not (v_subscription.shared and v_expired) then
+            perform howdah._advance_cursor(v_subscription, v_ack);
+        end if;
         v_left := array(select i.id from unnest(v_left) i(id)
                         where not (i.id % 1000000 = v_ack.destination_id and i.id / 1000000 = any (v_seqs)));
     end loop;
@@ -5891,7 +5957,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._deliver_chosen(p_lane howdah.lanes, p_name text, p_seqs bigint[], p_groups text[], p_mine jsonb, p_from bigint, p_locked boolean, p_now timestamp with time zone, p_journaled boolean) IS 'deliver what howdah._choose_of_groups has chosen.';
 
-CREATE FUNCTION howdah._deliver_found(p_lane howdah.lanes, p_name text, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_walk howdah.walk, p_hold boolean, p_limit integer, p_failing regclass, p_journaled boolean, p_now timestamp with time zone) RETURNS SETOF howdah.message
+CREATE FUNCTION howdah._deliver_found(p_lane howdah.lanes, p_name text, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_walk howdah.walk, p_hold boolean, p_limit integer, p_failing regclass, p_journaled boolean, p_now timestamp with time zone, p_strict boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
     AS $$
 begin
@@ -5911,10 +5977,13 @@ begin
         select t.*, coalesce(f.failures, 0) as failures,
             coalesce(t.expires_at <= p_now, false) or coalesce(f.weight, 0) >= p_limit as ended,
             -- A message that must wait holds up those behind it, though its failure was recorded after the walk looked.
-            coalesce(p_walk.groups, 'none') <> 'none' and exists (
+            -- One at its limit may be blocked or quarantined; if it is not, the next round finds those behind it.
+            (p_strict or p_walk.groups <> 'none') and exists (
                 select from failed w join taken b on b.message_id = w.message_id and b.stage = w.stage
-                where w.weight = 2147483647 and b.number < t.number
-                  and howdah._group(b.headers, b.conversation_id) = howdah._group(t.headers, t.conversation_id)
+                where (w.weight = 2147483647 or w.weight >= p_limit and coalesce(f.weight, 0) < p_limit)
+                  and b.number < t.number
+                  and (p_strict
+                       or howdah._group(b.headers, b.conversation_id) = howdah._group(t.headers, t.conversation_id))
             ) as held_up
         from taken t left join failed f on f.message_id = t.message_id and f.stage = t.stage
     ), journaled as (
@@ -5942,7 +6011,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._deliver_found(p_lane howdah.lanes, p_name text, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_walk howdah.walk, p_hold boolean, p_limit integer, p_failing regclass, p_journaled boolean, p_now timestamp with time zone) IS 'deliver messages that howdah._find_in_lane has found and locked, or dispose of them.';
+COMMENT ON FUNCTION howdah._deliver_found(p_lane howdah.lanes, p_name text, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_walk howdah.walk, p_hold boolean, p_limit integer, p_failing regclass, p_journaled boolean, p_now timestamp with time zone, p_strict boolean) IS 'deliver messages that howdah._find_in_lane has found and locked, or dispose of them.';
 
 CREATE FUNCTION howdah._deliver_locked(p_lane howdah.lanes, p_name text, p_positions bigint[], p_now timestamp with time zone, p_reason text, p_journaled boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -7461,31 +7530,94 @@ CREATE FUNCTION howdah._expire_leases(p_subscription_id integer) RETURNS void
     LANGUAGE plpgsql
     AS $$
 declare
+    v_acks integer[];
+    v_seqs bigint[];
+    v_leases bigint[];
     v_row record;
 begin
+    with gone as (
+        delete from howdah.acked d
+        where d.ctid = any (array(
+            select c.ctid from howdah.acked c join howdah.acks a on a.id = c.ack_id
+            where a.subscription_id = p_subscription_id and c.lease_id is not null
+              and c.leased_until <= howdah.now() for update of c skip locked))
+        returning d.ack_id, d.seq, d.lease_id
+    )
+    select array_agg(g.ack_id order by g.lease_id, g.seq), array_agg(g.seq order by g.lease_id, g.seq),
+        array_agg(g.lease_id order by g.lease_id, g.seq)
+    into v_acks, v_seqs, v_leases from gone g;
+    if v_acks is null then
+        return;
+    end if;
     for v_row in
-        with gone as (
-            delete from howdah.acked d
-            where d.ctid = any (array(
-                select c.ctid from howdah.acked c join howdah.acks a on a.id = c.ack_id
-                where a.subscription_id = p_subscription_id and c.lease_id is not null
-                  and c.leased_until <= howdah.now() for update of c skip locked))
-            returning d.ack_id, d.seq, d.lease_id
+        with located as materialized (
+            select a.id as ack_id, l.seq, l.conversation_id,
+                howdah._group(l.headers, l.conversation_id) as message_group
+            from howdah.subscriptions s
+            join howdah.acks a on a.subscription_id = s.destination_id
+            cross join lateral howdah._locate(s, a,
+                array(select u.seq from unnest(v_acks, v_seqs) u(ack_id, seq) where u.ack_id = a.id)) l
+            where s.destination_id = p_subscription_id and a.id = any (v_acks)
         )
-        select g.* from gone g order by g.lease_id, g.seq
+        select u.seq * 1000000 + a.destination_id as message_id, l.conversation_id, l.message_group, u.lease_id
+        from unnest(v_acks, v_seqs, v_leases) with ordinality u(ack_id, seq, lease_id, n)
+        join howdah.acks a on a.id = u.ack_id
+        -- one that has expired may be stored no longer
+        left join located l on l.ack_id = u.ack_id and l.seq = u.seq
+        order by u.n
     loop
-        perform howdah._record_lease_incident(p_subscription_id, v_row.seq * 1000000 + a.destination_id, 0::smallint,
-            l.conversation_id, howdah._group(l.headers, l.conversation_id), v_row.lease_id)
-        from howdah.acks a
-        join howdah.subscriptions s on s.destination_id = a.subscription_id
-        -- an expired message is not there; then nothing needs to be recorded for it
-        left join lateral howdah._locate(s, a, array[v_row.seq]) l on true
-        where a.id = v_row.ack_id;
+        perform howdah._record_lease_incident(p_subscription_id, v_row.message_id, 0::smallint, v_row.conversation_id,
+            v_row.message_group, v_row.lease_id);
     end loop;
 end
 $$;
 
 COMMENT ON FUNCTION howdah._expire_leases(p_subscription_id integer) IS 'make topic messages whose lease ran out unread again, and record that it did.';
+
+CREATE FUNCTION howdah._expired_in_hand(p_ack howdah.acks, p_seqs bigint[]) RETURNS TABLE(xid xid8, seq bigint, nonpersistent boolean)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_secret constant bigint := howdah._lock_key('published', p_ack.id::text);
+    v_now timestamptz := howdah.now();
+    v_held bigint[] := array(
+        select u.seq from unnest(p_seqs) u(seq)
+        where exists (select from pg_locks l
+                      where l.locktype = 'advisory' and l.pid = pg_backend_pid() and l.granted and l.objsubid = 1
+                        and l.database = (select b.oid from pg_database b where b.datname = current_database())
+                        and (l.classid::bigint << 32 | l.objid::bigint) = hashint8extended(u.seq, v_secret))
+          and not exists (select from howdah.acked a where a.ack_id = p_ack.id and a.seq = u.seq));
+begin
+    if v_held = '{}' then
+        return;
+    end if;
+    return query
+    select t.xid, t.seq, false from howdah.topic_msgs_0 t
+    where t.destination_id = p_ack.destination_id and t.seq = any (v_held) and t.expires_at <= v_now
+    union all
+    select t.xid, t.seq, true from howdah.topic_nonpersistent_0 t
+    where t.destination_id = p_ack.destination_id and t.seq = any (v_held) and t.expires_at <= v_now
+      and t.boot = pg_postmaster_start_time();
+    return query
+    select t.xid, t.seq, false from howdah.topic_msgs_1 t
+    where t.destination_id = p_ack.destination_id and t.seq = any (v_held) and t.expires_at <= v_now
+    union all
+    select t.xid, t.seq, true from howdah.topic_nonpersistent_1 t
+    where t.destination_id = p_ack.destination_id and t.seq = any (v_held) and t.expires_at <= v_now
+      and t.boot = pg_postmaster_start_time();
+    return query
+    select t.xid, t.seq, false from howdah.topic_msgs_2 t
+    where t.destination_id = p_ack.destination_id and t.seq = any (v_held) and t.expires_at <= v_now
+    union all
+    select t.xid, t.seq, true from howdah.topic_nonpersistent_2 t
+    where t.destination_id = p_ack.destination_id and t.seq = any (v_held) and t.expires_at <= v_now
+      and t.boot = pg_postmaster_start_time();
+end
+$$;
+
+COMMENT ON FUNCTION howdah._expired_in_hand(p_ack howdah.acks, p_seqs bigint[]) IS 'find messages that this transaction holds, and that others passed as expired.';
 
 CREATE FUNCTION howdah._failure_key(p_destination_id integer, p_message_id bigint, p_key uuid, p_hardened boolean) RETURNS uuid
     LANGUAGE plpgsql
@@ -8000,7 +8132,10 @@ begin
         where w.due_at <= p_now
     loop
         -- after the parked message was seen: what came back since has set the head back (howdah._walk_back)
-        v_floor := (select case when d.main_rank = p_lane.rank then howdah._hint(d.head) else 0 end
+        -- Without a mark, the head is of before the groups (howdah._walk_from).
+        v_floor := (select case when d.main_rank = p_lane.rank
+                            and howdah._hint(to_regclass('howdah.mark_' || d.id)) >> 32 <> 0 then howdah._hint(d.head)
+                        else 0 end
                     from howdah.destinations d where d.id = p_lane.destination_id);
         if p_walk.condition is not null or p_walk.share is not null then
             continue when exists (
@@ -8842,6 +8977,21 @@ $$;
 
 COMMENT ON FUNCTION howdah._has_consumer(p_subscription_id integer) IS 'whether a subscription has an open consumer; dead consumers are closed.';
 
+CREATE FUNCTION howdah._has_due(p_destination_id integer, p_moment timestamp with time zone) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return exists (
+        select from generate_series(0, 9) r(rank)
+        cross join lateral (
+            select from howdah.parked p
+            where p.destination_id = p_destination_id and p.rank = r.rank::smallint and p.due_at <= p_moment
+            order by p.due_at limit 1) k);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._has_due(p_destination_id integer, p_moment timestamp with time zone) IS 'whether a message that waits for a time is due at a moment.';
+
 CREATE FUNCTION howdah._has_ended_lease(p_lane howdah.lanes, p_now timestamp with time zone, p_after timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -8936,7 +9086,7 @@ begin
     if p_destination.limit_behaviour = 'block' then
         p_destination.limit_behaviour := 'reject';
     end if;
-    return howdah._make_room(p_destination, p_messages, p_bytes, 0, 4::smallint);
+    return howdah._make_room(p_destination, p_messages, p_bytes, 0, 4::smallint, false);
 end
 $$;
 
@@ -9568,7 +9718,9 @@ COMMENT ON FUNCTION howdah._is_overdue(p_search bigint, p_pace bigint) IS 'wheth
 CREATE FUNCTION howdah._is_own_session(p_consumer integer) RETURNS boolean
     LANGUAGE sql
     AS $$
-    select exists (select from pg_locks l cross join (select howdah._lock_key('consumer', p_consumer::text) as key) k
+    select exists (select from pg_locks l
+                   cross join (values (howdah._lock_key('consumer', p_consumer::text)),
+                       (howdah._lock_key('consumer at work', p_consumer::text))) k(key)
                    where l.locktype = 'advisory' and (l.classid::bigint << 32 | l.objid::bigint) = k.key
                      and l.objsubid = 1
                      and l.pid = pg_backend_pid() and l.mode = 'ShareLock' and l.granted)
@@ -9686,12 +9838,6 @@ CREATE FUNCTION howdah._is_single(p_row howdah.journal) RETURNS boolean
 $$;
 
 COMMENT ON FUNCTION howdah._is_single(p_row howdah.journal) IS 'whether a row of the journal is of one message without expiry and group, and so need not be unfolded.';
-
-CREATE FUNCTION howdah._is_strict(p_destination_id integer) RETURNS boolean
-    LANGUAGE sql STABLE
-    AS $$ select d.strict_order from howdah.destinations d where d.id = p_destination_id $$;
-
-COMMENT ON FUNCTION howdah._is_strict(p_destination_id integer) IS 'whether a queue is of strict order.';
 
 CREATE FUNCTION howdah._is_suspect(p_lease bigint) RETURNS boolean
     LANGUAGE plpgsql
@@ -12262,7 +12408,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._make_rate_cells(p_destination howdah.destinations) IS 'make the sequences that remember how far the rates of a queue are spent.';
 
-CREATE FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer, p_level smallint) RETURNS boolean
+CREATE FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer, p_level smallint, p_waits boolean DEFAULT true) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
 declare
@@ -12287,7 +12433,7 @@ begin
         if v_taken.verdict = 'taken' then
             return true;
         end if;
-        v_waited := extract(epoch from clock_timestamp() - v_begun) * 1000;
+        v_waited := case when p_waits then extract(epoch from clock_timestamp() - v_begun) * 1000 else 1000 end;
         if v_taken.verdict = 'full' or v_waited >= 1000 then
             v_messages := greatest(v_taken.over_messages, (v_taken.verdict = 'open')::integer)
                 + case when v_taken.over_messages > 0 and p_destination.message_limit >= 1024
@@ -12318,7 +12464,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer, p_level smallint) IS 'make room in a queue for messages about to be sent, by the queue''s limit_behaviour.';
+COMMENT ON FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer, p_level smallint, p_waits boolean) IS 'make room in a queue for messages about to be sent, by the queue''s limit_behaviour.';
 
 CREATE FUNCTION howdah._make_spares(p_count integer, p_most integer) RETURNS void
     LANGUAGE plpgsql
@@ -12558,6 +12704,15 @@ CREATE FUNCTION howdah._may_everywhere(p_resource text, p_pattern text, p_operat
 $$;
 
 COMMENT ON FUNCTION howdah._may_everywhere(p_resource text, p_pattern text, p_operation text) IS 'whether the access rules let the caller do something at every name that a wildcard covers.';
+
+CREATE FUNCTION howdah._may_read_copy(p_message_id bigint, p_verb text) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    select howdah._has_right(d.id, p_verb) or d.kind <> 'topic'
+    from howdah.destinations d where d.id = p_message_id % 1000000
+$$;
+
+COMMENT ON FUNCTION howdah._may_read_copy(p_message_id bigint, p_verb text) IS 'whether the caller has a right to the topic of a message that was set aside for a wildcard subscription.';
 
 CREATE FUNCTION howdah._may_see_change(p_kind text, p_name text, p_properties jsonb) RETURNS boolean
     LANGUAGE plpgsql
@@ -13102,7 +13257,13 @@ begin
         from (select m.seq, howdah._group(m.headers, m.conversation_id) as group_id from howdah.msgs m
               where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_after
                 and m.seq <= p_upto and (m.xmax = 0 or p_back)
-                and case when p_mine is null then howdah._lock_group(p_lane.destination_id,
+                and case when (select exists (select from howdah.parked p
+                            where p.destination_id = p_lane.destination_id and p.group_id is not null))
+                        and exists (select from howdah.parked p
+                            where p.destination_id = p_lane.destination_id
+                              and p.group_id = howdah._group(m.headers, m.conversation_id) and p.seq < m.seq)
+                    then false
+                    when p_mine is null then howdah._lock_group(p_lane.destination_id,
                         howdah._group(m.headers, m.conversation_id))
                     else p_mine ? howdah._group(m.headers, m.conversation_id) end is not false
               order by m.seq limit p_want for update skip locked) c;
@@ -13111,7 +13272,13 @@ begin
         from (select m.seq, howdah._group(m.headers, m.conversation_id) as group_id from howdah.msgs m
               where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_after
                 and m.seq <= p_upto and m.xmax = 0
-                and case when p_mine is null then howdah._lock_group(p_lane.destination_id,
+                and case when (select exists (select from howdah.parked p
+                            where p.destination_id = p_lane.destination_id and p.group_id is not null))
+                        and exists (select from howdah.parked p
+                            where p.destination_id = p_lane.destination_id
+                              and p.group_id = howdah._group(m.headers, m.conversation_id) and p.seq < m.seq)
+                    then false
+                    when p_mine is null then howdah._lock_group(p_lane.destination_id,
                         howdah._group(m.headers, m.conversation_id))
                     else p_mine ? howdah._group(m.headers, m.conversation_id) end is not false
               order by m.seq limit p_want) c;
@@ -13119,7 +13286,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._next_of_groups(p_lane howdah.lanes, p_after bigint, p_upto bigint, p_want integer, p_mine jsonb, p_back boolean, p_locked boolean, OUT seqs bigint[], OUT groups text[]) IS 'the next ready messages between two positions whose groups are free.';
+COMMENT ON FUNCTION howdah._next_of_groups(p_lane howdah.lanes, p_after bigint, p_upto bigint, p_want integer, p_mine jsonb, p_back boolean, p_locked boolean, OUT seqs bigint[], OUT groups text[]) IS 'the next ready messages between two positions whose groups are free, and that wait behind no parked message.';
 
 CREATE FUNCTION howdah._next_positions(p_lane howdah.lanes, p_way integer, p_want integer, p_held bigint, p_all boolean, OUT positions bigint[], OUT locked boolean) RETURNS record
     LANGUAGE plpgsql
@@ -14306,6 +14473,7 @@ begin
         return query
         select p.ctid, p from howdah.parked p
         where p.lease_id = p_lease and p.destination_id = p_destination_id and p.parked_reason = 'lease'
+          and (p.boot is null or p.boot = pg_postmaster_start_time())
         order by p.message_id for update skip locked;
     else
         perform from howdah.parked p
@@ -15083,7 +15251,8 @@ begin
     elsif not p_plain then
         perform
         where exists (select from howdah.msgs_nonpersistent o where o.destination_id = v_id)
-           or exists (select from howdah.parked o where o.destination_id = v_id and o.due_at <= p_stream.moment)
+           or exists (select from howdah.parked o where o.destination_id = v_id)
+              and howdah._has_due(v_id, p_stream.moment)
            or (select true from howdah.acked o
                where o.ack_id = _place_shared.ack_id and o.lease_id is not null and o.leased_until <= p_stream.moment
                order by o.leased_until limit 1);
@@ -15539,7 +15708,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._put_back(p_message howdah.msgs, p_nonpersistent boolean, p_held boolean) IS 'put a claimed message of a group back in its place, because one before it must wait.';
+COMMENT ON FUNCTION howdah._put_back(p_message howdah.msgs, p_nonpersistent boolean, p_held boolean) IS 'put a claimed message back in its place, because one before it of its group or queue must wait.';
 
 CREATE FUNCTION howdah._queue(p_name text, p_verb text) RETURNS howdah.destinations
     LANGUAGE plpgsql STABLE
@@ -15982,10 +16151,11 @@ declare
     v_everywhere boolean := false;
     v_disposed boolean;
     v_again smallint;
+    v_held howdah.message[];
 begin
     select d.failing, d.dispose_at as most, d.journal_level <> 'off' as journaled, d.main_rank,
         d.message_groups = 'transaction' as grouped, pg_sequence_last_value(d.special) is null as plain,
-        d.count_by <> 'message' as together,
+        d.count_by <> 'message' as together, d.strict_order,
         row(0, d.id, d.main_rank, 2, d.head, d.search)::howdah.lanes as lane
     into v_queue
     from howdah.destinations d where d.id = p_id;
@@ -16013,7 +16183,7 @@ begin
         v_walk.share := case when v_walk.share is null then p_share
             else v_walk.share || coalesce(' and ' || p_share, '') end;
         v_one_by_one := howdah._is_one_by_one(p_id);
-        if p_hold and v_one_by_one and howdah._is_strict(p_id) then
+        if p_hold and v_queue.strict_order then
             p_want := 1;  -- consuming some held messages and leaving others would break the order
             v_left := 1;
         end if;
@@ -16054,8 +16224,16 @@ begin
                     v_found := cardinality(v_positions);
                     continue when v_found = 0;
                 end if;
-                return query select * from howdah._deliver_found(v_lane, p_name, v_positions, v_tids, v_firsts, v_walk,
-                    p_hold, v_queue.most, v_queue.failing, v_queue.journaled, v_now);
+                if p_hold and v_walk.groups <> 'none' then
+                    v_held := array(select f from howdah._deliver_found(v_lane, p_name, v_positions, v_tids, v_firsts,
+                        v_walk, p_hold, v_queue.most, v_queue.failing, v_queue.journaled, v_now,
+                        v_queue.strict_order) f);
+                    return query select * from unnest(v_held);
+                    v_walk.share := howdah._but_groups_of(v_walk.share, v_held);  -- other lanes have more of them
+                else
+                    return query select * from howdah._deliver_found(v_lane, p_name, v_positions, v_tids, v_firsts,
+                        v_walk, p_hold, v_queue.most, v_queue.failing, v_queue.journaled, v_now, v_queue.strict_order);
+                end if;
                 get diagnostics v_taken = row_count;
                 v_left := v_left - v_taken;
                 v_disposed := v_disposed or v_taken < v_found;
@@ -16067,7 +16245,8 @@ begin
             exit when v_left <= 0 or v_disposed or v_walk.groups = 'alone' and v_taken >= 16;
         end loop;
         -- Another round would meet held rows again, because SKIP LOCKED does not skip our own locks.
-        if v_left <= 0 or p_hold and v_left < p_want then
+        if v_left <= 0 or p_hold and v_left < p_want
+           or v_disposed and v_queue.strict_order and howdah._is_held_up(p_id, v_now) then
             return;
         elsif v_disposed then
             -- If something was delivered, go on and not back: what came back before that is for the next call.
@@ -16237,8 +16416,9 @@ begin
                   where a.subscription_id = p_destination.id and d.lease_id is not null and d.leased_until <= v_now);
     if exists (select from howdah.msgs o where o.destination_id = p_destination.id)
        or exists (select from howdah.msgs_nonpersistent o where o.destination_id = p_destination.id)
-       or exists (select from howdah.parked o where o.destination_id = p_destination.id and o.due_at <= v_now) then
-        return query select * from howdah._receive_set_aside(p_destination, p_name, p_want, p_hold);
+       or exists (select from howdah.parked o where o.destination_id = p_destination.id)
+          and howdah._has_due(p_destination.id, v_now) then
+        return query select * from howdah._receive_set_aside(p_destination, v_wild, p_name, p_want, p_hold);
         get diagnostics v_taken = row_count;
         p_want := p_want - v_taken;
     end if;
@@ -16292,7 +16472,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._receive_selected(p_lane howdah.lanes, p_name text, p_selector text, p_want integer, p_now timestamp with time zone, p_journaled boolean) IS 'receive by a selector in the short way, from what its looks have found ahead.';
 
-CREATE FUNCTION howdah._receive_set_aside(p_destination howdah.destinations, p_name text, p_want integer, p_hold boolean) RETURNS SETOF howdah.message
+CREATE FUNCTION howdah._receive_set_aside(p_destination howdah.destinations, p_wild boolean, p_name text, p_want integer, p_hold boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     SET jit TO 'off'
@@ -16306,19 +16486,26 @@ begin
     for v_row in
         select m as message, 'msgs' as place, false as nonpersistent, null::bigint as lease_id from howdah.msgs m
         where m.ctid = any (array(select c.ctid from howdah.msgs c where c.destination_id = p_destination.id
+                                    and (not p_wild or howdah._may_read_copy(c.message_id, 'receive'))
                                   order by c.rank, c.seq limit p_want for update skip locked))
         union all
         select howdah._as_ready(n), 'msgs_nonpersistent', true, null from howdah.msgs_nonpersistent n
         where n.ctid = any (array(select c.ctid from howdah.msgs_nonpersistent c
             where c.destination_id = p_destination.id
                                     and c.boot = pg_postmaster_start_time()
+                                    and (not p_wild or howdah._may_read_copy(c.message_id, 'receive'))
                                   order by c.rank, c.seq limit p_want for update skip locked))
         union all
         select howdah._as_ready(p), 'parked', p.boot is not null, p.lease_id from howdah.parked p
-        where p.ctid = any (array(select c.ctid from howdah.parked c
-                                  where c.destination_id = p_destination.id and c.due_at <= v_now
-                                    and (c.boot is null or c.boot = pg_postmaster_start_time())
-                                  order by c.due_at limit p_want for update skip locked))
+        -- One priority at a time, as the index has them: so no more is read and locked than is wanted.
+        where p.ctid = any (array(select k.ctid from generate_series(0, 9) r(rank)
+            cross join lateral (
+                select c.ctid from howdah.parked c
+                where c.destination_id = p_destination.id and c.rank = r.rank::smallint and c.due_at <= v_now
+                  and (c.boot is null or c.boot = pg_postmaster_start_time())
+                  and (not p_wild or howdah._may_read_copy(c.message_id, 'receive'))
+                order by c.due_at, c.seq limit p_want for update skip locked) k
+            limit p_want))
         limit p_want
     loop
         if v_row.lease_id is not null then
@@ -16345,7 +16532,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._receive_set_aside(p_destination howdah.destinations, p_name text, p_want integer, p_hold boolean) IS 'receive messages that were set aside for a subscription and are due again.';
+COMMENT ON FUNCTION howdah._receive_set_aside(p_destination howdah.destinations, p_wild boolean, p_name text, p_want integer, p_hold boolean) IS 'receive messages that were set aside for a subscription and are due again.';
 
 CREATE FUNCTION howdah._receive_shared(p_stream record, p_name text, p_want integer, p_hold boolean, p_plain boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -20366,6 +20553,8 @@ declare
     v_nonpersistent boolean;
     v_discarded bigint := 0;
 begin
+    -- A lease that has ended left its messages unread.
+    perform howdah._expire_leases(p_destination.id);
     for v_ids, v_nonpersistent in
         select array_agg(a.message_id), a.nonpersistent
         from (select h.message_id, h.nonpersistent, row_number() over () / 10000 as part
@@ -20527,7 +20716,8 @@ begin
             select s.xid, s.seq from stored s
             where s.destination_id = a.destination_id and s.xid >= pg_snapshot_xmin(c.snapshot)
               and not howdah._is_passed(c, s.xid, s.seq)
-              and (s.expires_at <= $1) is not true
+              and ((s.expires_at <= $1) is not true or exists (
+                  select from howdah.acked d where d.ack_id = a.id and d.seq = s.seq and d.lease_id is not null))
               and not exists (select from howdah.acked d where d.ack_id = a.id and d.seq = s.seq and d.lease_id is null)
             limit 10001
         ) n
@@ -21235,7 +21425,10 @@ begin
         select m.seq, howdah._group(m.headers, m.conversation_id) as group_id into v_seq, v_group
         from howdah.msgs m
         where m.destination_id = p_id and m.rank = p_rank and m.seq > p_headed and m.xmax = 0
-          and howdah._lock_group(p_id, howdah._group(m.headers, m.conversation_id)) is not false
+          and case when not exists (select from howdah.parked p
+                  where p.destination_id = p_id and p.group_id = howdah._group(m.headers, m.conversation_id)
+                    and p.seq < m.seq)
+              then howdah._lock_group(p_id, howdah._group(m.headers, m.conversation_id)) is not false end
         order by m.seq limit 1;
     end if;
     if v_group is not null then
@@ -22818,6 +23011,7 @@ declare
     v_apart bigint[];
     v_kept howdah.parked[];
     v_done bigint;
+    v_more boolean;
 begin
     if current_setting('howdah.commit_by_reliability', true) <> '' then
         perform howdah._note_acked(queue, lease, message_ids);
@@ -22825,9 +23019,7 @@ begin
     -- The usual case: the messages are in leased, and the lease has not ended. Nobody else takes these rows.
     select d.id, d.journal_level <> 'off' as journaled, l.rank, d.keep_bodies_ms is null
             and (howdah._has_role(d.receivers[1])
-                or d.receivers <> '{}' and howdah._has_right(d.id, 'receive')) as usual,
-        message_ids is null and exists (select from howdah.parked p
-            where p.destination_id = d.id and p.lease_id = lease) as parked
+                or d.receivers <> '{}' and howdah._has_right(d.id, 'receive')) as usual
     into v_queue
     from howdah.destinations d left join howdah.leases l
         on l.lease_id = lease and l.destination_id = d.id and l.until > v_now
@@ -22859,7 +23051,12 @@ begin
     if v_apart is not null then
         perform howdah._drop_bodies(v_apart);
     end if;
-    if v_done < cardinality(message_ids) or v_done = 0 or v_queue.parked then
+    v_more := v_done = 0 or message_ids is not null and v_done < cardinality(message_ids);
+    if message_ids is null and not v_more then
+        -- after the rows in leased: another call may have moved one of them while this one waited for it
+        v_more := exists (select from howdah.parked p where p.destination_id = v_queue.id and p.lease_id = lease);
+    end if;
+    if v_more then
         v_destination := howdah._destination(queue, 'receive');
         perform howdah._lay_down(v_destination.id, lease, message_ids, null);
         -- Look twice if there may be more: a row that was just renewed, and waited for, is not the row with which the
@@ -25287,6 +25484,13 @@ begin
         return query select f.message_id, f.queue_name, null::text, f.at, 'failure', null::jsonb, null::bigint,
                 null::boolean
             from howdah._trace_in_failures(lower(trace_id), 10000, max_rows) f;
+        get diagnostics v_left = row_count;
+        v_left := max_rows - v_left;
+        if v_left = 0 then
+            return query select null::bigint, null::text, null::text, null::timestamptz, null::text,
+                jsonb '{"queue": 0}', v_looked, false;
+            return;
+        end if;
     end if;
     for v_place in
         select d.* from howdah.destinations d
@@ -26403,7 +26607,8 @@ begin
             end if;
             v_lease := coalesce(v_lease, nextval('howdah.lease_numbers'::regclass));
             v_shift := (v_lease << 20) + v_used - v_seqs[1];
-            v_dense := v_seqs[cardinality(v_seqs)] - v_seqs[1] < 4 * cardinality(v_seqs);
+            -- negative if another call put the head back between two draws (howdah._next_positions)
+            v_dense := v_seqs[cardinality(v_seqs)] - v_seqs[1] between 0 and 4 * cardinality(v_seqs) - 1;
             v_used := v_used + 1
                 + case when v_dense then v_seqs[cardinality(v_seqs)] - v_seqs[1] else cardinality(v_seqs) end;
             return query
@@ -30483,6 +30688,8 @@ begin
     if cardinality(v_again) > 0 then
         v_number := nextval('howdah.lease_numbers'::regclass);
         perform howdah._take_lease(v_destination, v_again, v_number, v_until);
+        perform howdah._note_lease((select min(c.consumer_id) from howdah.consumer_leases c
+            where c.lease_id = any (leases)), v_number);
     end if;
     return query select v_number, v_until, a.* from unnest(v_again) a;
 end
@@ -30971,44 +31178,44 @@ $$;
 
 COMMENT ON FUNCTION howdah.resource_state(exact boolean) IS 'how full the whole engine is.';
 
-CREATE FUNCTION howdah.respond(reply_to text, body bytea, correlation_id text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, message_type text DEFAULT NULL::text, time_to_live interval DEFAULT NULL::interval, delivery_mode text DEFAULT 'non-persistent'::text, content_type text DEFAULT 'application/octet-stream'::text, reliability text DEFAULT NULL::text) RETURNS bigint
+CREATE FUNCTION howdah.respond(reply_to text, body bytea, correlation_id text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, message_type text DEFAULT NULL::text, time_to_live interval DEFAULT NULL::interval, delivery_mode text DEFAULT 'non-persistent'::text, content_type text DEFAULT 'application/octet-stream'::text, reliability text DEFAULT NULL::text, notify boolean DEFAULT true) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
     return case when howdah._is_awaited(reply_to) then howdah._send(reply_to, body, false, content_type, headers, null,
         correlation_id, null, message_type, null, time_to_live, null,
-        coalesce(reliability, delivery_mode), true, null) end;
+        coalesce(reliability, delivery_mode), notify, null) end;
 end
 $$;
 
-COMMENT ON FUNCTION howdah.respond(reply_to text, body bytea, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text) IS 'answer a request: send to its reply_to under its correlation_id.';
+COMMENT ON FUNCTION howdah.respond(reply_to text, body bytea, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text, notify boolean) IS 'answer a request: send to its reply_to under its correlation_id.';
 
-CREATE FUNCTION howdah.respond(reply_to text, body jsonb, correlation_id text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, message_type text DEFAULT NULL::text, time_to_live interval DEFAULT NULL::interval, delivery_mode text DEFAULT 'non-persistent'::text, content_type text DEFAULT 'application/json'::text, reliability text DEFAULT NULL::text) RETURNS bigint
+CREATE FUNCTION howdah.respond(reply_to text, body jsonb, correlation_id text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, message_type text DEFAULT NULL::text, time_to_live interval DEFAULT NULL::interval, delivery_mode text DEFAULT 'non-persistent'::text, content_type text DEFAULT 'application/json'::text, reliability text DEFAULT NULL::text, notify boolean DEFAULT true) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
     return case when howdah._is_awaited(reply_to) then howdah._send(reply_to, convert_to(body::text, 'UTF8'), true,
         content_type, headers, null, correlation_id, null, message_type, null, time_to_live, null,
-        coalesce(reliability, delivery_mode), true, null) end;
+        coalesce(reliability, delivery_mode), notify, null) end;
 end
 $$;
 
-COMMENT ON FUNCTION howdah.respond(reply_to text, body jsonb, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text) IS 'answer a request: send to its reply_to under its correlation_id.';
+COMMENT ON FUNCTION howdah.respond(reply_to text, body jsonb, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text, notify boolean) IS 'answer a request: send to its reply_to under its correlation_id.';
 
-CREATE FUNCTION howdah.respond(reply_to text, body text, correlation_id text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, message_type text DEFAULT NULL::text, time_to_live interval DEFAULT NULL::interval, delivery_mode text DEFAULT 'non-persistent'::text, content_type text DEFAULT 'text/plain'::text, reliability text DEFAULT NULL::text) RETURNS bigint
+CREATE FUNCTION howdah.respond(reply_to text, body text, correlation_id text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, message_type text DEFAULT NULL::text, time_to_live interval DEFAULT NULL::interval, delivery_mode text DEFAULT 'non-persistent'::text, content_type text DEFAULT 'text/plain'::text, reliability text DEFAULT NULL::text, notify boolean DEFAULT true) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
     return case when howdah._is_awaited(reply_to) then howdah._send(reply_to, convert_to(body, 'UTF8'), true,
         content_type, headers, null, correlation_id, null, message_type, null, time_to_live, null,
-        coalesce(reliability, delivery_mode), true, null) end;
+        coalesce(reliability, delivery_mode), notify, null) end;
 end
 $$;
 
-COMMENT ON FUNCTION howdah.respond(reply_to text, body text, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text) IS 'answer a request: send to its reply_to under its correlation_id.';
+COMMENT ON FUNCTION howdah.respond(reply_to text, body text, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text, notify boolean) IS 'answer a request: send to its reply_to under its correlation_id.';
 
 CREATE FUNCTION howdah.restore_changes(backup jsonb[], prune boolean DEFAULT false) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -31505,6 +31712,7 @@ begin
     perform howdah._check_cluster();
     v_upto := howdah._snapshot();  -- what is committed later is neither read before nor skipped
     select s.* into v_subscription from howdah.subscriptions s where s.destination_id = v_destination.id;
+    perform howdah._expire_leases(v_destination.id);
     v_before := howdah._unread_numbers(v_subscription, v_upto);
     delete from howdah.acked d using howdah.acks a where a.subscription_id = v_destination.id and d.ack_id = a.id;
     if since > '-infinity' then
@@ -36449,6 +36657,8 @@ REVOKE ALL ON FUNCTION howdah._bucket_rows(p_metric text, p_counts numeric[]) FR
 
 REVOKE ALL ON FUNCTION howdah._busiest_queues(p_most integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._but_groups_of(p_share text, p_messages howdah.message[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._by_alias(p_destination howdah.destinations, p_alias text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._call_poison_procedure(p_not name, p_schema text, p_function text, p_message howdah.message, p_incidents jsonb) FROM PUBLIC;
@@ -36667,7 +36877,7 @@ REVOKE ALL ON FUNCTION howdah._deliver(p_destination_id integer, p_message howda
 
 REVOKE ALL ON FUNCTION howdah._deliver_chosen(p_lane howdah.lanes, p_name text, p_seqs bigint[], p_groups text[], p_mine jsonb, p_from bigint, p_locked boolean, p_now timestamp with time zone, p_journaled boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._deliver_found(p_lane howdah.lanes, p_name text, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_walk howdah.walk, p_hold boolean, p_limit integer, p_failing regclass, p_journaled boolean, p_now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._deliver_found(p_lane howdah.lanes, p_name text, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_walk howdah.walk, p_hold boolean, p_limit integer, p_failing regclass, p_journaled boolean, p_now timestamp with time zone, p_strict boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._deliver_locked(p_lane howdah.lanes, p_name text, p_positions bigint[], p_now timestamp with time zone, p_reason text, p_journaled boolean) FROM PUBLIC;
 
@@ -36773,6 +36983,8 @@ REVOKE ALL ON FUNCTION howdah._expire(p_destination howdah.destinations, p_messa
 
 REVOKE ALL ON FUNCTION howdah._expire_leases(p_subscription_id integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._expired_in_hand(p_ack howdah.acks, p_seqs bigint[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._failure_key(p_destination_id integer, p_message_id bigint, p_key uuid, p_hardened boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._failure_limit(p_destination howdah.destinations) FROM PUBLIC;
@@ -36867,6 +37079,8 @@ REVOKE ALL ON FUNCTION howdah._group_seq(p_headers jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._has_consumer(p_subscription_id integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._has_due(p_destination_id integer, p_moment timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._has_ended_lease(p_lane howdah.lanes, p_now timestamp with time zone, p_after timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._has_invisible_rows(p_partition regclass, p_archived pg_snapshot) FROM PUBLIC;
@@ -36958,8 +37172,6 @@ REVOKE ALL ON FUNCTION howdah._is_principal(p_role text, p_kind text, p_principa
 REVOKE ALL ON FUNCTION howdah._is_readable(p_at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._is_single(p_row howdah.journal) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._is_strict(p_destination_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._is_suspect(p_lease bigint) FROM PUBLIC;
 
@@ -37163,7 +37375,7 @@ REVOKE ALL ON FUNCTION howdah._maintain_kept(OUT p_created bigint, OUT p_due reg
 
 REVOKE ALL ON FUNCTION howdah._make_rate_cells(p_destination howdah.destinations) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer, p_level smallint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer, p_level smallint, p_waits boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._make_spares(p_count integer, p_most integer) FROM PUBLIC;
 
@@ -37186,6 +37398,8 @@ REVOKE ALL ON FUNCTION howdah._may_change(p_schedule howdah.schedules) FROM PUBL
 REVOKE ALL ON FUNCTION howdah._may_change_all_rules() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._may_everywhere(p_resource text, p_pattern text, p_operation text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._may_read_copy(p_message_id bigint, p_verb text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._may_see_change(p_kind text, p_name text, p_properties jsonb) FROM PUBLIC;
 
@@ -37407,7 +37621,7 @@ REVOKE ALL ON FUNCTION howdah._receive_published(p_destination howdah.destinatio
 
 REVOKE ALL ON FUNCTION howdah._receive_selected(p_lane howdah.lanes, p_name text, p_selector text, p_want integer, p_now timestamp with time zone, p_journaled boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._receive_set_aside(p_destination howdah.destinations, p_name text, p_want integer, p_hold boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._receive_set_aside(p_destination howdah.destinations, p_wild boolean, p_name text, p_want integer, p_hold boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._receive_shared(p_stream record, p_name text, p_want integer, p_hold boolean, p_plain boolean) FROM PUBLIC;
 
@@ -38917,17 +39131,17 @@ GRANT ALL ON FUNCTION howdah.resource_state(exact boolean) TO howdah_browser;
 GRANT ALL ON FUNCTION howdah.resource_state(exact boolean) TO howdah_consumer;
 GRANT ALL ON FUNCTION howdah.resource_state(exact boolean) TO howdah_producer;
 
-REVOKE ALL ON FUNCTION howdah.respond(reply_to text, body bytea, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.respond(reply_to text, body bytea, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.respond(reply_to text, body bytea, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text) TO howdah_producer;
+REVOKE ALL ON FUNCTION howdah.respond(reply_to text, body bytea, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text, notify boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.respond(reply_to text, body bytea, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text, notify boolean) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.respond(reply_to text, body bytea, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text, notify boolean) TO howdah_producer;
 
-REVOKE ALL ON FUNCTION howdah.respond(reply_to text, body jsonb, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.respond(reply_to text, body jsonb, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.respond(reply_to text, body jsonb, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text) TO howdah_producer;
+REVOKE ALL ON FUNCTION howdah.respond(reply_to text, body jsonb, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text, notify boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.respond(reply_to text, body jsonb, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text, notify boolean) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.respond(reply_to text, body jsonb, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text, notify boolean) TO howdah_producer;
 
-REVOKE ALL ON FUNCTION howdah.respond(reply_to text, body text, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text) FROM PUBLIC;
-GRANT ALL ON FUNCTION howdah.respond(reply_to text, body text, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text) TO howdah_admin;
-GRANT ALL ON FUNCTION howdah.respond(reply_to text, body text, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text) TO howdah_producer;
+REVOKE ALL ON FUNCTION howdah.respond(reply_to text, body text, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text, notify boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION howdah.respond(reply_to text, body text, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text, notify boolean) TO howdah_admin;
+GRANT ALL ON FUNCTION howdah.respond(reply_to text, body text, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text, reliability text, notify boolean) TO howdah_producer;
 
 REVOKE ALL ON FUNCTION howdah.restore_changes(backup jsonb[], prune boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION howdah.restore_changes(backup jsonb[], prune boolean) TO howdah_admin;

@@ -121,11 +121,11 @@ def test_the_urls_options_hold_wherever_the_url_stands(
             consumer = await session.consumer(orders)
             return consumer._consumer.prefetch, connection.client_id, connection.max_redeliveries
 
-    account = {"user": str(parts["user"]), "password": str(parts["password"])}
+    user, password = str(parts["user"]), str(parts["password"])
     ways = {
         "connect": lambda: connect(url),
         "factory": lambda: ConnectionFactory(url).create_connection(),
-        "factory with an account": lambda: ConnectionFactory(url, **account).create_connection(),
+        "factory with an account": lambda: ConnectionFactory(url, user=user, password=password).create_connection(),
     }
     if way == "lookup":
         with connect(dsn) as connection:
