@@ -34,7 +34,9 @@ begin
             return query select v_row.message, 'msgs', false, v_locked is not null;
             return;
         end if;
-        if exists (select from howdah.leases l where l.destination_id = p_destination_id) then
+        if exists (select from howdah.leases l where l.destination_id = p_destination_id)
+           and exists (select from howdah.leased m
+                       where m.destination_id = p_destination_id and m.message_id = p_message_id) then
             perform howdah._return_leases(p_destination_id, null, howdah.now(), null, array[p_message_id]);
             select m as message into v_row from howdah.leased m
             where m.destination_id = p_destination_id and m.message_id = p_message_id;

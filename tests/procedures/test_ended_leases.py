@@ -218,6 +218,24 @@ def test_a_receiver_gets_past_many_ended_leases_that_others_hold(db: Db, clock: 
     assert lying(db) == (0, 0, 0)
 
 
+@pytest.mark.parametrize("verb", ["receive", "receive_message"])
+def test_who_takes_one_message_locks_no_other_leases_that_ran_out(
+    db: Db, clock: Clock, connect: Connect, verb: str
+) -> None:
+    for _ in send(db, *(str(n) for n in range(20))):
+        lease_apart(db, 1, seconds=10)
+    last = one(db, "select howdah.send('q', 'last', delay => '11 seconds')")
+    clock.advance(12)
+    other = connect()
+    with db.transaction():
+        if verb == "receive":
+            assert len(receive(db)) == 1
+        else:
+            assert column(db, "select message_id from howdah.receive_message('q', %s)", (last,)) == [last]
+        free = column(other, "select lease_id from howdah.leases for update skip locked")
+        assert len(free) == (19 if verb == "receive" else 20)
+
+
 def test_a_leased_message_is_looked_up_when_its_lease_has_ended_and_not_before(db: Db, clock: Clock) -> None:
     sent = [one(db, "select howdah.send('q', 'a', correlation_id => %s)", (key,)) for key in "abc"]
     number, _ = lease(db, 3, seconds=10)
