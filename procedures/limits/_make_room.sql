@@ -5,8 +5,8 @@
 -- Role     internal
 --
 -- With any behaviour, it waits up to a second for open transactions if only their uncommitted messages stand in the
--- way. Two senders that wait for each other are both told that the queue is full. Without p_waits, it takes such a queue
--- for full at once.
+-- way. Two senders that wait for each other are both told that the queue is full. Without p_waits, it takes such a
+-- queue for full at once.
 --
 -- From a limit of 1,024 messages or 1 MiB on, it removes a 128th of the limit more than needed. So not every message
 -- needs a count. p_rank is the highest rank of the messages: 9 minus the lowest priority.
