@@ -7739,7 +7739,9 @@ begin
             return query select v_row.message, 'msgs', false, v_locked is not null;
             return;
         end if;
-        if exists (select from howdah.leases l where l.destination_id = p_destination_id) then
+        if exists (select from howdah.leases l where l.destination_id = p_destination_id)
+           and exists (select from howdah.leased m
+                       where m.destination_id = p_destination_id and m.message_id = p_message_id) then
             perform howdah._return_leases(p_destination_id, null, howdah.now(), null, array[p_message_id]);
             select m as message into v_row from howdah.leased m
             where m.destination_id = p_destination_id and m.message_id = p_message_id;
@@ -17852,13 +17854,20 @@ declare
     v_until timestamptz := coalesce(p_since, '-infinity');
     v_last bigint := 9223372036854775807;
     v_leases bigint[];
+    v_only bigint[];
+    v_page bigint := p_want;
     v_left bigint := p_want;
     v_grouped boolean;
     v_moved bigint;
+    v_from bigint[];
 begin
     if not exists (select from howdah.leases l where l.destination_id = p_destination_id and l.until <= p_now
         and l.until > v_until) then
         return;
+    end if;
+    if p_message_ids is not null then
+        v_only := array(select distinct m.seq >> 20 from howdah.leased m
+                        where m.destination_id = p_destination_id and m.message_id = any (p_message_ids));
     end if;
     -- groups that were switched on since
     v_grouped := (select d.message_groups <> 'none' from howdah.destinations d where d.id = p_destination_id);
@@ -17866,8 +17875,8 @@ begin
         v_leases := array(
             select l.lease_id from howdah.leases l
             where l.destination_id = p_destination_id and l.until <= p_now and (l.until, l.lease_id) > (v_until, v_last)
-            order by l.until, l.lease_id limit case when p_want is not null then greatest(p_want, 100) end
-            for share skip locked);
+              and (v_only is null or l.lease_id = any (v_only))
+            order by l.until, l.lease_id limit v_page for share skip locked);
         exit when v_leases = '{}';
         with gone as (
             delete from howdah.leased m where m.ctid = any (array(
@@ -17878,17 +17887,23 @@ begin
                 where l.lease_id = any (v_leases) and (p_message_ids is null or c.message_id = any (p_message_ids))
                 order by l.until, c.seq limit v_left for update of c skip locked))
             returning m
+        ), moved as (
+            insert into howdah.parked
+            select (howdah._unleased(g.m)).*, l.until, 'lease', null, l.lease_id,
+                case when v_grouped then howdah._group((g.m).headers, (g.m).conversation_id) end
+            from gone g join howdah.leases l on l.lease_id = (g.m).seq >> 20
+            returning lease_id
         )
-        insert into howdah.parked
-        select (howdah._unleased(g.m)).*, l.until, 'lease', null, l.lease_id,
-            case when v_grouped then howdah._group((g.m).headers, (g.m).conversation_id) end
-        from gone g join howdah.leases l on l.lease_id = (g.m).seq >> 20;
-        get diagnostics v_moved = row_count;
+        select count(*), array_agg(distinct m.lease_id) into v_moved, v_from from moved m;
         v_left := v_left - v_moved;
         select l.until, l.lease_id into v_until, v_last from howdah.leases l
         where l.lease_id = v_leases[cardinality(v_leases)];
+        if v_left <= 0 then  -- the messages of those behind were not tried
+            v_leases := v_leases[:(select max(array_position(v_leases, f.id)) from unnest(v_from) f(id))];
+        end if;
         perform howdah._forget_lease(l) from howdah.leases l where l.lease_id = any (v_leases);
         exit when v_left <= 0 or p_want is null;
+        v_page := greatest(4 * v_page, 100);
     end loop;
 end
 $$;

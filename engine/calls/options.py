@@ -85,6 +85,7 @@ class RespondOptions(TypedDict, total=False):
     delivery_mode: str | None
     reliability: str | None
     content_type: str | None
+    notify: bool
 
 
 class ReceiveOptions(TypedDict, total=False):
