@@ -42,7 +42,9 @@ begin
                                              and p.group_id = u.group_id and p.seq < u.first) as held
         from (select g.group_id, (array_agg(g.seq order by g.n))[1] = 1 as starts, min(g.n) as n, min(g.key) as first
               from unnest(p_keys, p_groups, p_seqs) with ordinality g(key, group_id, seq, n)
-              where p_more and g.group_id is not null and g.group_id <> all (mine || refused)
+              where p_more and g.group_id is not null
+                -- not "<> all", which would go through the array for each row: thousands of groups may wait
+                and not exists (select from unnest(mine || refused) k(known) where k.known = g.group_id)
               group by g.group_id) u
         left join howdah.group_owners o
             on o.destination_id = p_lane.destination_id and o.group_id = u.group_id and o.consumer_id <> p_walk.consumer
@@ -78,7 +80,8 @@ begin
     mine := array(select g from unnest(mine || v_fresh) g where g <> all (v_gaps));
     if p_walk.groups = 'alone' then
         v_upto := (select min(g.n) from unnest(p_groups) with ordinality g(group_id, n)
-                   where g.group_id is not null and g.group_id <> all (mine || refused));
+                   where g.group_id is not null
+                     and not exists (select from unnest(mine || refused) k(known) where k.known = g.group_id));
     end if;
     v_keys := array(
         select u.key from (

@@ -19,8 +19,7 @@ declare
     v_rank smallint;
     v_seq bigint := coalesce(after_position, -1);
     v_shown integer;
-    v_wild boolean := v_destination.kind = 'subscription' and exists (select from howdah.subscriptions s
-        where s.destination_id = v_destination.id and howdah._is_wildcard(s.topic));
+    v_wild boolean := howdah._reads_wildcard(v_destination);
 begin
     perform howdah._check_all_here();
     if max_messages is null or max_messages not between 1 and 10000 then

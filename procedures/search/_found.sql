@@ -33,6 +33,7 @@ declare
     v_hits bigint := 0;
     v_row record;
     v_body bytea;
+    v_wild boolean := p_places is null and howdah._reads_wildcard(p_destination);
 begin
     looked := 0;
     cursor := p_after;
@@ -56,6 +57,9 @@ begin
             looked := v_before + v_row.number;
             cursor := jsonb_build_object('place', place, 'rank', v_row.rank, 'key', v_row.key);
             body := null;
+            if v_wild and v_row.hit then
+                v_row.hit := howdah._may_read_copy(v_row.message_id, 'browse');
+            end if;
             if v_row.hit and (v_text is not null or p_places is null) then
                 v_body := coalesce(v_row.body, howdah._body(v_row.message_id));
                 v_bytes := v_bytes + octet_length(v_body);

@@ -4,7 +4,8 @@
 -- Raises   HD001 no such queue; HD010 not allowed; HD037 on a standby.
 -- Role     howdah_browser howdah_consumer howdah_admin howdah_auditor
 --
--- It looks by key and locks nothing. due_at and parked_reason tell until when and why a message waits.
+-- It looks by key and locks nothing. Of a subscription by wildcard it shows no message of a topic that the caller may
+-- not browse. due_at and parked_reason tell until when and why a message waits.
 create or replace function howdah.show_message(queue text, message_id bigint) returns table (
     id bigint, state text, priority integer, sent_at timestamptz, expires_at timestamptz, message_group text,
     attempts integer, headers jsonb, body text, body_type text, body_bytes integer, content_type text,
@@ -32,6 +33,7 @@ begin
     cross join lateral (select coalesce(convert_to((p.message).body, 'UTF8'), (p.message).bytes) as body,
         howdah._redaction_paths(v_destination.name, (p.message).origin_queue,
             (p.message).message_id) as paths offset 0) b
+    where not howdah._reads_wildcard(v_destination) or howdah._may_read_copy((p.message).message_id, 'browse')
     limit 1;
 end
 $$;

@@ -114,6 +114,10 @@ def test_what_came_back_to_a_wildcard_is_neither_read_nor_browsed_without_the_ri
         revoke(db, "a.open", verb)
     assert bodies(consumer, name, verb="browse") == []
     assert column(consumer, "select body from howdah.browse(%s, only_id => %s)", (name, sent)) == []
+    assert column(consumer, "select id from howdah.show_message(%s, %s)", (name, sent)) == []
+    find = "select message_id from howdah.find_messages(%s) where message_id is not null"
+    assert column(consumer, find, (name,)) == []
+    assert column(db, find, (name,)) == [sent]
     assert bodies(consumer, name) == []
     assert bodies(db, name, verb="browse") == ["secret"]
     assert bodies(db, name) == ["secret"]
