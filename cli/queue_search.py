@@ -134,9 +134,11 @@ def _act_on_all(
             done, passed = done + result.done, passed + result.passed
             cursor, complete = result.cursor, result.complete
     except BaseException as error:
-        interrupted = isinstance(error, KeyboardInterrupt)
-        if done or interrupted:
-            more = f", and perhaps up to {batch} more done" if interrupted else ""
+        from ..engine.errors import ConnectionLost
+
+        unknown = isinstance(error, KeyboardInterrupt | ConnectionLost)  # it may have been committed all the same
+        if done or unknown:
+            more = f", and perhaps up to {batch} more done" if unknown else ""
             output.complain(
                 f"stopped: {act}: {output.counted(done, 'message')} done before, {passed} passed over{more}"
             )

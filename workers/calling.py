@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from typing import Any
 from uuid import UUID
@@ -102,6 +101,10 @@ class Calling:
         """Note that the message is being handled, for the supervisor and the key of a failure."""
         self._hands.take(self._slot, self._queue_index, message, started, self.attempt_id)
 
+    def leave(self) -> None:
+        """Note that no message is being handled any more."""
+        self._hands.leave(self._slot)
+
     def _keeps_results(self, queue: str, transaction: Transaction) -> bool:
         """Whether the queue keeps results, as it was some seconds ago: other queues pay no statement a message."""
         keeps, until = self._keeping.get(queue, (False, 0.0))
@@ -126,11 +129,15 @@ class Calling:
 
     def _run(self, handler: Handler, message: Message, transaction: Transaction) -> Any:
         """Call the handler. A process that it forked ends here: it shares the connection, and the memory of hands."""
+        error: BaseException | None = None
         try:
             return handler(message, transaction)
+        except BaseException as raised:
+            error = raised
+            raise
         finally:
             if os.getpid() != self._pid:
-                end_forked(self._worker, sys.exception())
+                end_forked(self._worker, error)
 
     def failure(self, message: Message, error: BaseException, started: float) -> dict[str, Any]:
         """Return the record of a failed delivery."""

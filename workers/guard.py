@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import psycopg
 from psycopg import generators, sql
-from psycopg.abc import Params, PQGen, Query, QueryNoTemplate
+from psycopg.abc import Params, PQGen, Query
 from psycopg.pq import Format, TransactionStatus
 from psycopg.pq.abc import PGresult
 from psycopg.transaction import OutOfOrderTransactionNesting
@@ -21,6 +21,9 @@ from psycopg.transaction import OutOfOrderTransactionNesting
 from ..engine.database.reliability import Begins
 from ..engine.errors import IllegalState
 from .home import Home
+
+if TYPE_CHECKING:  # from psycopg 3.3 on
+    from psycopg.abc import QueryNoTemplate
 
 _ENDS = re.compile(
     r"(?:\s|--[^\n]*\n|/\*.*?\*/|;)*(?:(?P<commit>commit|end|prepare\s+transaction)"
@@ -103,6 +106,11 @@ class HandlerConnection(Begins, psycopg.Connection[Any]):
                 raise error
         last: PGresult = results[-1]
         return last
+
+    @property
+    def depth(self) -> int:
+        """How many of the driver's blocks of ``transaction()`` are open, one in another."""
+        return self._num_transactions
 
     @property
     def is_over(self) -> bool:

@@ -65,6 +65,7 @@ class Handover:
                 self._count(lost)
             except (HowdahError, psycopg.Error) as error:  # said by the recorder; the others can be handled only now
                 rest = [other.message_id for other in messages[place + 1 :]]
+                self._calling.leave()
                 if rest and connection.closed and is_innocent(error):  # they can be neither handled nor recorded
                     events.failures_lost(self._worker, message.queue, rest, error)
                     raise

@@ -29,6 +29,7 @@ class Transaction:
         #: Name of the session that handles the message, unique among those alive.
         self.worker = worker
         self.rollback_only = False
+        self._depth = connection.depth
 
     def set_rollback_only(self) -> None:
         """Roll back when the handler returns, and count a failed delivery."""
@@ -37,7 +38,12 @@ class Transaction:
     def check(self) -> None:
         """Check that this can be committed after the handler returned. Raises RollbackOnly or ConnectionLost."""
         connection = self.connection
-        if connection.pgconn.transaction_status == _OPEN and not self.rollback_only and not connection.rolled_back:
+        if (
+            connection.pgconn.transaction_status == _OPEN
+            and not self.rollback_only
+            and not connection.rolled_back
+            and connection.depth == self._depth
+        ):
             return
         if self.rollback_only:
             raise RollbackOnly("the handler set its transaction to roll back only")
@@ -52,3 +58,7 @@ class Transaction:
                 "a statement failed, and the handler returned as if it had not",
                 "Wrap statements that may fail: with transaction.connection.transaction(): …",
             ) from connection.last_error
+        if connection.depth > self._depth:
+            raise RollbackOnly(
+                "the handler left a block of transaction() open", "End it in the handler, as a with statement does."
+            )

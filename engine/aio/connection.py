@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -231,6 +232,7 @@ class AsyncConnection(AsyncAdministration):
 
         Raises BadArgument, CannotConnect, and IllegalState for a connection that was not made by ``connect_async``.
         """
+        await self._check_usable()
         async with self._making:
             if self._threaded is None:
                 raise IllegalState("only a connection by connect_async has sessions with an acknowledge mode")
@@ -258,7 +260,8 @@ class AsyncConnection(AsyncAdministration):
 
 async def _in_thread(make: Callable[[], C]) -> C:
     """Open something on a thread. Cancelled, it closes what the thread opens all the same: nobody else knows of it."""
-    opening = asyncio.ensure_future(asyncio.to_thread(make))
+    # A future and no task, which whoever cancels all tasks would cancel too.
+    opening = asyncio.get_running_loop().run_in_executor(None, contextvars.copy_context().run, make)
     try:
         return await asyncio.shield(opening)
     except asyncio.CancelledError:

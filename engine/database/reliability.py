@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import psycopg
 from psycopg import generators
-from psycopg.abc import PQGen, QueryNoTemplate
+from psycopg.abc import PQGen
 from psycopg.pq import ExecStatus, Format
 from psycopg.pq.abc import PGresult
+
+if TYPE_CHECKING:  # from psycopg 3.3 on
+    from psycopg.abc import QueryNoTemplate
 
 SET = b"set local howdah.commit_by_reliability = on"
 

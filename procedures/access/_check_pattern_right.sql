@@ -9,7 +9,8 @@ create or replace function howdah._check_pattern_right(p_pattern text) returns v
 language plpgsql stable
 as $$
 begin
-    if not (howdah._may_change_all_rules() or coalesce(howdah._may_everywhere('queue', p_pattern, 'admin')
+    if not (howdah._may_change_all_rules() or coalesce(p_pattern ~ '^[A-Za-z0-9._/*>-]+$'
+            and howdah._may_everywhere('queue', p_pattern, 'admin')
             and howdah._may_everywhere('topic', p_pattern, 'admin'), false)) then
         raise exception using errcode = 'HD010',
             message = format('role %s may not decide for all queues and topics named %s', quote_ident(howdah._caller()),

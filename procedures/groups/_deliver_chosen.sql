@@ -64,7 +64,7 @@ begin
             or howdah._put_back(
             row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at, c.destination_id, c.origin_id,
             c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers, c.correlation_id, c.reply_to, c.message_type,
-            c.conversation_id, c.dead_reason, c.reliability)::howdah.msgs, false, false) else true end
+            c.conversation_id, c.dead_reason, c.reliability)::howdah.msgs, false, false, false) else true end
       and ((c.expires_at > p_now) is not false
            or howdah._dispose(p_lane.destination_id,
             row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at, c.destination_id, c.origin_id,

@@ -55,8 +55,9 @@ begin
     if cardinality(v_again) > 0 then
         v_number := nextval('howdah.lease_numbers'::regclass);
         perform howdah._take_lease(v_destination, v_again, v_number, v_until);
-        perform howdah._note_lease((select min(c.consumer_id) from howdah.consumer_leases c
-            where c.lease_id = any (leases)), v_number);
+        perform howdah._note_lease((select min(c.id) from howdah.consumer_leases l
+            join howdah.consumers c on c.id = l.consumer_id and c.destination_id = v_destination.id
+            where l.lease_id = any (leases)), v_number);
     end if;
     return query select v_number, v_until, a.* from unnest(v_again) a;
 end

@@ -2,6 +2,7 @@
 -- read.
 --
 -- Returns  the subscription (destination_id) and the message of each.
+-- Raises   40001 messages were moved meanwhile.
 -- Role     internal
 --
 -- What a cursor has yet to pass is read from the keys of the topic's tables, once for all incidents.
@@ -9,6 +10,8 @@ create or replace function howdah._unread_incidents(p_before timestamptz)
 returns table (destination_id integer, message_id bigint)
 language plpgsql volatile
 as $$
+declare
+    v_ring bigint := howdah._truncations();
 begin
     if not exists (select from howdah.subscriptions) then
         return;
@@ -42,5 +45,6 @@ begin
       and (m.rank = k.rank) is not false
       and not exists (select from howdah.acked d where d.ack_id = k.id and d.seq = m.seq and d.lease_id is null);
     -- end for
+    perform howdah._same_ring(v_ring);
 end
 $$;

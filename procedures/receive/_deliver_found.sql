@@ -28,17 +28,21 @@ begin
               from taken t) a
         cross join lateral howdah._count_failures(p_lane.destination_id, a.ids, a.stages, a.conversations, a.groups) f
         where (select pg_sequence_last_value(p_failing) is not null and count(*) > 0 from taken)
+    ), holding as materialized (
+        -- A message that must wait holds up those behind it, though its failure was recorded after the walk looked.
+        -- One at its limit may be blocked or quarantined; if it is not, the next round finds those behind it.
+        select case when not p_strict then howdah._group(t.headers, t.conversation_id) end as group_id,
+            min(t.number) filter (where f.weight = 2147483647) as waits, min(t.number) as ends
+        from failed f join taken t on t.message_id = f.message_id and t.stage = f.stage
+        where (f.weight >= p_limit or f.weight = 2147483647) and (p_strict or p_walk.groups <> 'none')
+        group by 1
     ), claimed as materialized (
         select t.*, coalesce(f.failures, 0) as failures,
             coalesce(t.expires_at <= p_now, false) or coalesce(f.weight, 0) >= p_limit as ended,
-            -- A message that must wait holds up those behind it, though its failure was recorded after the walk looked.
-            -- One at its limit may be blocked or quarantined; if it is not, the next round finds those behind it.
-            (p_strict or p_walk.groups <> 'none') and exists (
-                select from failed w join taken b on b.message_id = w.message_id and b.stage = w.stage
-                where (w.weight = 2147483647 or w.weight >= p_limit and coalesce(f.weight, 0) < p_limit)
-                  and b.number < t.number
-                  and (p_strict
-                       or howdah._group(b.headers, b.conversation_id) = howdah._group(t.headers, t.conversation_id))
+            exists (
+                select from holding o
+                where (p_strict or o.group_id = howdah._group(t.headers, t.conversation_id))
+                  and (o.waits < t.number or o.ends < t.number and coalesce(f.weight, 0) < p_limit)
             ) as held_up
         from taken t left join failed f on f.message_id = t.message_id and f.stage = t.stage
     ), journaled as (
@@ -59,7 +63,8 @@ begin
         case when c.origin_id is not null then howdah._destination_name(c.origin_id) end, c.dead_reason, c.dead_at,
         howdah._level_name(c.reliability, c.nonpersistent)
     from claimed c
-    where case when c.held_up then howdah._put_back(howdah._as_ready(c.claim), c.nonpersistent, p_hold)
+    where case when c.held_up then howdah._put_back(howdah._as_ready(c.claim), c.nonpersistent, p_hold,
+            c.place = 'parked')
         else not c.ended or howdah._dispose(p_lane.destination_id, howdah._as_ready(c.claim), c.nonpersistent,
             case when p_hold then c.place end, p_now) end
     order by c.number;

@@ -15,8 +15,10 @@ begin
     select o.* into v_old from howdah.schedules s cross join lateral howdah._own_schedule(s.id) o where s.name = p_name
         and s.state <> 'cancelled';
     select s.* into v_new from howdah.schedules s where s.id = p_id;
-    -- One that has ended counts, too: applications declare theirs at each start, and it would fire at each.
-    if v_old.id is not null and howdah._schedule_definition(v_old) = howdah._schedule_definition(v_new) then
+    -- One that has ended counts, too: applications declare theirs at each start, and it would fire at each. But one
+    -- that was only delayed counts from the call.
+    if v_old.id is not null and howdah._schedule_definition(v_old) = howdah._schedule_definition(v_new)
+       and not (v_old.state = 'ended' and howdah._is_only_delayed(v_old)) then
         delete from howdah.schedules s where s.id = p_id;
         return v_old.id;
     elsif v_old.id is not null then

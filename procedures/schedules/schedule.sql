@@ -26,9 +26,10 @@
 -- them. The default is to make up for all firings of a period with repeat, and of a series. A firing that is later than
 -- misfire_grace is left out.
 --
--- name replaces the schedule of that name. The same definition again changes nothing, also once the schedule has ended;
--- howdah.cancel_schedule frees the name. Each message has the headers scheduledJobId and scheduledTime (ms since 1970).
--- time_to_live counts from the firing. queue names a queue or a topic; the other arguments are those of howdah.send.
+-- name replaces the schedule of that name. The same definition again changes nothing, also once the schedule has ended,
+-- unless it was only delayed; howdah.cancel_schedule frees the name. Each message has the headers scheduledJobId and
+-- scheduledTime (ms since 1970). time_to_live counts from the firing. queue names a queue or a topic; the other
+-- arguments are those of howdah.send.
 create or replace function howdah.schedule(
     queue text, body text, cron text default null, period interval default null, repeat integer default null,
     starts_at timestamptz default null, ends_at timestamptz default null, delay interval default null,

@@ -1,5 +1,5 @@
--- howdah._reads_wildcard(p_destination): whether a destination is a subscription by wildcard, of which a caller may have
--- a right to some topics alone.
+-- howdah._reads_wildcard(p_destination): whether a destination is a subscription by wildcard. A caller may have a right
+-- to some of its topics alone.
 --
 -- Returns  boolean.
 -- Role     internal

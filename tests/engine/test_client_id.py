@@ -95,8 +95,10 @@ def test_an_asyncio_connection_makes_a_claim_anew_or_loses_it_to_who_was_quicker
             async with connection.transaction():
                 assert len(column(db, CLAIMING)) == 1
             end()
-            with connect(dsn, client_id="shop"), pytest.raises(ClientIdInUse):
-                await connection.session()
+            with connect(dsn, client_id="shop"):
+                for opening in (connection.session, connection.jms_session):
+                    with pytest.raises(ClientIdInUse):
+                        await opening()
             await (await connection.session()).close()
 
     asyncio.run(scenario())

@@ -75,6 +75,16 @@ def test_a_pop_of_any_queue_tells_of_the_reads_before(db: Db, clock: Clock, opti
     assert column(db, "select msg_id from pgmq.pop('tasks', 5)") == []
 
 
+@pytest.mark.parametrize("options", ['{"strict_order": true}', '{"message_groups": "transaction"}'])
+def test_a_pop_takes_as_many_as_are_asked_for_in_an_order(db: Db, options: str) -> None:
+    set_options(db, options)
+    for number in range(1, 6):
+        db.execute("select pgmq.send('tasks', %s::text::jsonb, '{\"JMSXGroupID\": \"g\"}'::jsonb)", (str(number),))
+    assert column(db, "select msg_id from pgmq.pop('tasks', 3)") == [1, 2, 3]
+    assert column(db, "select msg_id from pgmq.pop('tasks', 3)") == [4, 5]
+    assert column(db, "select msg_id from pgmq.pop('tasks', 3)") == []
+
+
 @pytest.mark.parametrize("options", ["{}", '{"journal_level": "full"}', '{"max_message_bytes": 1000}'])
 def test_a_batch_keeps_null_apart_from_the_null_of_json(db: Db, options: str) -> None:
     set_options(db, options)

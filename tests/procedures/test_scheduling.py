@@ -321,7 +321,8 @@ def test_a_name_is_of_one_schedule_which_another_call_replaces(
 
 
 @pytest.mark.parametrize(
-    "finite", [{"period": "10 s", "repeat": 1}, {"delay": "10 s"}, {"starts_at": "2026-01-01 00:00+00"}]
+    "finite",
+    [{"period": "10 s", "repeat": 1}, {"starts_at": "2026-01-01 00:00+00"}, {"delay": "10 s", "ends_at": "2100-01-01"}],
 )
 def test_a_named_schedule_that_has_ended_does_not_begin_anew_by_the_same_definition(
     db: Db, clock: Clock, create: Create, finite: dict[str, Any]
@@ -349,9 +350,26 @@ def test_a_named_schedule_that_has_ended_does_not_begin_anew_by_the_same_definit
     assert column(db, "select state from howdah.schedules") == ["active"]
 
 
+def test_a_named_schedule_that_was_only_delayed_counts_from_each_call_and_is_forgotten(
+    db: Db, clock: Clock, create: Create
+) -> None:
+    create()
+    first = schedule(db, name="debounce", delay="10 s")
+    assert schedule(db, name="debounce", delay="10 s") == first
+    clock.advance(10)
+    assert fire(db) == 1
+    assert schedule(db, name="debounce", delay="10 s") != first
+    clock.advance(10)
+    assert fire(db) == 1
+    for _ in range(2):
+        clock.advance(200 * 86400)
+        one(db, "select howdah.maintain_schedules()")
+    assert column(db, "select id from howdah.schedules") == []
+
+
 def test_a_named_schedule_that_has_ended_is_forgotten_after_its_queue(db: Db, clock: Clock, create: Create) -> None:
     create()
-    schedule(db, name="launch", delay="10 s")
+    schedule(db, name="launch", delay="10 s", ends_at="2100-01-01")
     clock.advance(10)
     assert fire(db) == 1
     one(db, "select howdah.drop_queue('q', true)")

@@ -21,6 +21,7 @@ from support import (
     Clock,
     Connect,
     Db,
+    column,
     fail,
     one,
     receive,
@@ -142,8 +143,8 @@ def test_in_strict_order_nothing_comes_behind_a_lease_that_ran_out_at_the_limit(
         assert [message.message_id for message in receive(db, n=3)] == sent
 
 
-@pytest.mark.parametrize("options", [{"strict_order": True}, {"message_groups": "transaction"}], ids=str)
-def test_in_an_order_a_receive_goes_on_behind_messages_that_it_moves_away(
+@pytest.mark.parametrize("options", [{}, {"strict_order": True}, {"message_groups": "transaction"}], ids=str)
+def test_a_receive_goes_on_behind_messages_that_it_moves_away(
     db: Db, create: Create, connect: Connect, options: Policy
 ) -> None:
     create(max_failed_deliveries=1, **options)
@@ -153,6 +154,8 @@ def test_in_an_order_a_receive_goes_on_behind_messages_that_it_moves_away(
         for failed in (0, 1, 3):
             assert fail(db, sent[failed])[2] == "held"
     assert [message.message_id for message in receive(db, n=9)] == [sent[2], sent[4]]
+    consumed = "select unnest(message_ids) from howdah.journal where event = 'consumed' order by 1"
+    assert column(db, consumed) == [sent[2], sent[4]]
     assert [message.message_id for message in receive(db, SYSTEM, n=9)] == [sent[0], sent[1], sent[3]]
 
 

@@ -101,6 +101,24 @@ def test_a_failure_inside_a_block_that_is_left_open_counts_once_in_a_savepoint_t
     assert (jobs.incidents(first), jobs.incidents(second)) == (["ValueError"], ["ValueError"])
 
 
+@pytest.mark.parametrize("batch", [1, 3])
+def test_a_block_that_a_handler_left_open_without_an_error_is_that_messages_failure(
+    jobs: Work, begin: Begin, batch: int
+) -> None:
+    kept = ExitStack()
+
+    def act(message: Message, transaction: Transaction) -> None:
+        if message.body == "leave" and message.delivery_count == 1:
+            kept.enter_context(transaction.connection.transaction())
+
+    before, leaving, after = jobs.send("plain", "leave", "plain")
+    begin(act, batch=batch)
+    jobs.wait_empty()
+    assert jobs.effects() == [before, leaving, after]
+    assert jobs.incidents(leaving) == ["RollbackOnly"]
+    assert jobs.blamed() == {leaving}
+
+
 def test_a_lost_connection_in_an_exception_of_the_applications_own_is_made_anew(jobs: Work, begin: Begin) -> None:
     """As the errors of a framework are: the driver's is only their cause."""
 

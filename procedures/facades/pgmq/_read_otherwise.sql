@@ -29,7 +29,7 @@ begin
         return;
     end if;
     v_held := array(select r from howdah.receive(lower(p_queue), v_want, true) r);
-    if p_pop then
+    while p_pop and cardinality(v_held) > 0 loop
         return query
         select pgmq._number(v_destination.id, h.message_id), coalesce(p.reads, 0), h.sent_at, p.last_read_at,
             coalesce(p.due_at, h.sent_at),
@@ -39,7 +39,13 @@ begin
         order by h.ordinality;
         perform howdah._end_locked(v_destination, array_agg(h.message_id), array_agg(h.priority::integer),
             array_agg(h."position"), 'consumed', 'held')
-        from unnest(v_held) h having count(*) > 0;
+        from unnest(v_held) h;
+        v_want := v_want - cardinality(v_held);
+        -- In an order a receive that holds gives one message, or one of each group, at a time.
+        exit when v_want = 0 or not (v_destination.strict_order or v_destination.message_groups <> 'none');
+        v_held := array(select r from howdah.receive(lower(p_queue), v_want, true) r);
+    end loop;
+    if p_pop then
         return;
     end if;
     perform howdah._open_lane(v_destination.id, h.rank, 0)

@@ -1,0 +1,9 @@
+-- howdah._is_only_delayed(p_schedule): whether a schedule fires once, some time after it was made.
+--
+-- Returns  boolean; false if it has a time of its own, or comes again.
+-- Role     internal
+create or replace function howdah._is_only_delayed(p_schedule howdah.schedules) returns boolean
+language sql immutable
+as $$
+    select num_nonnulls(p_schedule.cron, p_schedule.period_ms, p_schedule.starts_at, p_schedule.ends_at) = 0
+$$;
