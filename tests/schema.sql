@@ -2391,8 +2391,7 @@ declare
     v_rank smallint;
     v_seq bigint := coalesce(after_position, -1);
     v_shown integer;
-    v_wild boolean := v_destination.kind = 'subscription' and exists (select from howdah.subscriptions s
-        where s.destination_id = v_destination.id and howdah._is_wildcard(s.topic));
+    v_wild boolean := howdah._reads_wildcard(v_destination);
 begin
     perform howdah._check_all_here();
     if max_messages is null or max_messages not between 1 and 10000 then
@@ -3690,9 +3689,10 @@ COMMENT ON FUNCTION howdah._check_pattern(p_pattern text) IS 'refuse what is no 
 
 CREATE FUNCTION howdah._check_pattern_right(p_pattern text) RETURNS void
     LANGUAGE plpgsql STABLE
-    AS $$
+    AS $_$
 begin
-    if not (howdah._may_change_all_rules() or coalesce(howdah._may_everywhere('queue', p_pattern, 'admin')
+    if not (howdah._may_change_all_rules() or coalesce(p_pattern ~ '^[A-Za-z0-9._/*>-]+$'
+            and howdah._may_everywhere('queue', p_pattern, 'admin')
             and howdah._may_everywhere('topic', p_pattern, 'admin'), false)) then
         raise exception using errcode = 'HD010',
             message = format('role %s may not decide for all queues and topics named %s', quote_ident(howdah._caller()),
@@ -3700,7 +3700,7 @@ begin
             hint = 'Ask who has the right admin at all these names (howdah.explain_access).';
     end if;
 end
-$$;
+$_$;
 
 COMMENT ON FUNCTION howdah._check_pattern_right(p_pattern text) IS 'refuse an administrator who may not administer all that a wildcard covers.';
 
@@ -4521,7 +4521,9 @@ begin
                                              and p.group_id = u.group_id and p.seq < u.first) as held
         from (select g.group_id, (array_agg(g.seq order by g.n))[1] = 1 as starts, min(g.n) as n, min(g.key) as first
               from unnest(p_keys, p_groups, p_seqs) with ordinality g(key, group_id, seq, n)
-              where p_more and g.group_id is not null and g.group_id <> all (mine || refused)
+              where p_more and g.group_id is not null
+                -- not "<> all", which would go through the array for each row: thousands of groups may wait
+                and not exists (select from unnest(mine || refused) k(known) where k.known = g.group_id)
               group by g.group_id) u
         left join howdah.group_owners o
             on o.destination_id = p_lane.destination_id and o.group_id = u.group_id and o.consumer_id <> p_walk.consumer
@@ -4557,7 +4559,8 @@ begin
     mine := array(select g from unnest(mine || v_fresh) g where g <> all (v_gaps));
     if p_walk.groups = 'alone' then
         v_upto := (select min(g.n) from unnest(p_groups) with ordinality g(group_id, n)
-                   where g.group_id is not null and g.group_id <> all (mine || refused));
+                   where g.group_id is not null
+                     and not exists (select from unnest(mine || refused) k(known) where k.known = g.group_id));
     end if;
     v_keys := array(
         select u.key from (
@@ -5945,7 +5948,7 @@ begin
             or howdah._put_back(
             row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at, c.destination_id, c.origin_id,
             c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers, c.correlation_id, c.reply_to, c.message_type,
-            c.conversation_id, c.dead_reason, c.reliability)::howdah.msgs, false, false) else true end
+            c.conversation_id, c.dead_reason, c.reliability)::howdah.msgs, false, false, false) else true end
       and ((c.expires_at > p_now) is not false
            or howdah._dispose(p_lane.destination_id,
             row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at, c.destination_id, c.origin_id,
@@ -5973,17 +5976,21 @@ begin
               from taken t) a
         cross join lateral howdah._count_failures(p_lane.destination_id, a.ids, a.stages, a.conversations, a.groups) f
         where (select pg_sequence_last_value(p_failing) is not null and count(*) > 0 from taken)
+    ), holding as materialized (
+        -- A message that must wait holds up those behind it, though its failure was recorded after the walk looked.
+        -- One at its limit may be blocked or quarantined; if it is not, the next round finds those behind it.
+        select case when not p_strict then howdah._group(t.headers, t.conversation_id) end as group_id,
+            min(t.number) filter (where f.weight = 2147483647) as waits, min(t.number) as ends
+        from failed f join taken t on t.message_id = f.message_id and t.stage = f.stage
+        where (f.weight >= p_limit or f.weight = 2147483647) and (p_strict or p_walk.groups <> 'none')
+        group by 1
     ), claimed as materialized (
         select t.*, coalesce(f.failures, 0) as failures,
             coalesce(t.expires_at <= p_now, false) or coalesce(f.weight, 0) >= p_limit as ended,
-            -- A message that must wait holds up those behind it, though its failure was recorded after the walk looked.
-            -- One at its limit may be blocked or quarantined; if it is not, the next round finds those behind it.
-            (p_strict or p_walk.groups <> 'none') and exists (
-                select from failed w join taken b on b.message_id = w.message_id and b.stage = w.stage
-                where (w.weight = 2147483647 or w.weight >= p_limit and coalesce(f.weight, 0) < p_limit)
-                  and b.number < t.number
-                  and (p_strict
-                       or howdah._group(b.headers, b.conversation_id) = howdah._group(t.headers, t.conversation_id))
+            exists (
+                select from holding o
+                where (p_strict or o.group_id = howdah._group(t.headers, t.conversation_id))
+                  and (o.waits < t.number or o.ends < t.number and coalesce(f.weight, 0) < p_limit)
             ) as held_up
         from taken t left join failed f on f.message_id = t.message_id and f.stage = t.stage
     ), journaled as (
@@ -6004,7 +6011,8 @@ begin
         case when c.origin_id is not null then howdah._destination_name(c.origin_id) end, c.dead_reason, c.dead_at,
         howdah._level_name(c.reliability, c.nonpersistent)
     from claimed c
-    where case when c.held_up then howdah._put_back(howdah._as_ready(c.claim), c.nonpersistent, p_hold)
+    where case when c.held_up then howdah._put_back(howdah._as_ready(c.claim), c.nonpersistent, p_hold,
+            c.place = 'parked')
         else not c.ended or howdah._dispose(p_lane.destination_id, howdah._as_ready(c.claim), c.nonpersistent,
             case when p_hold then c.place end, p_now) end
     order by c.number;
@@ -8594,6 +8602,7 @@ declare
     v_hits bigint := 0;
     v_row record;
     v_body bytea;
+    v_wild boolean := p_places is null and howdah._reads_wildcard(p_destination);
 begin
     looked := 0;
     cursor := p_after;
@@ -8617,6 +8626,9 @@ begin
             looked := v_before + v_row.number;
             cursor := jsonb_build_object('place', place, 'rank', v_row.rank, 'key', v_row.key);
             body := null;
+            if v_wild and v_row.hit then
+                v_row.hit := howdah._may_read_copy(v_row.message_id, 'browse');
+            end if;
             if v_row.hit and (v_text is not null or p_places is null) then
                 v_body := coalesce(v_row.body, howdah._body(v_row.message_id));
                 v_bytes := v_bytes + octet_length(v_body);
@@ -9710,6 +9722,14 @@ CREATE FUNCTION howdah._is_one_by_one(p_destination_id integer) RETURNS boolean
     where d.id = p_destination_id $$;
 
 COMMENT ON FUNCTION howdah._is_one_by_one(p_destination_id integer) IS 'whether a queue''s options admit one consumer at a time, so that no free message may be skipped.';
+
+CREATE FUNCTION howdah._is_only_delayed(p_schedule howdah.schedules) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select num_nonnulls(p_schedule.cron, p_schedule.period_ms, p_schedule.starts_at, p_schedule.ends_at) = 0
+$$;
+
+COMMENT ON FUNCTION howdah._is_only_delayed(p_schedule howdah.schedules) IS 'whether a schedule fires once, some time after it was made.';
 
 CREATE FUNCTION howdah._is_overdue(p_search bigint, p_pace bigint) RETURNS boolean
     LANGUAGE sql IMMUTABLE
@@ -12710,7 +12730,8 @@ COMMENT ON FUNCTION howdah._may_everywhere(p_resource text, p_pattern text, p_op
 CREATE FUNCTION howdah._may_read_copy(p_message_id bigint, p_verb text) RETURNS boolean
     LANGUAGE sql STABLE
     AS $$
-    select howdah._has_right(d.id, p_verb) or d.kind <> 'topic'
+    select d.kind <> 'topic' or case when d.dropped_at is null then howdah._has_right(d.id, p_verb)
+        else howdah._may('topic', d.name, howdah._operation_of(p_verb)) end  -- its own rights are no longer kept up
     from howdah.destinations d where d.id = p_message_id % 1000000
 $$;
 
@@ -13069,8 +13090,10 @@ begin
     select o.* into v_old from howdah.schedules s cross join lateral howdah._own_schedule(s.id) o where s.name = p_name
         and s.state <> 'cancelled';
     select s.* into v_new from howdah.schedules s where s.id = p_id;
-    -- One that has ended counts, too: applications declare theirs at each start, and it would fire at each.
-    if v_old.id is not null and howdah._schedule_definition(v_old) = howdah._schedule_definition(v_new) then
+    -- One that has ended counts, too: applications declare theirs at each start, and it would fire at each. But one
+    -- that was only delayed counts from the call.
+    if v_old.id is not null and howdah._schedule_definition(v_old) = howdah._schedule_definition(v_new)
+       and not (v_old.state = 'ended' and howdah._is_only_delayed(v_old)) then
         delete from howdah.schedules s where s.id = p_id;
         return v_old.id;
     elsif v_old.id is not null then
@@ -15699,18 +15722,20 @@ $$;
 
 COMMENT ON FUNCTION howdah._put(p_message howdah.msgs, p_nonpersistent boolean, p_notify boolean) IS 'store a message ready for delivery.';
 
-CREATE FUNCTION howdah._put_back(p_message howdah.msgs, p_nonpersistent boolean, p_held boolean) RETURNS boolean
+CREATE FUNCTION howdah._put_back(p_message howdah.msgs, p_nonpersistent boolean, p_held boolean, p_parked boolean) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
 begin
     if not p_held then
         perform howdah._put(p_message, p_nonpersistent, false);
+        perform howdah._walk_back(d, p_message.rank, p_message.seq) from howdah.destinations d
+        where p_parked and d.id = p_message.destination_id;
     end if;
     return false;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._put_back(p_message howdah.msgs, p_nonpersistent boolean, p_held boolean) IS 'put a claimed message back in its place, because one before it of its group or queue must wait.';
+COMMENT ON FUNCTION howdah._put_back(p_message howdah.msgs, p_nonpersistent boolean, p_held boolean, p_parked boolean) IS 'put a claimed message back in its place, because one before it of its group or queue must wait.';
 
 CREATE FUNCTION howdah._queue(p_name text, p_verb text) RETURNS howdah.destinations
     LANGUAGE plpgsql STABLE
@@ -16110,6 +16135,16 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._read_published(p_destination howdah.destinations, p_subscription howdah.subscriptions, p_ack howdah.acks, p_name text, p_want integer) IS 'take the next messages of a topic, and move the cursor over them.';
+
+CREATE FUNCTION howdah._reads_wildcard(p_destination howdah.destinations) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    select p_destination.kind = 'subscription' and exists (
+        select from howdah.subscriptions s
+        where s.destination_id = p_destination.id and howdah._is_wildcard(s.topic))
+$$;
+
+COMMENT ON FUNCTION howdah._reads_wildcard(p_destination howdah.destinations) IS 'whether a destination is a subscription by wildcard. A caller may have a right to some of its topics alone.';
 
 CREATE FUNCTION howdah._receive_any(p_pattern text, p_want integer, p_hold boolean, p_selector text) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -22124,6 +22159,8 @@ COMMENT ON FUNCTION howdah._unpublish(p_generation bigint, p_topic_id integer, p
 CREATE FUNCTION howdah._unread_incidents(p_before timestamp with time zone) RETURNS TABLE(destination_id integer, message_id bigint)
     LANGUAGE plpgsql
     AS $$
+declare
+    v_ring bigint := howdah._truncations();
 begin
     if not exists (select from howdah.subscriptions) then
         return;
@@ -22207,6 +22244,7 @@ begin
       and not howdah._is_passed(k.stands, m.xid, m.seq)
       and (m.rank = k.rank) is not false
       and not exists (select from howdah.acked d where d.ack_id = k.id and d.seq = m.seq and d.lease_id is null);
+    perform howdah._same_ring(v_ring);
 end
 $$;
 
@@ -28694,8 +28732,9 @@ begin
         delete from howdah.schedule_runs r where r.fired_at < v_before returning 1
     ), ended as (
         delete from howdah.schedules s where s.state in ('ended', 'cancelled') and s.changed_at < v_before
-            and (s.state = 'cancelled' or s.name is null or exists (select from howdah.destinations d
-                where d.id = s.destination_id and d.dropped_at is not null))
+            and (s.state = 'cancelled' or s.name is null or howdah._is_only_delayed(s)
+                or exists (select from howdah.destinations d
+                           where d.id = s.destination_id and d.dropped_at is not null))
             and not exists (select from howdah.schedule_runs r where r.schedule_id = s.id) returning 1
     )
     select (select count(*) from runs) + (select count(*) from ended) into v_count;
@@ -30703,8 +30742,9 @@ begin
     if cardinality(v_again) > 0 then
         v_number := nextval('howdah.lease_numbers'::regclass);
         perform howdah._take_lease(v_destination, v_again, v_number, v_until);
-        perform howdah._note_lease((select min(c.consumer_id) from howdah.consumer_leases c
-            where c.lease_id = any (leases)), v_number);
+        perform howdah._note_lease((select min(c.id) from howdah.consumer_leases l
+            join howdah.consumers c on c.id = l.consumer_id and c.destination_id = v_destination.id
+            where l.lease_id = any (leases)), v_number);
     end if;
     return query select v_number, v_until, a.* from unnest(v_again) a;
 end
@@ -32422,6 +32462,7 @@ begin
     cross join lateral (select coalesce(convert_to((p.message).body, 'UTF8'), (p.message).bytes) as body,
         howdah._redaction_paths(v_destination.name, (p.message).origin_queue,
             (p.message).message_id) as paths offset 0) b
+    where not howdah._reads_wildcard(v_destination) or howdah._may_read_copy((p.message).message_id, 'browse')
     limit 1;
 end
 $$;
@@ -37174,6 +37215,8 @@ REVOKE ALL ON FUNCTION howdah._is_nonpersistent(p_slot integer, p_topic integer,
 
 REVOKE ALL ON FUNCTION howdah._is_one_by_one(p_destination_id integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._is_only_delayed(p_schedule howdah.schedules) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._is_overdue(p_search bigint, p_pace bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._is_own_session(p_consumer integer) FROM PUBLIC;
@@ -37600,7 +37643,7 @@ REVOKE ALL ON FUNCTION howdah._published_rows(p_topic howdah.destinations, p_seq
 
 REVOKE ALL ON FUNCTION howdah._put(p_message howdah.msgs, p_nonpersistent boolean, p_notify boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._put_back(p_message howdah.msgs, p_nonpersistent boolean, p_held boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._put_back(p_message howdah.msgs, p_nonpersistent boolean, p_held boolean, p_parked boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._queue(p_name text, p_verb text) FROM PUBLIC;
 
@@ -37619,6 +37662,8 @@ REVOKE ALL ON FUNCTION howdah._read_claimed(p_slot integer, p_nonpersistent bool
 REVOKE ALL ON FUNCTION howdah._read_failure(p_failure jsonb, OUT message_id bigint, OUT error_text text, OUT error_class text, OUT sqlstate text, OUT traceback text, OUT duration_ms integer, OUT worker text, OUT failure_key uuid, OUT details jsonb, OUT priority integer, OUT "position" bigint, OUT stage smallint, OUT delay_ms numeric, OUT conversation_id uuid, OUT message_group text, OUT reject boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._read_published(p_destination howdah.destinations, p_subscription howdah.subscriptions, p_ack howdah.acks, p_name text, p_want integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._reads_wildcard(p_destination howdah.destinations) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._receive_any(p_pattern text, p_want integer, p_hold boolean, p_selector text) FROM PUBLIC;
 

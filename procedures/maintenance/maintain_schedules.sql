@@ -22,7 +22,8 @@ begin
     ), ended as (
         delete from howdah.schedules s where s.state in ('ended', 'cancelled') and s.changed_at < v_before
             and (s.state = 'cancelled' or s.name is null or howdah._is_only_delayed(s)
-                or exists (select from howdah.destinations d where d.id = s.destination_id and d.dropped_at is not null))
+                or exists (select from howdah.destinations d
+                           where d.id = s.destination_id and d.dropped_at is not null))
             and not exists (select from howdah.schedule_runs r where r.schedule_id = s.id) returning 1
     )
     select (select count(*) from runs) + (select count(*) from ended) into v_count;

@@ -87,7 +87,9 @@ def test_an_act_that_breaks_off_says_how_many_messages_it_has_dealt_with(
     monkeypatch.setattr(Admin, "act_on_matching", cut_off)
     failed = howdah(dsn, "queue", "act", "orders", "discard", "--reason", "test data", "--yes", "--batch", "1")
     assert (failed.code, failed.out) == (1, "")
-    assert "howdah: stopped: discard: 2 messages done before, 0 passed over, and perhaps up to 1 more done\n" in failed.err
+    assert (
+        "howdah: stopped: discard: 2 messages done before, 0 passed over, and perhaps up to 1 more done\n" in failed.err
+    )
     assert column(db, "select body from howdah.browse('orders', 10)") == ["c"]
 
 
