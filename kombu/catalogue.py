@@ -46,13 +46,13 @@ class Catalogue:
         """Note where a queue's messages come from; what needs the database for it is made now."""
         place = self.target(queue)
         if kind in ("topic", "fanout"):
-            topic = topic_name(exchange)
-            place.bind(topic, "#" if kind == "fanout" else routing_key)
-            if place.passing or place.exclusive:
-                place.kind = Kind.SUBSCRIPTION
-                self.make(place, anew=True)
-            else:
-                self._bridge(place, topic, self.make(place))
+            topic, pattern = topic_name(exchange), "#" if kind == "fanout" else routing_key
+            with place.binding(topic, pattern):
+                if place.passing or place.exclusive:
+                    place.kind = Kind.SUBSCRIPTION
+                    self.make(place, anew=True)
+                else:
+                    self._bridge(topic, self.make(place), place.bindings[topic])
         elif place.exclusive or (place.passing and not durable):
             place.kind = Kind.TEMPORARY
             self._replies.bind(exchange, routing_key, self.make(place))
@@ -75,7 +75,7 @@ class Catalogue:
             self._unless_gone(scalar("unbridge", topic=("text", topic), queue=("text", name)))
         place.unbind(topic, pattern)
         if place.kind is Kind.QUEUE and left:
-            self._bridge(place, topic, self.make(place))
+            self._bridge(topic, self.make(place), left)
         elif place.kind is Kind.SUBSCRIPTION and not place.bindings:
             place.kind, place.howdah = Kind.QUEUE, None  # as before it was bound
 
@@ -179,8 +179,8 @@ class Catalogue:
             if (lasts := place.arguments.get(TIME_TO_LIVE)) is not None:
                 options["default_time_to_live_ms"] = lasts
             self._create("create_queue", queue=("text", name), options=("jsonb", to_json(options)))
-        for topic in place.bindings:
-            self._bridge(place, topic, name)
+        for topic, patterns in place.bindings.items():
+            self._bridge(topic, name, patterns)
         return name
 
     def _temporary(self, place: Place) -> str:
@@ -199,11 +199,28 @@ class Catalogue:
     def _subscribe(self, place: Place) -> str:
         """One for each binding: a subscription whose selector changes loses what it has not read."""
         bound = [(topic, pattern) for topic, patterns in place.bindings.items() for pattern in patterns]
-        place.sources = {self._subscription(place.name, *binding): binding for binding in bound}
-        return next(iter(place.sources))
+        sources = {self._subscription(place.name, *binding): binding for binding in bound}
+        several = [topic for topic, patterns in place.bindings.items() if len(patterns) > 1]
+        place.bindings.update({topic: self._by_age(topic, sources) for topic in several})
+        place.sources = sources
+        return next(iter(sources))
+
+    def _by_age(self, topic: str, sources: dict[str, tuple[str, str]]) -> list[str]:
+        """The patterns of a topic, the oldest source's first. The order of kombu's bindings differs between processes.
+
+        A source that is not listed has just been ended by somebody else: it will be the newest.
+        """
+        call: Call[list[Any]] = Call(
+            "select subscription from howdah.list_subscriptions(%s::text) where subscription = any (%s::text[])"
+            " order by created_at, subscription",
+            (topic, list(sources)),
+            list,
+        )
+        listed = [sources[name][1] for (name,) in self._server.run(call)]
+        return listed + [pattern for of, pattern in sources.values() if of == topic and pattern not in listed]
 
     def _subscription(self, queue: str, topic: str, pattern: str) -> str:
-        name = subscription_name(queue, pattern)
+        name = subscription_name(queue, topic, pattern)
         call = Subscription(topic, name, selector=selector([pattern]), shared=True, durable=False).call()
         try:
             return self._server.run(call)
@@ -211,8 +228,8 @@ class Catalogue:
             self._create("create_topic", topic=("text", topic))
             return self._server.run(call)
 
-    def _bridge(self, place: Place, topic: str, name: str) -> None:
-        wanted = selector(place.bindings[topic])
+    def _bridge(self, topic: str, name: str, patterns: list[str]) -> None:
+        wanted = selector(patterns)
         try:
             call: Call[list[Any]] = Call("select queue, selector from howdah.list_bridges(%s::text)", (topic,), list)
             bridges = self._server.run(call)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
@@ -36,7 +38,8 @@ class Place:
     passing: bool = False
     exclusive: bool = False
     arguments: dict[str, object] = field(default_factory=dict)
-    #: The patterns of routing keys that it is bound with, in their order, by topic; and with those it was bound with.
+    #: The patterns of routing keys that it is bound with, by topic; and those that it was bound with. A subscription's
+    #: are in the order in which the database made their sources, which all processes share.
     bindings: dict[str, list[str]] = field(default_factory=dict)
     ever: dict[str, list[str]] = field(default_factory=dict)
     #: What Howdah calls it. None: it has to be made, or looked for.
@@ -44,22 +47,31 @@ class Place:
     #: Of a subscription: Howdah has one for each topic and pattern, under these names.
     sources: dict[str, tuple[str, str]] = field(default_factory=dict)
 
-    def bind(self, topic: str, pattern: str) -> None:
-        """Note a binding."""
-        for noted in (self.bindings.setdefault(topic, []), self.ever.setdefault(topic, [])):
-            if pattern not in noted:
-                noted.append(pattern)
+    @contextmanager
+    def binding(self, topic: str, pattern: str) -> Iterator[None]:
+        """Note a binding that the block makes, and forget it if that fails: what is noted is made again and again."""
+        kind = self.kind
+        added = [noted for noted in (self.bindings, self.ever) if pattern not in noted.get(topic, [])]
+        for noted in added:
+            noted.setdefault(topic, []).append(pattern)
+        try:
+            yield
+        except BaseException:
+            self.kind = kind
+            for noted in added:
+                _forget(noted, topic, pattern)
+            raise
 
     def unbind(self, topic: str, pattern: str) -> None:
-        """Note that a binding is no more. What came by it before stays in the queue."""
-        self.bindings[topic].remove(pattern)
-        if not self.bindings[topic]:
-            del self.bindings[topic]
+        """Note that a binding is no more. What came by it before stays in a durable queue."""
+        _forget(self.bindings, topic, pattern)
 
     def fits(self, source: str, topic: str, routing_key: str) -> bool:
         """Whether a message is for this queue, which got it from a source of Howdah's, by a topic if by any.
 
-        What matches several patterns comes by the first of them alone, as AMQP's queues get it once.
+        What matches several patterns comes by the first of them alone, as AMQP's queues get it once. The first is the
+        oldest: a later one's source lacks earlier messages. Processes that share a queue must bind it with the same
+        patterns: what one of them drops, another gets by the older source.
         """
         if source in self.sources:
             topic, pattern = self.sources[source]
@@ -69,19 +81,31 @@ class Place:
         return topic not in self.ever or matches(self.ever[topic], routing_key)
 
 
-def queue_name(name: str, bad: re.Pattern[str] = BAD, longest: int = LONGEST) -> str:
+def _forget(noted: dict[str, list[str]], topic: str, pattern: str) -> None:
+    noted[topic].remove(pattern)
+    if not noted[topic]:
+        del noted[topic]
+
+
+def queue_name(name: str) -> str:
     """A name as Howdah takes it: the same if it can be, else with what tells it from all others at its end."""
-    told = bad.sub("_", name)
-    if told == name and len(name) <= longest:
-        return name
-    mark = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    told = BAD.sub("_", name)
+    return name if told == name and len(name) <= LONGEST else _marked(told, name, LONGEST)
+
+
+def subscription_name(name: str, topic: str, pattern: str) -> str:
+    """The name of a queue's subscription to what matches a pattern, with what tells it from all others at its end.
+
+    Howdah finds a subscription by its name alone, without the topic.
+    """
+    told = BAD_IN_SUBSCRIPTIONS.sub("_", name if pattern == "#" else f"{name} {pattern}")
+    # No name of AMQP's has a NUL in it.
+    return _marked(told, f"{name}\0{topic}\0{pattern}", LONGEST_OF_SUBSCRIPTIONS)
+
+
+def _marked(told: str, whole: str, longest: int) -> str:
+    mark = hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     return f"{told[: longest - len(mark) - 1]}-{mark}"
-
-
-def subscription_name(name: str, pattern: str = "#") -> str:
-    """The same for the name of a subscription to what matches a pattern."""
-    told = name if pattern == "#" else f"{name} {pattern}"
-    return queue_name(told, BAD_IN_SUBSCRIPTIONS, LONGEST_OF_SUBSCRIPTIONS)
 
 
 def selector(patterns: list[str]) -> str | None:

@@ -28,9 +28,16 @@ from sqlalchemy import orm
 from support import Clock, Db, column, one, wait_until
 
 from howdah.django.connections import Borrowed
-from howdah.engine.errors import ContractViolated, HowdahError, IllegalState, NoSuchQueue, NotAllowed, QueueFull
+from howdah.engine.errors import (
+    ContractViolated,
+    HowdahError,
+    IllegalState,
+    NoSuchQueue,
+    NotAllowed,
+    QueueFull,
+)
 from howdah.kombu import using
-from howdah.kombu.places import matches, queue_name, selector
+from howdah.kombu.places import matches, queue_name, selector, subscription_name
 from howdah.kombu.server import callers
 
 
@@ -311,6 +318,88 @@ def test_unbinding_ends_one_binding(
             while True:
                 connection.drain_events(timeout=0.1)
     assert sorted(found) == left
+
+
+NEWS = Exchange("news", "topic")
+
+
+def reader(connection: Connection, *patterns: str) -> Queue:
+    """A passing queue that is bound with patterns, in their order."""
+    channel = connection.default_channel
+    NEWS(channel).declare()
+    queue = Queue("reader", auto_delete=True)(channel)
+    queue.declare()
+    for pattern in patterns:
+        queue.bind_to(NEWS, pattern)
+    return queue
+
+
+def publish(connection: Connection, *keys: str) -> None:
+    """Messages whose bodies are their routing keys."""
+    for key in keys:
+        Producer(connection).publish(key, exchange=NEWS, routing_key=key)
+
+
+def taken(connection: Connection, pattern: str) -> list[str]:
+    """What a process gets of the messages that one binding of the reader brought it."""
+    place = connection.transport.places.target("reader")
+    (source,) = [name for name, (_, by) in place.sources.items() if by == pattern]
+    return [message.payload for message in connection.default_channel._take_from(place, source, 1, no_ack=True)]
+
+
+@pytest.mark.parametrize("older", ["a.*", "*.c"])
+@pytest.mark.parametrize("of_first", ["a.*", "*.c"])
+def test_processes_that_bind_in_other_orders_get_a_message_once(dsn: str, older: str, of_first: str) -> None:
+    """Whoever gets which copy of it."""
+    newer, of_second = ("a.*" if one == "*.c" else "*.c" for one in (older, of_first))
+    with broker(dsn) as first, broker(dsn) as second:
+        reader(first, older, newer)
+        reader(second, newer, older)
+        publish(first, "a.c")
+        assert taken(first, of_first) + taken(second, of_second) == ["a.c"]
+
+
+def test_a_process_that_binds_in_another_order_loses_nothing_that_came_before_the_newer_binding(dsn: str) -> None:
+    with broker(dsn) as first, broker(dsn) as second:
+        queue = reader(first, "a.*")
+        publish(first, "a.c")
+        reader(second, "*.c", "a.*")
+        queue.bind_to(NEWS, "*.c")
+        assert second.default_channel.basic_get("reader", no_ack=True).payload == "a.c"
+
+
+def test_a_passing_queue_takes_from_several_exchanges_by_the_same_key(connection: Connection) -> None:
+    channel, producer = connection.default_channel, Producer(connection)
+    exchanges = [Exchange("one", "fanout"), Exchange("two", "fanout"), NEWS, Exchange("sport", "topic")]
+    queue = reader(connection)
+    for exchange in exchanges:
+        exchange(channel).declare()
+        queue.bind_to(exchange, "a")
+        producer.publish(exchange.name, exchange=exchange, routing_key="a")
+    assert sorted(received(connection, queue, count=4)) == ["news", "one", "sport", "two"]
+
+
+def test_the_names_of_subscriptions_tell_queue_topic_and_pattern_apart() -> None:
+    parts = [("a b", "t", "#"), ("a", "t", "b"), ("a", "t", "#"), ("a", "u", "#"), ("a", "b", "t"), ("a", "t b", "#")]
+    names = {subscription_name(*part) for part in parts}
+    assert len(names) == len(parts)
+    assert all(len(name) <= 100 and ":" not in name for name in names | {subscription_name("q:" * 90, "t", "#")})
+
+
+def test_a_binding_that_was_refused_is_not_tried_again_by_a_consumer(db: Db, limited: Callable[..., str]) -> None:
+    db.execute("select howdah.create_topic('news.exchange')")
+    with broker(limited("howdah_producer", "howdah_consumer")) as connection:
+        queue = reader(connection, "a")
+        missing = Exchange("missing", "topic")(connection.default_channel)
+        missing.declare()
+        with pytest.raises(NoSuchQueue):
+            queue.bind_to(missing, "a")
+        (ended,) = column(db, "select subscription from howdah.list_subscriptions()")
+        db.execute("select howdah.unsubscribe(%s)", [ended])
+        channel = connection.default_channel
+        assert channel.basic_get("reader") is None, "it makes its subscription anew"
+        publish(connection, "a")
+        assert channel.basic_get("reader").payload == "a"
 
 
 def test_a_queue_counts_what_a_receiver_could_get(connection: Connection, clock: Clock, db: Db) -> None:
