@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..engine.calls import Call, scalar
@@ -61,7 +61,10 @@ class Catalogue:
             self.make(place)
 
     def unbind(self, queue: str, exchange: str, routing_key: str, kind: str) -> None:
-        """Bind it no longer. Raises NotAllowed, and QueueInUse while messages that came by the binding are in hand."""
+        """Bind it no longer. A subscription loses what came by the binding and is not read yet.
+
+        Raises NotAllowed, and SubscriptionInUse while somebody has messages in hand that came by it.
+        """
         place = self._places.get(queue)
         self._replies.unbind(exchange, routing_key)
         topic, pattern = topic_name(exchange), "#" if kind == "fanout" else routing_key
@@ -70,19 +73,20 @@ class Catalogue:
         if place.kind is Kind.SUBSCRIPTION:
             self._end_source(place, topic, pattern)
         left = [other for other in place.bindings[topic] if other != pattern]
-        if place.kind is Kind.QUEUE and not left:
-            name = self.make(place)
-            self._unless_gone(scalar("unbridge", topic=("text", topic), queue=("text", name)))
-        place.unbind(topic, pattern)
         if place.kind is Kind.QUEUE and left:
             self._bridge(topic, self.make(place), left)
-        elif place.kind is Kind.SUBSCRIPTION and not place.bindings:
-            place.kind, place.howdah = Kind.QUEUE, None  # as before it was bound
+        elif place.kind is Kind.QUEUE:
+            name = self.make(place)
+            self._unless_gone(scalar("unbridge", topic=("text", topic), queue=("text", name)))
+        place.unbind(topic, pattern)  # not before: a binding that could not be ended is still there
+        if place.kind is Kind.SUBSCRIPTION and not place.bindings:
+            place.kind = Kind.QUEUE  # as before it was bound
 
     def _end_source(self, place: Place, topic: str, pattern: str) -> None:
         for source in [source for source, of in place.sources.items() if of == (topic, pattern)]:
             self._unless_gone(unsubscribe(source))
             del place.sources[source]
+        place.howdah = next(iter(place.sources), None)
 
     def target(self, queue: str) -> Place:
         """What a queue is; one that nobody has declared is one of Howdah's."""
@@ -149,12 +153,15 @@ class Catalogue:
             return 0
 
     def drop(self, queue: str) -> None:
-        """End a queue, if there is one. Raises NotAllowed, and QueueInUse while its messages are in hand."""
+        """End a queue, if there is one. A durable one goes with the messages that somebody has in hand.
+
+        Raises NotAllowed. While messages are in hand it raises QueueInUse for a temporary queue, and SubscriptionInUse
+        for a subscription.
+        """
         place = self._places.get(queue)
         name = queue_name(queue) if place is None or place.howdah is None else place.howdah
         if place is not None and place.kind is Kind.SUBSCRIPTION:
-            for source in place.sources:
-                self._unless_gone(unsubscribe(source))
+            self._unless_gone(_unsubscribe_all(place.sources))
         elif place is not None and place.kind is Kind.TEMPORARY:
             self._unless_gone(drop_temporary(name))
             self._server.sharing.queues.pop(place.name, None)
@@ -265,6 +272,15 @@ class Catalogue:
             self._server.run(call)
         except (HowdahError, OSError) as error:
             log.debug("%s", error)
+
+
+def _unsubscribe_all(sources: Iterable[str]) -> Call[None]:
+    """End those that are there, in one transaction: all, or none."""
+    return Call(
+        "select howdah.unsubscribe(n) from unnest(%s::text[]) n where howdah.my_rights(n) is not null",
+        (sorted(sources),),
+        lambda rows: None,
+    )
 
 
 def _size(name: str) -> Call[int]:

@@ -35,6 +35,7 @@ from howdah.engine.errors import (
     NoSuchQueue,
     NotAllowed,
     QueueFull,
+    SubscriptionInUse,
 )
 from howdah.kombu import using
 from howdah.kombu.places import matches, queue_name, selector, subscription_name
@@ -402,6 +403,28 @@ def test_a_binding_that_was_refused_is_not_tried_again_by_a_consumer(db: Db, lim
         assert channel.basic_get("reader").payload == "a"
 
 
+def test_a_queue_is_there_after_its_first_binding_has_ended(connection: Connection) -> None:
+    channel = connection.default_channel
+    reader(connection, "a", "b").unbind_from(NEWS, "a")
+    publish(connection, "a", "b")
+    assert channel.queue_declare("reader", passive=True).queue == "reader"
+    assert channel.basic_get("reader", no_ack=True).payload == "b"
+
+
+def test_a_queue_that_is_in_use_keeps_all_of_its_bindings(connection: Connection, db: Db) -> None:
+    channel = connection.default_channel
+    reader(connection, "a", "b")
+    publish(connection, "b")
+    message = channel.basic_get("reader")
+    assert channel.basic_get("reader") is None
+    with pytest.raises(SubscriptionInUse):
+        channel.queue_delete("reader")
+    assert one(db, "select count(*) from howdah.list_subscriptions()") == 2
+    message.ack()
+    channel.queue_delete("reader")
+    assert one(db, "select count(*) from howdah.list_subscriptions()") == 0
+
+
 def test_a_queue_counts_what_a_receiver_could_get(connection: Connection, clock: Clock, db: Db) -> None:
     channel, producer = connection.default_channel, Producer(connection)
     channel.queue_declare("orders")
@@ -695,6 +718,21 @@ def test_who_may_not_unbind_hears_of_it(db: Db, limited: Callable[..., str]) -> 
         with pytest.raises(NotAllowed):
             queue.unbind_from(queue.exchange, "a")
     assert one(db, "select count(*) from howdah.list_bridges('news.exchange')") == 1
+
+
+def test_an_unbind_that_was_refused_can_be_made_again(db: Db, limited: Callable[..., str]) -> None:
+    as_admin = limited("howdah_admin")
+    role = sql.Identifier(str(conninfo_to_dict(as_admin)["user"]))
+    with broker(as_admin) as connection:
+        queue = Queue("celery", NEWS, "a")(connection.default_channel)
+        queue.declare()
+        queue.bind_to(NEWS, "b")
+        db.execute(sql.SQL("revoke howdah_admin from {}; grant howdah_consumer to {}").format(role, role))
+        with pytest.raises(NotAllowed):
+            queue.unbind_from(NEWS, "a")
+        db.execute(sql.SQL("grant howdah_admin to {}").format(role))
+        queue.unbind_from(NEWS, "a")
+    assert one(db, "select selector from howdah.list_bridges('news.exchange')") == "routing_key = 'b'"
 
 
 def test_producers_and_consumers_need_no_more_rights_once_an_administrator_has_made_the_queues(
