@@ -115,10 +115,12 @@ class Receiving(virtual.Channel):  # type: ignore[misc]
 
     def basic_get(self, queue: str, no_ack: bool = False, **options: Any) -> Delivered | None:
         """Receive one message, if there is one."""
-        try:
-            message = self._take(queue, 1, no_ack=no_ack)[0]
-        except IndexError:
+        messages, looked_at = self._take(queue, 1, no_ack=no_ack)
+        while looked_at and not messages:
+            messages, looked_at = self._take(queue, 1, no_ack=no_ack)
+        if not messages:
             return None
+        message = messages[0]
         if message.held is not None:
             self.qos.append(message, message.delivery_tag)
         return message
@@ -162,6 +164,7 @@ class Receiving(virtual.Channel):  # type: ignore[misc]
     def fetch(self, most: int, *, passing: bool | None = None) -> int:
         """Receive what there is, up to ``most`` messages of a queue without acknowledgements; how many.
 
+        Those that are dropped count, too: they say nothing of what lies behind them.
         passing: from those queues only, or from the others only; None: from all.
         """
         count, thirsty = 0, self.thirsty
@@ -172,9 +175,9 @@ class Receiving(virtual.Channel):  # type: ignore[misc]
                 continue
             room = most if no_ack else min(self.room, MOST) if thirsty else 0
             if room > 0:
-                messages = self._take(queue, room, no_ack=no_ack)
+                messages, looked_at = self._take(queue, room, no_ack=no_ack)
                 self._fetched.extend((queue, message) for message in messages)
-                count += len(messages)
+                count += looked_at
             if count and most == 1:
                 break  # the next comes in another call, and might be lost until then
         return count
@@ -203,18 +206,22 @@ class Receiving(virtual.Channel):  # type: ignore[misc]
                 self.qos.reject(tag, requeue=True)
             return True
 
-    def _take(self, queue: str, most: int, *, no_ack: bool) -> list[Delivered]:
+    def _take(self, queue: str, most: int, *, no_ack: bool) -> tuple[list[Delivered], int]:
+        """Messages for a queue, and how many were looked at."""
         messages: list[Delivered] = []
+        looked_at = 0
         place = self.transport.places.target(queue)
         sources = self.transport.places.sources(place)
         if len(sources) > 1:  # another is the first of the next call, so that a busy one does not starve it
             place.sources[sources[0]] = place.sources.pop(sources[0])
         for source in sources:
             if len(messages) < most:
-                messages += self._take_from(place, source, most - len(messages), no_ack=no_ack)
-        return messages
+                found, number = self._take_from(place, source, most - len(messages), no_ack=no_ack)
+                messages += found
+                looked_at += number
+        return messages, looked_at
 
-    def _take_from(self, place: Place, name: str, most: int, *, no_ack: bool) -> list[Delivered]:
+    def _take_from(self, place: Place, name: str, most: int, *, no_ack: bool) -> tuple[list[Delivered], int]:
         # With early_start the pool begins a task while the disk is written: the event loop flushes milliseconds later.
         volatile = self.transport.flushes
         try:
@@ -228,10 +235,10 @@ class Receiving(virtual.Channel):  # type: ignore[misc]
                 taken, number = (leased.messages, leased.number) if leased else ([], None)
         except NoSuchQueue:
             self.transport.places.make(place, anew=True)
-            return []
+            return [], 0
         except QueuePaused as error:
             log.debug("%s: %s", name, error)
-            return []
+            return [], 0
         if number is not None:
             self.leases.add(name, number, [message.message_id for message in taken], volatile=volatile)
         messages = []
@@ -251,7 +258,7 @@ class Receiving(virtual.Channel):  # type: ignore[misc]
                 messages.append(message)
             elif held is not None:
                 self.leases.ack(held)
-        return messages
+        return messages, len(taken)
 
     def _refuse(self, held: Held | None) -> None:
         """Reject what nobody can handle."""

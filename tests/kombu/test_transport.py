@@ -345,7 +345,8 @@ def taken(connection: Connection, pattern: str) -> list[str]:
     """What a process gets of the messages that one binding of the reader brought it."""
     place = connection.transport.places.target("reader")
     (source,) = [name for name, (_, by) in place.sources.items() if by == pattern]
-    return [message.payload for message in connection.default_channel._take_from(place, source, 1, no_ack=True)]
+    messages, _ = connection.default_channel._take_from(place, source, 1, no_ack=True)
+    return [message.payload for message in messages]
 
 
 @pytest.mark.parametrize("older", ["a.*", "*.c"])
@@ -401,6 +402,24 @@ def test_a_binding_that_was_refused_is_not_tried_again_by_a_consumer(db: Db, lim
         assert channel.basic_get("reader") is None, "it makes its subscription anew"
         publish(connection, "a")
         assert channel.basic_get("reader").payload == "a"
+
+
+def test_a_copy_that_is_dropped_hides_no_message_behind_it(connection: Connection) -> None:
+    reader(connection, "a.*", "*.c")
+    publish(connection, "a.c", "z.c")
+    found = [connection.default_channel.basic_get("reader", no_ack=True) for _ in range(2)]
+    assert [message and message.payload for message in found] == ["a.c", "z.c"]
+
+
+def test_a_copy_that_is_dropped_lets_nobody_sleep(connection: Connection) -> None:
+    """Behind a hundred of them, a message waited for twenty seconds."""
+    queue = reader(connection, "a.*", "*.c")
+    found: list[str] = []
+    with Consumer(connection, [queue], no_ack=True, callbacks=[lambda body, _: found.append(body)]) as consumer:
+        publish(connection, "a.c")
+        assert (consumer.channel.fetch(1), consumer.channel.deliver(), found) == (1, True, ["a.c"])
+        assert (consumer.channel.fetch(1), consumer.channel.deliver(), found) == (1, False, ["a.c"])
+        assert consumer.channel.fetch(1) == 0
 
 
 def test_a_queue_is_there_after_its_first_binding_has_ended(connection: Connection) -> None:
