@@ -48,19 +48,23 @@ class Channel(Receiving):
         arguments: dict[str, Any] | None = None,
         **options: Any,
     ) -> queue_declare_ok_t:
-        """Make a queue if there is none. One that ends with its consumer is made when it is bound or consumed."""
+        """Make a queue if there is none. One that ends with its consumer is made when it is bound or consumed.
+
+        passive: make none, and count its messages. Raises ChannelError if there is none.
+        """
         queue = queue or f"amq.gen-{uuid()}"
         if passive:
             if not self._has_queue(queue):
                 raise ChannelError(f"NOT_FOUND - no queue {queue!r}", (50, 10), "Channel.queue_declare", "404")
-            return queue_declare_ok_t(queue, self._size(queue), 0)
+            try:
+                return queue_declare_ok_t(queue, self._size(queue), 0)
+            except NotAllowed:  # who only sends may not count
+                return queue_declare_ok_t(queue, 0, 0)
         place = self.transport.places.declare(queue, arguments or {}, exclusive=exclusive, passing=auto_delete)
         if not place.passing and not place.exclusive:
             self.transport.places.make(place)
-        try:
-            return queue_declare_ok_t(queue, self._size(queue), 0)
-        except NotAllowed:  # who only sends may not count
-            return queue_declare_ok_t(queue, 0, 0)
+        # Not counted: each new connection of a producer declares all its queues, and a count reads many tables.
+        return queue_declare_ok_t(queue, 0, 0)
 
     def _queue_bind(self, exchange: str, routing_key: str, pattern: Any, queue: str) -> None:
         kind = self.typeof(exchange).type

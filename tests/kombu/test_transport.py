@@ -449,9 +449,8 @@ def test_a_queue_counts_what_a_receiver_could_get(connection: Connection, clock:
     channel.queue_declare("orders")
     for n in range(3):
         producer.publish(n, routing_key="orders")
-    assert channel.queue_declare("orders").message_count == 3
+    assert channel.queue_declare("orders", passive=True).message_count == 3
     message = channel.basic_get("orders")
-    assert channel.queue_declare("orders").message_count == 2
     assert channel.queue_declare("orders", passive=True).message_count == 2
     message.ack()
     assert channel._size("orders") == 2
@@ -714,6 +713,7 @@ def test_who_only_sends_may_declare_and_hears_that_he_may_not_delete(db: Db, lim
     with broker(limited("howdah_producer")) as connection:
         channel = connection.default_channel
         assert channel.queue_declare("celery").message_count == 0
+        assert channel.queue_declare("celery", passive=True).message_count == 0
         with pytest.raises(NotAllowed):
             channel.queue_delete("celery")
         assert channel._has_queue("celery")
@@ -752,6 +752,13 @@ def test_an_unbind_that_was_refused_can_be_made_again(db: Db, limited: Callable[
         db.execute(sql.SQL("grant howdah_admin to {}").format(role))
         queue.unbind_from(NEWS, "a")
     assert one(db, "select selector from howdah.list_bridges('news.exchange')") == "routing_key = 'b'"
+
+
+def test_a_declaration_does_not_count(connection: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each new connection of a producer declares all its queues, and a count reads many tables."""
+    channel, counted = connection.default_channel, []
+    monkeypatch.setattr(connection.transport.places, "size", counted.append)
+    assert (channel.queue_declare("orders").message_count, counted) == (0, [])
 
 
 def test_producers_and_consumers_need_no_more_rights_once_an_administrator_has_made_the_queues(
