@@ -756,7 +756,8 @@ def test_an_unbind_that_was_refused_can_be_made_again(db: Db, limited: Callable[
 
 def test_a_declaration_does_not_count(connection: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each new connection of a producer declares all its queues, and a count reads many tables."""
-    channel, counted = connection.default_channel, []
+    channel = connection.default_channel
+    counted: list[str] = []
     monkeypatch.setattr(connection.transport.places, "size", counted.append)
     assert (channel.queue_declare("orders").message_count, counted) == (0, [])
 
