@@ -172,8 +172,8 @@ class Catalogue:
     def close(self) -> None:
         """End what ends with the connection. Other temporary queues end with the last session of the process."""
         for place in self._places.values():
-            for source in place.sources:
-                self._quietly(unsubscribe(source))
+            if place.sources:  # all or none: a new one would be the youngest for the processes that meet it first
+                self._quietly(_unsubscribe_all(place.sources))
             if place.howdah is not None and place.kind is Kind.TEMPORARY and place.exclusive:
                 self._server.sharing.queues.pop(place.name, None)
                 self._quietly(drop_temporary(place.howdah))

@@ -112,10 +112,14 @@ class Transport(virtual.Transport):  # type: ignore[misc]
     def drain_events(self, connection: Any, timeout: float | None = None, **options: Any) -> None:
         """Deliver one message. Raises TimeoutError, as sockets do."""
         self.leases.flush()
+        late = False
         with self._idling(timeout) as idle:
             while not any(channel.deliver() for channel in list(self.channels)):
+                if late:
+                    raise TimeoutError("no message came")
                 self._ask(idle)
                 if self._fetch(1):
+                    late = idle.is_over  # what was found may be dropped, again and again
                     idle.found()
                     continue
                 pause = idle.pause()

@@ -9726,7 +9726,8 @@ COMMENT ON FUNCTION howdah._is_one_by_one(p_destination_id integer) IS 'whether 
 CREATE FUNCTION howdah._is_only_delayed(p_schedule howdah.schedules) RETURNS boolean
     LANGUAGE sql IMMUTABLE
     AS $$
-    select num_nonnulls(p_schedule.cron, p_schedule.period_ms, p_schedule.starts_at, p_schedule.ends_at) = 0
+    select p_schedule.delay_ms is not null
+        and num_nonnulls(p_schedule.cron, p_schedule.period_ms, p_schedule.starts_at, p_schedule.ends_at) = 0
 $$;
 
 COMMENT ON FUNCTION howdah._is_only_delayed(p_schedule howdah.schedules) IS 'whether a schedule fires once, some time after it was made.';

@@ -138,6 +138,7 @@ class Calling:
         finally:
             if os.getpid() != self._pid:
                 end_forked(self._worker, error)
+            error = None  # its traceback has this frame
 
     def failure(self, message: Message, error: BaseException, started: float) -> dict[str, Any]:
         """Return the record of a failed delivery."""

@@ -117,6 +117,11 @@ class Idle:
             for payload in asked.payloads:
                 self._waking.join(payload, self._wake)
 
+    @property
+    def is_over(self) -> bool:
+        """Whether time is up."""
+        return time.monotonic() >= self._deadline
+
     def pause(self) -> float | None:
         """Seconds to sleep after a look in vain, more from time to time; None when time is up.
 

@@ -422,6 +422,21 @@ def test_a_copy_that_is_dropped_lets_nobody_sleep(connection: Connection) -> Non
         assert consumer.channel.fetch(1) == 0
 
 
+def test_copies_that_are_dropped_keep_nobody_beyond_the_time_to_wait(connection: Connection) -> None:
+    queue = reader(connection, "a.*", "*.c")
+    found: list[str] = []
+    with Consumer(connection, [queue], no_ack=True, callbacks=[lambda body, _: found.append(body)]) as consumer:
+        publish(connection, *["a.c"] * 3)
+        while len(found) < 3:
+            connection.drain_events(timeout=5)
+        with pytest.raises(TimeoutError):
+            connection.drain_events(timeout=0)
+        left = 0
+        while consumer.channel.fetch(1):
+            left += 1
+        assert left > 0
+
+
 def test_a_queue_is_there_after_its_first_binding_has_ended(connection: Connection) -> None:
     channel = connection.default_channel
     reader(connection, "a", "b").unbind_from(NEWS, "a")

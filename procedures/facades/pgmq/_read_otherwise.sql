@@ -28,26 +28,18 @@ begin
     if v_want = 0 then
         return;
     end if;
-    v_held := array(select r from howdah.receive(lower(p_queue), v_want, true) r);
-    while p_pop and cardinality(v_held) > 0 loop
-        return query
-        select pgmq._number(v_destination.id, h.message_id), coalesce(p.reads, 0), h.sent_at, p.last_read_at,
-            coalesce(p.due_at, h.sent_at),
-            pgmq._json(h.content_type, coalesce(h.bytes, convert_to(h.body, 'UTF8'))), pgmq._shown_headers(h.headers)
-        from unnest(v_held) with ordinality h
-        left join howdah.parked p on p.destination_id = v_destination.id and p.message_id = h.message_id
-        order by h.ordinality;
-        perform howdah._end_locked(v_destination, array_agg(h.message_id), array_agg(h.priority::integer),
-            array_agg(h."position"), 'consumed', 'held')
-        from unnest(v_held) h;
-        v_want := v_want - cardinality(v_held);
-        -- In an order a receive that holds gives one message, or one of each group, at a time.
-        exit when v_want = 0 or not (v_destination.strict_order or v_destination.message_groups <> 'none');
-        v_held := array(select r from howdah.receive(lower(p_queue), v_want, true) r);
-    end loop;
     if p_pop then
+        -- This statement still sees the row of a message that waited, which the receive deletes.
+        return query
+        select pgmq._number(v_destination.id, r.message_id), coalesce(p.reads, 0), r.sent_at, p.last_read_at,
+            coalesce(p.due_at, r.sent_at),
+            pgmq._json(r.content_type, coalesce(r.bytes, convert_to(r.body, 'UTF8'))), pgmq._shown_headers(r.headers)
+        from howdah.receive(lower(p_queue), v_want) with ordinality r
+        left join howdah.parked p on p.destination_id = v_destination.id and p.message_id = r.message_id
+        order by r.ordinality;
         return;
     end if;
+    v_held := array(select r from howdah.receive(lower(p_queue), v_want, true) r);
     perform howdah._open_lane(v_destination.id, h.rank, 0)
     from (select distinct 9 - u.priority as rank from unnest(v_held) u) h;
     return query
