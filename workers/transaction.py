@@ -29,7 +29,7 @@ class Transaction:
         #: Name of the session that handles the message, unique among those alive.
         self.worker = worker
         self.rollback_only = False
-        self._depth = connection.depth
+        self._depth = getattr(connection, "depth", 0)
 
     def set_rollback_only(self) -> None:
         """Roll back when the handler returns, and count a failed delivery."""
