@@ -113,10 +113,8 @@ begin
             topic_id := v_at.destination_id;
             topic := v_at.name;
             ack_cursor := v_at.cursor;
-            done := ack_cursor.snapshot;
-            if ack_cursor.seq >= 0 then
-                done := howdah._whole_snapshot(ack_cursor);
-            end if;
+            done := case when ack_cursor.seq >= 0 then howdah._whole_snapshot(ack_cursor)
+                else ack_cursor.snapshot end;
             if pg_snapshot_xmin(done) < pg_snapshot_xmax(done) then
                 select x.xid into late from pg_snapshot_xip(done) x(xid) where pg_visible_in_snapshot(x.xid, upto)
                 order by x.xid limit 1;
