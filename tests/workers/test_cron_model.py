@@ -62,7 +62,7 @@ def modelled(meant: list[frozenset[int]], words: list[str], moment: datetime) ->
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     parts=st.tuples(*(fields(number) for number in range(5))),
     moment=st.datetimes(datetime(2024, 1, 1), datetime(2030, 1, 1)),
