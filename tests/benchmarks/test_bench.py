@@ -120,6 +120,17 @@ def test_rows_are_measured_kept_and_drawn_and_nothing_is_left(server: Server, ds
     assert one(db, "select count(*) from pg_namespace where nspname like 'howdah_bench%'") == 0
 
 
+@pytest.mark.slow
+def test_how_bodies_are_stored_is_measured_on_a_server_of_its_own_alone(tmp_path: Path) -> None:
+    """Only the tables' owner may alter them, and the measured role is an application's."""
+    kept = tmp_path / "toast.json"
+    done = howdah("", "bench", "--tiny", "--rounds", 1, "--only", "toast", "--json", kept)
+    assert done.code == 0, done.err
+    record = Record.read(kept)
+    assert record.absent == {}
+    assert {"pglz", "EXTERNAL"} <= {result.who for result in record.results}
+
+
 def test_what_is_not_its_own_is_left_alone(dsn: str, db: Db) -> None:
     db.execute("select howdah.create_queue('bench_mine')")
     refused(howdah(dsn, "bench", "--dsn", dsn, "--tiny", "--only", "backlog"), "not by us")
