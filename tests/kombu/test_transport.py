@@ -235,6 +235,7 @@ def test_topics_and_fanouts_reach_every_queue_bound_in_any_process(dsn: str) -> 
         )
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("no_ack", [True, False])
 def test_another_binding_of_a_passing_queue_loses_nothing_and_brings_nothing_twice(dsn: str, no_ack: bool) -> None:
     news, sport = Exchange("news", "topic"), Exchange("sport", "topic")

@@ -134,6 +134,7 @@ def test_alembic_finds_nothing_to_migrate(dsn: str) -> None:
     engine.dispose()
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
 def test_a_database_of_another_encoding_is_refused_with_the_statement_that_makes_one(
     server: Server, encoding: str
@@ -160,6 +161,7 @@ def test_a_database_of_another_encoding_is_refused_with_the_statement_that_makes
             admin.execute(drop.encode())
 
 
+@pytest.mark.slow
 def test_an_environment_with_another_encoding_of_clients_can_migrate(
     empty_dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -400,6 +402,7 @@ def test_in_one_role_mode_the_installer_may_do_everything_and_nobody_else_anythi
         downgrade(dsn, "base")
 
 
+@pytest.mark.slow
 def test_in_one_role_mode_what_the_installer_makes_elsewhere_has_its_usual_rights(
     empty_dsn: str, superuser: None
 ) -> None:

@@ -111,6 +111,7 @@ def test_a_queue_with_parked_and_non_persistent_messages_is_read_by_keys_too(
         assert sequential(db) == {}
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("shared", [False, True])
 def test_a_receive_of_what_was_set_aside_reads_and_locks_no_more_than_it_takes(
     db: Db, clock: Clock, connect: Connect, shared: bool

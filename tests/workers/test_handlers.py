@@ -380,6 +380,7 @@ def test_a_handler_may_fork_a_process_and_terminate_it(jobs: Work, start: StartW
     assert not workers.events("worker stopping")
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(("time_limit", "backout"), [(600, "recorded"), (None, "hardened")])
 def test_a_process_that_a_handler_forks_by_hand_ends_with_the_handler_and_leaves_the_transaction_alone(
     jobs: Work, start: StartWorkers, time_limit: float | None, backout: str

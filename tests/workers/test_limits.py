@@ -60,6 +60,7 @@ def test_a_handler_that_cannot_be_interrupted_ends_its_process_and_alone_is_blam
     assert died["code"] == 124
 
 
+@pytest.mark.slow
 def test_a_handler_that_holds_the_interpreter_has_its_process_killed_and_alone_is_blamed(
     jobs: Work, start: StartWorkers
 ) -> None:
