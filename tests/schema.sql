@@ -16235,6 +16235,7 @@ begin
             -- What came back lies before what was taken, and is for the next call.
             for v_way in case when v_ready and (p_taken or v_lane.rank = v_again) then 2 else 1 end
                       ..case when v_ready then 6 else 1 end loop
+                continue when v_way between 3 and 5 and v_positions is null;  -- there is no backlog to draw from
                 select f.positions, f.tids, f.locked, f.firsts, v_disposed or f.parked
                 into v_positions, v_tids, v_locked, v_firsts, v_disposed
                 from howdah._find_in_lane(v_lane, v_walk, v_way, v_left, greatest(v_upto,
@@ -21229,6 +21230,88 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._take_body(p_message_id bigint) IS 'remove the body of a consumed message from howdah.bodies and return it.';
+
+CREATE FUNCTION howdah._take_by_priority(p_id integer) RETURNS howdah.msgs
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_lane record;
+    v_message howdah.msgs;
+    v_seq bigint;
+begin
+    if not exists (select from howdah.lanes o where o.destination_id = p_id and o.place = 2)
+       or exists (select from howdah.consumers c where c.destination_id = p_id and c.exclusive) then
+        return null;
+    end if;
+    for v_lane in
+        select l.rank, l.place, l.head, h.headed, pg_sequence_last_value(d.positions) - 64 > h.headed as backlog,
+            l.search, h.hint, h.hint is not null
+                and howdah._is_due(h.hint, howdah._pace(clock_timestamp())) as due,
+            case l.place when 2 then (
+                    select m.seq from howdah.msgs m
+                    where m.destination_id = p_id and m.rank = l.rank and m.seq > h.headed - 16
+                    order by m.seq limit 1)
+                when 1 then 0
+                else case when howdah._may_be_due(
+                    row(0, p_id, l.rank, l.place, l.head, l.search)::howdah.lanes, howdah.now()) then 0 end
+            end as first
+        from howdah.destinations d
+        cross join lateral (
+            select d.main_rank as rank, 2 as place, d.head, d.search
+            union all
+            select o.rank, o.place, o.head, o.search from howdah.lanes o where o.destination_id = p_id
+        ) l
+        cross join lateral (
+            select coalesce(pg_sequence_last_value(l.head), 0) as headed,
+                case when l.place = 2 and l.head is not null then coalesce(pg_sequence_last_value(l.search), 0) end
+                    as hint
+        ) h
+        where d.id = p_id and not d.strict_order and not d.limited and d.backout_count <> 'hardened'
+          and d.message_groups = 'none' and d.delivery_policy = 'shared'
+        order by l.rank, l.place
+    loop
+        if v_lane.due and not howdah._nothing_came_back(p_id, v_lane.rank, v_lane.headed, v_lane.backlog is true,
+               v_lane.search, v_lane.hint) then
+            return null;
+        end if;
+        continue when v_lane.first is null;
+        if v_lane.place < 2 or v_lane.head is null then
+            return null;
+        end if;
+        if v_lane.backlog and v_lane.first <= v_lane.headed + 1 then
+            if not v_lane.due then
+                perform from howdah.msgs m
+                where m.destination_id = p_id and m.rank = v_lane.rank and m.seq = v_lane.headed and m.xmax <> 0
+                for update skip locked;
+                if found then
+                    return null;
+                end if;
+            end if;
+            delete from howdah.msgs m
+            where m.destination_id = p_id and m.rank = v_lane.rank and m.seq = (select nextval(v_lane.head))
+              and m.xmax = 0
+            returning m.* into v_message;
+            if v_message.seq is not null then
+                return v_message;
+            end if;
+            v_lane.headed := pg_sequence_last_value(v_lane.head) + 16;  -- what lies before it has been drawn
+        end if;
+        select m.seq into v_seq from howdah.msgs m
+        where m.destination_id = p_id and m.rank = v_lane.rank and m.seq > v_lane.headed - 16
+        order by m.seq limit 1 for update skip locked;
+        continue when v_seq is null;  -- others have what is there
+        if v_seq > coalesce(pg_sequence_last_value(v_lane.head), 0) and howdah._advance(v_lane.head, v_seq) then
+            delete from howdah.msgs m
+            where m.destination_id = p_id and m.rank = v_lane.rank and m.seq = v_seq
+            returning m.* into v_message;
+        end if;
+        return v_message;
+    end loop;
+    return null;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._take_by_priority(p_id integer) IS 'take one message of a queue with several priorities in the short way.';
 
 CREATE FUNCTION howdah._take_drawn(p_destination_id integer, p_rank smallint, p_name text, p_positions bigint[], p_now timestamp with time zone, p_failed boolean, p_journaled boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -30191,6 +30274,8 @@ begin
         end if;
     elsif v_queue.usual = 1 and v_queue.grouped and not v_queue.due then
         v_message := howdah._take_one_of_group(v_queue.id, v_queue.main_rank, v_queue.head, v_queue.headed);
+    elsif v_queue.usual = 1 and not v_queue.grouped then
+        v_message := howdah._take_by_priority(v_queue.id);
     end if;
     if v_message.seq is not null then
         if (pg_sequence_last_value(v_queue.failing) is null
@@ -38013,6 +38098,8 @@ REVOKE ALL ON FUNCTION howdah._take_all(p_destination howdah.destinations, p_mes
 REVOKE ALL ON FUNCTION howdah._take_back(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_body(p_message_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._take_by_priority(p_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_drawn(p_destination_id integer, p_rank smallint, p_name text, p_positions bigint[], p_now timestamp with time zone, p_failed boolean, p_journaled boolean) FROM PUBLIC;
 

@@ -82,6 +82,7 @@ begin
             -- What came back lies before what was taken, and is for the next call.
             for v_way in case when v_ready and (p_taken or v_lane.rank = v_again) then 2 else 1 end
                       ..case when v_ready then 6 else 1 end loop
+                continue when v_way between 3 and 5 and v_positions is null;  -- there is no backlog to draw from
                 select f.positions, f.tids, f.locked, f.firsts, v_disposed or f.parked
                 into v_positions, v_tids, v_locked, v_firsts, v_disposed
                 from howdah._find_in_lane(v_lane, v_walk, v_way, v_left, greatest(v_upto,

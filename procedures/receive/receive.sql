@@ -103,6 +103,8 @@ begin
         end if;
     elsif v_queue.usual = 1 and v_queue.grouped and not v_queue.due then
         v_message := howdah._take_one_of_group(v_queue.id, v_queue.main_rank, v_queue.head, v_queue.headed);
+    elsif v_queue.usual = 1 and not v_queue.grouped then
+        v_message := howdah._take_by_priority(v_queue.id);
     end if;
     if v_message.seq is not null then
         if (pg_sequence_last_value(v_queue.failing) is null

@@ -17,7 +17,9 @@ def queue(db: Db) -> None:
 
 def send(db: Db, number: int = 1, extra: str = "") -> list[int]:
     ids: list[int] = one(
-        db, f"select howdah.send_batch('q', array_fill('x'::text, array[%s::integer]){extra})", (number,)
+        db,
+        f"select howdah.send_batch('q', array_fill('x'::text, array[n]){extra}) from (values (%s::integer)) v(n)",
+        (number,),
     )
     return ids
 
@@ -31,8 +33,11 @@ def buffers(db: Db, number: int) -> int:
     return int(measured(db, f"select howdah.receive('q', {number})")["Buffers"])
 
 
+HIGHER = ", priorities => array_fill(7, array[n])"
 LANES = pytest.mark.parametrize(
-    "lane", ["", ", delivery_mode => 'non-persistent'", ", delay => '1 us'"], ids=["ready", "non-persistent", "parked"]
+    "lane",
+    ["", ", delivery_mode => 'non-persistent'", ", delay => '1 us'", HIGHER],
+    ids=["ready", "non-persistent", "parked", "higher"],
 )
 
 
@@ -193,7 +198,7 @@ def test_hints_may_say_anything(db: Db, head: int, search: int) -> None:
     grid(
         [0, 1, 99, 101, 5000, 1_700_000_000_000_000, 9_000_000_000_000_000, 2**63 - 1],
         [0, 2**20 * 99, 2**62, 2**63 - 1],
-        [", delivery_mode => 'non-persistent'", ", delay => '1 us'"],
+        [", delivery_mode => 'non-persistent'", ", delay => '1 us'", HIGHER],
         every=7,
     ),
 )

@@ -1,0 +1,229 @@
+"""Messages of a queue with several priorities, received one by one in the short way (howdah._take_by_priority)."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+
+import chance
+import pytest
+from support import Clock, Connect, Db, column, measured, one, receive, wait_until
+
+
+@pytest.fixture(autouse=True)
+def queue(db: Db) -> None:
+    one(db, "select howdah.create_queue('q')")
+
+
+def send(db: Db, *priorities: int) -> list[int]:
+    ids: list[int] = one(
+        db,
+        "select howdah.send_batch('q', array_fill('x'::text, array[cardinality(p)]), priorities => p)"
+        " from (values (%s::integer[])) v(p)",
+        (list(priorities),),
+    )
+    return ids
+
+
+def take(db: Db) -> list[int]:
+    """The number of the next message, or nothing."""
+    return column(db, "select message_id from howdah.receive('q')")
+
+
+def looked_by_lane(db: Db) -> int:
+    """How many of the calls in the open transaction had to look by lanes."""
+    calls: int = one(
+        db,
+        "select coalesce(sum(calls), 0)::integer from pg_stat_xact_user_functions"
+        " where schemaname = 'howdah' and funcname = '_receive_by_lane'",
+    )
+    return calls
+
+
+def test_messages_of_mixed_priorities_come_by_priority_and_then_by_arrival_whatever_is_given_back(db: Db) -> None:
+    dice = chance.dice()
+    waiting: list[tuple[int, int]] = []
+    for _ in range(600):
+        if dice.random() < 0.3:
+            priorities = [dice.choice([0, 4, 4, 4, 7, 9]) for _ in range(dice.choice([1, 1, 2, 5, 90]))]
+            waiting += [(-p, m) for p, m in zip(priorities, send(db, *priorities), strict=True)]
+            waiting.sort()
+            continue
+        back = dice.random() < 0.2
+        with db.transaction(force_rollback=back):
+            got = take(db)
+        assert got == [m for _, m in waiting[:1]]
+        if not back:
+            del waiting[:1]
+
+
+@pytest.mark.parametrize("sent", [[7] * 200 + [4] * 200, [4, 7] * 200, [4, 4, 4, 9] * 3], ids=["runs", "mixed", "few"])
+def test_the_usual_message_of_a_queue_with_priorities_is_found_without_going_through_the_lanes(
+    db: Db, sent: list[int]
+) -> None:
+    send(db, *sent)
+    with db.transaction():
+        db.execute("set local track_functions = 'all'")
+        assert sum(len(take(db)) for _ in sent) == len(sent)
+        assert looked_by_lane(db) <= len(sent) // 20
+
+
+def test_a_higher_message_that_came_back_behind_its_head_is_found_before_the_rest_of_a_lower_backlog(
+    db: Db, connect: Connect
+) -> None:
+    first, second, *rest = send(db, 7, 7, *[4] * 3000)
+    slow = connect()
+    with slow.transaction(force_rollback=True):
+        assert take(slow) == [first]
+        assert [take(db) for _ in range(100)] == [[second], *([m] for m in rest[:99])]
+    got: list[int] = []
+    for _ in range(200):
+        time.sleep(0.01)  # rare receives: each is later than the pace of the search
+        got += take(db)
+        if first in got:
+            break
+    assert got[-1] == first
+    assert got[:-1] == rest[99 : 98 + len(got)]
+
+
+def test_many_that_came_back_come_in_order_before_a_lower_message(db: Db, connect: Connect) -> None:
+    sent = send(db, *[7] * 300, *[4] * 300)
+    slow = connect()
+    with slow.transaction(force_rollback=True):
+        assert [m for _ in range(150) for m in take(slow)] == sent[:150]
+        assert take(db) == sent[150:151]
+    back: list[int] = []
+    while len(back) < 599:
+        back += take(db)
+    assert sorted(back) == sorted(sent[:150] + sent[151:])
+    higher = [m for m in back if m in sent[:300]]
+    assert back[: len(higher)] == higher, "no lower one came before a higher one"
+
+
+def test_a_lower_message_is_given_while_others_have_the_higher_ones_in_hand(db: Db, connect: Connect) -> None:
+    high, low = send(db, 7, 4)
+    other = connect()
+    with other.transaction(force_rollback=True):
+        assert take(other) == [high]
+        with db.transaction(force_rollback=True):
+            assert take(db) == [low]
+    assert take(db) == [high]
+    assert take(db) == [low]
+
+
+def test_a_delayed_message_comes_by_its_priority_once_it_is_due(db: Db, clock: Clock) -> None:
+    send(db, *[4] * 100)
+    one(db, "select howdah.send('q', 'late', priority => 7, delay => '1 min')")
+    one(db, "select howdah.send('q', 'later', priority => 1, delay => '1 min')")
+    assert [m.body for m in receive(db)] == ["x"]
+    clock.advance(61)
+    assert [m.body for m in receive(db)] == ["late"]
+    got = [m.body for _ in range(100) for m in receive(db)]
+    assert got == ["x"] * 99 + ["later"]
+
+
+def test_non_persistent_messages_come_by_their_priority_too(db: Db) -> None:
+    send(db, 4, 7)
+    for priority in (4, 5, 7):
+        one(db, "select howdah.send('q', 'np', priority => %s, delivery_mode => 'non-persistent')", (priority,))
+    got = [(m.priority, m.body) for _ in range(5) for m in receive(db)]
+    assert got == [(7, "np"), (7, "x"), (5, "np"), (4, "np"), (4, "x")]
+
+
+def test_a_failed_and_an_expired_message_of_another_priority_are_disposed_of(db: Db, clock: Clock) -> None:
+    one(db, "select howdah.create_queue('bad')")
+    db.execute("""select howdah.alter_queue('q', '{"max_failed_deliveries": 2, "exception_queue": "bad"}')""")
+    one(db, "select howdah.send('q', 'old', priority => 9, time_to_live => '1 s')")
+    failed, plain = send(db, 7, 4)
+    clock.advance(2)
+    for _ in range(2):
+        with db.transaction(force_rollback=True):
+            assert take(db) == [failed]
+        one(db, "select outcome from howdah.record_failure('q', %s, 'bad')", (failed,))
+        clock.advance(3600)
+    assert take(db) == [plain]
+    assert take(db) == []
+    assert column(db, "select message_id from howdah.receive('bad')") == [failed]
+
+
+def test_an_exclusive_consumer_keeps_others_out_of_a_queue_with_priorities(db: Db, connect: Connect) -> None:
+    send(db, 7, 4)
+    other = connect()
+    consumer = one(other, "select howdah.open_consumer('q', exclusive => true)")
+    assert column(other, "select priority from howdah.receive('q', consumer => %s)", (consumer,)) == [7]
+    assert take(db) == []
+
+
+def test_a_strict_order_goes_by_priority_and_waits_for_what_is_in_hand(db: Db, connect: Connect) -> None:
+    db.execute("""select howdah.alter_queue('q', '{"strict_order": true}')""")
+    high, low = send(db, 7, 4)
+    other = connect()
+    with other.transaction(force_rollback=True):
+        assert take(other) == [high]
+        assert take(db) == []
+    assert take(db) == [high]
+    assert take(db) == [low]
+
+
+def test_eight_receivers_and_four_senders_of_mixed_priorities_lose_and_double_nothing(db: Db, connect: Connect) -> None:
+    dice = chance.dice()
+    plans = [[dice.choice([2, 4, 4, 7]) for _ in range(150)] for _ in range(4)]
+    lock = threading.Lock()
+    sent: list[int] = []
+    got: list[int] = []
+    done = threading.Event()
+
+    def produce(session: Db, plan: list[int]) -> None:
+        for priority in plan:
+            with session.transaction():
+                mine = send(session, priority)
+            with lock:
+                sent.extend(mine)
+
+    def consume(session: Db, seed: int) -> None:
+        own = random.Random(seed)
+        while not done.is_set():
+            back = own.random() < 0.2
+            with session.transaction(force_rollback=back):
+                mine = take(session)
+            if not back:
+                with lock:
+                    got.extend(mine)
+
+    consumers = [threading.Thread(target=consume, args=(connect(), dice.randrange(2**32))) for _ in range(8)]
+    producers = [threading.Thread(target=produce, args=(connect(), plan)) for plan in plans]
+    for thread in consumers + producers:
+        thread.start()
+    for thread in producers:
+        thread.join()
+    try:
+        wait_until(lambda: len(got) >= 600)
+    finally:
+        done.set()
+        for thread in consumers:
+            thread.join()
+    assert sorted(got) == sorted(sent)
+
+
+def test_dead_rows_of_a_higher_priority_that_a_held_snapshot_keeps_cost_a_receive_nothing(
+    db: Db, connect: Connect
+) -> None:
+    send(db, 7, *[4] * 300)
+    take(db)
+
+    def buffers() -> int:
+        return min(int(measured(db, "select howdah.receive('q')")["Buffers"]) for _ in range(8))
+
+    clean = buffers()
+    holder = connect()
+    with holder.transaction():
+        holder.execute("set transaction isolation level repeatable read")
+        one(holder, "select count(*) from howdah.destinations")
+        for _ in range(5):
+            send(db, *[7] * 3000)
+            while len(receive(db, n=1000)) == 1000:
+                pass
+        send(db, *[4] * 300)
+        take(db)
+        assert buffers() <= clean + 20
