@@ -5867,33 +5867,35 @@ $$;
 
 COMMENT ON FUNCTION howdah._default_rules() IS 'the access rules of a new installation.';
 
-CREATE FUNCTION howdah._deliver(p_destination_id integer, p_message howdah.msgs, p_now timestamp with time zone, p_limit integer, p_journaled boolean) RETURNS SETOF howdah.message
+CREATE FUNCTION howdah._deliver(p_destination_id integer, p_message howdah.msgs, p_nonpersistent boolean, p_now timestamp with time zone, p_limit integer, p_journaled boolean, p_failed boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
     AS $$
 declare
-    v_failures integer;
-    v_weight integer;
+    v_failures integer := 0;
+    v_weight integer := 0;
 begin
-    select coalesce(max(f.failures), 0), coalesce(max(f.weight), 0) into v_failures, v_weight
-    from howdah._count_failures(p_destination_id, array[p_message.message_id], array[p_message.stage],
-        array[p_message.conversation_id], array[howdah._group(p_message.headers, p_message.conversation_id)]) f
-    where f.stage = p_message.stage;
+    if p_failed then
+        select coalesce(max(f.failures), 0), coalesce(max(f.weight), 0) into v_failures, v_weight
+        from howdah._count_failures(p_destination_id, array[p_message.message_id], array[p_message.stage],
+            array[p_message.conversation_id], array[howdah._group(p_message.headers, p_message.conversation_id)]) f
+        where f.stage = p_message.stage;
+    end if;
     if p_message.expires_at <= p_now or v_weight >= p_limit then
-        perform howdah._dispose(p_destination_id, p_message, false, null, p_now);
+        perform howdah._dispose(p_destination_id, p_message, p_nonpersistent, null, p_now);
         return;
     end if;
     if p_journaled then
-        insert into howdah.journal (at, destination_id, event, message_ids, oldest_sent_at)
-        values (p_now, p_destination_id, 'consumed', array[p_message.message_id], p_message.sent_at);
+        insert into howdah.journal (at, destination_id, nonpersistent, event, message_ids, oldest_sent_at)
+        values (p_now, p_destination_id, p_nonpersistent, 'consumed', array[p_message.message_id], p_message.sent_at);
     end if;
     if p_message.body is null then
         p_message.body := howdah._take_body(p_message.message_id);
     end if;
-    return next howdah._message(p_message, howdah._destination_name(p_destination_id), false, v_failures);
+    return next howdah._message(p_message, howdah._destination_name(p_destination_id), p_nonpersistent, v_failures);
 end
 $$;
 
-COMMENT ON FUNCTION howdah._deliver(p_destination_id integer, p_message howdah.msgs, p_now timestamp with time zone, p_limit integer, p_journaled boolean) IS 'deliver a message just taken, or dispose of it.';
+COMMENT ON FUNCTION howdah._deliver(p_destination_id integer, p_message howdah.msgs, p_nonpersistent boolean, p_now timestamp with time zone, p_limit integer, p_journaled boolean, p_failed boolean) IS 'deliver a message just taken, or dispose of it.';
 
 CREATE FUNCTION howdah._deliver_chosen(p_lane howdah.lanes, p_name text, p_seqs bigint[], p_groups text[], p_mine jsonb, p_from bigint, p_locked boolean, p_now timestamp with time zone, p_journaled boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -21231,30 +21233,28 @@ $$;
 
 COMMENT ON FUNCTION howdah._take_body(p_message_id bigint) IS 'remove the body of a consumed message from howdah.bodies and return it.';
 
-CREATE FUNCTION howdah._take_by_priority(p_id integer) RETURNS howdah.msgs
+CREATE FUNCTION howdah._take_by_lane(p_id integer, OUT message howdah.msgs, OUT nonpersistent boolean) RETURNS record
     LANGUAGE plpgsql
     AS $$
 declare
     v_lane record;
-    v_message howdah.msgs;
     v_seq bigint;
+    v_tids tid[];
+    v_row howdah.msgs_nonpersistent;
 begin
-    if not exists (select from howdah.lanes o where o.destination_id = p_id and o.place = 2)
+    nonpersistent := false;
+    if not exists (select from howdah.lanes o where o.destination_id = p_id and o.place > 0)
        or exists (select from howdah.consumers c where c.destination_id = p_id and c.exclusive) then
-        return null;
+        return;
     end if;
     for v_lane in
-        select l.rank, l.place, l.head, h.headed, pg_sequence_last_value(d.positions) - 64 > h.headed as backlog,
-            l.search, h.hint, h.hint is not null
-                and howdah._is_due(h.hint, howdah._pace(clock_timestamp())) as due,
-            case l.place when 2 then (
-                    select m.seq from howdah.msgs m
-                    where m.destination_id = p_id and m.rank = l.rank and m.seq > h.headed - 16
-                    order by m.seq limit 1)
-                when 1 then 0
-                else case when howdah._may_be_due(
-                    row(0, p_id, l.rank, l.place, l.head, l.search)::howdah.lanes, howdah.now()) then 0 end
-            end as first
+        select l.rank, l.place, l.head, l.search, h.headed, h.hint,
+            pg_sequence_last_value(d.positions) - 64 > h.headed as backlog,
+            h.hint is not null and howdah._is_due(h.hint, howdah._pace(clock_timestamp())) as due,
+            case when l.place = 2 then (
+                select m.seq from howdah.msgs m
+                where m.destination_id = p_id and m.rank = l.rank and m.seq > h.headed - 16
+                order by m.seq limit 1) end as first
         from howdah.destinations d
         cross join lateral (
             select d.main_rank as rank, 2 as place, d.head, d.search
@@ -21270,30 +21270,37 @@ begin
           and d.message_groups = 'none' and d.delivery_policy = 'shared'
         order by l.rank, l.place
     loop
-        if v_lane.due and not howdah._nothing_came_back(p_id, v_lane.rank, v_lane.headed, v_lane.backlog is true,
-               v_lane.search, v_lane.hint) then
-            return null;
+        if v_lane.place = 0 then
+            exit when howdah._may_be_due(row(0, p_id, v_lane.rank, 0, v_lane.head, v_lane.search)::howdah.lanes,
+                howdah.now());
+            continue;
+        elsif v_lane.place = 1 then
+            exit when pg_sequence_last_value('howdah.senders_noted'::regclass) is not null;
+            perform howdah._sweep_lost();
+            v_tids := howdah._look_nonpersistent(
+                row(0, p_id, v_lane.rank, 1, v_lane.head, v_lane.search)::howdah.lanes, 1, false);
+            continue when v_tids[1] is null;
+            delete from howdah.msgs_nonpersistent n where n.ctid = v_tids[1] returning n.* into v_row;
+            message := howdah._as_ready(v_row);
+            nonpersistent := true;
+            return;
         end if;
+        exit when v_lane.due and not howdah._nothing_came_back(p_id, v_lane.rank, v_lane.headed,
+            v_lane.backlog is true, v_lane.search, v_lane.hint);
         continue when v_lane.first is null;
-        if v_lane.place < 2 or v_lane.head is null then
-            return null;
-        end if;
-        if v_lane.backlog and v_lane.first <= v_lane.headed + 1 then
+        exit when v_lane.head is null;
+        if v_lane.backlog and v_lane.first - 1 <= v_lane.headed then
             if not v_lane.due then
                 perform from howdah.msgs m
                 where m.destination_id = p_id and m.rank = v_lane.rank and m.seq = v_lane.headed and m.xmax <> 0
                 for update skip locked;
-                if found then
-                    return null;
-                end if;
+                exit when found;
             end if;
             delete from howdah.msgs m
             where m.destination_id = p_id and m.rank = v_lane.rank and m.seq = (select nextval(v_lane.head))
               and m.xmax = 0
-            returning m.* into v_message;
-            if v_message.seq is not null then
-                return v_message;
-            end if;
+            returning m.* into message;
+            exit when message.seq is not null;
             v_lane.headed := pg_sequence_last_value(v_lane.head) + 16;  -- what lies before it has been drawn
         end if;
         select m.seq into v_seq from howdah.msgs m
@@ -21303,15 +21310,14 @@ begin
         if v_seq > coalesce(pg_sequence_last_value(v_lane.head), 0) and howdah._advance(v_lane.head, v_seq) then
             delete from howdah.msgs m
             where m.destination_id = p_id and m.rank = v_lane.rank and m.seq = v_seq
-            returning m.* into v_message;
+            returning m.* into message;
         end if;
-        return v_message;
+        exit;
     end loop;
-    return null;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._take_by_priority(p_id integer) IS 'take one message of a queue with several priorities in the short way.';
+COMMENT ON FUNCTION howdah._take_by_lane(p_id integer, OUT message howdah.msgs, OUT nonpersistent boolean) IS 'take one message of a queue with several lanes in the short way.';
 
 CREATE FUNCTION howdah._take_drawn(p_destination_id integer, p_rank smallint, p_name text, p_positions bigint[], p_now timestamp with time zone, p_failed boolean, p_journaled boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -30213,6 +30219,7 @@ CREATE FUNCTION howdah.receive(queue text, max_messages integer DEFAULT 1, hold 
 declare
     v_queue record;
     v_message howdah.msgs;
+    v_lane record;
     v_seq bigint;
     v_clear boolean := true;
     v_taken integer := 0;
@@ -30274,8 +30281,17 @@ begin
         end if;
     elsif v_queue.usual = 1 and v_queue.grouped and not v_queue.due then
         v_message := howdah._take_one_of_group(v_queue.id, v_queue.main_rank, v_queue.head, v_queue.headed);
-    elsif v_queue.usual = 1 and not v_queue.grouped then
-        v_message := howdah._take_by_priority(v_queue.id);
+    elsif v_queue.usual = 1 and not v_queue.grouped and not v_queue.limited then
+        select t.message, t.nonpersistent into v_lane from howdah._take_by_lane(v_queue.id) t;
+        if v_lane.nonpersistent then
+            return query select * from howdah._deliver(v_queue.id, v_lane.message, true, howdah.now(), v_queue.most,
+                v_queue.journaled, pg_sequence_last_value(v_queue.failing) is not null);
+            if found then
+                return;
+            end if;
+        else
+            v_message := v_lane.message;
+        end if;
     end if;
     if v_message.seq is not null then
         if (pg_sequence_last_value(v_queue.failing) is null
@@ -30301,8 +30317,8 @@ begin
             )::howdah.message;
             return;
         end if;
-        return query select * from howdah._deliver(v_queue.id, v_message, howdah.now(), v_queue.most,
-            v_queue.journaled);
+        return query select * from howdah._deliver(v_queue.id, v_message, false, howdah.now(), v_queue.most,
+            v_queue.journaled, true);
         if found then
             return;
         end if;
@@ -37013,7 +37029,7 @@ REVOKE ALL ON FUNCTION howdah._deduplicate(p_destination howdah.destinations, p_
 
 REVOKE ALL ON FUNCTION howdah._default_rules() FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._deliver(p_destination_id integer, p_message howdah.msgs, p_now timestamp with time zone, p_limit integer, p_journaled boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._deliver(p_destination_id integer, p_message howdah.msgs, p_nonpersistent boolean, p_now timestamp with time zone, p_limit integer, p_journaled boolean, p_failed boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._deliver_chosen(p_lane howdah.lanes, p_name text, p_seqs bigint[], p_groups text[], p_mine jsonb, p_from bigint, p_locked boolean, p_now timestamp with time zone, p_journaled boolean) FROM PUBLIC;
 
@@ -38099,7 +38115,7 @@ REVOKE ALL ON FUNCTION howdah._take_back(p_destination howdah.destinations, p_me
 
 REVOKE ALL ON FUNCTION howdah._take_body(p_message_id bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._take_by_priority(p_id integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._take_by_lane(p_id integer, OUT message howdah.msgs, OUT nonpersistent boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_drawn(p_destination_id integer, p_rank smallint, p_name text, p_positions bigint[], p_now timestamp with time zone, p_failed boolean, p_journaled boolean) FROM PUBLIC;
 

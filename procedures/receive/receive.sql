@@ -42,6 +42,7 @@ as $$
 declare
     v_queue record;
     v_message howdah.msgs;
+    v_lane record;
     v_seq bigint;
     v_clear boolean := true;
     v_taken integer := 0;
@@ -103,8 +104,17 @@ begin
         end if;
     elsif v_queue.usual = 1 and v_queue.grouped and not v_queue.due then
         v_message := howdah._take_one_of_group(v_queue.id, v_queue.main_rank, v_queue.head, v_queue.headed);
-    elsif v_queue.usual = 1 and not v_queue.grouped then
-        v_message := howdah._take_by_priority(v_queue.id);
+    elsif v_queue.usual = 1 and not v_queue.grouped and not v_queue.limited then
+        select t.message, t.nonpersistent into v_lane from howdah._take_by_lane(v_queue.id) t;
+        if v_lane.nonpersistent then
+            return query select * from howdah._deliver(v_queue.id, v_lane.message, true, howdah.now(), v_queue.most,
+                v_queue.journaled, pg_sequence_last_value(v_queue.failing) is not null);
+            if found then
+                return;
+            end if;
+        else
+            v_message := v_lane.message;
+        end if;
     end if;
     if v_message.seq is not null then
         if (pg_sequence_last_value(v_queue.failing) is null
@@ -130,8 +140,8 @@ begin
             )::howdah.message;
             return;
         end if;
-        return query select * from howdah._deliver(v_queue.id, v_message, howdah.now(), v_queue.most,
-            v_queue.journaled);
+        return query select * from howdah._deliver(v_queue.id, v_message, false, howdah.now(), v_queue.most,
+            v_queue.journaled, true);
         if found then
             return;
         end if;

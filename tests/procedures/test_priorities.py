@@ -1,4 +1,4 @@
-"""Messages of a queue with several priorities, received one by one in the short way (howdah._take_by_priority)."""
+"""Messages of several priorities and places, received one by one in the short way (howdah._take_by_lane)."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def queue(db: Db) -> None:
     one(db, "select howdah.create_queue('q')")
 
 
-def send(db: Db, *priorities: int) -> list[int]:
+def send(db: Db, *priorities: int, mode: str = "persistent") -> list[int]:
     ids: list[int] = one(
         db,
-        "select howdah.send_batch('q', array_fill('x'::text, array[cardinality(p)]), priorities => p)"
-        " from (values (%s::integer[])) v(p)",
-        (list(priorities),),
+        "select howdah.send_batch('q', array_fill('x'::text, array[cardinality(p)]), priorities => p,"
+        " delivery_mode => %s) from (values (%s::integer[])) v(p)",
+        (mode, list(priorities)),
     )
     return ids
 
@@ -41,19 +41,21 @@ def looked_by_lane(db: Db) -> int:
     return calls
 
 
-def test_messages_of_mixed_priorities_come_by_priority_and_then_by_arrival_whatever_is_given_back(db: Db) -> None:
+def test_messages_come_by_priority_then_place_then_arrival_whatever_is_given_back(db: Db) -> None:
     dice = chance.dice()
-    waiting: list[tuple[int, int]] = []
+    waiting: list[tuple[int, bool, int]] = []
     for _ in range(600):
         if dice.random() < 0.3:
             priorities = [dice.choice([0, 4, 4, 4, 7, 9]) for _ in range(dice.choice([1, 1, 2, 5, 90]))]
-            waiting += [(-p, m) for p, m in zip(priorities, send(db, *priorities), strict=True)]
+            mode = dice.choice(["persistent", "persistent", "non-persistent"])
+            sent = send(db, *priorities, mode=mode)
+            waiting += [(-p, mode == "persistent", m) for p, m in zip(priorities, sent, strict=True)]
             waiting.sort()
             continue
         back = dice.random() < 0.2
         with db.transaction(force_rollback=back):
             got = take(db)
-        assert got == [m for _, m in waiting[:1]]
+        assert got == [m for _, _, m in waiting[:1]]
         if not back:
             del waiting[:1]
 
@@ -87,7 +89,7 @@ def test_a_higher_message_that_came_back_behind_its_head_is_found_before_the_res
     assert got[:-1] == rest[99 : 98 + len(got)]
 
 
-def test_many_that_came_back_come_in_order_before_a_lower_message(db: Db, connect: Connect) -> None:
+def test_many_that_came_back_come_in_order_before_the_lower_ones_end(db: Db, connect: Connect) -> None:
     sent = send(db, *[7] * 300, *[4] * 300)
     slow = connect()
     with slow.transaction(force_rollback=True):
@@ -97,8 +99,9 @@ def test_many_that_came_back_come_in_order_before_a_lower_message(db: Db, connec
     while len(back) < 599:
         back += take(db)
     assert sorted(back) == sorted(sent[:150] + sent[151:])
-    higher = [m for m in back if m in sent[:300]]
-    assert back[: len(higher)] == higher, "no lower one came before a higher one"
+    returned = [m for m in back if m in sent[:150]]
+    assert returned == sent[:150]
+    assert back[-1] == sent[-1], "they were found before the end of the lower ones"
 
 
 def test_a_lower_message_is_given_while_others_have_the_higher_ones_in_hand(db: Db, connect: Connect) -> None:
@@ -123,19 +126,40 @@ def test_a_delayed_message_comes_by_its_priority_once_it_is_due(db: Db, clock: C
     assert got == ["x"] * 99 + ["later"]
 
 
-def test_non_persistent_messages_come_by_their_priority_too(db: Db) -> None:
-    send(db, 4, 7)
-    for priority in (4, 5, 7):
-        one(db, "select howdah.send('q', 'np', priority => %s, delivery_mode => 'non-persistent')", (priority,))
-    got = [(m.priority, m.body) for _ in range(5) for m in receive(db)]
-    assert got == [(7, "np"), (7, "x"), (5, "np"), (4, "np"), (4, "x")]
+def test_a_non_persistent_message_is_received_whole_and_recorded_as_such(db: Db, clock: Clock) -> None:
+    db.execute("""select howdah.alter_queue('q', '{"journal_level": "full"}')""")
+    one(
+        db,
+        "select howdah.send('q', %s::text, headers => '{\"a\": 1}', priority => 6, correlation_id => 'c',"
+        " message_type => 'm', reply_to => 'q', time_to_live => '1 min', delivery_mode => 'non-persistent')",
+        ("long " * 4000,),
+    )
+    sent = db.execute("select * from howdah.browse('q')").fetchone()
+    assert sent is not None
+    with db.transaction(force_rollback=True):
+        db.execute("set local track_functions = 'all'")
+        (got,) = receive(db)
+        assert looked_by_lane(db) == 0
+    assert (got.body, got.headers["a"], got.priority) == ("long " * 4000, 1, 6)
+    assert (got.correlation_id, got.message_type, got.delivery_mode) == ("c", "m", "non-persistent")
+    assert (got.redelivered, got.delivery_count, got.reliability) == (False, 1, "EXPRESS_NONPERSISTENT")
+    assert receive(db) == [got]
+    assert db.execute("select nonpersistent, message_ids from howdah.journal where event = 'consumed'").fetchall() == [
+        (True, [got.message_id])
+    ]
+    assert one(db, "select count(*) from howdah.msgs_nonpersistent") == 0
+    one(db, "select howdah.send('q', 'old', delivery_mode => 'non-persistent', time_to_live => '1 s')")
+    clock.advance(2)
+    assert receive(db) == []
+    assert one(db, "select count(*) from howdah.msgs_nonpersistent") == 0
 
 
-def test_a_failed_and_an_expired_message_of_another_priority_are_disposed_of(db: Db, clock: Clock) -> None:
+@pytest.mark.parametrize("mode", ["persistent", "non-persistent"])
+def test_a_failed_and_an_expired_message_of_another_priority_are_disposed_of(db: Db, clock: Clock, mode: str) -> None:
     one(db, "select howdah.create_queue('bad')")
     db.execute("""select howdah.alter_queue('q', '{"max_failed_deliveries": 2, "exception_queue": "bad"}')""")
     one(db, "select howdah.send('q', 'old', priority => 9, time_to_live => '1 s')")
-    failed, plain = send(db, 7, 4)
+    failed, plain = send(db, 7, 4, mode=mode)
     clock.advance(2)
     for _ in range(2):
         with db.transaction(force_rollback=True):

@@ -1,0 +1,95 @@
+-- howdah._take_by_lane(p_id): take one message of a queue with several lanes in the short way.
+--
+-- Returns  one row: the message, deleted, and whether it is non-persistent. message is NULL if the long way must look:
+--          there is more to look at than lanes, something came back behind a head, a parked message may be due, or no
+--          message can be taken.
+-- Role     internal
+--
+-- One statement asks each lane of msgs for its first message behind the head. The first lane that has one gives it, as
+-- the main lane of a plain queue does in howdah.receive: the next position is drawn if the message there can be it, and
+-- otherwise the message is locked. Positions are numbered through all lanes, so a lane has gaps where the others have
+-- messages. Nothing is drawn there.
+create or replace function howdah._take_by_lane(p_id integer, out message howdah.msgs, out nonpersistent boolean)
+returns record
+language plpgsql volatile
+as $$
+declare
+    v_lane record;
+    v_seq bigint;
+    v_tids tid[];
+    v_row howdah.msgs_nonpersistent;
+begin
+    nonpersistent := false;
+    if not exists (select from howdah.lanes o where o.destination_id = p_id and o.place > 0)
+       or exists (select from howdah.consumers c where c.destination_id = p_id and c.exclusive) then
+        return;
+    end if;
+    for v_lane in
+        select l.rank, l.place, l.head, l.search, h.headed, h.hint,
+            pg_sequence_last_value(d.positions) - 64 > h.headed as backlog,
+            h.hint is not null and howdah._is_due(h.hint, howdah._pace(clock_timestamp())) as due,
+            case when l.place = 2 then (
+                select m.seq from howdah.msgs m
+                where m.destination_id = p_id and m.rank = l.rank and m.seq > h.headed - 16
+                order by m.seq limit 1) end as first
+        from howdah.destinations d
+        cross join lateral (
+            select d.main_rank as rank, 2 as place, d.head, d.search
+            union all
+            select o.rank, o.place, o.head, o.search from howdah.lanes o where o.destination_id = p_id
+        ) l
+        cross join lateral (
+            select coalesce(pg_sequence_last_value(l.head), 0) as headed,
+                case when l.place = 2 and l.head is not null then coalesce(pg_sequence_last_value(l.search), 0) end
+                    as hint
+        ) h
+        where d.id = p_id and not d.strict_order and not d.limited and d.backout_count <> 'hardened'
+          and d.message_groups = 'none' and d.delivery_policy = 'shared'
+        order by l.rank, l.place
+    loop
+        if v_lane.place = 0 then
+            exit when howdah._may_be_due(row(0, p_id, v_lane.rank, 0, v_lane.head, v_lane.search)::howdah.lanes,
+                howdah.now());
+            continue;
+        elsif v_lane.place = 1 then
+            exit when pg_sequence_last_value('howdah.senders_noted'::regclass) is not null;
+            perform howdah._sweep_lost();
+            v_tids := howdah._look_nonpersistent(
+                row(0, p_id, v_lane.rank, 1, v_lane.head, v_lane.search)::howdah.lanes, 1, false);
+            continue when v_tids[1] is null;
+            delete from howdah.msgs_nonpersistent n where n.ctid = v_tids[1] returning n.* into v_row;
+            message := howdah._as_ready(v_row);
+            nonpersistent := true;
+            return;
+        end if;
+        exit when v_lane.due and not howdah._nothing_came_back(p_id, v_lane.rank, v_lane.headed,
+            v_lane.backlog is true, v_lane.search, v_lane.hint);
+        continue when v_lane.first is null;
+        exit when v_lane.head is null;
+        if v_lane.backlog and v_lane.first - 1 <= v_lane.headed then
+            if not v_lane.due then
+                perform from howdah.msgs m
+                where m.destination_id = p_id and m.rank = v_lane.rank and m.seq = v_lane.headed and m.xmax <> 0
+                for update skip locked;
+                exit when found;
+            end if;
+            delete from howdah.msgs m
+            where m.destination_id = p_id and m.rank = v_lane.rank and m.seq = (select nextval(v_lane.head))
+              and m.xmax = 0
+            returning m.* into message;
+            exit when message.seq is not null;
+            v_lane.headed := pg_sequence_last_value(v_lane.head) + 16;  -- what lies before it has been drawn
+        end if;
+        select m.seq into v_seq from howdah.msgs m
+        where m.destination_id = p_id and m.rank = v_lane.rank and m.seq > v_lane.headed - 16
+        order by m.seq limit 1 for update skip locked;
+        continue when v_seq is null;  -- others have what is there
+        if v_seq > coalesce(pg_sequence_last_value(v_lane.head), 0) and howdah._advance(v_lane.head, v_seq) then
+            delete from howdah.msgs m
+            where m.destination_id = p_id and m.rank = v_lane.rank and m.seq = v_seq
+            returning m.* into message;
+        end if;
+        exit;
+    end loop;
+end
+$$;
