@@ -21238,6 +21238,8 @@ CREATE FUNCTION howdah._take_by_lane(p_id integer, OUT message howdah.msgs, OUT 
     AS $$
 declare
     v_lane record;
+    v_seen integer;
+    v_before integer;
     v_seq bigint;
     v_tids tid[];
     v_row howdah.msgs_nonpersistent;
@@ -21249,9 +21251,9 @@ begin
     end if;
     for v_lane in
         select l.rank, l.place, l.head, l.search, h.headed, h.hint,
-            pg_sequence_last_value(d.positions) - 64 > h.headed as backlog,
-            h.hint is not null and howdah._is_due(h.hint, howdah._pace(clock_timestamp())) as due,
-            case when l.place = 2 then (
+            coalesce(pg_sequence_last_value(d.positions), 0) - 64 as upto,
+            howdah._is_due(h.hint, howdah._pace(clock_timestamp())) as due,
+            case when l.place = 2 and l.head is not null then (
                 select m.seq from howdah.msgs m
                 where m.destination_id = p_id and m.rank = l.rank and m.seq > h.headed - 16
                 order by m.seq limit 1) end as first
@@ -21263,13 +21265,15 @@ begin
         ) l
         cross join lateral (
             select coalesce(pg_sequence_last_value(l.head), 0) as headed,
-                case when l.place = 2 and l.head is not null then coalesce(pg_sequence_last_value(l.search), 0) end
-                    as hint
+                coalesce(pg_sequence_last_value(l.search), 0) as hint
         ) h
         where d.id = p_id and not d.strict_order and not d.limited and d.backout_count <> 'hardened'
           and d.message_groups = 'none' and d.delivery_policy = 'shared'
-        order by l.rank, l.place
+        order by l.rank, l.place, l.head is null
     loop
+        continue when v_lane.rank * 3 + v_lane.place = v_seen;
+        v_seen := v_lane.rank * 3 + v_lane.place;
+        exit when v_lane.head is null;
         if v_lane.place = 0 then
             exit when howdah._may_be_due(row(0, p_id, v_lane.rank, 0, v_lane.head, v_lane.search)::howdah.lanes,
                 howdah.now());
@@ -21285,11 +21289,12 @@ begin
             nonpersistent := true;
             return;
         end if;
-        exit when v_lane.due and not howdah._nothing_came_back(p_id, v_lane.rank, v_lane.headed,
-            v_lane.backlog is true, v_lane.search, v_lane.hint);
-        continue when v_lane.first is null;
-        exit when v_lane.head is null;
-        if v_lane.backlog and v_lane.first - 1 <= v_lane.headed then
+        exit when v_lane.headed > v_lane.upto + 64
+            or v_lane.due and not howdah._nothing_came_back(p_id, v_lane.rank, v_lane.headed,
+                v_lane.upto > v_lane.headed, v_lane.search, v_lane.hint);
+        v_seq := null;
+        v_before := 16;
+        if v_lane.upto > v_lane.headed and v_lane.first - 1 <= v_lane.headed then
             if not v_lane.due then
                 perform from howdah.msgs m
                 where m.destination_id = p_id and m.rank = v_lane.rank and m.seq = v_lane.headed and m.xmax <> 0
@@ -21301,18 +21306,22 @@ begin
               and m.xmax = 0
             returning m.* into message;
             exit when message.seq is not null;
-            v_lane.headed := pg_sequence_last_value(v_lane.head) + 16;  -- what lies before it has been drawn
+            v_lane.headed := pg_sequence_last_value(v_lane.head);
+            v_before := 0;
         end if;
-        select m.seq into v_seq from howdah.msgs m
-        where m.destination_id = p_id and m.rank = v_lane.rank and m.seq > v_lane.headed - 16
-        order by m.seq limit 1 for update skip locked;
-        continue when v_seq is null;  -- others have what is there
-        if v_seq > coalesce(pg_sequence_last_value(v_lane.head), 0) and howdah._advance(v_lane.head, v_seq) then
+        if v_lane.first is not null then
+            select m.seq into v_seq from howdah.msgs m
+            where m.destination_id = p_id and m.rank = v_lane.rank and m.seq > v_lane.headed - v_before
+            order by m.seq limit 1 for update skip locked;
+        end if;
+        if v_seq > v_lane.headed and howdah._advance(v_lane.head, v_seq) then
             delete from howdah.msgs m
             where m.destination_id = p_id and m.rank = v_lane.rank and m.seq = v_seq
             returning m.* into message;
         end if;
-        exit;
+        exit when v_seq is not null;
+        -- Others have what is there, or it is gone: the next receive is not to walk over it.
+        perform howdah._advance(v_lane.head, v_lane.upto) where v_lane.upto > v_lane.headed + 1000;
     end loop;
 end
 $$;
