@@ -21321,7 +21321,7 @@ begin
         end if;
         exit when v_seq is not null;
         -- Others have what is there, or it is gone: the next receive is not to walk over it.
-        perform howdah._advance(v_lane.head, v_lane.upto) where v_lane.upto > v_lane.headed + 1000;
+        perform howdah._advance(v_lane.head, v_lane.upto) where v_lane.upto > v_lane.headed + 2000;
     end loop;
 end
 $$;
