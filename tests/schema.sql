@@ -16263,7 +16263,11 @@ begin
                     v_found := cardinality(v_positions);
                     continue when v_found = 0;
                 end if;
-                if p_hold and v_walk.groups <> 'none' then
+                if v_lane.place = 1 and v_walk.groups is null and not p_hold
+                   and pg_sequence_last_value(v_queue.failing) is null then
+                    return query select * from howdah._take_nonpersistent(p_id, p_name, v_tids, v_now,
+                        v_queue.journaled);
+                elsif p_hold and v_walk.groups <> 'none' then
                     v_held := array(select f from howdah._deliver_found(v_lane, p_name, v_positions, v_tids, v_firsts,
                         v_walk, p_hold, v_queue.most, v_queue.failing, v_queue.journaled, v_now,
                         v_queue.strict_order) f);
@@ -21553,6 +21557,39 @@ CREATE FUNCTION howdah._take_named(p_destination howdah.destinations, p_message_
 $$;
 
 COMMENT ON FUNCTION howdah._take_named(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) IS 'take named messages out of a destination, each by its key.';
+
+CREATE FUNCTION howdah._take_nonpersistent(p_destination_id integer, p_name text, p_tids tid[], p_now timestamp with time zone, p_journaled boolean) RETURNS SETOF howdah.message
+    LANGUAGE plpgsql
+    AS $$
+begin
+    return query
+    with taken as materialized (
+        delete from howdah.msgs_nonpersistent n where n.ctid = any (p_tids)
+        returning n.*
+    ), journaled as (
+        insert into howdah.journal (at, destination_id, nonpersistent, event, message_ids, oldest_sent_at)
+        select p_now, p_destination_id, true, 'consumed', array_agg(c.message_id order by c.seq), min(c.sent_at)
+        from taken c where (c.expires_at > p_now) is not false and p_journaled
+        having count(*) > 0
+    )
+    select c.message_id, p_name, case
+        when c.is_text then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
+        case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end,
+        c.content_type, c.headers, 9 - c.rank, c.correlation_id, c.reply_to, c.message_type,
+        c.conversation_id, 'non-persistent', c.sent_at, c.expires_at, 1, false,
+        c.seq, c.stage::integer, case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
+        c.dead_reason, c.dead_at, howdah._level_name(c.reliability, true)
+    from taken c
+    where (c.expires_at > p_now) is not false
+       or howdah._dispose(p_destination_id, row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at,
+           c.destination_id, c.origin_id, c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers,
+           c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.dead_reason,
+           c.reliability)::howdah.msgs, true, null, p_now)
+    order by c.seq;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._take_nonpersistent(p_destination_id integer, p_name text, p_tids tid[], p_now timestamp with time zone, p_journaled boolean) IS 'receive the non-persistent messages that the caller has locked, where nothing ever failed.';
 
 CREATE FUNCTION howdah._take_one_of_group(p_id integer, p_rank smallint, p_head regclass, p_headed bigint) RETURNS howdah.msgs
     LANGUAGE plpgsql
@@ -38135,6 +38172,8 @@ REVOKE ALL ON FUNCTION howdah._take_lease(p_destination howdah.destinations, p_h
 REVOKE ALL ON FUNCTION howdah._take_listed(p_lane howdah.lanes, p_walk howdah.walk, p_want integer, p_note boolean, OUT keys bigint[], OUT upto bigint, OUT clear boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_named(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._take_nonpersistent(p_destination_id integer, p_name text, p_tids tid[], p_now timestamp with time zone, p_journaled boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_one_of_group(p_id integer, p_rank smallint, p_head regclass, p_headed bigint) FROM PUBLIC;
 

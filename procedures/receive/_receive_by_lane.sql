@@ -108,7 +108,11 @@ begin
                     v_found := cardinality(v_positions);
                     continue when v_found = 0;
                 end if;
-                if p_hold and v_walk.groups <> 'none' then
+                if v_lane.place = 1 and v_walk.groups is null and not p_hold
+                   and pg_sequence_last_value(v_queue.failing) is null then
+                    return query select * from howdah._take_nonpersistent(p_id, p_name, v_tids, v_now,
+                        v_queue.journaled);
+                elsif p_hold and v_walk.groups <> 'none' then
                     v_held := array(select f from howdah._deliver_found(v_lane, p_name, v_positions, v_tids, v_firsts,
                         v_walk, p_hold, v_queue.most, v_queue.failing, v_queue.journaled, v_now,
                         v_queue.strict_order) f);

@@ -154,6 +154,26 @@ def test_a_non_persistent_message_is_received_whole_and_recorded_as_such(db: Db,
     assert one(db, "select count(*) from howdah.msgs_nonpersistent") == 0
 
 
+def test_a_batch_of_non_persistent_messages_comes_in_order_without_what_expired(db: Db, clock: Clock) -> None:
+    first = send(db, *[4] * 40, mode="non-persistent")
+    one(db, "select howdah.send('q', 'old', delivery_mode => 'non-persistent', time_to_live => '1 s')")
+    with db.transaction(force_rollback=True):
+        assert column(db, "select message_id from howdah.receive('q', 30)") == first[:30]
+    last = send(db, *[4] * 20, mode="non-persistent")
+    clock.advance(2)
+    with db.transaction():
+        db.execute("set local track_functions = 'all'")
+        got = receive(db, n=100)
+        calls = "select sum(calls) from pg_stat_xact_user_functions where funcname = '_deliver_found'"
+        assert one(db, calls) is None
+    assert [m.message_id for m in got] == first + last
+    assert {(m.delivery_mode, m.delivery_count, m.redelivered) for m in got} == {("non-persistent", 1, False)}
+    journal = db.execute("select event, nonpersistent, message_ids from howdah.journal order by event").fetchall()
+    assert [(event, np) for event, np, _ in journal] == [("consumed", True), ("expired", True)]
+    assert journal[0][2] == first + last
+    assert one(db, "select count(*) from howdah.msgs_nonpersistent") == 0
+
+
 @pytest.mark.parametrize("mode", ["persistent", "non-persistent"])
 def test_a_failed_and_an_expired_message_of_another_priority_are_disposed_of(db: Db, clock: Clock, mode: str) -> None:
     one(db, "select howdah.create_queue('bad')")
