@@ -16184,6 +16184,7 @@ declare
     v_found integer;
     v_upto bigint;
     v_failed boolean;
+    v_short boolean;
     v_ready boolean;
     v_one_by_one boolean := false;
     v_everywhere boolean := false;
@@ -16263,10 +16264,14 @@ begin
                     v_found := cardinality(v_positions);
                     continue when v_found = 0;
                 end if;
-                if v_lane.place = 1 and v_walk.groups is null and not p_hold
-                   and pg_sequence_last_value(v_queue.failing) is null then
+                v_short := v_lane.place < 2 and v_walk.groups is null and not p_hold
+                    and pg_sequence_last_value(v_queue.failing) is null;
+                if v_short and v_lane.place = 1 then
                     return query select * from howdah._take_nonpersistent(p_id, p_name, v_tids, v_now,
                         v_queue.journaled);
+                elsif v_short and not exists (select from howdah.parked p
+                                              where p.ctid = any (v_tids) and p.lease_id is not null) then
+                    return query select * from howdah._take_parked(p_id, p_name, v_tids, v_now, v_queue.journaled);
                 elsif p_hold and v_walk.groups <> 'none' then
                     v_held := array(select f from howdah._deliver_found(v_lane, p_name, v_positions, v_tids, v_firsts,
                         v_walk, p_hold, v_queue.most, v_queue.failing, v_queue.journaled, v_now,
@@ -21247,9 +21252,13 @@ declare
     v_seq bigint;
     v_tids tid[];
     v_row howdah.msgs_nonpersistent;
+    v_parked howdah.lanes;
+    v_due howdah.parked;
 begin
     nonpersistent := false;
-    if not exists (select from howdah.lanes o where o.destination_id = p_id and o.place > 0)
+    if not exists (select from howdah.destinations d
+                   where d.id = p_id and not d.strict_order and not d.limited and d.backout_count <> 'hardened'
+                     and d.message_groups = 'none' and d.delivery_policy = 'shared')
        or exists (select from howdah.consumers c where c.destination_id = p_id and c.exclusive) then
         return;
     end if;
@@ -21271,17 +21280,24 @@ begin
             select coalesce(pg_sequence_last_value(l.head), 0) as headed,
                 coalesce(pg_sequence_last_value(l.search), 0) as hint
         ) h
-        where d.id = p_id and not d.strict_order and not d.limited and d.backout_count <> 'hardened'
-          and d.message_groups = 'none' and d.delivery_policy = 'shared'
+        where d.id = p_id
         order by l.rank, l.place, l.head is null
     loop
         continue when v_lane.rank * 3 + v_lane.place = v_seen;
         v_seen := v_lane.rank * 3 + v_lane.place;
         exit when v_lane.head is null;
         if v_lane.place = 0 then
-            exit when howdah._may_be_due(row(0, p_id, v_lane.rank, 0, v_lane.head, v_lane.search)::howdah.lanes,
-                howdah.now());
-            continue;
+            v_parked := row(0, p_id, v_lane.rank, 0, v_lane.head, v_lane.search)::howdah.lanes;
+            continue when not howdah._may_be_due(v_parked, howdah.now());
+            v_tids := howdah._look_parked(v_parked, 1, howdah.now(), false);
+            continue when v_tids[1] is null;
+            delete from howdah.parked p where p.ctid = v_tids[1] returning p.* into v_due;
+            if v_due.lease_id is not null then
+                perform howdah._blame_leases(p_id, array[v_due]);
+            end if;
+            message := howdah._as_ready(v_due);
+            nonpersistent := v_due.boot is not null;
+            return;
         elsif v_lane.place = 1 then
             exit when pg_sequence_last_value('howdah.senders_noted'::regclass) is not null;
             perform howdah._sweep_lost();
@@ -21634,6 +21650,40 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._take_one_of_group(p_id integer, p_rank smallint, p_head regclass, p_headed bigint) IS 'take one message of a queue with transaction groups in the short way.';
+
+CREATE FUNCTION howdah._take_parked(p_destination_id integer, p_name text, p_tids tid[], p_now timestamp with time zone, p_journaled boolean) RETURNS SETOF howdah.message
+    LANGUAGE plpgsql
+    AS $$
+begin
+    return query
+    with taken as materialized (
+        delete from howdah.parked p where p.ctid = any (p_tids)
+        returning p.*, p.boot is not null as nonpersistent
+    ), journaled as (
+        insert into howdah.journal (at, destination_id, nonpersistent, event, message_ids, oldest_sent_at)
+        select p_now, p_destination_id, c.nonpersistent, 'consumed', array_agg(c.message_id order by c.due_at, c.seq),
+            min(c.sent_at)
+        from taken c where (c.expires_at > p_now) is not false and p_journaled
+        group by c.nonpersistent
+    )
+    select c.message_id, p_name, case
+        when c.is_text then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
+        case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end,
+        c.content_type, c.headers, 9 - c.rank, c.correlation_id, c.reply_to, c.message_type, c.conversation_id,
+        case when c.nonpersistent then 'non-persistent' else 'persistent' end, c.sent_at, c.expires_at, 1, false,
+        c.seq, c.stage::integer, case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
+        c.dead_reason, c.dead_at, howdah._level_name(c.reliability, c.nonpersistent)
+    from taken c
+    where (c.expires_at > p_now) is not false
+       or howdah._dispose(p_destination_id, row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at,
+           c.destination_id, c.origin_id, c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers,
+           c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.dead_reason,
+           c.reliability)::howdah.msgs, c.nonpersistent, null, p_now)
+    order by c.due_at, c.seq;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._take_parked(p_destination_id integer, p_name text, p_tids tid[], p_now timestamp with time zone, p_journaled boolean) IS 'receive the due messages that the caller has locked, where nothing ever failed and none of them comes back from a lease.';
 
 CREATE FUNCTION howdah._take_permits(p_id integer, p_key text, p_most integer, p_want integer, p_own integer[] DEFAULT '{}'::integer[]) RETURNS integer[]
     LANGUAGE plpgsql
@@ -38176,6 +38226,8 @@ REVOKE ALL ON FUNCTION howdah._take_named(p_destination howdah.destinations, p_m
 REVOKE ALL ON FUNCTION howdah._take_nonpersistent(p_destination_id integer, p_name text, p_tids tid[], p_now timestamp with time zone, p_journaled boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_one_of_group(p_id integer, p_rank smallint, p_head regclass, p_headed bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._take_parked(p_destination_id integer, p_name text, p_tids tid[], p_now timestamp with time zone, p_journaled boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_permits(p_id integer, p_key text, p_most integer, p_want integer, p_own integer[]) FROM PUBLIC;
 

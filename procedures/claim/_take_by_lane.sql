@@ -1,8 +1,7 @@
 -- howdah._take_by_lane(p_id): take one message of a queue with several lanes in the short way.
 --
 -- Returns  one row: the message, deleted, and whether it is non-persistent. message is NULL if the long way must look:
---          there is more to look at than lanes, something came back behind a head, a parked message may be due, or no
---          message can be taken.
+--          there is more to look at than lanes, something came back behind a head, or no message can be taken.
 -- Role     internal
 --
 -- One statement asks each lane of msgs for its first message behind the head. The first lane that has one gives it, as
@@ -20,9 +19,13 @@ declare
     v_seq bigint;
     v_tids tid[];
     v_row howdah.msgs_nonpersistent;
+    v_parked howdah.lanes;
+    v_due howdah.parked;
 begin
     nonpersistent := false;
-    if not exists (select from howdah.lanes o where o.destination_id = p_id and o.place > 0)
+    if not exists (select from howdah.destinations d
+                   where d.id = p_id and not d.strict_order and not d.limited and d.backout_count <> 'hardened'
+                     and d.message_groups = 'none' and d.delivery_policy = 'shared')
        or exists (select from howdah.consumers c where c.destination_id = p_id and c.exclusive) then
         return;
     end if;
@@ -44,17 +47,24 @@ begin
             select coalesce(pg_sequence_last_value(l.head), 0) as headed,
                 coalesce(pg_sequence_last_value(l.search), 0) as hint
         ) h
-        where d.id = p_id and not d.strict_order and not d.limited and d.backout_count <> 'hardened'
-          and d.message_groups = 'none' and d.delivery_policy = 'shared'
+        where d.id = p_id
         order by l.rank, l.place, l.head is null
     loop
         continue when v_lane.rank * 3 + v_lane.place = v_seen;
         v_seen := v_lane.rank * 3 + v_lane.place;
         exit when v_lane.head is null;
         if v_lane.place = 0 then
-            exit when howdah._may_be_due(row(0, p_id, v_lane.rank, 0, v_lane.head, v_lane.search)::howdah.lanes,
-                howdah.now());
-            continue;
+            v_parked := row(0, p_id, v_lane.rank, 0, v_lane.head, v_lane.search)::howdah.lanes;
+            continue when not howdah._may_be_due(v_parked, howdah.now());
+            v_tids := howdah._look_parked(v_parked, 1, howdah.now(), false);
+            continue when v_tids[1] is null;
+            delete from howdah.parked p where p.ctid = v_tids[1] returning p.* into v_due;
+            if v_due.lease_id is not null then
+                perform howdah._blame_leases(p_id, array[v_due]);
+            end if;
+            message := howdah._as_ready(v_due);
+            nonpersistent := v_due.boot is not null;
+            return;
         elsif v_lane.place = 1 then
             exit when pg_sequence_last_value('howdah.senders_noted'::regclass) is not null;
             perform howdah._sweep_lost();

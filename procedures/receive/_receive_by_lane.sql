@@ -29,6 +29,7 @@ declare
     v_found integer;
     v_upto bigint;
     v_failed boolean;
+    v_short boolean;
     v_ready boolean;
     v_one_by_one boolean := false;
     v_everywhere boolean := false;
@@ -108,10 +109,14 @@ begin
                     v_found := cardinality(v_positions);
                     continue when v_found = 0;
                 end if;
-                if v_lane.place = 1 and v_walk.groups is null and not p_hold
-                   and pg_sequence_last_value(v_queue.failing) is null then
+                v_short := v_lane.place < 2 and v_walk.groups is null and not p_hold
+                    and pg_sequence_last_value(v_queue.failing) is null;
+                if v_short and v_lane.place = 1 then
                     return query select * from howdah._take_nonpersistent(p_id, p_name, v_tids, v_now,
                         v_queue.journaled);
+                elsif v_short and not exists (select from howdah.parked p
+                                              where p.ctid = any (v_tids) and p.lease_id is not null) then
+                    return query select * from howdah._take_parked(p_id, p_name, v_tids, v_now, v_queue.journaled);
                 elsif p_hold and v_walk.groups <> 'none' then
                     v_held := array(select f from howdah._deliver_found(v_lane, p_name, v_positions, v_tids, v_firsts,
                         v_walk, p_hold, v_queue.most, v_queue.failing, v_queue.journaled, v_now,
