@@ -2902,6 +2902,41 @@ $$;
 
 COMMENT ON FUNCTION howdah._check_auto_options(p_options jsonb) IS 'refuse an engine''s autocreate_options that no queue could have.';
 
+CREATE FUNCTION howdah._check_batch(p_destination howdah.destinations, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_lengths integer[], p_is_text boolean, p_content_type text, p_time_to_live interval, p_delay interval) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_length integer;
+    v_row record;
+begin
+    if p_bodies is null then
+        raise exception using errcode = 'HD005', message = 'bodies cannot be NULL';
+    end if;
+    foreach v_length in array p_lengths loop
+        if v_length <> cardinality(p_bodies) then
+            raise exception using errcode = 'HD005',
+                message = format('an array of %s elements beside %s bodies', v_length, cardinality(p_bodies)),
+                hint = 'Arrays are NULL or as long as bodies.';
+        end if;
+    end loop;
+    perform howdah._check_message(p_destination, 0, null, null, p_content_type, p_time_to_live, p_delay);
+    select octet_length(b.body) as bytes, b.headers, b.priority into v_row
+    from unnest(p_bodies, p_headers, p_priorities) b(body, headers, priority)
+    where b.body is null or octet_length(b.body) > p_destination.max_message_bytes
+       or jsonb_typeof(b.headers) <> 'object' or b.priority not between 0 and 9
+    limit 1;
+    if found then
+        perform howdah._check_message(p_destination, v_row.bytes, v_row.headers, v_row.priority, p_content_type,
+            p_time_to_live, p_delay);
+    end if;
+    if p_destination.contract is not null then
+        perform howdah._check_contract(p_destination, p_bodies, p_is_text);
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._check_batch(p_destination howdah.destinations, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_lengths integer[], p_is_text boolean, p_content_type text, p_time_to_live interval, p_delay interval) IS 'refuse a batch that its destination does not take.';
+
 CREATE FUNCTION howdah._check_changes() RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -4783,7 +4818,6 @@ declare
     v_gone bigint[];
     v_failed bigint[];
     v_failures integer[];
-    v_ended bigint[];
     v_taken integer;
     v_passed bigint := 0;
     v_blocked boolean := false;
@@ -4825,28 +4859,9 @@ begin
                         end if;
                     end if;
                     if pg_sequence_last_value(p_destination.failing) is not null then
-                        select array_agg(f.message_id), array_agg(f.failures),
-                            coalesce(array_agg(f.message_id / 1000000)
-                                filter (where f.weight >= p_destination.dispose_at), '{}')
-                        into v_failed, v_failures, v_ended
-                        from (select array_agg(m.message_id) as ids, array_agg(0::smallint) as stages,
-                            array_agg(m.conversation_id) as conversations,
-                                    array_agg(howdah._group(m.headers, m.conversation_id)) as groups
-                              from unnest(v_page.messages) m where m."position" <> all (v_gone)) a
-                        cross join lateral howdah._count_failures(p_destination.id, a.ids, a.stages, a.conversations,
-                            a.groups) f
-                        where f.stage = 0;
-                        if v_ended <> '{}' then
-                            perform howdah._note_done(p_ack.id, array[u.seq], array[u.xid])
-                            from unnest(v_page.seqs, v_page.xids) u(seq, xid) where u.seq = any (v_ended);
-                            perform howdah._dispose_published(p_destination, m.message_id, m.sent_at, m.expires_at,
-                                (9 - m.priority)::smallint, m.body is not null, m.content_type,
-                                coalesce(m.bytes, convert_to(m.body, 'UTF8')), m.headers, m.correlation_id, m.reply_to,
-                                m.message_type, m.conversation_id,
-                                m.delivery_mode = 'non-persistent', howdah._level(m.reliability), v_now)
-                            from unnest(v_page.messages) m where m."position" = any (v_ended);
-                            v_gone := v_gone || v_ended;
-                        end if;
+                        select e.failed, e.failures, v_gone || e.ended into v_failed, v_failures, v_gone
+                        from howdah._end_published(p_destination, p_ack.id, v_page.messages, v_gone, v_page.seqs,
+                            v_page.xids, v_now) e;
                         return query
                         select m.message_id, m.queue, m.body, m.bytes, m.content_type, m.headers, m.priority,
                             m.correlation_id, m.reply_to, m.message_type, m.conversation_id, m.delivery_mode, m.sent_at,
@@ -6418,6 +6433,31 @@ $$;
 
 COMMENT ON FUNCTION howdah._dispose_published(p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_rank smallint, p_is_text boolean, p_content_type text, p_body bytea, p_headers jsonb, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_nonpersistent boolean, p_reliability smallint, p_now timestamp with time zone) IS 'dispose of a topic message that reached its limit, for one subscription.';
 
+CREATE FUNCTION howdah._draw_next(p_lane howdah.lanes, p_want integer) RETURNS bigint[]
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_head bigint := coalesce(pg_sequence_last_value(p_lane.head), 0);
+    v_hint bigint := coalesce(pg_sequence_last_value(p_lane.search), 0);
+begin
+    if howdah._is_due(v_hint, howdah._pace(clock_timestamp())) then
+        if not howdah._nothing_came_back(p_lane.destination_id, p_lane.rank, v_head, true, p_lane.search, v_hint) then
+            return null;
+        end if;
+    else
+        perform from howdah.msgs m
+        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq = v_head and m.xmax <> 0
+        for update skip locked;
+        if found then
+            return null;
+        end if;
+    end if;
+    return array(select nextval(p_lane.head) from generate_series(1, p_want));
+end
+$$;
+
+COMMENT ON FUNCTION howdah._draw_next(p_lane howdah.lanes, p_want integer) IS 'draw the next positions of a lane under a backlog, unless something came back.';
+
 CREATE FUNCTION howdah._draw_rate(p_queue howdah.destinations, p_key text, p_want integer, OUT room integer, OUT by_key boolean) RETURNS record
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
@@ -6873,6 +6913,33 @@ $$;
 
 COMMENT ON FUNCTION howdah._end_locked(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_positions bigint[], p_event text, p_reason text, p_reliability smallint) IS 'end messages that the transaction holds by howdah.receive_locked, and record them as consumed or discarded.';
 
+CREATE FUNCTION howdah._end_published(p_destination howdah.destinations, p_ack integer, p_messages howdah.message[], p_gone bigint[], p_seqs bigint[], p_xids xid8[], p_now timestamp with time zone, OUT failed bigint[], OUT failures integer[], OUT ended bigint[]) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+begin
+    select array_agg(f.message_id), array_agg(f.failures),
+        coalesce(array_agg(f.message_id / 1000000) filter (where f.weight >= p_destination.dispose_at), '{}')
+    into failed, failures, ended
+    from (select array_agg(m.message_id) as ids, array_agg(0::smallint) as stages,
+              array_agg(m.conversation_id) as conversations,
+              array_agg(howdah._group(m.headers, m.conversation_id)) as groups
+          from unnest(p_messages) m where m."position" <> all (p_gone)) a
+    cross join lateral howdah._count_failures(p_destination.id, a.ids, a.stages, a.conversations, a.groups) f
+    where f.stage = 0;
+    if ended <> '{}' then
+        perform howdah._note_done(p_ack, array[u.seq], array[u.xid])
+        from unnest(p_seqs, p_xids) u(seq, xid) where u.seq = any (ended);
+        perform howdah._dispose_published(p_destination, m.message_id, m.sent_at, m.expires_at,
+            (9 - m.priority)::smallint, m.body is not null, m.content_type,
+            coalesce(m.bytes, convert_to(m.body, 'UTF8')), m.headers, m.correlation_id, m.reply_to, m.message_type,
+            m.conversation_id, m.delivery_mode = 'non-persistent', howdah._level(m.reliability), p_now)
+        from unnest(p_messages) m where m."position" = any (ended);
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._end_published(p_destination howdah.destinations, p_ack integer, p_messages howdah.message[], p_gone bigint[], p_seqs bigint[], p_xids xid8[], p_now timestamp with time zone, OUT failed bigint[], OUT failures integer[], OUT ended bigint[]) IS 'count the failures of messages of a topic that the caller has locked for a subscription, and dispose of those at their limit.';
+
 CREATE FUNCTION howdah._end_registrations(p_instance_id uuid) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -7162,6 +7229,55 @@ CREATE FUNCTION howdah._engine_option(p_key text) RETURNS text
 $$;
 
 COMMENT ON FUNCTION howdah._engine_option(p_key text) IS 'our name of an engine''s property, given by our name or that of Sun ONE MQ or WebSphere.';
+
+CREATE FUNCTION howdah._engine_option_kinds() RETURNS TABLE(owner text, key text, kind text, lowest numeric, highest numeric, choices text[], nullable boolean)
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    values
+        ('listener', 'max_sessions', 'integer', 1, 1000, null, false),
+        ('listener', 'stop_on_failure', 'boolean', 0, 0, null, false),
+        ('listener', 'sequential_failures', 'integer', 0, 1000000, null, false),
+        ('listener', 'kind', 'choice', 0, 0, array['activation_specification', 'listener_port'], false),
+        ('engine', 'max_count', 'integer', -1, 999999999999999, null, true),
+        ('engine', 'max_size', 'size', 0, 0, null, true),
+        ('engine', 'max_message_bytes', 'size', 0, 0, null, true),
+        ('engine', 'yellow_threshold', 'integer', 1, 100, null, false),
+        ('engine', 'orange_threshold', 'integer', 1, 100, null, false),
+        ('engine', 'red_threshold', 'integer', 1, 100, null, false),
+        ('engine', 'orange_delay_ms', 'integer', 0, 60000, null, false),
+        ('engine', 'default_blocked_retry_ms', 'integer', 0, 3155760000000, null, false),
+        ('engine', 'redelivered_optimization', 'boolean', 0, 0, null, false),
+        ('engine', 'expiration_interval_seconds', 'integer', 0, 31536000, null, false),
+        ('engine', 'autorollback', 'boolean', 0, 0, null, false),
+        ('engine', 'topic_rotation_seconds', 'integer', 1, 31536000, null, false),
+        ('engine', 'journal_retention_days', 'integer', 1, 36500, null, false),
+        ('engine', 'incident_retention_days', 'integer', 1, 36500, null, false),
+        ('engine', 'log_level', 'choice', 0, 0, array['ERROR', 'WARNING', 'INFO'], false),
+        ('engine', 'log_retention_days', 'integer', 1, 36500, null, false),
+        ('engine', 'archive', 'boolean', 0, 0, null, false),
+        ('engine', 'persistent', 'boolean', 0, 0, null, false),
+        ('engine', 'exclusive', 'boolean', 0, 0, null, false),
+        ('engine', 'instance_timeout_seconds', 'integer', 2, 3600, null, false),
+        ('engine', 'autocreate_queue', 'boolean', 0, 0, null, false),
+        ('engine', 'autocreate_topic', 'boolean', 0, 0, null, false),
+        ('engine', 'autocreate_options', 'options', 0, 0, null, false),
+        ('engine', 'autocreate_reap_seconds', 'integer', 1, 31536000, null, false),
+        ('engine', 'access_enabled', 'boolean', 0, 0, null, false),
+        ('engine', 'rule_set', 'rule_set', 0, 0, null, false),
+        ('service', 'active', 'boolean', 0, 0, null, false),
+        ('service', 'access_enabled', 'boolean', 0, 0, null, true),
+        ('service', 'rule_set', 'rule_set', 0, 0, null, true),
+        ('service', 'roles', 'roles', 0, 0, null, true),
+        ('service', 'require_tls', 'boolean', 0, 0, null, false),
+        ('service', 'min_connections', 'integer', 0, 9999, null, false),
+        ('service', 'max_connections', 'integer', 1, 10000, null, false),
+        ('service', 'idle_seconds', 'integer', 1, 31536000, null, false),
+        ('service', 'model', 'choice', 0, 0, array['dedicated', 'shared'], false),
+        ('service', 'monitor_limit', 'integer', 0, 1000000, null, false),
+        ('service', 'comment', 'text', 0, 0, null, true)
+$$;
+
+COMMENT ON FUNCTION howdah._engine_option_kinds() IS 'the permitted values of each option of a listener, a service or the engine.';
 
 CREATE FUNCTION howdah._engine_state() RETURNS text
     LANGUAGE sql STABLE
@@ -10177,6 +10293,20 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._keep_held(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_positions bigint[]) IS 'keep messages that the transaction holds and is about to consume.';
+
+CREATE FUNCTION howdah._keep_large(p_message_ids bigint[], p_bodies bytea[]) RETURNS bytea[]
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform howdah._keep_body(b.id, b.body) from unnest(p_message_ids, p_bodies) b(id, body)
+    where howdah._is_large(octet_length(b.body));
+    return array(
+        select case when not howdah._is_large(octet_length(b.body)) then b.body end
+        from unnest(p_bodies) with ordinality b(body, n) order by b.n);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._keep_large(p_message_ids bigint[], p_bodies bytea[]) IS 'store the large bodies of a batch in howdah.bodies.';
 
 CREATE FUNCTION howdah._keep_leased(p_destination howdah.destinations, p_rank smallint, p_lease bigint, p_message_ids bigint[]) RETURNS void
     LANGUAGE plpgsql
@@ -14201,48 +14331,9 @@ CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind 
             'RELIABLE_NONPERSISTENT', 'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], true),
         ('alias', 'max_reliability', 'choice', 0, 0, array['BEST_EFFORT_NONPERSISTENT', 'EXPRESS_NONPERSISTENT',
             'RELIABLE_NONPERSISTENT', 'RELIABLE_PERSISTENT', 'ASSURED_PERSISTENT'], true),
-        ('alias', 'producer_may_override', 'boolean', 0, 0, null, true),
-        ('listener', 'max_sessions', 'integer', 1, 1000, null, false),
-        ('listener', 'stop_on_failure', 'boolean', 0, 0, null, false),
-        ('listener', 'sequential_failures', 'integer', 0, 1000000, null, false),
-        ('listener', 'kind', 'choice', 0, 0, array['activation_specification', 'listener_port'], false),
-        ('engine', 'max_count', 'integer', -1, 999999999999999, null, true),
-        ('engine', 'max_size', 'size', 0, 0, null, true),
-        ('engine', 'max_message_bytes', 'size', 0, 0, null, true),
-        ('engine', 'yellow_threshold', 'integer', 1, 100, null, false),
-        ('engine', 'orange_threshold', 'integer', 1, 100, null, false),
-        ('engine', 'red_threshold', 'integer', 1, 100, null, false),
-        ('engine', 'orange_delay_ms', 'integer', 0, 60000, null, false),
-        ('engine', 'default_blocked_retry_ms', 'integer', 0, 3155760000000, null, false),
-        ('engine', 'redelivered_optimization', 'boolean', 0, 0, null, false),
-        ('engine', 'expiration_interval_seconds', 'integer', 0, 31536000, null, false),
-        ('engine', 'autorollback', 'boolean', 0, 0, null, false),
-        ('engine', 'topic_rotation_seconds', 'integer', 1, 31536000, null, false),
-        ('engine', 'journal_retention_days', 'integer', 1, 36500, null, false),
-        ('engine', 'incident_retention_days', 'integer', 1, 36500, null, false),
-        ('engine', 'log_level', 'choice', 0, 0, array['ERROR', 'WARNING', 'INFO'], false),
-        ('engine', 'log_retention_days', 'integer', 1, 36500, null, false),
-        ('engine', 'archive', 'boolean', 0, 0, null, false),
-        ('engine', 'persistent', 'boolean', 0, 0, null, false),
-        ('engine', 'exclusive', 'boolean', 0, 0, null, false),
-        ('engine', 'instance_timeout_seconds', 'integer', 2, 3600, null, false),
-        ('engine', 'autocreate_queue', 'boolean', 0, 0, null, false),
-        ('engine', 'autocreate_topic', 'boolean', 0, 0, null, false),
-        ('engine', 'autocreate_options', 'options', 0, 0, null, false),
-        ('engine', 'autocreate_reap_seconds', 'integer', 1, 31536000, null, false),
-        ('engine', 'access_enabled', 'boolean', 0, 0, null, false),
-        ('engine', 'rule_set', 'rule_set', 0, 0, null, false),
-        ('service', 'active', 'boolean', 0, 0, null, false),
-        ('service', 'access_enabled', 'boolean', 0, 0, null, true),
-        ('service', 'rule_set', 'rule_set', 0, 0, null, true),
-        ('service', 'roles', 'roles', 0, 0, null, true),
-        ('service', 'require_tls', 'boolean', 0, 0, null, false),
-        ('service', 'min_connections', 'integer', 0, 9999, null, false),
-        ('service', 'max_connections', 'integer', 1, 10000, null, false),
-        ('service', 'idle_seconds', 'integer', 1, 31536000, null, false),
-        ('service', 'model', 'choice', 0, 0, array['dedicated', 'shared'], false),
-        ('service', 'monitor_limit', 'integer', 0, 1000000, null, false),
-        ('service', 'comment', 'text', 0, 0, null, true)
+        ('alias', 'producer_may_override', 'boolean', 0, 0, null, true)
+    union all
+    select * from howdah._engine_option_kinds()
 $$;
 
 COMMENT ON FUNCTION howdah._option_kinds() IS 'the permitted values of each option of a queue, topic, alias, listener, service or the engine.';
@@ -16184,9 +16275,9 @@ declare
     v_found integer;
     v_upto bigint;
     v_failed boolean;
+    v_drawn boolean;
     v_short boolean;
     v_ready boolean;
-    v_one_by_one boolean := false;
     v_everywhere boolean := false;
     v_disposed boolean;
     v_again smallint;
@@ -16221,7 +16312,6 @@ begin
         end if;
         v_walk.share := case when v_walk.share is null then p_share
             else v_walk.share || coalesce(' and ' || p_share, '') end;
-        v_one_by_one := howdah._is_one_by_one(p_id);
         if p_hold and v_queue.strict_order then
             p_want := 1;  -- consuming some held messages and leaving others would break the order
             v_left := 1;
@@ -16249,24 +16339,19 @@ begin
                 if p_hold or not v_locked then
                     v_upto := greatest(v_upto, v_positions[v_found]);
                 end if;
-                if not v_locked then
-                    v_failed := pg_sequence_last_value(v_queue.failing) is not null;
-                    if not p_hold and not (v_failed and (v_queue.together
-                                                         or howdah._any_failed(v_lane, v_positions))) then
-                        return query select * from howdah._take_drawn(p_id, v_lane.rank, p_name, v_positions, v_now,
-                            v_failed, v_queue.journaled);
-                        get diagnostics v_taken = row_count;
-                        v_left := v_left - v_taken;
-                        exit when v_left <= 0;
-                        continue;
-                    end if;
+                v_failed := pg_sequence_last_value(v_queue.failing) is not null;
+                v_drawn := not (v_locked or p_hold
+                    or v_failed and (v_queue.together or howdah._any_failed(v_lane, v_positions)));
+                if not v_locked and not v_drawn then
                     v_positions := howdah._lock_drawn(v_lane, v_positions);
                     v_found := cardinality(v_positions);
                     continue when v_found = 0;
                 end if;
-                v_short := v_lane.place < 2 and v_walk.groups is null and not p_hold
-                    and pg_sequence_last_value(v_queue.failing) is null;
-                if v_short and v_lane.place = 1 then
+                v_short := v_lane.place < 2 and not (v_failed or p_hold) and v_walk.groups is null;
+                if v_drawn then
+                    return query select * from howdah._take_drawn(p_id, v_lane.rank, p_name, v_positions, v_now,
+                        v_failed, v_queue.journaled);
+                elsif v_short and v_lane.place = 1 then
                     return query select * from howdah._take_nonpersistent(p_id, p_name, v_tids, v_now,
                         v_queue.journaled);
                 elsif v_short and not exists (select from howdah.parked p
@@ -16284,7 +16369,7 @@ begin
                 end if;
                 get diagnostics v_taken = row_count;
                 v_left := v_left - v_taken;
-                v_disposed := v_disposed or v_taken < v_found;
+                v_disposed := v_disposed or not v_drawn and v_taken < v_found;
                 exit when v_left <= 0;
             end loop;
             -- A disposed message used up a slot, and another message may lie in this lane; look here again before the
@@ -16298,7 +16383,8 @@ begin
             return;
         elsif v_disposed then
             -- If something was delivered, go on and not back: what came back before that is for the next call.
-            v_again := case when (p_taken or v_left < p_want) and not v_one_by_one then v_lane.rank end;
+            v_again := case when (p_taken or v_left < p_want) and not howdah._is_one_by_one(p_id)
+                then v_lane.rank end;
         elsif v_everywhere or p_taken or v_left < p_want then
             return;
         else
@@ -19738,10 +19824,8 @@ CREATE FUNCTION howdah._send_batch(p_destination howdah.destinations, p_bodies b
     AS $$
 declare
     v_count integer := cardinality(p_bodies);
-    v_length integer;
     v_bytes bigint;
     v_longest integer;
-    v_row record;
     v_ids bigint[];
     v_keys text[];
     v_seqs bigint[];
@@ -19751,31 +19835,10 @@ declare
     v_level smallint := howdah._level_for(p_destination, p_reliability);
     v_nonpersistent boolean := v_level <= 2;
 begin
-    if p_bodies is null then
-        raise exception using errcode = 'HD005', message = 'bodies cannot be NULL';
-    end if;
-    foreach v_length in array array[cardinality(p_headers), cardinality(p_priorities), cardinality(p_correlation_ids),
-                                    cardinality(p_message_types), cardinality(p_conversation_ids),
-                                    cardinality(p_deduplication_keys)] loop
-        if v_length <> v_count then
-            raise exception using errcode = 'HD005',
-                message = format('an array of %s elements beside %s bodies', v_length, v_count),
-                hint = 'Arrays are NULL or as long as bodies.';
-        end if;
-    end loop;
-    perform howdah._check_message(p_destination, 0, null, null, p_content_type, p_time_to_live, p_delay);
-    select octet_length(b.body) as bytes, b.headers, b.priority into v_row
-    from unnest(p_bodies, p_headers, p_priorities) b(body, headers, priority)
-    where b.body is null or octet_length(b.body) > p_destination.max_message_bytes
-       or jsonb_typeof(b.headers) <> 'object' or b.priority not between 0 and 9
-    limit 1;
-    if found then
-        perform howdah._check_message(p_destination, v_row.bytes, v_row.headers, v_row.priority, p_content_type,
-            p_time_to_live, p_delay);
-    end if;
-    if p_destination.contract is not null then
-        perform howdah._check_contract(p_destination, p_bodies, p_is_text);
-    end if;
+    perform howdah._check_batch(p_destination, p_bodies, p_headers, p_priorities,
+        array[cardinality(p_headers), cardinality(p_priorities), cardinality(p_correlation_ids),
+            cardinality(p_message_types), cardinality(p_conversation_ids), cardinality(p_deduplication_keys)],
+        p_is_text, p_content_type, p_time_to_live, p_delay);
     if v_level = 0 and not p_caught then
         return howdah._try_to_send_batch(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
             p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay, p_reliability,
@@ -19834,11 +19897,7 @@ begin
             p_message_types, p_conversation_ids);
     end if;
     if howdah._is_large(v_longest) and not v_nonpersistent then
-        perform howdah._keep_body(b.id, b.body) from unnest(v_ids, p_bodies) b(id, body)
-        where howdah._is_large(octet_length(b.body));
-        p_bodies := array(
-            select case when not howdah._is_large(octet_length(b.body)) then b.body end
-            from unnest(p_bodies) with ordinality b(body, n) order by b.n);
+        p_bodies := howdah._keep_large(v_ids, p_bodies);
     end if;
     with message as (
         select b.seq, b.seq * 1000000 + p_destination.id as message_id, v_now as sent_at, v_expires_at as expires_at,
@@ -26796,46 +26855,31 @@ begin
     if acknowledge is not null then
         perform howdah._ack_before(queue, acknowledge);
     end if;
-    select d.id, d.name, d.failing, d.dispose_at as most, d.main_rank as rank, d.head,
+    select d.id, d.name, d.failing, d.dispose_at as most, d.main_rank as rank,
         row(0, d.id, d.main_rank, 2, d.head, d.search)::howdah.lanes as lane,
         pg_sequence_last_value(d.special) is null as plain,
-        coalesce(pg_sequence_last_value(d.head), 0) as headed,
         pg_sequence_last_value(d.positions) - 64 - coalesce(pg_sequence_last_value(d.head), 0) >= max_messages
             as backlog,
-        d.search, coalesce(pg_sequence_last_value(d.search), 0) as hint,
-        howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as due,
         exists (select from howdah.lanes l where l.destination_id = d.id and l.rank = d.main_rank and l.place = 0
             and l.head is not null) as opened,
-        howdah._has_role(d.receivers[1])
-            or d.receivers <> '{}' and howdah._has_right(d.id, 'receive') as allowed
+        howdah._has_role(d.receivers[1]) or d.receivers <> '{}' and howdah._has_right(d.id, 'receive') as allowed
     into v_queue
     from howdah.destinations d
     where d.name = queue and d.dropped_at is null and d.kind = 'queue' and not d.receiving_paused and d.main_rank >= 0
       and max_messages between 1 and 10000 and selector is null and consumer is null;
     if v_queue.allowed and (v_queue.plain or howdah._is_plain(v_queue.id)) then
         for v_way in 0..6 loop
-            if v_way > 0 then
+            if v_way = 0 then
+                continue when v_queue.backlog is not true;
+                v_seqs := howdah._draw_next(v_queue.lane, max_messages);
+                v_locked := false;
+            else
                 continue when v_way = 1 and v_left < max_messages;  -- what came back is for the next call
                 select n.positions, n.locked into v_seqs, v_locked
                 from howdah._next_positions(v_queue.lane, v_way, v_left,
                     case when v_left < max_messages then 0 end, false) n;
-                continue when coalesce(cardinality(v_seqs), 0) = 0;
-            else
-                continue when v_queue.backlog is not true;
-                -- What came back lies before what was not yet taken. Most often it was taken last.
-                if v_queue.due then
-                    continue when not howdah._nothing_came_back(v_queue.id, v_queue.rank, v_queue.headed, true,
-                        v_queue.search, v_queue.hint);
-                else
-                    perform from howdah.msgs m
-                    where m.destination_id = v_queue.id and m.rank = v_queue.rank and m.seq = v_queue.headed
-                      and m.xmax <> 0
-                    for update skip locked;
-                    continue when found;
-                end if;
-                v_seqs := array(select nextval(v_queue.head) from generate_series(1, max_messages));
-                v_locked := false;
             end if;
+            continue when coalesce(cardinality(v_seqs), 0) = 0;
             if pg_sequence_last_value(v_queue.failing) is not null then
                 select c.positions, c.failed, c.failures, c.ended into v_seqs, v_failed, v_failures, v_ended
                 from howdah._lock_and_count(v_queue.id, v_queue.rank, v_seqs, v_locked, v_queue.most) c;
@@ -26846,8 +26890,8 @@ begin
             v_shift := (v_lease << 20) + v_used - v_seqs[1];
             -- negative if another call put the head back between two draws (howdah._next_positions)
             v_dense := v_seqs[cardinality(v_seqs)] - v_seqs[1] between 0 and 4 * cardinality(v_seqs) - 1;
-            v_used := v_used + 1
-                + case when v_dense then v_seqs[cardinality(v_seqs)] - v_seqs[1] else cardinality(v_seqs) end;
+            v_used := v_used + 1 + case when v_dense then v_seqs[cardinality(v_seqs)] - v_seqs[1]
+                else cardinality(v_seqs) end;
             return query
             with gone as (
                 delete from howdah.msgs m
@@ -26869,18 +26913,15 @@ begin
                 case when not i.is_text then coalesce(i.body, howdah._body(i.message_id)) end, i.content_type,
                 i.headers, 9 - i.rank, i.correlation_id, i.reply_to, i.message_type, i.conversation_id, 'persistent',
                 i.sent_at, i.expires_at,
-                case when v_failed is null then 1 else 1 + coalesce(v_failures[array_position(v_failed, i.message_id)],
-                    0) end,
-                v_failed is not null and array_position(v_failed, i.message_id) is not null, i.message_id / 1000000, 0,
+                1 + coalesce(v_failures[array_position(v_failed, i.message_id)], 0),
+                array_position(v_failed, i.message_id) is not null, i.message_id / 1000000, 0,
                 case when i.origin_id is not null then howdah._destination_name(i.origin_id) end, i.dead_reason,
                 i.dead_at, case when i.reliability is null then 'ASSURED_PERSISTENT' else 'RELIABLE_PERSISTENT' end;
             get diagnostics v_taken = row_count;
             v_left := v_left - v_taken;
             if v_taken < cardinality(v_seqs) then
-                return query
-                select v_lease, v_until, r.*
-                from howdah._lease_rest(v_queue.id, v_queue.name, v_queue.rank, v_lease, v_until, v_seqs, v_locked,
-                    v_now, v_queue.most) r;
+                return query select v_lease, v_until, r.* from howdah._lease_rest(v_queue.id, v_queue.name,
+                    v_queue.rank, v_lease, v_until, v_seqs, v_locked, v_now, v_queue.most) r;
                 get diagnostics v_taken = row_count;
                 v_left := v_left - v_taken;
             end if;
@@ -36943,6 +36984,8 @@ REVOKE ALL ON FUNCTION howdah._check_apart(p_source howdah.destinations, p_targe
 
 REVOKE ALL ON FUNCTION howdah._check_auto_options(p_options jsonb) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._check_batch(p_destination howdah.destinations, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_lengths integer[], p_is_text boolean, p_content_type text, p_time_to_live interval, p_delay interval) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._check_changes() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_chosen(p_message_ids bigint[]) FROM PUBLIC;
@@ -37163,6 +37206,8 @@ REVOKE ALL ON FUNCTION howdah._dispose_evicted(p_destination howdah.destinations
 
 REVOKE ALL ON FUNCTION howdah._dispose_published(p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_rank smallint, p_is_text boolean, p_content_type text, p_body bytea, p_headers jsonb, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_nonpersistent boolean, p_reliability smallint, p_now timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._draw_next(p_lane howdah.lanes, p_want integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._draw_rate(p_queue howdah.destinations, p_key text, p_want integer, OUT room integer, OUT by_key boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._draw_tickets(p_id integer, p_tickets regclass, p_shift integer, p_needed bigint) FROM PUBLIC;
@@ -37193,6 +37238,8 @@ REVOKE ALL ON FUNCTION howdah._end_leases_of(p_destination_id integer, p_leases 
 
 REVOKE ALL ON FUNCTION howdah._end_locked(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_positions bigint[], p_event text, p_reason text, p_reliability smallint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._end_published(p_destination howdah.destinations, p_ack integer, p_messages howdah.message[], p_gone bigint[], p_seqs bigint[], p_xids xid8[], p_now timestamp with time zone, OUT failed bigint[], OUT failures integer[], OUT ended bigint[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._end_registrations(p_instance_id uuid) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._end_schedule(p_schedule howdah.schedules, p_state text) FROM PUBLIC;
@@ -37206,6 +37253,8 @@ REVOKE ALL ON FUNCTION howdah._engine_id() FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._engine_metrics(p_most integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._engine_option(p_key text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._engine_option_kinds() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._engine_state() FROM PUBLIC;
 
@@ -37462,6 +37511,8 @@ REVOKE ALL ON FUNCTION howdah._keep(p_destination_id integer, p_messages howdah.
 REVOKE ALL ON FUNCTION howdah._keep_body(p_message_id bigint, p_body bytea) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._keep_held(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_positions bigint[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._keep_large(p_message_ids bigint[], p_bodies bytea[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._keep_leased(p_destination howdah.destinations, p_rank smallint, p_lease bigint, p_message_ids bigint[]) FROM PUBLIC;
 

@@ -1,7 +1,8 @@
 """Render the reference of options from what declares them: ``make docs``. docs/options.md comes before it.
 
-``procedures/options/_option_kinds.sql`` has the values that each option may take. The tables' columns have the defaults
-and, in their comments, what an option does. A test compares all of it with a database.
+``_option_kinds.sql`` and ``_engine_option_kinds.sql`` of ``procedures/options`` have the values that each option may
+take. The tables' columns have the defaults and, in their comments, what an option does. A test compares all of it with
+a database.
 """
 
 from __future__ import annotations
@@ -187,7 +188,8 @@ def options() -> list[Option]:
             tuple(re.findall(r"'(\w+)'", match["choices"] or "")),
             match["nullable"] == "true",
         )
-        for match in _ROW.finditer(procedures.source("options/_option_kinds"))
+        for file in ("_option_kinds", "_engine_option_kinds")
+        for match in _ROW.finditer(procedures.source(f"options/{file}"))
     ]
 
 

@@ -70,46 +70,31 @@ begin
     if acknowledge is not null then
         perform howdah._ack_before(queue, acknowledge);
     end if;
-    select d.id, d.name, d.failing, d.dispose_at as most, d.main_rank as rank, d.head,
+    select d.id, d.name, d.failing, d.dispose_at as most, d.main_rank as rank,
         row(0, d.id, d.main_rank, 2, d.head, d.search)::howdah.lanes as lane,
         pg_sequence_last_value(d.special) is null as plain,
-        coalesce(pg_sequence_last_value(d.head), 0) as headed,
         pg_sequence_last_value(d.positions) - 64 - coalesce(pg_sequence_last_value(d.head), 0) >= max_messages
             as backlog,
-        d.search, coalesce(pg_sequence_last_value(d.search), 0) as hint,
-        howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as due,
         exists (select from howdah.lanes l where l.destination_id = d.id and l.rank = d.main_rank and l.place = 0
             and l.head is not null) as opened,
-        howdah._has_role(d.receivers[1])
-            or d.receivers <> '{}' and howdah._has_right(d.id, 'receive') as allowed
+        howdah._has_role(d.receivers[1]) or d.receivers <> '{}' and howdah._has_right(d.id, 'receive') as allowed
     into v_queue
     from howdah.destinations d
     where d.name = queue and d.dropped_at is null and d.kind = 'queue' and not d.receiving_paused and d.main_rank >= 0
       and max_messages between 1 and 10000 and selector is null and consumer is null;
     if v_queue.allowed and (v_queue.plain or howdah._is_plain(v_queue.id)) then
         for v_way in 0..6 loop
-            if v_way > 0 then
+            if v_way = 0 then
+                continue when v_queue.backlog is not true;
+                v_seqs := howdah._draw_next(v_queue.lane, max_messages);
+                v_locked := false;
+            else
                 continue when v_way = 1 and v_left < max_messages;  -- what came back is for the next call
                 select n.positions, n.locked into v_seqs, v_locked
                 from howdah._next_positions(v_queue.lane, v_way, v_left,
                     case when v_left < max_messages then 0 end, false) n;
-                continue when coalesce(cardinality(v_seqs), 0) = 0;
-            else
-                continue when v_queue.backlog is not true;
-                -- What came back lies before what was not yet taken. Most often it was taken last.
-                if v_queue.due then
-                    continue when not howdah._nothing_came_back(v_queue.id, v_queue.rank, v_queue.headed, true,
-                        v_queue.search, v_queue.hint);
-                else
-                    perform from howdah.msgs m
-                    where m.destination_id = v_queue.id and m.rank = v_queue.rank and m.seq = v_queue.headed
-                      and m.xmax <> 0
-                    for update skip locked;
-                    continue when found;
-                end if;
-                v_seqs := array(select nextval(v_queue.head) from generate_series(1, max_messages));
-                v_locked := false;
             end if;
+            continue when coalesce(cardinality(v_seqs), 0) = 0;
             if pg_sequence_last_value(v_queue.failing) is not null then
                 select c.positions, c.failed, c.failures, c.ended into v_seqs, v_failed, v_failures, v_ended
                 from howdah._lock_and_count(v_queue.id, v_queue.rank, v_seqs, v_locked, v_queue.most) c;
@@ -120,8 +105,8 @@ begin
             v_shift := (v_lease << 20) + v_used - v_seqs[1];
             -- negative if another call put the head back between two draws (howdah._next_positions)
             v_dense := v_seqs[cardinality(v_seqs)] - v_seqs[1] between 0 and 4 * cardinality(v_seqs) - 1;
-            v_used := v_used + 1
-                + case when v_dense then v_seqs[cardinality(v_seqs)] - v_seqs[1] else cardinality(v_seqs) end;
+            v_used := v_used + 1 + case when v_dense then v_seqs[cardinality(v_seqs)] - v_seqs[1]
+                else cardinality(v_seqs) end;
             return query
             with gone as (
                 delete from howdah.msgs m
@@ -143,18 +128,15 @@ begin
                 case when not i.is_text then coalesce(i.body, howdah._body(i.message_id)) end, i.content_type,
                 i.headers, 9 - i.rank, i.correlation_id, i.reply_to, i.message_type, i.conversation_id, 'persistent',
                 i.sent_at, i.expires_at,
-                case when v_failed is null then 1 else 1 + coalesce(v_failures[array_position(v_failed, i.message_id)],
-                    0) end,
-                v_failed is not null and array_position(v_failed, i.message_id) is not null, i.message_id / 1000000, 0,
+                1 + coalesce(v_failures[array_position(v_failed, i.message_id)], 0),
+                array_position(v_failed, i.message_id) is not null, i.message_id / 1000000, 0,
                 case when i.origin_id is not null then howdah._destination_name(i.origin_id) end, i.dead_reason,
                 i.dead_at, case when i.reliability is null then 'ASSURED_PERSISTENT' else 'RELIABLE_PERSISTENT' end;
             get diagnostics v_taken = row_count;
             v_left := v_left - v_taken;
             if v_taken < cardinality(v_seqs) then
-                return query
-                select v_lease, v_until, r.*
-                from howdah._lease_rest(v_queue.id, v_queue.name, v_queue.rank, v_lease, v_until, v_seqs, v_locked,
-                    v_now, v_queue.most) r;
+                return query select v_lease, v_until, r.* from howdah._lease_rest(v_queue.id, v_queue.name,
+                    v_queue.rank, v_lease, v_until, v_seqs, v_locked, v_now, v_queue.most) r;
                 get diagnostics v_taken = row_count;
                 v_left := v_left - v_taken;
             end if;

@@ -29,9 +29,9 @@ declare
     v_found integer;
     v_upto bigint;
     v_failed boolean;
+    v_drawn boolean;
     v_short boolean;
     v_ready boolean;
-    v_one_by_one boolean := false;
     v_everywhere boolean := false;
     v_disposed boolean;
     v_again smallint;
@@ -66,7 +66,6 @@ begin
         end if;
         v_walk.share := case when v_walk.share is null then p_share
             else v_walk.share || coalesce(' and ' || p_share, '') end;
-        v_one_by_one := howdah._is_one_by_one(p_id);
         if p_hold and v_queue.strict_order then
             p_want := 1;  -- consuming some held messages and leaving others would break the order
             v_left := 1;
@@ -94,24 +93,19 @@ begin
                 if p_hold or not v_locked then
                     v_upto := greatest(v_upto, v_positions[v_found]);
                 end if;
-                if not v_locked then
-                    v_failed := pg_sequence_last_value(v_queue.failing) is not null;
-                    if not p_hold and not (v_failed and (v_queue.together
-                                                         or howdah._any_failed(v_lane, v_positions))) then
-                        return query select * from howdah._take_drawn(p_id, v_lane.rank, p_name, v_positions, v_now,
-                            v_failed, v_queue.journaled);
-                        get diagnostics v_taken = row_count;
-                        v_left := v_left - v_taken;
-                        exit when v_left <= 0;
-                        continue;
-                    end if;
+                v_failed := pg_sequence_last_value(v_queue.failing) is not null;
+                v_drawn := not (v_locked or p_hold
+                    or v_failed and (v_queue.together or howdah._any_failed(v_lane, v_positions)));
+                if not v_locked and not v_drawn then
                     v_positions := howdah._lock_drawn(v_lane, v_positions);
                     v_found := cardinality(v_positions);
                     continue when v_found = 0;
                 end if;
-                v_short := v_lane.place < 2 and v_walk.groups is null and not p_hold
-                    and pg_sequence_last_value(v_queue.failing) is null;
-                if v_short and v_lane.place = 1 then
+                v_short := v_lane.place < 2 and not (v_failed or p_hold) and v_walk.groups is null;
+                if v_drawn then
+                    return query select * from howdah._take_drawn(p_id, v_lane.rank, p_name, v_positions, v_now,
+                        v_failed, v_queue.journaled);
+                elsif v_short and v_lane.place = 1 then
                     return query select * from howdah._take_nonpersistent(p_id, p_name, v_tids, v_now,
                         v_queue.journaled);
                 elsif v_short and not exists (select from howdah.parked p
@@ -129,7 +123,7 @@ begin
                 end if;
                 get diagnostics v_taken = row_count;
                 v_left := v_left - v_taken;
-                v_disposed := v_disposed or v_taken < v_found;
+                v_disposed := v_disposed or not v_drawn and v_taken < v_found;
                 exit when v_left <= 0;
             end loop;
             -- A disposed message used up a slot, and another message may lie in this lane; look here again before the
@@ -143,7 +137,8 @@ begin
             return;
         elsif v_disposed then
             -- If something was delivered, go on and not back: what came back before that is for the next call.
-            v_again := case when (p_taken or v_left < p_want) and not v_one_by_one then v_lane.rank end;
+            v_again := case when (p_taken or v_left < p_want) and not howdah._is_one_by_one(p_id)
+                then v_lane.rank end;
         elsif v_everywhere or p_taken or v_left < p_want then
             return;
         else

@@ -18,10 +18,8 @@ language plpgsql volatile
 as $$
 declare
     v_count integer := cardinality(p_bodies);
-    v_length integer;
     v_bytes bigint;
     v_longest integer;
-    v_row record;
     v_ids bigint[];
     v_keys text[];
     v_seqs bigint[];
@@ -31,31 +29,10 @@ declare
     v_level smallint := howdah._level_for(p_destination, p_reliability);
     v_nonpersistent boolean := v_level <= 2;
 begin
-    if p_bodies is null then
-        raise exception using errcode = 'HD005', message = 'bodies cannot be NULL';
-    end if;
-    foreach v_length in array array[cardinality(p_headers), cardinality(p_priorities), cardinality(p_correlation_ids),
-                                    cardinality(p_message_types), cardinality(p_conversation_ids),
-                                    cardinality(p_deduplication_keys)] loop
-        if v_length <> v_count then
-            raise exception using errcode = 'HD005',
-                message = format('an array of %s elements beside %s bodies', v_length, v_count),
-                hint = 'Arrays are NULL or as long as bodies.';
-        end if;
-    end loop;
-    perform howdah._check_message(p_destination, 0, null, null, p_content_type, p_time_to_live, p_delay);
-    select octet_length(b.body) as bytes, b.headers, b.priority into v_row
-    from unnest(p_bodies, p_headers, p_priorities) b(body, headers, priority)
-    where b.body is null or octet_length(b.body) > p_destination.max_message_bytes
-       or jsonb_typeof(b.headers) <> 'object' or b.priority not between 0 and 9
-    limit 1;
-    if found then
-        perform howdah._check_message(p_destination, v_row.bytes, v_row.headers, v_row.priority, p_content_type,
-            p_time_to_live, p_delay);
-    end if;
-    if p_destination.contract is not null then
-        perform howdah._check_contract(p_destination, p_bodies, p_is_text);
-    end if;
+    perform howdah._check_batch(p_destination, p_bodies, p_headers, p_priorities,
+        array[cardinality(p_headers), cardinality(p_priorities), cardinality(p_correlation_ids),
+            cardinality(p_message_types), cardinality(p_conversation_ids), cardinality(p_deduplication_keys)],
+        p_is_text, p_content_type, p_time_to_live, p_delay);
     if v_level = 0 and not p_caught then
         return howdah._try_to_send_batch(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
             p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay, p_reliability,
@@ -114,11 +91,7 @@ begin
             p_message_types, p_conversation_ids);
     end if;
     if howdah._is_large(v_longest) and not v_nonpersistent then
-        perform howdah._keep_body(b.id, b.body) from unnest(v_ids, p_bodies) b(id, body)
-        where howdah._is_large(octet_length(b.body));
-        p_bodies := array(
-            select case when not howdah._is_large(octet_length(b.body)) then b.body end
-            from unnest(p_bodies) with ordinality b(body, n) order by b.n);
+        p_bodies := howdah._keep_large(v_ids, p_bodies);
     end if;
     with message as (
         select b.seq, b.seq * 1000000 + p_destination.id as message_id, v_now as sent_at, v_expires_at as expires_at,

@@ -26,7 +26,6 @@ declare
     v_gone bigint[];
     v_failed bigint[];
     v_failures integer[];
-    v_ended bigint[];
     v_taken integer;
     v_passed bigint := 0;
     v_blocked boolean := false;
@@ -68,28 +67,9 @@ begin
                         end if;
                     end if;
                     if pg_sequence_last_value(p_destination.failing) is not null then
-                        select array_agg(f.message_id), array_agg(f.failures),
-                            coalesce(array_agg(f.message_id / 1000000)
-                                filter (where f.weight >= p_destination.dispose_at), '{}')
-                        into v_failed, v_failures, v_ended
-                        from (select array_agg(m.message_id) as ids, array_agg(0::smallint) as stages,
-                            array_agg(m.conversation_id) as conversations,
-                                    array_agg(howdah._group(m.headers, m.conversation_id)) as groups
-                              from unnest(v_page.messages) m where m."position" <> all (v_gone)) a
-                        cross join lateral howdah._count_failures(p_destination.id, a.ids, a.stages, a.conversations,
-                            a.groups) f
-                        where f.stage = 0;
-                        if v_ended <> '{}' then
-                            perform howdah._note_done(p_ack.id, array[u.seq], array[u.xid])
-                            from unnest(v_page.seqs, v_page.xids) u(seq, xid) where u.seq = any (v_ended);
-                            perform howdah._dispose_published(p_destination, m.message_id, m.sent_at, m.expires_at,
-                                (9 - m.priority)::smallint, m.body is not null, m.content_type,
-                                coalesce(m.bytes, convert_to(m.body, 'UTF8')), m.headers, m.correlation_id, m.reply_to,
-                                m.message_type, m.conversation_id,
-                                m.delivery_mode = 'non-persistent', howdah._level(m.reliability), v_now)
-                            from unnest(v_page.messages) m where m."position" = any (v_ended);
-                            v_gone := v_gone || v_ended;
-                        end if;
+                        select e.failed, e.failures, v_gone || e.ended into v_failed, v_failures, v_gone
+                        from howdah._end_published(p_destination, p_ack.id, v_page.messages, v_gone, v_page.seqs,
+                            v_page.xids, v_now) e;
                         return query
                         select m.message_id, m.queue, m.body, m.bytes, m.content_type, m.headers, m.priority,
                             m.correlation_id, m.reply_to, m.message_type, m.conversation_id, m.delivery_mode, m.sent_at,

@@ -316,7 +316,7 @@ def test_no_function_reads_another_clock_but_to_pace_searching_waiting_and_recla
         "_look_from_head", "_take_by_lane",
         "_look_parked", "_remember", "_search_from", "_wake", "_ask_for_notices", "_note_alive", "_silent_ms",
         "_walk", "_walk_from", "_note_first", "_reserve_after_count", "_recount", "_make_room", "_check_system",
-        "maintain_expired", "maintain_senders", "lease", "_next_positions", "_look_ahead", "_search_unlisted",
+        "maintain_expired", "maintain_senders", "_draw_next", "_next_positions", "_look_ahead", "_search_unlisted",
         "_walk_listed", "_receive_selected", "audit_digests", "stop_engine", "wait_many", "_check_contract",
         "_contract_fault",
     }  # fmt: skip

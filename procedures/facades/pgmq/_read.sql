@@ -29,11 +29,10 @@ begin
     if v_left < 0 then
         raise exception using errcode = 'invalid_row_count_in_limit_clause', message = 'LIMIT must not be negative';
     end if;
-    select d.id, d.name, d.main_rank as rank, d.head, d.journal_level <> 'off' as journaled,
+    select d.id, d.name, d.main_rank as rank, d.journal_level <> 'off' as journaled,
         row(0, d.id, d.main_rank, 2, d.head, d.search)::howdah.lanes as lane,
         coalesce(pg_sequence_last_value(d.head), 0) as headed,
         pg_sequence_last_value(d.positions) - 64 - coalesce(pg_sequence_last_value(d.head), 0) >= v_left as backlog,
-        d.search, coalesce(pg_sequence_last_value(d.search), 0) as hint,
         howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as due,
         p_conditional is not null or p_taken = 0 and pg_sequence_last_value(d.special) is not null
             and (pg_sequence_last_value(l.head) > 1
@@ -97,27 +96,17 @@ begin
     loop
         v_expired := 0;
         for v_way in 0..6 loop
-            if v_way > 0 then
+            if v_way = 0 then
+                continue when v_queue.backlog is not true;
+                v_seqs := howdah._draw_next(v_queue.lane, v_left::integer);
+                v_locked := false;
+            else
                 continue when v_way = 1 and v_left < p_qty;  -- what came back is for the next call
                 select n.positions, n.locked into v_seqs, v_locked
                 from howdah._next_positions(v_queue.lane, v_way, v_left::integer,
                     case when v_left < p_qty then 0 end, false) n;
-                continue when coalesce(cardinality(v_seqs), 0) = 0;
-            else
-                continue when v_queue.backlog is not true;
-                if v_queue.due then
-                    continue when not howdah._nothing_came_back(v_queue.id, v_queue.rank, v_queue.headed, true,
-                        v_queue.search, v_queue.hint);
-                else
-                    perform from howdah.msgs m
-                    where m.destination_id = v_queue.id and m.rank = v_queue.rank and m.seq = v_queue.headed
-                      and m.xmax <> 0
-                    for update skip locked;
-                    continue when found;
-                end if;
-                v_seqs := array(select nextval(v_queue.head) from generate_series(1, v_left));
-                v_locked := false;
             end if;
+            continue when coalesce(cardinality(v_seqs), 0) = 0;
             if not p_pop then
                 if v_parked.head is null then
                     perform howdah._open_lane(v_queue.id, v_queue.rank, 0);
