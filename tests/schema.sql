@@ -21308,6 +21308,7 @@ declare
     v_lane record;
     v_seen integer;
     v_before integer;
+    v_first bigint;
     v_seq bigint;
     v_tids tid[];
     v_row howdah.msgs_nonpersistent;
@@ -21324,11 +21325,7 @@ begin
     for v_lane in
         select l.rank, l.place, l.head, l.search, h.headed, h.hint,
             coalesce(pg_sequence_last_value(d.positions), 0) - 64 as upto,
-            howdah._is_due(h.hint, howdah._pace(clock_timestamp())) as due,
-            case when l.place = 2 and l.head is not null then (
-                select m.seq from howdah.msgs m
-                where m.destination_id = p_id and m.rank = l.rank and m.seq > h.headed - 16
-                order by m.seq limit 1) end as first
+            howdah._is_due(h.hint, howdah._pace(clock_timestamp())) as due
         from howdah.destinations d
         cross join lateral (
             select d.main_rank as rank, 2 as place, d.head, d.search
@@ -21348,6 +21345,8 @@ begin
         if v_lane.place = 0 then
             v_parked := row(0, p_id, v_lane.rank, 0, v_lane.head, v_lane.search)::howdah.lanes;
             continue when not howdah._may_be_due(v_parked, howdah.now());
+            exit when pg_sequence_last_value('howdah.senders_noted'::regclass) is not null;
+            perform howdah._sweep_lost();
             v_tids := howdah._look_parked(v_parked, 1, howdah.now(), false);
             continue when v_tids[1] is null;
             delete from howdah.parked p where p.ctid = v_tids[1] returning p.* into v_due;
@@ -21373,7 +21372,10 @@ begin
                 v_lane.upto > v_lane.headed, v_lane.search, v_lane.hint);
         v_seq := null;
         v_before := 16;
-        if v_lane.upto > v_lane.headed and v_lane.first - 1 <= v_lane.headed then
+        v_first := (select m.seq from howdah.msgs m
+            where m.destination_id = p_id and m.rank = v_lane.rank and m.seq > v_lane.headed - 16
+            order by m.seq limit 1);
+        if v_lane.upto > v_lane.headed and v_first - 1 <= v_lane.headed then
             if not v_lane.due then
                 perform from howdah.msgs m
                 where m.destination_id = p_id and m.rank = v_lane.rank and m.seq = v_lane.headed and m.xmax <> 0
@@ -21388,7 +21390,7 @@ begin
             v_lane.headed := pg_sequence_last_value(v_lane.head);
             v_before := 0;
         end if;
-        if v_lane.first is not null then
+        if v_first is not null then
             select m.seq into v_seq from howdah.msgs m
             where m.destination_id = p_id and m.rank = v_lane.rank and m.seq > v_lane.headed - v_before
             order by m.seq limit 1 for update skip locked;
@@ -21654,13 +21656,12 @@ begin
         c.conversation_id, 'non-persistent', c.sent_at, c.expires_at, 1, false,
         c.seq, c.stage::integer, case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
         c.dead_reason, c.dead_at, howdah._level_name(c.reliability, true)
-    from taken c
+    from (select t.* from taken t order by t.seq offset 0) c  -- disposed of in order
     where (c.expires_at > p_now) is not false
        or howdah._dispose(p_destination_id, row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at,
            c.destination_id, c.origin_id, c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers,
            c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.dead_reason,
-           c.reliability)::howdah.msgs, true, null, p_now)
-    order by c.seq;
+           c.reliability)::howdah.msgs, true, null, p_now);
 end
 $$;
 
@@ -21732,13 +21733,12 @@ begin
         case when c.nonpersistent then 'non-persistent' else 'persistent' end, c.sent_at, c.expires_at, 1, false,
         c.seq, c.stage::integer, case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
         c.dead_reason, c.dead_at, howdah._level_name(c.reliability, c.nonpersistent)
-    from taken c
+    from (select t.* from taken t order by t.due_at, t.seq offset 0) c  -- disposed of in order
     where (c.expires_at > p_now) is not false
        or howdah._dispose(p_destination_id, row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at,
            c.destination_id, c.origin_id, c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers,
            c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.dead_reason,
-           c.reliability)::howdah.msgs, c.nonpersistent, null, p_now)
-    order by c.due_at, c.seq;
+           c.reliability)::howdah.msgs, c.nonpersistent, null, p_now);
 end
 $$;
 

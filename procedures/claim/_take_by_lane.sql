@@ -4,10 +4,11 @@
 --          there is more to look at than lanes, something came back behind a head, or no message can be taken.
 -- Role     internal
 --
--- One statement asks each lane of msgs for its first message behind the head. The first lane that has one gives it, as
--- the main lane of a plain queue does in howdah.receive: the next position is drawn if the message there can be it, and
--- otherwise the message is locked. Positions are numbered through all lanes, so a lane has gaps where the others have
--- messages. Nothing is drawn there. Of two rows for one lane only the one with hints counts.
+-- The first lane that has a message gives it. A lane of msgs does it as the main lane of a plain queue does in
+-- howdah.receive: the next position is drawn if the first message behind the head can be there, and otherwise that
+-- message is locked. Lanes behind it are not asked, for dead rows may make that slow. Positions are numbered through
+-- all lanes, so a lane has gaps where the others have messages. Nothing is drawn there. Of two rows for one lane only
+-- the one with hints counts.
 create or replace function howdah._take_by_lane(p_id integer, out message howdah.msgs, out nonpersistent boolean)
 returns record
 language plpgsql volatile
@@ -16,6 +17,7 @@ declare
     v_lane record;
     v_seen integer;
     v_before integer;
+    v_first bigint;
     v_seq bigint;
     v_tids tid[];
     v_row howdah.msgs_nonpersistent;
@@ -32,11 +34,7 @@ begin
     for v_lane in
         select l.rank, l.place, l.head, l.search, h.headed, h.hint,
             coalesce(pg_sequence_last_value(d.positions), 0) - 64 as upto,
-            howdah._is_due(h.hint, howdah._pace(clock_timestamp())) as due,
-            case when l.place = 2 and l.head is not null then (
-                select m.seq from howdah.msgs m
-                where m.destination_id = p_id and m.rank = l.rank and m.seq > h.headed - 16
-                order by m.seq limit 1) end as first
+            howdah._is_due(h.hint, howdah._pace(clock_timestamp())) as due
         from howdah.destinations d
         cross join lateral (
             select d.main_rank as rank, 2 as place, d.head, d.search
@@ -56,6 +54,8 @@ begin
         if v_lane.place = 0 then
             v_parked := row(0, p_id, v_lane.rank, 0, v_lane.head, v_lane.search)::howdah.lanes;
             continue when not howdah._may_be_due(v_parked, howdah.now());
+            exit when pg_sequence_last_value('howdah.senders_noted'::regclass) is not null;
+            perform howdah._sweep_lost();
             v_tids := howdah._look_parked(v_parked, 1, howdah.now(), false);
             continue when v_tids[1] is null;
             delete from howdah.parked p where p.ctid = v_tids[1] returning p.* into v_due;
@@ -81,7 +81,10 @@ begin
                 v_lane.upto > v_lane.headed, v_lane.search, v_lane.hint);
         v_seq := null;
         v_before := 16;
-        if v_lane.upto > v_lane.headed and v_lane.first - 1 <= v_lane.headed then
+        v_first := (select m.seq from howdah.msgs m
+            where m.destination_id = p_id and m.rank = v_lane.rank and m.seq > v_lane.headed - 16
+            order by m.seq limit 1);
+        if v_lane.upto > v_lane.headed and v_first - 1 <= v_lane.headed then
             if not v_lane.due then
                 perform from howdah.msgs m
                 where m.destination_id = p_id and m.rank = v_lane.rank and m.seq = v_lane.headed and m.xmax <> 0
@@ -96,7 +99,7 @@ begin
             v_lane.headed := pg_sequence_last_value(v_lane.head);
             v_before := 0;
         end if;
-        if v_lane.first is not null then
+        if v_first is not null then
             select m.seq into v_seq from howdah.msgs m
             where m.destination_id = p_id and m.rank = v_lane.rank and m.seq > v_lane.headed - v_before
             order by m.seq limit 1 for update skip locked;
