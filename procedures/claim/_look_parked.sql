@@ -64,7 +64,7 @@ begin
         -- This look was fast, because what came back lies before the dead rows. The next look is a step, too; others
         -- meanwhile go on from the head.
         perform howdah._remember(p_lane.search, howdah._hint(p_lane.search) >> 20, howdah._pace(v_begun), true);
-    elsif v_head > 0 then
+    elsif v_head > 1 then
         perform setval(p_lane.head, 0);
     end if;
     return v_met.tids;

@@ -178,6 +178,26 @@ def test_dead_rows_of_ready_messages_cost_the_receive_of_a_due_one_nothing(
         assert buffers() <= clean + 20
 
 
+def test_due_messages_that_were_taken_before_cost_a_batch_nothing_though_a_snapshot_keeps_their_rows(
+    db: Db, connect: Connect, clock: Clock
+) -> None:
+    def buffers() -> int:
+        send(db, 2500)
+        clock.advance(61)
+        return min(int(measured(db, "select howdah.receive('q', 500)")["Buffers"]) for _ in range(5))
+
+    clean = buffers()
+    holder = connect()
+    with holder.transaction():
+        holder.execute("set transaction isolation level repeatable read")
+        one(holder, "select count(*) from howdah.destinations")
+        for _ in range(2):
+            send(db, 3000)
+            clock.advance(61)
+            assert len(take(db, 3000)) == 3000
+        assert buffers() <= clean + 150
+
+
 @pytest.mark.parametrize("n", [1, 10])
 def test_the_failure_of_a_lease_that_ran_out_is_recorded_where_nothing_failed_before(
     db: Db, clock: Clock, n: int
