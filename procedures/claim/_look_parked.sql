@@ -7,7 +7,8 @@
 -- has ended). If dead rows make it slower twice in a row, it looks from behind the message taken last. A head of 1
 -- records the first slow look, which may be chance.
 --
--- The head holds the due time of the message taken last, in microseconds; the hint search holds its position. It looks
+-- The head holds the due time of the message taken last, in microseconds, at least 2 (a reader of pgmq may set a time
+-- before 1970); the hint search holds its position. It looks
 -- from the beginning again if one of the last messages is free again, or a step is due. A step is due after 20 times
 -- what the last one took, or after 2 s. With p_all it may come up to 20 ms early. A lane without hints is always looked
 -- at from the beginning.
@@ -52,19 +53,19 @@ begin
         null;
     elsif v_after > '-infinity' then
         if v_met.number > 0 then
-            perform setval(p_lane.head, howdah._microseconds(v_met.due_at));
+            perform setval(p_lane.head, greatest(howdah._microseconds(v_met.due_at), 2));
             perform setval(p_lane.search, (v_met.seq << 20) | (howdah._hint(p_lane.search) & 1048575));
         end if;
     elsif clock_timestamp() - v_begun > interval '500 us' + v_met.number * (case when v_ended then interval '20 us'
         else interval '6 us' end) then
-        perform setval(p_lane.head, case when v_head > 0 then howdah._microseconds(coalesce(v_met.due_at, p_now))
-            else 1 end);
+        perform setval(p_lane.head,
+            case when v_head > 0 then greatest(howdah._microseconds(coalesce(v_met.due_at, p_now)), 2) else 1 end);
         perform howdah._remember(p_lane.search, coalesce(v_met.seq, 0), howdah._pace(v_begun), false);
     elsif v_head > 1 and v_met.number = p_want and v_met.due_at < howdah._from_microseconds(v_head) then
         -- This look was fast, because what came back lies before the dead rows. The next look is a step, too; others
         -- meanwhile go on from the head.
         perform howdah._remember(p_lane.search, howdah._hint(p_lane.search) >> 20, howdah._pace(v_begun), true);
-    elsif v_head > 1 then
+    elsif v_head > 0 then
         perform setval(p_lane.head, 0);
     end if;
     return v_met.tids;
