@@ -38,7 +38,7 @@ lanes = Table(
             " in ms."
         ),
     ),
-    Index("ix_lanes_destination", "destination_id", "rank", "place"),
+    Index("ix_lanes_destination", "destination_id", "rank", "place", "head"),
     comment=(
         "Where receives look for messages besides the main lane: one row for each other priority and place in use. "
         "Senders only insert, in the transaction of the first such message. Several rows for one lane do no harm."

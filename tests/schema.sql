@@ -9876,21 +9876,42 @@ COMMENT ON FUNCTION howdah._is_passed(p_cursor howdah.ack_cursors, p_xid xid8, p
 CREATE FUNCTION howdah._is_plain(p_destination_id integer, p_groups text DEFAULT 'none'::text) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
+declare
+    v_begun timestamptz := clock_timestamp();
+    v_now timestamptz := howdah.now();
+    v_busy boolean;
 begin
-    return exists (select from howdah.destinations d
-                   where d.id = p_destination_id and not d.strict_order and d.backout_count <> 'hardened'
-                     and d.message_groups = p_groups and d.delivery_policy = 'shared' and not d.limited)
-        and not exists (select from howdah.consumers c where c.destination_id = p_destination_id and c.exclusive)
-        and not exists (select from howdah.lanes l
-                        where l.destination_id = p_destination_id
-                          and (l.place > 0
-                               or (l.head is not null
-                                   or not exists (select from howdah.lanes o
-                                                  where o.destination_id = l.destination_id and o.rank = l.rank
-                                                    and o.place = l.place and o.head is not null))
-                                  and howdah._may_be_due(case when p_groups = 'none' then l
-                                                              else row(l.id, l.destination_id, l.rank, l.place, null,
-                                                                  null)::howdah.lanes end, howdah.now())));
+    v_busy := not exists (select from howdah.destinations d
+                          where d.id = p_destination_id and not d.strict_order and d.backout_count <> 'hardened'
+                            and d.message_groups = p_groups and d.delivery_policy = 'shared' and not d.limited)
+        or exists (select from howdah.consumers c where c.destination_id = p_destination_id and c.exclusive)
+        or (select o.place > 0 or (pg_sequence_last_value(o.head) > 0) is not true
+            from howdah.lanes o
+            where o.destination_id = p_destination_id
+              and (o.place > 0 or pg_sequence_last_value(o.head) > 0
+                   -- not exists: that would drop the order, and a plan could then walk all rows by number
+                   or (select true from howdah.parked p
+                       where p.destination_id = p_destination_id and p.rank = o.rank and p.due_at <= v_now
+                       order by p.due_at, p.seq limit 1)
+                   or (select true from howdah.leases e
+                       where e.destination_id = p_destination_id and e.rank = o.rank and e.until <= v_now
+                       order by e.until limit 1))
+            limit 1);
+    if v_busy then
+        return false;
+    elsif v_busy is null and (p_groups <> 'none' or clock_timestamp() - v_begun < interval '500 us') then
+        return true;
+    end if;
+    return not exists (select from howdah.lanes l
+                       where l.destination_id = p_destination_id
+                         and (l.place > 0
+                              or (l.head is not null
+                                  or not exists (select from howdah.lanes o
+                                                 where o.destination_id = l.destination_id and o.rank = l.rank
+                                                   and o.place = l.place and o.head is not null))
+                                 and howdah._may_be_due(case when p_groups = 'none' then l
+                                                             else row(l.id, l.destination_id, l.rank, l.place, null,
+                                                                 null)::howdah.lanes end, v_now)));
 end
 $$;
 
@@ -12237,19 +12258,19 @@ begin
         null;
     elsif v_after > '-infinity' then
         if v_met.number > 0 then
-            perform setval(p_lane.head, howdah._microseconds(v_met.due_at));
+            perform setval(p_lane.head, greatest(howdah._microseconds(v_met.due_at), 2));
             perform setval(p_lane.search, (v_met.seq << 20) | (howdah._hint(p_lane.search) & 1048575));
         end if;
     elsif clock_timestamp() - v_begun > interval '500 us' + v_met.number * (case when v_ended then interval '20 us'
         else interval '6 us' end) then
-        perform setval(p_lane.head, case when v_head > 0 then howdah._microseconds(coalesce(v_met.due_at, p_now))
-            else 1 end);
+        perform setval(p_lane.head,
+            case when v_head > 0 then greatest(howdah._microseconds(coalesce(v_met.due_at, p_now)), 2) else 1 end);
         perform howdah._remember(p_lane.search, coalesce(v_met.seq, 0), howdah._pace(v_begun), false);
     elsif v_head > 1 and v_met.number = p_want and v_met.due_at < howdah._from_microseconds(v_head) then
         -- This look was fast, because what came back lies before the dead rows. The next look is a step, too; others
         -- meanwhile go on from the head.
         perform howdah._remember(p_lane.search, howdah._hint(p_lane.search) >> 20, howdah._pace(v_begun), true);
-    elsif v_head > 1 then
+    elsif v_head > 0 then
         perform setval(p_lane.head, 0);
     end if;
     return v_met.tids;
@@ -12777,7 +12798,6 @@ declare
     v_search bigint := howdah._hint(p_lane.search);
     v_head bigint := howdah._hint(p_lane.head);
     v_after timestamptz := '-infinity';
-    v_first record;
 begin
     if v_head > 1 then
         if howdah._is_due(v_search, howdah._pace(v_begun)) then
@@ -12785,22 +12805,21 @@ begin
         end if;
         v_after := howdah._from_microseconds(v_head);
     end if;
-    select p.due_at, p.seq into v_first from howdah.parked p
+    perform from howdah.parked p
     where p.destination_id = p_lane.destination_id and p.rank = p_lane.rank and p.due_at <= p_now
       and (p.due_at, p.seq) > (v_after, case when v_head > 1 then (v_search >> 20) - 16 else 0 end)
     order by p.due_at, p.seq limit 1;  -- without the order, a plan may walk all rows by number
-    if v_first.seq is null and howdah._has_ended_lease(p_lane, p_now, v_after) then
+    if found or howdah._has_ended_lease(p_lane, p_now, v_after) then
         return true;
-    elsif v_head > 1 or p_lane.head is null then
-        null;
-    elsif clock_timestamp() - v_begun > interval '250 us' and not howdah._has_ended_lease(p_lane, p_now, v_after) then
-        perform setval(p_lane.head,
-            case when v_head = 1 then howdah._microseconds(coalesce(v_first.due_at, p_now)) else 1 end);
-        perform howdah._remember(p_lane.search, coalesce(v_first.seq - 1, 0), howdah._pace(v_begun), false);
-    elsif v_head = 1 then
-        perform setval(p_lane.head, 0);
+    elsif v_head <= 1 and p_lane.head is not null then
+        if clock_timestamp() - v_begun > interval '500 us' then
+            perform setval(p_lane.head, case when v_head = 1 then howdah._microseconds(p_now) else 1 end);
+            perform howdah._remember(p_lane.search, 0, howdah._pace(v_begun), false);
+        elsif v_head = 1 then
+            perform setval(p_lane.head, 0);
+        end if;
     end if;
-    return v_first.seq is not null;
+    return false;
 end
 $$;
 
@@ -36676,7 +36695,7 @@ CREATE INDEX ix_kept_messages_time ON ONLY howdah.kept_messages USING btree (des
 
 CREATE INDEX ix_kept_messages_until ON ONLY howdah.kept_messages USING brin (kept_until);
 
-CREATE INDEX ix_lanes_destination ON howdah.lanes USING btree (destination_id, rank, place);
+CREATE INDEX ix_lanes_destination ON howdah.lanes USING btree (destination_id, rank, place, head);
 
 CREATE INDEX ix_last_values_looked_at ON howdah.last_values USING btree (looked_at) WHERE (message_id = 0);
 

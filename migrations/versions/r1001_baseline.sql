@@ -1060,7 +1060,7 @@ CREATE TABLE howdah.lanes (
     search REGCLASS,
     CONSTRAINT pk_lanes PRIMARY KEY (id)
 );
-CREATE INDEX ix_lanes_destination ON howdah.lanes (destination_id, rank, place);
+CREATE INDEX ix_lanes_destination ON howdah.lanes (destination_id, rank, place, head);
 COMMENT ON TABLE howdah.lanes IS 'Where receives look for messages besides the main lane: one row for each other priority and place in use. Senders only insert, in the transaction of the first such message. Several rows for one lane do no harm.';
 COMMENT ON COLUMN howdah.lanes.id IS 'Number of the lane, part of its sequences'' names.';
 COMMENT ON COLUMN howdah.lanes.destination_id IS 'The destination.';

@@ -313,7 +313,7 @@ def test_no_function_reads_another_clock_but_to_pace_searching_waiting_and_recla
     clocks = re.compile(r"(?<!howdah\.)\bnow\(\)|clock_timestamp|current_timestamp|localtime|statement_timestamp")
     assert {name for name, body in BODIES.items() if clocks.search(re.sub(r"--[^\n]*", "", body))} == {
         "now", "receive", "_nothing_came_back", "_search", "_search_around", "_may_be_due", "_look_nonpersistent",
-        "_look_from_head", "_take_by_lane",
+        "_look_from_head", "_take_by_lane", "_is_plain",
         "_look_parked", "_remember", "_search_from", "_wake", "_ask_for_notices", "_note_alive", "_silent_ms",
         "_walk", "_walk_from", "_note_first", "_reserve_after_count", "_recount", "_make_room", "_check_system",
         "maintain_expired", "maintain_senders", "_draw_next", "_next_positions", "_look_ahead", "_search_unlisted",
