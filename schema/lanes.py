@@ -38,6 +38,7 @@ lanes = Table(
             " in ms."
         ),
     ),
+    # head: howdah._is_plain meets a row with hints before one without
     Index("ix_lanes_destination", "destination_id", "rank", "place", "head"),
     comment=(
         "Where receives look for messages besides the main lane: one row for each other priority and place in use. "

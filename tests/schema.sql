@@ -21333,7 +21333,7 @@ declare
     v_seq bigint;
     v_tids tid[];
     v_row howdah.msgs_nonpersistent;
-    v_parked howdah.lanes;
+    v_aside howdah.lanes;
     v_due howdah.parked;
 begin
     nonpersistent := false;
@@ -21363,29 +21363,25 @@ begin
         continue when v_lane.rank * 3 + v_lane.place = v_seen;
         v_seen := v_lane.rank * 3 + v_lane.place;
         exit when v_lane.head is null;
-        if v_lane.place = 0 then
-            v_parked := row(0, p_id, v_lane.rank, 0, v_lane.head, v_lane.search)::howdah.lanes;
-            continue when not howdah._may_be_due(v_parked, howdah.now());
+        if v_lane.place < 2 then
+            v_aside := row(0, p_id, v_lane.rank, v_lane.place, v_lane.head, v_lane.search)::howdah.lanes;
+            continue when v_lane.place = 0 and not howdah._may_be_due(v_aside, howdah.now());
             exit when pg_sequence_last_value('howdah.senders_noted'::regclass) is not null;
             perform howdah._sweep_lost();
-            v_tids := howdah._look_parked(v_parked, 1, howdah.now(), false);
+            v_tids := case v_lane.place when 1 then howdah._look_nonpersistent(v_aside, 1, false)
+                else howdah._look_parked(v_aside, 1, howdah.now(), false) end;
             continue when v_tids[1] is null;
-            delete from howdah.parked p where p.ctid = v_tids[1] returning p.* into v_due;
-            if v_due.lease_id is not null then
-                perform howdah._blame_leases(p_id, array[v_due]);
+            if v_lane.place = 1 then
+                delete from howdah.msgs_nonpersistent n where n.ctid = v_tids[1] returning n.* into v_row;
+                message := howdah._as_ready(v_row);
+            else
+                delete from howdah.parked p where p.ctid = v_tids[1] returning p.* into v_due;
+                if v_due.lease_id is not null then
+                    perform howdah._blame_leases(p_id, array[v_due]);
+                end if;
+                message := howdah._as_ready(v_due);
             end if;
-            message := howdah._as_ready(v_due);
-            nonpersistent := v_due.boot is not null;
-            return;
-        elsif v_lane.place = 1 then
-            exit when pg_sequence_last_value('howdah.senders_noted'::regclass) is not null;
-            perform howdah._sweep_lost();
-            v_tids := howdah._look_nonpersistent(
-                row(0, p_id, v_lane.rank, 1, v_lane.head, v_lane.search)::howdah.lanes, 1, false);
-            continue when v_tids[1] is null;
-            delete from howdah.msgs_nonpersistent n where n.ctid = v_tids[1] returning n.* into v_row;
-            message := howdah._as_ready(v_row);
-            nonpersistent := true;
+            nonpersistent := v_lane.place = 1 or v_due.boot is not null;
             return;
         end if;
         exit when v_lane.headed > v_lane.upto + 64

@@ -6,8 +6,9 @@
 -- Its other lanes, if there are any, hold only parked messages, and none of these is due. A lane's row without hints is
 -- covered by the row with hints, if there is one. Lanes of groups are walked from their beginning, and need no hints.
 --
--- The first statement answers for lanes without a head. It names few columns, for a session prepares each anew. Lanes
--- with a head, lanes without hints and slow looks are left to the second one.
+-- The first statement answers for lanes without a head. It names few columns, for a session prepares each anew. The
+-- second one answers for lanes with a head, and after a slow look, which howdah._may_be_due notes. The index of lanes
+-- gives a row with hints before one without, so the first statement does not walk over the dead rows before a head.
 create or replace function howdah._is_plain(p_destination_id integer, p_groups text default 'none') returns boolean
 language plpgsql volatile
 as $$

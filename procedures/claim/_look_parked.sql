@@ -7,11 +7,10 @@
 -- has ended). If dead rows make it slower twice in a row, it looks from behind the message taken last. A head of 1
 -- records the first slow look, which may be chance.
 --
--- The head holds the due time of the message taken last, in microseconds, at least 2 (a reader of pgmq may set a time
--- before 1970); the hint search holds its position. It looks
--- from the beginning again if one of the last messages is free again, or a step is due. A step is due after 20 times
--- what the last one took, or after 2 s. With p_all it may come up to 20 ms early. A lane without hints is always looked
--- at from the beginning.
+-- The head holds the due time of the message taken last, in microseconds. The hint search holds its position. A due
+-- time before 1970, which a reader of pgmq may set, counts as 2. It looks from the beginning again if one of the last
+-- messages is free again, or a step is due. A step is due after 20 times what the last one took, or after 2 s. With
+-- p_all it may come up to 20 ms early. A lane without hints is always looked at from the beginning.
 create or replace function howdah._look_parked(
     p_lane howdah.lanes, p_want integer, p_now timestamptz, p_all boolean
 ) returns tid[]
