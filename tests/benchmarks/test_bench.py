@@ -137,6 +137,7 @@ def test_what_is_not_its_own_is_left_alone(dsn: str, db: Db) -> None:
     assert one(db, "select count(*) from howdah.list_queues() where queue = 'bench_mine'") == 1
 
 
+@pytest.mark.slow
 def test_what_a_killed_run_left_is_removed_by_the_next(dsn: str, db: Db, tmp_path: Path) -> None:
     db.execute("create schema howdah_bench; comment on schema howdah_bench is 'Made and removed by howdah bench.'")
     db.execute("select howdah.create_queue('bench_queue'), howdah.send('bench_queue', 'left'::text)")
@@ -475,6 +476,7 @@ def test_redis_is_there_for_one_peer_and_gone_afterwards() -> None:
         socket.create_connection(address)
 
 
+@pytest.mark.slow
 def test_pgq_hands_out_every_event_tick_by_tick() -> None:
     if lacking := next(entry for entry in PEERS if entry.name == "PgQ").missing:
         pytest.skip(f"PgQ {lacking}")

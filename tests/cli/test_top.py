@@ -118,6 +118,7 @@ def test_top_shows_what_changes_pauses_goes_on_and_quits_by_keys(dsn: str, queue
         assert ALTERNATE + b"l" in screen.written, "the terminal is as it was"
 
 
+@pytest.mark.slow
 def test_queue_stats_are_watched_by_the_same_keys(dsn: str, queues: Db) -> None:
     with on_screen(dsn, "queue", "stats", "busy", "--watch", "--every", "0.1") as screen:
         screen.shows("busy")

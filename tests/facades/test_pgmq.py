@@ -259,6 +259,7 @@ def test_a_send_notifies_once_in_the_interval(db: Db, queue: str, clock: Clock, 
     assert heard == [1, 0, 1]
 
 
+@pytest.mark.slow
 def test_the_facade_is_installed_twice_and_brought_up_to_date(db: Db, queue: str, dsn: str) -> None:
     sent(db)
     add_facade(dsn, "pgmq")
@@ -314,6 +315,7 @@ def test_a_schema_of_somebody_else_is_left_alone(db: Db, dsn: str) -> None:
     assert one(db, "select count(*) from pgmq.meta") == 0
 
 
+@pytest.mark.slow
 def test_a_strangers_schema_with_the_mark_of_a_facade_is_none_and_stops_no_upgrade(db: Db, dsn: str) -> None:
     if not one(db, "select rolsuper from pg_roles where rolname = current_user"):
         pytest.skip("only a superuser makes a schema for another role")

@@ -137,7 +137,7 @@ READS = (
 )
 
 
-@pytest.mark.parametrize("count", [5, 2500])
+@pytest.mark.parametrize("count", [5, pytest.param(2500, marks=pytest.mark.slow)])
 def test_expired_messages_hide_none_that_is_behind_them(db: Db, clock: Clock, count: int) -> None:
     brief = "select howdah.send('tasks', '{\"n\": 1}'::jsonb, time_to_live => '10 s') from generate_series(1, %s)"
     for call in READS:

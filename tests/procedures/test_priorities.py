@@ -284,6 +284,7 @@ def test_dead_rows_of_a_higher_priority_that_a_held_snapshot_keeps_cost_a_receiv
         assert buffers(db) <= clean + 20
 
 
+@pytest.mark.slow
 def test_higher_messages_that_another_transaction_selected_cost_a_receive_nothing(db: Db, connect: Connect) -> None:
     send(db, 7, *[4] * 300)
     take(db)
