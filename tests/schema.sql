@@ -16289,10 +16289,7 @@ declare
     v_now timestamptz := howdah.now();
     v_left integer := p_want;
     v_taken integer;
-    v_positions bigint[];
-    v_tids tid[];
-    v_firsts bigint[];
-    v_locked boolean;
+    v_at record;
     v_found integer;
     v_upto bigint;
     v_failed boolean;
@@ -16312,17 +16309,15 @@ begin
     from howdah.destinations d where d.id = p_id;
     v_lanes := array[v_queue.lane];
     if not v_queue.plain or p_selector is not null or p_consumer is not null then
-        if v_queue.grouped and not p_hold and p_selector is null and p_consumer is null
+        if (v_queue.grouped or p_selector is not null) and p_consumer is null and not p_hold
            and pg_sequence_last_value(v_queue.failing) is null then
-            return query select * from howdah._receive_of_groups(v_queue.lane, p_name, v_now, p_want,
-                v_queue.journaled);
-            if found then
-                return;
+            if p_selector is null then
+                return query select * from howdah._receive_of_groups(v_queue.lane, p_name, v_now, p_want,
+                    v_queue.journaled);
+            else
+                return query select * from howdah._receive_selected(v_queue.lane, p_name, p_selector, p_want, v_now,
+                    v_queue.journaled);
             end if;
-        elsif p_selector is not null and p_consumer is null and not p_hold
-              and pg_sequence_last_value(v_queue.failing) is null then
-            return query select * from howdah._receive_selected(v_queue.lane, p_name, p_selector, p_want, v_now,
-                v_queue.journaled);
             if found then
                 return;
             end if;
@@ -16331,12 +16326,9 @@ begin
         if not v_walk.admitted then
             return;
         end if;
-        v_walk.share := case when v_walk.share is null then p_share
-            else v_walk.share || coalesce(' and ' || p_share, '') end;
-        if p_hold and v_queue.strict_order then
-            p_want := 1;  -- consuming some held messages and leaving others would break the order
-            v_left := 1;
-        end if;
+        v_walk.share := nullif(concat_ws(' and ', v_walk.share, p_share), '');
+        p_want := case when p_hold and v_queue.strict_order then 1 else p_want end;
+        v_left := p_want;
         v_lanes := howdah._in_order(v_lanes || array(select l from howdah.lanes l where l.destination_id = p_id));
     end if;
     loop
@@ -16349,68 +16341,57 @@ begin
             -- What came back lies before what was taken, and is for the next call.
             for v_way in case when v_ready and (p_taken or v_lane.rank = v_again) then 2 else 1 end
                       ..case when v_ready then 6 else 1 end loop
-                continue when v_way between 3 and 5 and v_positions is null;  -- there is no backlog to draw from
-                select f.positions, f.tids, f.locked, f.firsts, v_disposed or f.parked
-                into v_positions, v_tids, v_locked, v_firsts, v_disposed
+                continue when v_way between 3 and 5 and v_found is null;  -- there is no backlog to draw from
+                select f.* into v_at
                 from howdah._find_in_lane(v_lane, v_walk, v_way, v_left, greatest(v_upto,
                     case when p_taken or p_hold and v_left < p_want or v_lane.rank = v_again then 0 end),
                     v_now, v_everywhere) f;
-                v_found := coalesce(cardinality(v_positions), cardinality(v_tids), 0);
-                continue when v_found = 0;
-                if p_hold or not v_locked then
-                    v_upto := greatest(v_upto, v_positions[v_found]);
-                end if;
+                v_disposed := v_disposed or v_at.parked;
+                v_found := coalesce(cardinality(v_at.positions), cardinality(v_at.tids));
+                continue when (v_found > 0) is not true;
+                v_upto := greatest(v_upto, case when p_hold or not v_at.locked then v_at.positions[v_found] end);
                 v_failed := pg_sequence_last_value(v_queue.failing) is not null;
-                v_drawn := not (v_locked or p_hold
-                    or v_failed and (v_queue.together or howdah._any_failed(v_lane, v_positions)));
-                if not v_locked and not v_drawn then
-                    v_positions := howdah._lock_drawn(v_lane, v_positions);
-                    v_found := cardinality(v_positions);
+                v_drawn := not (v_at.locked or p_hold
+                    or v_failed and (v_queue.together or howdah._any_failed(v_lane, v_at.positions)));
+                if not v_at.locked and not v_drawn then
+                    v_at.positions := howdah._lock_drawn(v_lane, v_at.positions);
+                    v_found := cardinality(v_at.positions);
                     continue when v_found = 0;
                 end if;
                 v_short := v_lane.place < 2 and not (v_failed or p_hold) and v_walk.groups is null;
                 if v_drawn then
-                    return query select * from howdah._take_drawn(p_id, v_lane.rank, p_name, v_positions, v_now,
+                    return query select * from howdah._take_drawn(p_id, v_lane.rank, p_name, v_at.positions, v_now,
                         v_failed, v_queue.journaled);
                 elsif v_short and v_lane.place = 1 then
-                    return query select * from howdah._take_nonpersistent(p_id, p_name, v_tids, v_now,
+                    return query select * from howdah._take_nonpersistent(p_id, p_name, v_at.tids, v_now,
                         v_queue.journaled);
                 elsif v_short and not exists (select from howdah.parked p
-                                              where p.ctid = any (v_tids) and p.lease_id is not null) then
-                    return query select * from howdah._take_parked(p_id, p_name, v_tids, v_now, v_queue.journaled);
+                                              where p.ctid = any (v_at.tids) and p.lease_id is not null) then
+                    return query select * from howdah._take_parked(p_id, p_name, v_at.tids, v_now, v_queue.journaled);
                 elsif p_hold and v_walk.groups <> 'none' then
-                    v_held := array(select f from howdah._deliver_found(v_lane, p_name, v_positions, v_tids, v_firsts,
-                        v_walk, p_hold, v_queue.most, v_queue.failing, v_queue.journaled, v_now,
+                    v_held := array(select f from howdah._deliver_found(v_lane, p_name, v_at.positions, v_at.tids,
+                        v_at.firsts, v_walk, p_hold, v_queue.most, v_queue.failing, v_queue.journaled, v_now,
                         v_queue.strict_order) f);
                     return query select * from unnest(v_held);
                     v_walk.share := howdah._but_groups_of(v_walk.share, v_held);  -- other lanes have more of them
                 else
-                    return query select * from howdah._deliver_found(v_lane, p_name, v_positions, v_tids, v_firsts,
-                        v_walk, p_hold, v_queue.most, v_queue.failing, v_queue.journaled, v_now, v_queue.strict_order);
+                    return query select * from howdah._deliver_found(v_lane, p_name, v_at.positions, v_at.tids,
+                        v_at.firsts, v_walk, p_hold, v_queue.most, v_queue.failing, v_queue.journaled, v_now,
+                        v_queue.strict_order);
                 end if;
                 get diagnostics v_taken = row_count;
                 v_left := v_left - v_taken;
                 v_disposed := v_disposed or not v_drawn and v_taken < v_found;
                 exit when v_left <= 0;
             end loop;
-            -- A disposed message used up a slot, and another message may lie in this lane; look here again before the
-            -- lanes of lower priority. The same holds for a message whose group was one too many; howdah._claim_groups
-            -- always allows 16 groups.
             exit when v_left <= 0 or v_disposed or v_walk.groups = 'alone' and v_taken >= 16;
         end loop;
-        -- Another round would meet held rows again, because SKIP LOCKED does not skip our own locks.
-        if v_left <= 0 or p_hold and v_left < p_want
-           or v_disposed and v_queue.strict_order and howdah._is_held_up(p_id, v_now) then
-            return;
-        elsif v_disposed then
-            -- If something was delivered, go on and not back: what came back before that is for the next call.
-            v_again := case when (p_taken or v_left < p_want) and not howdah._is_one_by_one(p_id)
-                then v_lane.rank end;
-        elsif v_everywhere or p_taken or v_left < p_want then
-            return;
-        else
-            v_everywhere := true;
-        end if;
+        exit when v_left <= 0 or p_hold and v_left < p_want
+            or not v_disposed and (v_everywhere or p_taken or v_left < p_want)
+            or v_disposed and v_queue.strict_order and howdah._is_held_up(p_id, v_now);
+        v_everywhere := v_everywhere or not v_disposed;
+        v_again := case when v_disposed and (p_taken or v_left < p_want) and not howdah._is_one_by_one(p_id)
+            then v_lane.rank end;
     end loop;
 end
 $$;
@@ -16553,6 +16534,60 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._receive_of_groups(p_lane howdah.lanes, p_name text, p_now timestamp with time zone, p_want integer, p_journaled boolean) IS 'receive several messages of a queue with transaction groups in a short way.';
+
+CREATE FUNCTION howdah._receive_otherwise(p_queue text, p_max_messages integer, p_hold boolean, p_selector text, p_consumer bigint) RETURNS SETOF howdah.message
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_queue record;
+begin
+    if p_hold is null then
+        return query select * from howdah.receive(p_queue, p_max_messages, false, p_selector, p_consumer);
+        return;
+    elsif current_setting('howdah.commit_by_reliability', true) <> '' then
+        return query select * from howdah._receive_noting(p_queue, p_max_messages, p_hold, p_selector, p_consumer);
+        return;
+    end if;
+    select d.id, d.kind, d.receiving_paused, d.receivers, d.limited, d.keep_bodies_ms is not null as keeps,
+        pg_sequence_last_value(d.special) is null as plain
+    into v_queue
+    from howdah.destinations d where d.name = p_queue and d.dropped_at is null;
+    if v_queue.kind is null and p_queue ~ '[*>]' and strpos(p_queue, ':') = 0 then
+        return query select * from howdah._receive_any(p_queue, p_max_messages, p_hold, p_selector);
+        return;
+    elsif v_queue.kind is null then
+        -- It is an alias, or is created now, or this raises.
+        return query
+        select * from howdah.receive((howdah._destination_or_new(p_queue, 'receive')).name, p_max_messages, p_hold,
+            p_selector, p_consumer);
+        return;
+    elsif v_queue.kind = 'queue' and howdah._has_role(v_queue.receivers[1]) is not true then
+        perform howdah._destination(p_queue, 'receive');
+    end if;
+    if p_max_messages is null or p_max_messages not between 1 and 10000 then
+        raise exception using errcode = 'HD005',
+            message = format('max_messages must be 1 to 10000, not %s', coalesce(p_max_messages::text, 'NULL'));
+    elsif v_queue.kind <> 'queue' then
+        return query
+        select * from howdah._receive_stream(p_queue, p_max_messages, p_hold, p_selector, p_consumer, v_queue.plain);
+        return;
+    end if;
+    perform howdah._refuse_paused(v_queue.id) where v_queue.receiving_paused;
+    if v_queue.limited then
+        return query
+        select * from howdah._receive_limited(v_queue.id, p_queue, p_max_messages, p_hold, p_selector, p_consumer);
+    elsif v_queue.receiving_paused or v_queue.keeps then
+        return query
+        select * from howdah._receive_keeping(v_queue.id, p_queue, p_max_messages, p_hold, p_selector, p_consumer);
+    else
+        return query
+        select * from howdah._receive_by_lane(v_queue.id, p_queue, p_max_messages, p_hold, p_selector, p_consumer,
+            false);
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._receive_otherwise(p_queue text, p_max_messages integer, p_hold boolean, p_selector text, p_consumer bigint) IS 'what howdah.receive does not serve itself: it refuses, or hands on by kind.';
 
 CREATE FUNCTION howdah._receive_published(p_destination howdah.destinations, p_subscription howdah.subscriptions, p_name text, p_want integer, p_hold boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -30366,34 +30401,31 @@ CREATE FUNCTION howdah.receive(queue text, max_messages integer DEFAULT 1, hold 
     SET enable_bitmapscan TO 'off'
     SET jit TO 'off'
     AS $$
--- The first part serves the usual calls: messages from the main lane, with no parked message due. It has as few
--- expressions as possible, because PostgreSQL prepares each of them anew in every transaction. The settings make
--- the statements walk the key, because sessions keep plans that were made while the queue was short.
--- docs/decisions/0006 says why nothing is missed.
 declare
     v_queue record;
     v_message howdah.msgs;
+    v_nonpersistent boolean := false;
     v_lane record;
     v_seq bigint;
     v_clear boolean := true;
     v_taken integer := 0;
 begin
-    select d.id, d.kind, d.receiving_paused, d.receivers, d.failing, d.head, d.main_rank, d.dispose_at as most,
+    select d.id, d.kind, d.failing, d.head, d.main_rank, d.dispose_at as most,
         d.journal_level <> 'off' as journaled, coalesce(pg_sequence_last_value(d.head), 0) as headed,
         pg_sequence_last_value(d.positions) - 64 - coalesce(pg_sequence_last_value(d.head), 0) as ahead,
         pg_sequence_last_value(d.special) is null as plain, d.limited,
         d.message_groups = 'transaction' and not d.limited as grouped,
         d.search, coalesce(pg_sequence_last_value(d.search), 0) as hint,
         howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as due,
-        d.keep_bodies_ms is not null as keeps,
-        case when not hold and selector is null and consumer is null and not d.receiving_paused
-            and d.keep_bodies_ms is null
-            and (current_setting('howdah.commit_by_reliability', true) <> '') is not true
-            and (howdah._has_role(d.receivers[1]) or d.receivers <> '{}' and howdah._has_right(d.id, 'receive'))
-            then max_messages end as usual
+        case when hold is not null and max_messages between 1 and 10000 and d.keep_bodies_ms is null
+            and not d.receiving_paused and (current_setting('howdah.commit_by_reliability', true) <> '') is not true
+            and (d.kind <> 'queue' or howdah._has_role(d.receivers[1])
+                or d.receivers <> '{}' and howdah._has_right(d.id, 'receive'))
+            then case when d.kind = 'queue' and not hold and selector is null and consumer is null
+                then max_messages else 0 end end as usual
     into v_queue
     from howdah.destinations d where d.name = queue and d.dropped_at is null;
-    if v_queue.usual between 1 and 10000 and (v_queue.usual = 1 or v_queue.usual <= v_queue.ahead)
+    if v_queue.usual > 0 and (v_queue.usual = 1 or v_queue.usual <= v_queue.ahead)
        and (v_queue.plain or not v_queue.grouped and howdah._is_plain(v_queue.id)) then
         -- What came back lies before what was not yet taken. Most often it was taken last.
         if v_queue.due then
@@ -30406,9 +30438,7 @@ begin
             for update skip locked;
             v_clear := not found;
         end if;
-        if not v_clear then
-            null;
-        elsif v_queue.usual > 1 then
+        if v_clear and v_queue.usual > 1 then
             if pg_sequence_last_value(v_queue.failing) is null then
                 return query select * from howdah._take_drawn(v_queue.id, v_queue.main_rank, queue,
                     array(select nextval(v_queue.head) from generate_series(1, max_messages)), howdah.now(),
@@ -30418,12 +30448,12 @@ begin
                     return;
                 end if;
             end if;
-        elsif v_queue.ahead > 0 then
+        elsif v_clear and v_queue.ahead > 0 then
             delete from howdah.msgs m
             where m.destination_id = v_queue.id and m.rank = v_queue.main_rank
               and m.seq = (select nextval(v_queue.head)) and m.xmax = 0
             returning m.* into v_message;
-        else
+        elsif v_clear then
             select m.seq into v_seq from howdah.msgs m
             where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq > v_queue.headed - 16
             order by m.seq limit 1 for update skip locked;
@@ -30437,18 +30467,11 @@ begin
         v_message := howdah._take_one_of_group(v_queue.id, v_queue.main_rank, v_queue.head, v_queue.headed);
     elsif v_queue.usual = 1 and not v_queue.grouped and not v_queue.limited then
         select t.message, t.nonpersistent into v_lane from howdah._take_by_lane(v_queue.id) t;
-        if v_lane.nonpersistent then
-            return query select * from howdah._deliver(v_queue.id, v_lane.message, true, howdah.now(), v_queue.most,
-                v_queue.journaled, pg_sequence_last_value(v_queue.failing) is not null);
-            if found then
-                return;
-            end if;
-        else
-            v_message := v_lane.message;
-        end if;
+        v_message := v_lane.message;
+        v_nonpersistent := v_lane.nonpersistent;
     end if;
     if v_message.seq is not null then
-        if (pg_sequence_last_value(v_queue.failing) is null
+        if not v_nonpersistent and (pg_sequence_last_value(v_queue.failing) is null
                 or howdah._is_unblamed(v_message.message_id,
                     howdah._group(v_message.headers, v_message.conversation_id)))
            and (v_message.expires_at > howdah.now()) is not false then
@@ -30471,53 +30494,22 @@ begin
             )::howdah.message;
             return;
         end if;
-        return query select * from howdah._deliver(v_queue.id, v_message, false, howdah.now(), v_queue.most,
-            v_queue.journaled, true);
+        return query select * from howdah._deliver(v_queue.id, v_message, v_nonpersistent, howdah.now(),
+            v_queue.most, v_queue.journaled, pg_sequence_last_value(v_queue.failing) is not null);
         if found then
             return;
         end if;
     end if;
 
-    if hold is null then
-        return query select * from howdah.receive(queue, max_messages, false, selector, consumer);
-        return;
-    elsif current_setting('howdah.commit_by_reliability', true) <> '' then
-        return query select * from howdah._receive_noting(queue, max_messages, hold, selector, consumer);
-        return;
-    end if;
-    if v_queue.kind is null and queue ~ '[*>]' and strpos(queue, ':') = 0 then
-        return query select * from howdah._receive_any(queue, max_messages, hold, selector);
-        return;
-    elsif v_queue.kind is null then
-        -- It is an alias, or is created now, or this raises.
-        return query select * from howdah.receive((howdah._destination_or_new(queue, 'receive')).name, max_messages,
-            hold, selector, consumer);
-        return;
-    elsif v_queue.kind = 'queue' and howdah._has_role(v_queue.receivers[1]) is not true then
-        perform howdah._destination(queue, 'receive');
-    end if;
-    if max_messages is null or max_messages not between 1 and 10000 then
-        raise exception using errcode = 'HD005',
-            message = format('max_messages must be 1 to 10000, not %s', coalesce(max_messages::text, 'NULL'));
-    end if;
-    if v_queue.kind <> 'queue' then
+    if v_queue.usual is null or v_queue.limited then
+        return query select * from howdah._receive_otherwise(queue, max_messages, hold, selector, consumer);
+    elsif v_queue.kind = 'queue' then
+        return query select * from howdah._receive_by_lane(v_queue.id, queue, max_messages - v_taken, hold, selector,
+            consumer, v_taken > 0);
+    else
         return query select * from howdah._receive_stream(queue, max_messages, hold, selector, consumer,
             v_queue.plain);
-        return;
     end if;
-    if v_queue.receiving_paused or v_queue.keeps or v_queue.limited then
-        perform howdah._refuse_paused(v_queue.id) where v_queue.receiving_paused;
-        if v_queue.limited then
-            return query select * from howdah._receive_limited(v_queue.id, queue, max_messages, hold, selector,
-                consumer);
-        else
-            return query select * from howdah._receive_keeping(v_queue.id, queue, max_messages, hold, selector,
-                consumer);
-        end if;
-        return;
-    end if;
-    return query select * from howdah._receive_by_lane(v_queue.id, queue, max_messages - v_taken, hold, selector,
-        consumer, v_taken > 0);
 end
 $$;
 
@@ -37940,6 +37932,8 @@ REVOKE ALL ON FUNCTION howdah._receive_limited(p_id integer, p_name text, p_want
 REVOKE ALL ON FUNCTION howdah._receive_noting(p_queue text, p_max_messages integer, p_hold boolean, p_selector text, p_consumer bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._receive_of_groups(p_lane howdah.lanes, p_name text, p_now timestamp with time zone, p_want integer, p_journaled boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._receive_otherwise(p_queue text, p_max_messages integer, p_hold boolean, p_selector text, p_consumer bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._receive_published(p_destination howdah.destinations, p_subscription howdah.subscriptions, p_name text, p_want integer, p_hold boolean) FROM PUBLIC;
 

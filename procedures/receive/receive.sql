@@ -27,6 +27,11 @@
 -- It does not wait. An empty result means that this call found nothing. If a rollback returned a message far behind the
 -- place where others receive, several more calls may be needed to find it. How long that takes stands in
 -- docs/decisions/0006-the-claim-path.md.
+--
+-- The first part serves the usual calls: messages from the main lane, with no parked message due. It has as few
+-- expressions as possible, because PostgreSQL prepares each of them anew in every transaction. The settings make
+-- the statements walk the key: sessions keep plans that they made while the queue was short. Why it misses nothing
+-- stands in docs/decisions/0006, too.
 create or replace function howdah.receive(
     queue text, max_messages integer default 1, hold boolean default false, selector text default null,
     consumer bigint default null
@@ -35,34 +40,31 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_sort = off set enable_bitmapscan = off set jit = off
 as $$
--- The first part serves the usual calls: messages from the main lane, with no parked message due. It has as few
--- expressions as possible, because PostgreSQL prepares each of them anew in every transaction. The settings make
--- the statements walk the key, because sessions keep plans that were made while the queue was short.
--- docs/decisions/0006 says why nothing is missed.
 declare
     v_queue record;
     v_message howdah.msgs;
+    v_nonpersistent boolean := false;
     v_lane record;
     v_seq bigint;
     v_clear boolean := true;
     v_taken integer := 0;
 begin
-    select d.id, d.kind, d.receiving_paused, d.receivers, d.failing, d.head, d.main_rank, d.dispose_at as most,
+    select d.id, d.kind, d.failing, d.head, d.main_rank, d.dispose_at as most,
         d.journal_level <> 'off' as journaled, coalesce(pg_sequence_last_value(d.head), 0) as headed,
         pg_sequence_last_value(d.positions) - 64 - coalesce(pg_sequence_last_value(d.head), 0) as ahead,
         pg_sequence_last_value(d.special) is null as plain, d.limited,
         d.message_groups = 'transaction' and not d.limited as grouped,
         d.search, coalesce(pg_sequence_last_value(d.search), 0) as hint,
         howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as due,
-        d.keep_bodies_ms is not null as keeps,
-        case when not hold and selector is null and consumer is null and not d.receiving_paused
-            and d.keep_bodies_ms is null
-            and (current_setting('howdah.commit_by_reliability', true) <> '') is not true
-            and (howdah._has_role(d.receivers[1]) or d.receivers <> '{}' and howdah._has_right(d.id, 'receive'))
-            then max_messages end as usual
+        case when hold is not null and max_messages between 1 and 10000 and d.keep_bodies_ms is null
+            and not d.receiving_paused and (current_setting('howdah.commit_by_reliability', true) <> '') is not true
+            and (d.kind <> 'queue' or howdah._has_role(d.receivers[1])
+                or d.receivers <> '{}' and howdah._has_right(d.id, 'receive'))
+            then case when d.kind = 'queue' and not hold and selector is null and consumer is null
+                then max_messages else 0 end end as usual
     into v_queue
     from howdah.destinations d where d.name = queue and d.dropped_at is null;
-    if v_queue.usual between 1 and 10000 and (v_queue.usual = 1 or v_queue.usual <= v_queue.ahead)
+    if v_queue.usual > 0 and (v_queue.usual = 1 or v_queue.usual <= v_queue.ahead)
        and (v_queue.plain or not v_queue.grouped and howdah._is_plain(v_queue.id)) then
         -- What came back lies before what was not yet taken. Most often it was taken last.
         if v_queue.due then
@@ -75,9 +77,7 @@ begin
             for update skip locked;
             v_clear := not found;
         end if;
-        if not v_clear then
-            null;
-        elsif v_queue.usual > 1 then
+        if v_clear and v_queue.usual > 1 then
             if pg_sequence_last_value(v_queue.failing) is null then
                 return query select * from howdah._take_drawn(v_queue.id, v_queue.main_rank, queue,
                     array(select nextval(v_queue.head) from generate_series(1, max_messages)), howdah.now(),
@@ -87,12 +87,12 @@ begin
                     return;
                 end if;
             end if;
-        elsif v_queue.ahead > 0 then
+        elsif v_clear and v_queue.ahead > 0 then
             delete from howdah.msgs m
             where m.destination_id = v_queue.id and m.rank = v_queue.main_rank
               and m.seq = (select nextval(v_queue.head)) and m.xmax = 0
             returning m.* into v_message;
-        else
+        elsif v_clear then
             select m.seq into v_seq from howdah.msgs m
             where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq > v_queue.headed - 16
             order by m.seq limit 1 for update skip locked;
@@ -106,18 +106,11 @@ begin
         v_message := howdah._take_one_of_group(v_queue.id, v_queue.main_rank, v_queue.head, v_queue.headed);
     elsif v_queue.usual = 1 and not v_queue.grouped and not v_queue.limited then
         select t.message, t.nonpersistent into v_lane from howdah._take_by_lane(v_queue.id) t;
-        if v_lane.nonpersistent then
-            return query select * from howdah._deliver(v_queue.id, v_lane.message, true, howdah.now(), v_queue.most,
-                v_queue.journaled, pg_sequence_last_value(v_queue.failing) is not null);
-            if found then
-                return;
-            end if;
-        else
-            v_message := v_lane.message;
-        end if;
+        v_message := v_lane.message;
+        v_nonpersistent := v_lane.nonpersistent;
     end if;
     if v_message.seq is not null then
-        if (pg_sequence_last_value(v_queue.failing) is null
+        if not v_nonpersistent and (pg_sequence_last_value(v_queue.failing) is null
                 or howdah._is_unblamed(v_message.message_id,
                     howdah._group(v_message.headers, v_message.conversation_id)))
            and (v_message.expires_at > howdah.now()) is not false then
@@ -140,52 +133,21 @@ begin
             )::howdah.message;
             return;
         end if;
-        return query select * from howdah._deliver(v_queue.id, v_message, false, howdah.now(), v_queue.most,
-            v_queue.journaled, true);
+        return query select * from howdah._deliver(v_queue.id, v_message, v_nonpersistent, howdah.now(),
+            v_queue.most, v_queue.journaled, pg_sequence_last_value(v_queue.failing) is not null);
         if found then
             return;
         end if;
     end if;
 
-    if hold is null then
-        return query select * from howdah.receive(queue, max_messages, false, selector, consumer);
-        return;
-    elsif current_setting('howdah.commit_by_reliability', true) <> '' then
-        return query select * from howdah._receive_noting(queue, max_messages, hold, selector, consumer);
-        return;
-    end if;
-    if v_queue.kind is null and queue ~ '[*>]' and strpos(queue, ':') = 0 then
-        return query select * from howdah._receive_any(queue, max_messages, hold, selector);
-        return;
-    elsif v_queue.kind is null then
-        -- It is an alias, or is created now, or this raises.
-        return query select * from howdah.receive((howdah._destination_or_new(queue, 'receive')).name, max_messages,
-            hold, selector, consumer);
-        return;
-    elsif v_queue.kind = 'queue' and howdah._has_role(v_queue.receivers[1]) is not true then
-        perform howdah._destination(queue, 'receive');
-    end if;
-    if max_messages is null or max_messages not between 1 and 10000 then
-        raise exception using errcode = 'HD005',
-            message = format('max_messages must be 1 to 10000, not %s', coalesce(max_messages::text, 'NULL'));
-    end if;
-    if v_queue.kind <> 'queue' then
+    if v_queue.usual is null or v_queue.limited then
+        return query select * from howdah._receive_otherwise(queue, max_messages, hold, selector, consumer);
+    elsif v_queue.kind = 'queue' then
+        return query select * from howdah._receive_by_lane(v_queue.id, queue, max_messages - v_taken, hold, selector,
+            consumer, v_taken > 0);
+    else
         return query select * from howdah._receive_stream(queue, max_messages, hold, selector, consumer,
             v_queue.plain);
-        return;
     end if;
-    if v_queue.receiving_paused or v_queue.keeps or v_queue.limited then
-        perform howdah._refuse_paused(v_queue.id) where v_queue.receiving_paused;
-        if v_queue.limited then
-            return query select * from howdah._receive_limited(v_queue.id, queue, max_messages, hold, selector,
-                consumer);
-        else
-            return query select * from howdah._receive_keeping(v_queue.id, queue, max_messages, hold, selector,
-                consumer);
-        end if;
-        return;
-    end if;
-    return query select * from howdah._receive_by_lane(v_queue.id, queue, max_messages - v_taken, hold, selector,
-        consumer, v_taken > 0);
 end
 $$;

@@ -1,11 +1,13 @@
-"""Rooms are small: how long a file may be."""
+"""Rooms are small: how long a file may be, and a function in SQL."""
 
 from __future__ import annotations
+
+import re
 
 import pytest
 from pages import ROOT
 
-PYTHON, SQL = 300, 200
+PYTHON, SQL, FUNCTION = 300, 200, 120
 
 ROOMS = (
     *("audit", "benchmarks", "cli", "console", "django", "engine", "kombu", "migrations", "plots", "procedures"),
@@ -21,6 +23,13 @@ def test_no_file_is_longer_than_a_room_may_be(kind: str, most: int) -> None:
     files = {file.relative_to(ROOT).as_posix(): file for room in ROOMS for file in (ROOT / room).rglob(f"*.{kind}")}
     long = {name: lines for name, file in files.items() if (lines := len(file.read_text().splitlines())) > most}
     assert set(long) == {name for name in RENDERED if name.endswith(kind)}, long
+
+
+def test_no_function_in_sql_has_more_than_120_lines() -> None:
+    whole = re.compile(r"^create or replace function ([\w.]+)\(.*?^\$\$;$", re.DOTALL | re.MULTILINE)
+    found = [match for file in (ROOT / "procedures").rglob("*.sql") for match in whole.finditer(file.read_text())]
+    assert len(found) > 1000
+    assert {match[1]: lines for match in found if (lines := match[0].count("\n") + 1) > FUNCTION} == {}
 
 
 def test_each_folder_of_code_is_looked_at() -> None:
