@@ -16587,7 +16587,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._receive_otherwise(p_queue text, p_max_messages integer, p_hold boolean, p_selector text, p_consumer bigint) IS 'what howdah.receive does not serve itself: it refuses, or hands on by kind.';
+COMMENT ON FUNCTION howdah._receive_otherwise(p_queue text, p_max_messages integer, p_hold boolean, p_selector text, p_consumer bigint) IS 'the receives of rare kinds, and those that are refused before anybody looks for messages.';
 
 CREATE FUNCTION howdah._receive_published(p_destination howdah.destinations, p_subscription howdah.subscriptions, p_name text, p_want integer, p_hold boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql

@@ -12,8 +12,9 @@
 -- A disposed message used up a slot, and another message may lie in its lane. So that lane is looked at again before
 -- those of lower priority. The same holds for a message whose group was one too many; howdah._claim_groups always
 -- allows 16 groups. A call that delivered something does not go back to what came back before: that is for the next
--- call. Nor does a call with held messages go round again: SKIP LOCKED does not skip the caller's own locks. In strict
--- order one message is held at a time, since consuming some and leaving others would break the order.
+-- call. Where consumers are admitted one at a time, it does. A call with held messages does not go round again, since
+-- SKIP LOCKED does not skip the caller's own locks. In strict order one message is held at a time, since consuming some
+-- and leaving others would break the order.
 create or replace function howdah._receive_by_lane(
     p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint, p_taken boolean,
     p_share text default null

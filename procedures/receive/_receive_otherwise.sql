@@ -1,12 +1,12 @@
--- howdah._receive_otherwise(p_queue, p_max_messages, p_hold, p_selector, p_consumer): what howdah.receive does not
--- serve itself: it refuses, or hands on by kind.
+-- howdah._receive_otherwise(p_queue, p_max_messages, p_hold, p_selector, p_consumer): the receives of rare kinds, and
+-- those that are refused before anybody looks for messages.
 --
 -- Returns  up to p_max_messages rows of howdah.message.
 -- Raises   HD005 p_max_messages is not 1 to 10000; the others of howdah.receive, from what it calls.
 -- Role     internal
 --
--- That howdah.receive has the usual kinds itself saves their messages a copy: the result of a function is copied into
--- its caller's.
+-- howdah.receive calls howdah._receive_by_lane and howdah._receive_stream itself. That saves their messages a copy: the
+-- result of a function is copied into its caller's.
 create or replace function howdah._receive_otherwise(
     p_queue text, p_max_messages integer, p_hold boolean, p_selector text, p_consumer bigint
 ) returns setof howdah.message

@@ -28,8 +28,8 @@
 -- place where others receive, several more calls may be needed to find it. How long that takes stands in
 -- docs/decisions/0006-the-claim-path.md.
 --
--- The first part serves the usual calls: messages from the main lane, with no parked message due. It has as few
--- expressions as possible, because PostgreSQL prepares each of them anew in every transaction. The settings make
+-- The first part serves the usual calls: above all, messages from the main lane. It has as few expressions as possible,
+-- because PostgreSQL prepares each of them anew in every transaction. The settings make
 -- the statements walk the key: sessions keep plans that they made while the queue was short. Why it misses nothing
 -- stands in docs/decisions/0006, too.
 create or replace function howdah.receive(
