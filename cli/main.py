@@ -17,6 +17,7 @@ from . import (
     archive,
     audit,
     bench,
+    board,
     changes,
     check,
     cluster,
@@ -103,6 +104,7 @@ app.command("check")(check.check)
 app.command("health")(health.health)
 app.command("top")(top.top)
 app.command("metrics")(metrics.metrics)
+app.command("board")(board.board)
 app.command("console")(console.console)
 app.command("audit")(audit.audit)
 app.add_typer(archive.app, name="archive")

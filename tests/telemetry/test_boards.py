@@ -6,42 +6,37 @@ import json
 import re
 import shutil
 import subprocess
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command import howdah
 from support import Clock, Db, deliver_and_fail, one, wait_until
 
 from howdah.engine import connect
+from howdah.telemetry.board import Board, board
+from howdah.telemetry.board import alerts as rules
 from howdah.telemetry.families import SAMPLES
 from howdah.telemetry.metrics import exposition
 
-BOARDS = Path(str(files("howdah.telemetry") / "boards"))
-RULES = BOARDS / "alerts.yml"
 PANELS = {"timeseries", "stat", "table", "bargauge"}
 
 
-def board(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((BOARDS / f"{name}.json").read_text())
-    return found
-
-
-def targets(name: str) -> list[dict[str, Any]]:
+def targets(name: Board) -> list[dict[str, Any]]:
     return [target for panel in board(name)["panels"] for target in panel["targets"]]
 
 
 def alerts() -> dict[str, str]:
     """The expression of each alert."""
-    return dict(re.findall(r"- alert: (\w+)\n +expr: (.+)", RULES.read_text()))
+    return dict(re.findall(r"- alert: (\w+)\n +expr: (.+)", rules()))
 
 
 def named(expression: str) -> set[str]:
     return set(re.findall(r"\bhowdah_\w+", expression))
 
 
-@pytest.mark.parametrize("name", ["prometheus", "sql"])
-def test_a_board_has_what_grafana_asks_of_one(name: str) -> None:
+@pytest.mark.parametrize("name", Board)
+def test_a_board_has_what_grafana_asks_of_one(name: Board) -> None:
     found = board(name)
     assert {"uid", "title", "schemaVersion", "panels", "templating", "time"} <= found.keys()
     assert found["templating"]["list"][0]["name"] == "datasource"
@@ -63,8 +58,15 @@ def test_a_board_has_what_grafana_asks_of_one(name: str) -> None:
         assert len(set(references)) == len(references) > 0
 
 
+@pytest.mark.parametrize("name", ["prometheus", "sql", "alerts"])
+def test_howdah_board_prints_what_can_be_imported(name: str, dsn: str) -> None:
+    printed = howdah(dsn, "board", name)
+    assert printed.code == 0
+    assert printed.out == rules() if name == "alerts" else printed.json == board(Board(name))
+
+
 def test_the_board_of_prometheus_asks_for_metrics_that_there_are() -> None:
-    for target in targets("prometheus"):
+    for target in targets(Board.PROMETHEUS):
         assert named(target["expr"]), target
         assert named(target["expr"]) <= SAMPLES.keys()
 
@@ -73,7 +75,7 @@ def test_the_board_of_prometheus_asks_for_metrics_that_there_are() -> None:
 @pytest.mark.parametrize("hours", [1, 24, 168])
 def test_each_query_of_the_sql_board_runs_as_who_may_only_browse(db: Db, hours: int) -> None:
     db.execute("set role howdah_browser")
-    for target in targets("sql"):
+    for target in targets(Board.SQL):
         query = target["rawSql"].replace("$__unixEpochFrom()", "0").replace("$__unixEpochTo()", str(hours * 3600))
         assert set(re.findall(r"'(howdah_\w+)'", query)) <= SAMPLES.keys()
         db.execute(query.encode())
@@ -82,7 +84,7 @@ def test_each_query_of_the_sql_board_runs_as_who_may_only_browse(db: Db, hours: 
 
 def test_the_sql_board_draws_what_came_in_over_the_past(db: Db, clock: Clock) -> None:
     one(db, "select howdah.create_queue('q')")
-    queries = {panel["title"]: panel["targets"][0]["rawSql"] for panel in board("sql")["panels"]}
+    queries = {panel["title"]: panel["targets"][0]["rawSql"] for panel in board(Board.SQL)["panels"]}
     query = queries["In, out and failed"].replace("$__unixEpochFrom()", "0").replace("$__unixEpochTo()", "3600")
 
     def drawn() -> list[int]:
@@ -101,7 +103,7 @@ def test_the_sql_board_draws_what_came_in_over_the_past(db: Db, clock: Clock) ->
 
 
 def test_alerts_ask_for_metrics_that_there_are_and_say_what_to_do() -> None:
-    text = RULES.read_text()
+    text = rules()
     assert len(alerts()) == text.count("- alert:") == text.count("description: ") == text.count("severity: ")
     for name, expression in alerts().items():
         assert named(expression), name
@@ -116,14 +118,21 @@ def promtool(*words: str | Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_prometheus_takes_the_alert_rules() -> None:
-    promtool("check", "rules", RULES)
+@pytest.fixture
+def rules_file(tmp_path: Path) -> Path:
+    written = tmp_path / "alerts.yml"
+    written.write_text(rules())
+    return written
+
+
+def test_prometheus_takes_the_alert_rules(rules_file: Path) -> None:
+    promtool("check", "rules", rules_file)
 
 
 def test_prometheus_parses_each_query_of_its_board(tmp_path: Path) -> None:
     rules = [
         f"      - record: board:panel{n}\n        expr: {json.dumps(of_an_hour(target['expr']))}\n"
-        for n, target in enumerate(targets("prometheus"))
+        for n, target in enumerate(targets(Board.PROMETHEUS))
     ]
     written = tmp_path / "board.yml"
     written.write_text("groups:\n  - name: board\n    rules:\n" + "".join(rules))
@@ -150,7 +159,7 @@ FIRES = {
 """What makes each alert fire within 25 minutes, in promtool's notation of series by the minute."""
 
 
-def test_each_alert_fires_for_what_it_warns_of_and_not_for_less(tmp_path: Path) -> None:
+def test_each_alert_fires_for_what_it_warns_of_and_not_for_less(tmp_path: Path, rules_file: Path) -> None:
     assert FIRES.keys() == alerts().keys()
     tests = []
     for name, series in FIRES.items():
@@ -166,7 +175,7 @@ def test_each_alert_fires_for_what_it_warns_of_and_not_for_less(tmp_path: Path) 
                                             "expr": f'count(ALERTS{{alertname="{name}",alertstate="firing"}})',
                                             "exp_samples": [{"labels": "{}", "value": 1}]}]})  # fmt: skip
     written = tmp_path / "tests.yml"
-    written.write_text(json.dumps({"rule_files": [str(RULES)], "evaluation_interval": "1m", "tests": tests}))
+    written.write_text(json.dumps({"rule_files": [str(rules_file)], "evaluation_interval": "1m", "tests": tests}))
     promtool("test", "rules", written)
 
 
@@ -181,7 +190,7 @@ def scraped(db: Db, dsn: str) -> list[dict[str, str]]:
 
 
 def test_a_dead_message_does_not_fire_the_alerts_about_waiting_ones(
-    db: Db, dsn: str, clock: Clock, tmp_path: Path
+    db: Db, dsn: str, clock: Clock, tmp_path: Path, rules_file: Path
 ) -> None:
     one(db, """select howdah.create_queue('q', '{"max_failed_deliveries": 1}')""")
     one(db, "select howdah.send('q', 'x')")
@@ -197,5 +206,5 @@ def test_a_dead_message_does_not_fire_the_alerts_about_waiting_ones(
               "promql_expr_test": [{"eval_time": "25m", "expr": firing, "exp_samples": expected}]}
              for series, expected in ((dead, []), (waiting, [{"labels": "{}", "value": 2}]))]  # fmt: skip
     written = tmp_path / "tests.yml"
-    written.write_text(json.dumps({"rule_files": [str(RULES)], "evaluation_interval": "1m", "tests": tests}))
+    written.write_text(json.dumps({"rule_files": [str(rules_file)], "evaluation_interval": "1m", "tests": tests}))
     promtool("test", "rules", written)
