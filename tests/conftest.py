@@ -90,10 +90,10 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks at the marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Have one process take all tests that share Spark, with --dist loadgroup.
+    """Have one process take all tests of a file that use Spark, with --dist loadgroup.
 
-    Java is fast only once it has run for a while. Of the tests with the mark first_case all cases but the first are
-    slow.
+    They come first, since they take longest: each process starts Spark once, and Java is fast after some audits. Of
+    the tests with the mark first_case all cases but the first are slow.
 
     With HOWDAH_TEST_FIRST, keep the first case of each test alone: what another version of PostgreSQL does otherwise
     shows in it.
@@ -106,7 +106,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     begun = set()
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("spark"))
+            item.add_marker(pytest.mark.xdist_group(f"spark {item.path.stem}"))
         if item.get_closest_marker("first_case") is not None:
             if (test := item.nodeid.partition("[")[0]) in begun:
                 item.add_marker(pytest.mark.slow)
@@ -454,6 +454,9 @@ INTERPRETED = {
 Commands in processes of their own do.
 """
 
+LASTING = "-XX:TieredStopAtLevel=4 -XX:+UseSerialGC"
+"""Java of a run compiles in full, which a command ends too soon for: a late audit takes 5.8 seconds instead of 7.2."""
+
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator["SparkSession"]:
@@ -461,7 +464,7 @@ def spark() -> Iterator["SparkSession"]:
     session = pytest.importorskip("howdah.audit.session", exc_type=ImportError)
     with (
         patch.dict(session._SETTINGS, INTERPRETED),
-        patch.object(session, "_LOCAL_JAVA_OPTIONS", f"{session._LOCAL_JAVA_OPTIONS} -XX:+UseSerialGC"),
+        patch.object(session, "_LOCAL_JAVA_OPTIONS", f"{session._LOCAL_JAVA_OPTIONS} {LASTING}"),
         session.spark_session("local[2]", partitions=2) as started,
     ):
         yield started
