@@ -119,12 +119,14 @@ def toast(bench: Bench) -> None:
 def _one(bench: Bench, connection: Db, case: str, storage: str, bodies: list[bytes], number: int) -> None:
     before = _wal(connection)
     chosen = itertools.cycle(bodies)
-    sending = timed(lambda: _send_ours(connection, next(chosen)), number)
+    with bench.meter() as sends:
+        sending = timed(lambda: _send_ours(connection, next(chosen)), number)
     between = _wal(connection)
-    receiving = timed(partial(_receive_ours, connection), number)
-    bench.record.add("toast", f"send, {case}", storage, "/s", number / sending)
+    with bench.meter() as receives:
+        receiving = timed(partial(_receive_ours, connection), number)
+    bench.record.add("toast", f"send, {case}", storage, "/s", number / sending, cost=sends.cost(number))
     bench.record.add("toast", f"send, WAL, {case}", storage, "bytes", (between - before) / number)
-    bench.record.add("toast", f"receive, {case}", storage, "/s", number / receiving)
+    bench.record.add("toast", f"receive, {case}", storage, "/s", number / receiving, cost=receives.cost(number))
     bench.record.add("toast", f"receive, WAL, {case}", storage, "bytes", (_wal(connection) - between) / number)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from .batches import BATCH, drain
+from .batches import BATCH, note
 from .bench import QUEUE, Bench, opened
 from .record import OURS
 
@@ -22,5 +22,4 @@ def measure(bench: Bench) -> None:
                 for who, count in COUNTS.items():
                     options = json.dumps({"backout_count": count})
                     connection.execute("select howdah.alter_queue(%s, %s)", (QUEUE, options))
-                    rate = messages / drain(dsn, bad, messages, lambda delivery: None)
-                    bench.record.add("counts", f"bad: {bad}", who, "/s", rate)
+                    note(bench, "counts", who, dsn, bad, messages, lambda delivery: None)

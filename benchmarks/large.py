@@ -6,6 +6,7 @@ import time
 from contextlib import ExitStack
 from functools import partial
 from statistics import median
+from typing import NoReturn
 
 from .bench import BODY, QUEUE, Bench, Db, fill, opened, settle, timed
 from .record import OURS
@@ -94,27 +95,36 @@ def drain(bench: Bench) -> None:
 def _drain(bench: Bench) -> None:
     size = bench.size
     with bench.database() as dsn, opened(dsn) as connection:
-        sent = timed(lambda: _send(connection, size.backlog))
-        bench.record.add("backlog", f"{size.backlog:,} messages sent", OURS, "/s", size.backlog / sent)
+        with bench.meter(dsn) as meter:
+            sent = timed(lambda: _send(connection, size.backlog))
+        cost = meter.cost(size.backlog)
+        bench.record.add("backlog", f"{size.backlog:,} messages sent", OURS, "/s", size.backlog / sent, cost=cost)
         settle(connection)
         a_round = max(BATCH, size.backlog // 50)
         rates: list[float] = []
         left = size.backlog
-        while left > 0:
-            started = time.perf_counter()
-            taken = 0
-            while taken < min(a_round, left):
-                row = connection.execute(f"select count(*) from howdah.receive('{QUEUE}', {BATCH})".encode()).fetchone()
-                if not row or not row[0]:
-                    raise RuntimeError(f"{left - taken:,} messages of the backlog were not delivered")
-                taken += row[0]
-            rates.append(taken / (time.perf_counter() - started))
-            left -= taken
+        with bench.meter(dsn) as meter:
+            while left > 0:
+                started = time.perf_counter()
+                taken = 0
+                while taken < min(a_round, left):
+                    taken += _take(connection) or _undelivered(left - taken)
+                rates.append(taken / (time.perf_counter() - started))
+                left -= taken
         case = f"{size.backlog:,} messages drained"
-        bench.record.add("backlog", case, OURS, "/s", median(rates), rates)
+        bench.record.add("backlog", case, OURS, "/s", median(rates), rates, cost=meter.cost(size.backlog))
         fifth = max(1, len(rates) // 5)
         steady = median(rates[-fifth:]) / median(rates[:fifth])
         bench.record.add("backlog", "last fifth against the first", OURS, "ratio", steady)
+
+
+def _take(connection: Db) -> int:
+    row = connection.execute(f"select count(*) from howdah.receive('{QUEUE}', {BATCH})".encode()).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _undelivered(messages: int) -> NoReturn:
+    raise RuntimeError(f"{messages:,} messages of the backlog were not delivered")
 
 
 def _send(connection: Db, messages: int) -> None:

@@ -4029,7 +4029,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._check_snapshot_for_permits(p_queue howdah.destinations) IS 'refuse a transaction that would not see which permits are leased.';
 
-CREATE FUNCTION howdah._check_subscription(p_topic text, p_name text, p_client_id text, p_shared boolean, p_durable boolean, p_no_local boolean, p_options jsonb) RETURNS void
+CREATE FUNCTION howdah._check_subscription(p_name text, p_client_id text, p_shared boolean, p_durable boolean, p_no_local boolean, p_options jsonb) RETURNS void
     LANGUAGE plpgsql
     AS $_$
 declare
@@ -4053,7 +4053,7 @@ begin
 end
 $_$;
 
-COMMENT ON FUNCTION howdah._check_subscription(p_topic text, p_name text, p_client_id text, p_shared boolean, p_durable boolean, p_no_local boolean, p_options jsonb) IS 'refuse arguments that cannot define a subscription.';
+COMMENT ON FUNCTION howdah._check_subscription(p_name text, p_client_id text, p_shared boolean, p_durable boolean, p_no_local boolean, p_options jsonb) IS 'refuse arguments that cannot define a subscription.';
 
 CREATE FUNCTION howdah._check_subscription_options(p_options jsonb) RETURNS void
     LANGUAGE plpgsql
@@ -6717,7 +6717,6 @@ CREATE FUNCTION howdah._empty_slot(p_slot integer) RETURNS bigint
 declare
     v_open integer := howdah._generation() % 3;
     v_keys record;
-    v_kept bigint;
 begin
     select array_agg(n.destination_id) as ids, array_agg(n.xid) as xids, array_agg(n.seq) as seqs, count(*) as kept
     into v_keys from howdah._still_needed(p_slot) n;
@@ -19780,8 +19779,6 @@ COMMENT ON FUNCTION howdah._selector_predicate(p_op text, p_value text, p_kind t
 CREATE FUNCTION howdah._selector_tokens(p_selector text) RETURNS TABLE("position" integer, kind text, value text)
     LANGUAGE plpgsql IMMUTABLE
     AS $_$
-declare
-    v_bad record;
 begin
     if length(p_selector) > 32768 then
         perform howdah._invalid_selector(32769, 'it has more than 32768 characters',
@@ -32846,7 +32843,7 @@ begin
     if howdah._has_old_snapshot() then
         perform howdah._same_ring((select max(r.truncations) from howdah.topic_ring r));
     end if;
-    perform howdah._check_subscription(topic, name, client_id, shared, durable, no_local, options);
+    perform howdah._check_subscription(name, client_id, shared, durable, no_local, options);
     perform howdah._check_subscription_rights(options);
     v_new.topic := topic;
     v_new.client_id := client_id;
@@ -37069,7 +37066,7 @@ REVOKE ALL ON FUNCTION howdah._check_schema(p_schema jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_snapshot_for_permits(p_queue howdah.destinations) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._check_subscription(p_topic text, p_name text, p_client_id text, p_shared boolean, p_durable boolean, p_no_local boolean, p_options jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._check_subscription(p_name text, p_client_id text, p_shared boolean, p_durable boolean, p_no_local boolean, p_options jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_subscription_options(p_options jsonb) FROM PUBLIC;
 

@@ -41,7 +41,7 @@ PAGES = (
         "server",
         "Server and installation",
         "cli/server.py",
-        ("server", "migrate", "facade", "check", "health", "top", "metrics", "console"),
+        ("server", "migrate", "facade", "check", "health", "top", "metrics", "board", "console"),
     ),
     Page(
         "engine",

@@ -9,7 +9,6 @@ as $$
 declare
     v_open integer := howdah._generation() % 3;
     v_keys record;
-    v_kept bigint;
 begin
     select array_agg(n.destination_id) as ids, array_agg(n.xid) as xids, array_agg(n.seq) as seqs, count(*) as kept
     into v_keys from howdah._still_needed(p_slot) n;

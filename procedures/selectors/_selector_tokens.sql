@@ -13,8 +13,6 @@ create or replace function howdah._selector_tokens(p_selector text) returns tabl
 )
 language plpgsql immutable
 as $$
-declare
-    v_bad record;
 begin
     if length(p_selector) > 32768 then
         perform howdah._invalid_selector(32769, 'it has more than 32768 characters',

@@ -1,10 +1,9 @@
--- howdah._check_subscription(p_topic, p_name, …): refuse arguments that cannot define a subscription.
+-- howdah._check_subscription(p_name, …): refuse arguments that cannot define a subscription.
 --
 -- Raises   HD003 bad name or client id; HD004 wrong option; HD005 the arguments contradict each other.
 -- Role     internal
 create or replace function howdah._check_subscription(
-    p_topic text, p_name text, p_client_id text, p_shared boolean, p_durable boolean, p_no_local boolean,
-    p_options jsonb
+    p_name text, p_client_id text, p_shared boolean, p_durable boolean, p_no_local boolean, p_options jsonb
 ) returns void
 language plpgsql volatile
 as $$

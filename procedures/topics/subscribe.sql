@@ -59,7 +59,7 @@ begin
     if howdah._has_old_snapshot() then
         perform howdah._same_ring((select max(r.truncations) from howdah.topic_ring r));
     end if;
-    perform howdah._check_subscription(topic, name, client_id, shared, durable, no_local, options);
+    perform howdah._check_subscription(name, client_id, shared, durable, no_local, options);
     perform howdah._check_subscription_rights(options);
     v_new.topic := topic;
     v_new.client_id := client_id;
