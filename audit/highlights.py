@@ -31,12 +31,13 @@ def _name(text: object) -> str:
 
 
 def _traffic(shown: Shown) -> str:
-    if not shown.totals:
+    left = [row for row in shown.totals if row["went_out"]]
+    if not left:
         return ""
-    top = shown.totals[0]
-    out = sum(row["went_out"] for row in shown.totals)
+    top = left[0]
+    out = sum(row["went_out"] for row in left)
     span = duration(max((shown.taken_at - shown.first).total_seconds(), 0))
-    return f"Traffic: {out:,} messages left {len(shown.totals):,} queues in {span}, most of {_name(top['queue'])}"
+    return f"Traffic: {out:,} messages left {len(left):,} queues in {span}, most of {_name(top['queue'])}"
 
 
 def _waits(shown: Shown) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import errno
 import json
 import sys
 from collections.abc import Mapping
@@ -82,7 +83,12 @@ def one_line(text: str) -> str:
 
 
 def write(text: str) -> None:
-    """Print and flush a line on stdout, so that the stream's errors are raised here and not at exit."""
+    """Print and flush a line on stdout, so that the stream's errors are raised here and not at exit.
+
+    Raises OSError, also where stdout was closed from the start: ``print`` would do nothing then.
+    """
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "stdout is closed")
     print(text, flush=True)
 
 

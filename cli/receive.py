@@ -80,7 +80,7 @@ def browse(
     define: Define = None,
     as_json: Json = False,
 ) -> None:
-    """Show ready messages in delivery order. Takes and locks nothing."""
+    """Show ready messages by priority and position. Takes and locks nothing."""
     if number < 1:
         raise typer.BadParameter(f"{number} is not 1 or more", param_hint="--number")
     from ..engine import Browser

@@ -20,7 +20,7 @@ class Emptiness:
     """Looks at all queues of an application in one snapshot.
 
     A handler's messages are committed together with the consumption of its own. So a look sees work that passes from
-    queue to queue in one of them. Delayed messages and redeliveries do not count, nor what a stopped listener leaves.
+    queue to queue in one of them. Messages that wait for their time do not count, nor what a stopped listener leaves.
     """
 
     def __init__(self, app: App, dsn: str) -> None:

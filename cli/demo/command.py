@@ -6,6 +6,8 @@ Exit codes: 0 all holds, 1 a mismatch, 4 everything holds but the audit could no
 from __future__ import annotations
 
 import os
+import shutil
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -76,15 +78,16 @@ def demo(
     from .stage import DATABASE
 
     server: EmbeddedServer | None = None
-    look = f"howdah console --dsn DSN --database {DATABASE}"
+    program = "howdah" if shutil.which("howdah") else sys.argv[0]
+    look = f"{program} console --dsn DSN --database {DATABASE}"
     if given is None:
         embedded = EmbeddedServer()
         server = embedded if embedded.status() is None else None
         info = embedded.start()
         given = info.dsn
         begin = "unset HOWDAH_DSN; " if os.environ.get("HOWDAH_DSN") else ""
-        begin += "" if server is None else "howdah server start; "
-        look = f"{begin}howdah console --database {DATABASE}"
+        begin += "" if server is None else f"{program} server start; "
+        look = f"{begin}{program} console --database {DATABASE}"
         console.print(f"   PostgreSQL {info.version}, embedded, on port {info.port}, data in {info.data}")
     try:
         code = course(console, given, processes, sessions, flights, year, audit, jdbc_jar)

@@ -39,7 +39,9 @@ def translate(error: psycopg.Error) -> HowdahError | None:
         return ConnectionLost(text)
     if state == "42501":
         return NotAllowed(
-            text, "An administrator grants a role of Howdah to yours, e.g.: GRANT howdah_consumer TO your_role."
+            text,
+            "An administrator grants the role that this needs: howdah_producer to send, howdah_consumer to receive,"
+            " howdah_admin to manage, e.g.: GRANT howdah_producer TO your_role.",
         )
     if state in _NOT_MIGRATED:
         return NotMigrated(f"this database has no Howdah that fits: {text}", "Run howdah migrate.")

@@ -17,14 +17,18 @@ begin
     end if;
     if v_destination.id is null then
         raise exception using errcode = 'HD001',
-            message = format('there is no queue %s', coalesce(quote_literal(left(p_name, 250)), 'NULL')),
-            hint = 'Create it with howdah.create_queue(name), or see howdah.list_queues().';
+            message = format('there is no %s %s', case when p_name ~ '::' then 'subscription' else 'queue' end,
+                coalesce(quote_literal(left(p_name, 250)), 'NULL')),
+            hint = case when p_name ~ '::' then 'See howdah.list_subscriptions(), or create it with howdah.subscribe.'
+                else 'Create it with howdah.create_queue(name), or see howdah.list_queues().' end;
     end if;
     if not howdah._has_right(v_destination.id, p_verb) then
         raise exception using errcode = 'HD010',
             message = format('role %s may not %s on queue %s', quote_ident(howdah._caller()), p_verb,
                 quote_literal(p_name)),
-            hint = 'Ask an administrator for membership in a role that has this right (howdah.list_grants).';
+            hint = case when v_destination.kind = 'subscription' and p_verb = 'send'
+                then 'It is a subscription: send to its topic.'
+                else 'Ask an administrator for membership in a role that has this right (howdah.list_grants).' end;
     end if;
     if v_destination.name ^@ '_TEMP.' then
         perform howdah._check_temporary(v_destination, p_verb);

@@ -47,7 +47,7 @@ begin
         cross join lateral howdah._message(b.message, queue, b.nonpersistent,
             howdah._failures(v_destination.id, (b.message).message_id, (b.message).stage, (b.message).conversation_id,
                 howdah._group((b.message).headers, (b.message).conversation_id))) shown
-        where b.due_at is null and ((b.message).rank, (b.message).seq) > (v_rank, v_seq)
+        where (b.due_at is null or b.due_at <= v_now) and ((b.message).rank, (b.message).seq) > (v_rank, v_seq)
           and ((b.message).expires_at is null or (b.message).expires_at > v_now)
           and (not v_wild or howdah._may_read_copy((b.message).message_id, 'browse'))
         order by (b.message).rank, (b.message).seq
@@ -55,21 +55,36 @@ begin
     else
         return query
         select shown.* from (
-            (select m as message, false as nonpersistent from howdah.msgs m
+            (select m as message, false as nonpersistent, 0 as lapsed from howdah.msgs m
              where m.destination_id = v_destination.id and (m.rank, m.seq) > (v_rank, v_seq)
                and (m.expires_at is null or m.expires_at > v_now)
                and (not v_wild or howdah._may_read_copy(m.message_id, 'browse'))
              order by m.rank, m.seq limit max_messages)
             union all
-            (select howdah._as_ready(n), true from howdah.msgs_nonpersistent n
+            (select howdah._as_ready(n), true, 0 from howdah.msgs_nonpersistent n
              where n.destination_id = v_destination.id and (n.rank, n.seq) > (v_rank, v_seq)
                and n.boot = pg_postmaster_start_time() and (n.expires_at is null or n.expires_at > v_now)
                and (not v_wild or howdah._may_read_copy(n.message_id, 'browse'))
              order by n.rank, n.seq limit max_messages)
+            union all
+            (select howdah._as_ready(p), p.boot is not null, num_nonnulls(p.lease_id)
+             from generate_series(0, 9) r(rank) join howdah.parked p on p.rank = r.rank
+             where p.destination_id = v_destination.id and p.due_at <= v_now and (p.rank, p.seq) > (v_rank, v_seq)
+               and (p.boot is null or p.boot = pg_postmaster_start_time())
+               and (p.expires_at is null or p.expires_at > v_now)
+               and (not v_wild or howdah._may_read_copy(p.message_id, 'browse'))
+             order by p.rank, p.seq limit max_messages)
+            union all
+            (select u, false, 1
+             from howdah.leases l cross join lateral howdah._in_lease(l.destination_id, l.lease_id) o
+             cross join lateral howdah._unleased(o) u
+             where l.destination_id = v_destination.id and l.until <= v_now and (u.rank, u.seq) > (v_rank, v_seq)
+               and (u.expires_at is null or u.expires_at > v_now)
+             order by u.rank, u.seq limit max_messages)
         ) b
         cross join lateral howdah._message(b.message, queue, b.nonpersistent,
-            howdah._failures(v_destination.id, (b.message).message_id, (b.message).stage, (b.message).conversation_id,
-                howdah._group((b.message).headers, (b.message).conversation_id))) shown
+            b.lapsed + howdah._failures(v_destination.id, (b.message).message_id, (b.message).stage,
+                (b.message).conversation_id, howdah._group((b.message).headers, (b.message).conversation_id))) shown
         order by (b.message).rank, (b.message).seq
         limit max_messages;
     end if;

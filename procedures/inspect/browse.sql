@@ -1,8 +1,8 @@
 -- howdah.browse(queue, max_messages, after_priority, after_position, only_id, selector, correlation_id): look at ready
 -- messages without disturbing anyone.
 --
--- Returns  up to max_messages rows of howdah.message, by priority and position; parked and expired messages are not
---          shown. For a subscription, what it would receive next, in that order.
+-- Returns  up to max_messages rows of howdah.message, by priority and position. Messages that wait for their time are
+--          not shown, nor leased and expired ones. For a subscription, what it would receive next, in that order.
 -- Raises   HD001 no such queue; HD005 wrong argument; HD010 not allowed; HD023 the selector is invalid; HD037 on a
 --          standby.
 -- Role     howdah_browser howdah_consumer howdah_admin

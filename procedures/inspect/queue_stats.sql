@@ -2,13 +2,14 @@
 --
 -- Returns  one row per queue. live: ready messages, including those in the hands of open transactions. in_hand: of
 --          these, messages in the hands of registered workers at their last heartbeat; messages in an open SQL
---          transaction cannot be seen. parked: waiting for a time. dead: moved from it to an exception destination and
---          still there. enqueued: all that came in. dequeued: all that went out, each in one of the columns after it.
---          expired: those without an exception destination; process_expired moves expired messages there, and they
---          count as moved_out, with the reason in the journal. consumers: live workers. oldest_age: the age of the
---          oldest live message. exact: false if a figure was counted in the background or estimated, as below.
---          figures_age: the age of the oldest such figure; an estimate is of now. audited_at and audit_verdict: the
---          last audit of it and its verdict; NULL: none.
+--          transaction cannot be seen. parked: waiting for a time, or due and not yet received. dead: moved from it to
+--          an exception destination and still there. enqueued: all that came in. dequeued: all that went out, each in
+--          one of the columns after it. expired: those without an exception destination; process_expired moves expired
+--          messages there, and they count as moved_out, with the reason in the journal. consumers: live workers.
+--          oldest_age: the age of the oldest live message, or the time since the first parked one was due, if that is
+--          longer. exact: false if a figure was counted in the background or estimated, as below. figures_age: the age
+--          of the oldest such figure; an estimate is of now. audited_at and audit_verdict: the last audit of it and its
+--          verdict; NULL: none.
 -- Raises   HD001 no such queue; HD010 not allowed; HD037 on a standby.
 -- Role     howdah_admin howdah_browser howdah_consumer howdah_auditor
 --

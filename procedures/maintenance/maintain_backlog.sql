@@ -34,7 +34,9 @@ begin
                 min(n.sent_at) filter (where n.origin_id is null)
             from howdah.msgs_nonpersistent n where n.boot = pg_postmaster_start_time() group by n.destination_id
             union all
-            select p.destination_id, 0, count(*), count(*) filter (where p.parked_reason = 'lease'), null, 0, null
+            select p.destination_id, 0, count(*), count(*) filter (where p.parked_reason = 'lease'),
+                min(p.due_at) filter (where p.due_at <= v_now), 0,
+                min(p.due_at) filter (where p.due_at <= v_now and p.origin_id is null)
             from howdah.parked p where p.boot is null or p.boot = pg_postmaster_start_time() group by p.destination_id
             union all
             select l.destination_id, 0, count(*), count(*), null, 0, null

@@ -142,3 +142,18 @@ def test_browse_shows_what_a_selector_a_correlation_id_or_a_number_says_and_goes
     assert shown("--message", first["message_id"]) == ["m1"]
     refused(howdah(dsn, "browse", queue, "--selector", "n >"), "position 4")
     assert "PRIORITY:POSITION" in howdah(dsn, "browse", queue, "--after", "x").err
+
+
+def test_with_stdout_closed_a_receive_fails_and_its_messages_stay(db: Db, dsn: str) -> None:
+    one(db, "select howdah.create_queue('q')")
+    one(db, "select howdah.send('q', 'x')")
+    words = [sys.executable, "-m", "howdah.cli.main", "receive", "q"]
+    closed = subprocess.run(
+        ["sh", "-c", 'exec "$@" >&-', "sh", *words],
+        env=os.environ | {"HOWDAH_DSN": dsn},
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert (closed.returncode, closed.stderr) == (1, "howdah: [Errno 9] stdout is closed\n")
+    assert one(db, "select count(*) from howdah.browse('q')") == 1

@@ -39,6 +39,15 @@ def test_until_empty_ends_at_once_where_nothing_is_and_leaves_what_waits_for_a_t
 
 
 @pytest.mark.slow
+def test_until_empty_handles_what_was_delayed_and_is_due(dsn: str, jobs: Work) -> None:
+    db = jobs.db
+    one(db, "select count(howdah.send('work', '0', delay => interval '1 ms')) from generate_series(1, 300)")
+    wait_until(lambda: one(db, "select max(due_at) < clock_timestamp() from howdah.parked"))
+    assert worker(dsn, "chainapp:app", "--until-empty").returncode == 0
+    assert jobs.left() == 0
+
+
+@pytest.mark.slow
 def test_until_empty_waits_for_what_others_have_in_hand(jobs: Work, start: StartWorkers, connect: Connect) -> None:
     jobs.send("0")
     other = connect()
