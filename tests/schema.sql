@@ -1778,7 +1778,7 @@ begin
     if not found or (p_name ~ '^[A-Za-z0-9._/-]{1,242}$') is not true or p_name ~ '^(_?SYSTEM|_TEMP)[.]'
        or exists (select from howdah.aliases a where a.name = p_name) then
         return;
-    elsif not howdah._may(p_kind, p_name, 'create') then
+    elsif not howdah._has_right_by_name(p_kind, p_name, 'create') then
         raise exception using errcode = 'HD010',
             message = format('there is no %s %s, and role %s may not create it', p_kind, quote_literal(p_name),
                 quote_ident(howdah._caller())),
@@ -3419,8 +3419,8 @@ CREATE FUNCTION howdah._check_may_create(p_resource text, p_name text) RETURNS v
     LANGUAGE plpgsql STABLE
     AS $$
 begin
-    if not (howdah._may_change_all_rules() or howdah._may(p_resource, p_name, 'create')
-            or howdah._may(p_resource, p_name, 'admin')) then
+    if not (howdah._may_change_all_rules() or howdah._has_right_by_name(p_resource, p_name, 'create')
+            or howdah._has_right_by_name(p_resource, p_name, 'admin')) then
         raise exception using errcode = 'HD010',
             message = format('role %s may not create %s %s', quote_ident(howdah._caller()), p_resource,
                 quote_literal(p_name)),
@@ -3926,7 +3926,7 @@ begin
     elsif p_resource in ('queue', 'topic') and (p_name !~ '[*>]' or strpos(p_name, ':') > 0) and coalesce(
             (select howdah._has_right(d.id, 'admin') and p_resource = howdah._resource_of(d.kind)
              from howdah.destinations d where d.name = p_name and d.dropped_at is null),
-            howdah._may(p_resource, p_name, 'admin')) then
+            howdah._has_right_by_name(p_resource, p_name, 'admin')) then
         return;
     end if;
     raise exception using errcode = 'HD010',
@@ -5982,7 +5982,7 @@ begin
     return query
     with taken as materialized (
         select t as claim, t.*, row_number() over () as number
-        from howdah._take(p_lane, p_positions, p_tids, p_firsts, p_hold) t
+        from howdah._take_locked(p_lane, p_positions, p_tids, p_firsts, p_hold) t
     ), failed as materialized (
         select f.*
         from (select array_agg(t.message_id) as ids, array_agg(t.stage) as stages,
@@ -6932,7 +6932,7 @@ begin
         perform howdah._dispose_published(p_destination, m.message_id, m.sent_at, m.expires_at,
             (9 - m.priority)::smallint, m.body is not null, m.content_type,
             coalesce(m.bytes, convert_to(m.body, 'UTF8')), m.headers, m.correlation_id, m.reply_to, m.message_type,
-            m.conversation_id, m.delivery_mode = 'non-persistent', howdah._level(m.reliability), p_now)
+            m.conversation_id, m.delivery_mode = 'non-persistent', howdah._reliability_number(m.reliability), p_now)
         from unnest(p_messages) m where m."position" = any (ended);
     end if;
 end
@@ -9196,6 +9196,23 @@ $$;
 
 COMMENT ON FUNCTION howdah._has_right(p_destination_id integer, p_verb text) IS 'whether the caller has a right to a destination.';
 
+CREATE FUNCTION howdah._has_right_by_name(p_resource text, p_name text, p_operation text) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    v_rule_set text := howdah._rule_set_of_caller();
+begin
+    return (v_rule_set is null or coalesce((
+        select m.allow from howdah._matching_rules(p_resource, array[p_name]) m
+        where m.rule_set = v_rule_set and m.operation = p_operation
+          and case when m.principal = '*' then true when m.kind = 'user' then m.principal = howdah._caller()
+              else howdah._has_role(m.principal) end
+        order by m.tier, m.allow limit 1), false)) and howdah._refuse_maintenance();
+end
+$$;
+
+COMMENT ON FUNCTION howdah._has_right_by_name(p_resource text, p_name text, p_operation text) IS 'whether the access rules let the caller do something that needs no destination, such as creating one or connecting.';
+
 CREATE FUNCTION howdah._has_role(p_role text) RETURNS boolean
     LANGUAGE sql
     AS $$
@@ -10951,45 +10968,23 @@ $$;
 
 COMMENT ON FUNCTION howdah._left_in_session() IS 'the session''s prepared statements and cursors WITH HOLD, which outlive its transaction.';
 
-CREATE FUNCTION howdah._level(p_asked text) RETURNS smallint
-    LANGUAGE plpgsql IMMUTABLE
-    AS $$
-declare
-    v_level smallint := case p_asked
-        when 'persistent' then 4 when 'non-persistent' then 1
-        when 'BEST_EFFORT_NONPERSISTENT' then 0 when 'EXPRESS_NONPERSISTENT' then 1
-        when 'RELIABLE_NONPERSISTENT' then 2 when 'RELIABLE_PERSISTENT' then 3 when 'ASSURED_PERSISTENT' then 4 end;
-begin
-    if v_level is null and p_asked is not null then
-        raise exception using errcode = 'HD005',
-            message = format('there is no delivery mode or level of reliability %s', quote_literal(left(p_asked, 60))),
-            hint =
-                'The modes are persistent and non-persistent. The levels are BEST_EFFORT_NONPERSISTENT, '
-                'EXPRESS_NONPERSISTENT, RELIABLE_NONPERSISTENT, RELIABLE_PERSISTENT and ASSURED_PERSISTENT.';
-    end if;
-    return v_level;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._level(p_asked text) IS 'the number of a level of reliability, or of the one that a delivery mode stands for.';
-
 CREATE FUNCTION howdah._level_for(p_destination howdah.destinations, p_asked text) RETURNS smallint
     LANGUAGE plpgsql IMMUTABLE
     AS $$
 declare
-    v_level smallint := howdah._level(p_asked);
+    v_level smallint := howdah._reliability_number(p_asked);
 begin
     if v_level is null or not p_destination.producer_may_override then
-        v_level := least(howdah._level(p_destination.default_reliability),
-            howdah._level(p_destination.max_reliability));
-    elsif v_level > howdah._level(p_destination.max_reliability) and p_destination.persistent then
+        v_level := least(howdah._reliability_number(p_destination.default_reliability),
+            howdah._reliability_number(p_destination.max_reliability));
+    elsif v_level > howdah._reliability_number(p_destination.max_reliability) and p_destination.persistent then
         raise exception using errcode = 'HD039',
             message = format('%s takes messages up to the level %s, not %s', quote_literal(p_destination.name),
                 p_destination.max_reliability, howdah._level_name(v_level, null)),
             hint = 'Send it with a lower level, or raise the option max_reliability.';
     end if;
     if v_level > 2 and not p_destination.persistent then
-        v_level := least(1, howdah._level(p_destination.max_reliability));
+        v_level := least(1, howdah._reliability_number(p_destination.max_reliability));
     end if;
     return v_level;
 end
@@ -12773,23 +12768,6 @@ $$;
 
 COMMENT ON FUNCTION howdah._matching_rules(p_resource text, p_names text[]) IS 'the rules that cover a thing, and in which order they decide.';
 
-CREATE FUNCTION howdah._may(p_resource text, p_name text, p_operation text) RETURNS boolean
-    LANGUAGE plpgsql STABLE
-    AS $$
-declare
-    v_rule_set text := howdah._rule_set_of_caller();
-begin
-    return (v_rule_set is null or coalesce((
-        select m.allow from howdah._matching_rules(p_resource, array[p_name]) m
-        where m.rule_set = v_rule_set and m.operation = p_operation
-          and case when m.principal = '*' then true when m.kind = 'user' then m.principal = howdah._caller()
-              else howdah._has_role(m.principal) end
-        order by m.tier, m.allow limit 1), false)) and howdah._refuse_maintenance();
-end
-$$;
-
-COMMENT ON FUNCTION howdah._may(p_resource text, p_name text, p_operation text) IS 'whether the access rules let the caller do something that needs no destination, such as creating one or connecting.';
-
 CREATE FUNCTION howdah._may_be_due(p_lane howdah.lanes, p_now timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -12845,7 +12823,7 @@ begin
             where not case when exists (
                     select from howdah.access_rules r
                     where (r.rule_set, r.resource, r.name, r.operation) = (v_rule_set, t.resource, '*', 'admin'))
-                then howdah._may(t.resource, '*', 'admin')
+                then howdah._has_right_by_name(t.resource, '*', 'admin')
                 else howdah._has_role((select e.admin_role from howdah.engine e)) end);
 end
 $$;
@@ -12855,7 +12833,7 @@ COMMENT ON FUNCTION howdah._may_change_all_rules() IS 'whether the caller may ch
 CREATE FUNCTION howdah._may_everywhere(p_resource text, p_pattern text, p_operation text) RETURNS boolean
     LANGUAGE sql STABLE
     AS $$
-    select bool_and(howdah._may(p_resource, s.name, p_operation))
+    select bool_and(howdah._has_right_by_name(p_resource, s.name, p_operation))
     from (
         select string_agg(coalesce(nullif(nullif(p.parts[i.i], '*'), '>'), nullif(nullif(d.parts[i.i], '*'),
             '>'), chr(1)), '.' order by i.i) as name, d.name as denied
@@ -12883,7 +12861,8 @@ CREATE FUNCTION howdah._may_read_copy(p_message_id bigint, p_verb text) RETURNS 
     LANGUAGE sql STABLE
     AS $$
     select d.kind <> 'topic' or case when d.dropped_at is null then howdah._has_right(d.id, p_verb)
-        else howdah._may('topic', d.name, howdah._operation_of(p_verb)) end  -- its own rights are no longer kept up
+        -- Its own rights are no longer kept up.
+        else howdah._has_right_by_name('topic', d.name, howdah._operation_of(p_verb)) end
     from howdah.destinations d where d.id = p_message_id % 1000000
 $$;
 
@@ -13847,7 +13826,7 @@ CREATE FUNCTION howdah._note_received(p_reliability text) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
 begin
-    perform howdah._commit_needs(howdah._level(p_reliability));
+    perform howdah._commit_needs(howdah._reliability_number(p_reliability));
     return true;
 end
 $$;
@@ -17735,6 +17714,28 @@ $$;
 
 COMMENT ON FUNCTION howdah._release_audit(p_epoch bigint) IS 'end the right to audit, for the role that holds it.';
 
+CREATE FUNCTION howdah._reliability_number(p_asked text) RETURNS smallint
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+declare
+    v_level smallint := case p_asked
+        when 'persistent' then 4 when 'non-persistent' then 1
+        when 'BEST_EFFORT_NONPERSISTENT' then 0 when 'EXPRESS_NONPERSISTENT' then 1
+        when 'RELIABLE_NONPERSISTENT' then 2 when 'RELIABLE_PERSISTENT' then 3 when 'ASSURED_PERSISTENT' then 4 end;
+begin
+    if v_level is null and p_asked is not null then
+        raise exception using errcode = 'HD005',
+            message = format('there is no delivery mode or level of reliability %s', quote_literal(left(p_asked, 60))),
+            hint =
+                'The modes are persistent and non-persistent. The levels are BEST_EFFORT_NONPERSISTENT, '
+                'EXPRESS_NONPERSISTENT, RELIABLE_NONPERSISTENT, RELIABLE_PERSISTENT and ASSURED_PERSISTENT.';
+    end if;
+    return v_level;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._reliability_number(p_asked text) IS 'the number of a level of reliability, or of the one that a delivery mode stands for.';
+
 CREATE FUNCTION howdah._remember(p_search regclass, p_back bigint, p_begun bigint, p_found boolean) RETURNS bigint
     LANGUAGE sql
     AS $$
@@ -21256,47 +21257,6 @@ CREATE FUNCTION howdah._system_limited() RETURNS boolean
 
 COMMENT ON FUNCTION howdah._system_limited() IS 'whether a limit of the whole engine is set.';
 
-CREATE FUNCTION howdah._take(p_lane howdah.lanes, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_hold boolean) RETURNS SETOF howdah.claimed
-    LANGUAGE plpgsql
-    AS $$
-begin
-    if p_lane.place = 2 then
-        return query
-        select m.seq, m.message_id, m.sent_at, m.expires_at, m.dead_at, m.destination_id, m.origin_id, m.rank, m.stage,
-            m.is_text, m.content_type, m.body, howdah._first_for_consumer(m.headers, m.seq = any (p_firsts)),
-            m.correlation_id, m.reply_to, m.message_type, m.conversation_id, m.dead_reason, m.reliability, 'msgs', false
-        from howdah.msgs m
-        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
-          and m.seq between p_positions[1] and p_positions[cardinality(p_positions)] and m.seq = any (p_positions)
-        order by m.seq;
-        delete from howdah.msgs m
-        where not p_hold and m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
-          and m.seq between p_positions[1] and p_positions[cardinality(p_positions)] and m.seq = any (p_positions);
-    elsif p_lane.place = 1 then
-        return query
-        select n.seq, n.message_id, n.sent_at, n.expires_at, n.dead_at, n.destination_id, n.origin_id, n.rank, n.stage,
-            n.is_text, n.content_type, n.body, howdah._first_for_consumer(n.headers, n.seq = any (p_firsts)),
-            n.correlation_id, n.reply_to, n.message_type, n.conversation_id, n.dead_reason, n.reliability,
-            'msgs_nonpersistent', true
-        from howdah.msgs_nonpersistent n where n.ctid = any (p_tids) order by n.seq;
-        delete from howdah.msgs_nonpersistent n where not p_hold and n.ctid = any (p_tids);
-    else
-        perform howdah._blame_leases(p_lane.destination_id, l.rows)
-        from (select array_agg(p) as rows from howdah.parked p where p.ctid = any (p_tids) and p.lease_id is not null) l
-        where l.rows is not null;
-        return query
-        select p.seq, p.message_id, p.sent_at, p.expires_at, p.dead_at, p.destination_id, p.origin_id, p.rank, p.stage,
-            p.is_text, p.content_type, p.body, howdah._first_for_consumer(p.headers, p.message_id = any (p_firsts)),
-            p.correlation_id, p.reply_to, p.message_type, p.conversation_id, p.dead_reason, p.reliability, 'parked',
-            p.boot is not null
-        from howdah.parked p where p.ctid = any (p_tids) order by p.due_at, p.seq;
-        delete from howdah.parked p where not p_hold and p.ctid = any (p_tids);
-    end if;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._take(p_lane howdah.lanes, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_hold boolean) IS 'read messages of a lane that howdah._find_in_lane has found and locked, and delete them unless they are held.';
-
 CREATE FUNCTION howdah._take_all(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) RETURNS TABLE(message howdah.msgs, nonpersistent boolean)
     LANGUAGE sql
     AS $$
@@ -21643,6 +21603,47 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._take_listed(p_lane howdah.lanes, p_walk howdah.walk, p_want integer, p_note boolean, OUT keys bigint[], OUT upto bigint, OUT clear boolean) IS 'lock messages that the selector''s looks found ahead.';
+
+CREATE FUNCTION howdah._take_locked(p_lane howdah.lanes, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_hold boolean) RETURNS SETOF howdah.claimed
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if p_lane.place = 2 then
+        return query
+        select m.seq, m.message_id, m.sent_at, m.expires_at, m.dead_at, m.destination_id, m.origin_id, m.rank, m.stage,
+            m.is_text, m.content_type, m.body, howdah._first_for_consumer(m.headers, m.seq = any (p_firsts)),
+            m.correlation_id, m.reply_to, m.message_type, m.conversation_id, m.dead_reason, m.reliability, 'msgs', false
+        from howdah.msgs m
+        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
+          and m.seq between p_positions[1] and p_positions[cardinality(p_positions)] and m.seq = any (p_positions)
+        order by m.seq;
+        delete from howdah.msgs m
+        where not p_hold and m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
+          and m.seq between p_positions[1] and p_positions[cardinality(p_positions)] and m.seq = any (p_positions);
+    elsif p_lane.place = 1 then
+        return query
+        select n.seq, n.message_id, n.sent_at, n.expires_at, n.dead_at, n.destination_id, n.origin_id, n.rank, n.stage,
+            n.is_text, n.content_type, n.body, howdah._first_for_consumer(n.headers, n.seq = any (p_firsts)),
+            n.correlation_id, n.reply_to, n.message_type, n.conversation_id, n.dead_reason, n.reliability,
+            'msgs_nonpersistent', true
+        from howdah.msgs_nonpersistent n where n.ctid = any (p_tids) order by n.seq;
+        delete from howdah.msgs_nonpersistent n where not p_hold and n.ctid = any (p_tids);
+    else
+        perform howdah._blame_leases(p_lane.destination_id, l.rows)
+        from (select array_agg(p) as rows from howdah.parked p where p.ctid = any (p_tids) and p.lease_id is not null) l
+        where l.rows is not null;
+        return query
+        select p.seq, p.message_id, p.sent_at, p.expires_at, p.dead_at, p.destination_id, p.origin_id, p.rank, p.stage,
+            p.is_text, p.content_type, p.body, howdah._first_for_consumer(p.headers, p.message_id = any (p_firsts)),
+            p.correlation_id, p.reply_to, p.message_type, p.conversation_id, p.dead_reason, p.reliability, 'parked',
+            p.boot is not null
+        from howdah.parked p where p.ctid = any (p_tids) order by p.due_at, p.seq;
+        delete from howdah.parked p where not p_hold and p.ctid = any (p_tids);
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._take_locked(p_lane howdah.lanes, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_hold boolean) IS 'read messages of a lane that howdah._find_in_lane has found and locked, and delete them unless they are held.';
 
 CREATE FUNCTION howdah._take_named(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) RETURNS TABLE(message howdah.msgs, nonpersistent boolean)
     LANGUAGE sql
@@ -24774,7 +24775,7 @@ begin
     end if;
     if not (v_service.roles is null or exists (
                 select from unnest(v_service.roles) r(role_name) where howdah._has_role(r.role_name)))
-       or not howdah._may('connection', v_service.kind, 'connect') then
+       or not howdah._has_right_by_name('connection', v_service.kind, 'connect') then
         raise exception using errcode = 'HD010',
             message = format('role %s may not connect with service %s', quote_ident(howdah._caller()), v_service.name),
             hint = 'Ask an administrator for membership in a role of the service (howdah.list_services()).';
@@ -26175,7 +26176,7 @@ CREATE FUNCTION howdah.from_mq_persistence(persistence text, nonpersistent text 
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
-    if (howdah._level(nonpersistent) <= 2 and howdah._level(persistent) >= 3) is not true then
+    if (howdah._reliability_number(nonpersistent) <= 2 and howdah._reliability_number(persistent) >= 3) is not true then
         raise exception using errcode = 'HD005',
             message = format('%s and %s are not a non-persistent and a persistent level',
                 coalesce(quote_literal(nonpersistent), 'NULL'), coalesce(quote_literal(persistent), 'NULL')),
@@ -27378,7 +27379,7 @@ CREATE FUNCTION howdah.list_arrivals() RETURNS TABLE(engine text, link text, sou
         a.arrived_at, a.batch, a.arrived_as, a.link_id, a.engine_id, a.created_at, a.lost
     from howdah.link_arrivals a
     where howdah._sees_all() or a.arrived_as = howdah._caller()
-        or howdah._may(case when a.source_queue ~ '::' then 'topic' else 'queue' end,
+        or howdah._has_right_by_name(case when a.source_queue ~ '::' then 'topic' else 'queue' end,
             split_part(a.source_queue, '::', 1), 'browse')
     order by 1, 2, a.arrival_id
 $$;
@@ -32065,7 +32066,7 @@ begin
         ' $6 as sent_at, $7 <= 2 as nonpersistent, $7 as reliability offset 0) m'
     into v_result
     using headers, priority, correlation_id, message_type, message_id, sent_at,
-        howdah._level(coalesce(reliability, delivery_mode));
+        howdah._reliability_number(coalesce(reliability, delivery_mode));
     return v_result;
 end
 $_$;
@@ -32931,8 +32932,8 @@ CREATE FUNCTION howdah.to_mq_persistence(reliability text) RETURNS text
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
-    return case when howdah._level(reliability) >= 3 then 'MQPER_PERSISTENT'
-        when howdah._level(reliability) is not null then 'MQPER_NOT_PERSISTENT' end;
+    return case when howdah._reliability_number(reliability) >= 3 then 'MQPER_PERSISTENT'
+        when howdah._reliability_number(reliability) is not null then 'MQPER_NOT_PERSISTENT' end;
 end
 $$;
 
@@ -37401,6 +37402,8 @@ REVOKE ALL ON FUNCTION howdah._has_old_snapshot() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._has_right(p_destination_id integer, p_verb text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._has_right_by_name(p_resource text, p_name text, p_operation text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._has_role(p_role text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._has_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint) FROM PUBLIC;
@@ -37573,8 +37576,6 @@ REVOKE ALL ON FUNCTION howdah._leave_topics(p_queue_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._left_in_session() FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._level(p_asked text) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._level_for(p_destination howdah.destinations, p_asked text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._level_name(p_reliability smallint, p_nonpersistent boolean) FROM PUBLIC;
@@ -37702,8 +37703,6 @@ REVOKE ALL ON FUNCTION howdah._matches_wildcard(p_name text, p_pattern text) FRO
 REVOKE ALL ON FUNCTION howdah._matching_queues(p_pattern text, p_want integer, p_selector text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._matching_rules(p_resource text, p_names text[]) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._may(p_resource text, p_name text, p_operation text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._may_be_due(p_lane howdah.lanes, p_now timestamp with time zone) FROM PUBLIC;
 
@@ -38001,6 +38000,8 @@ REVOKE ALL ON FUNCTION howdah._refuse_stream(p_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._release_audit(p_epoch bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._reliability_number(p_asked text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._remember(p_search regclass, p_back bigint, p_begun bigint, p_found boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._remove(p_message howdah.msgs, p_place text) FROM PUBLIC;
@@ -38265,8 +38266,6 @@ REVOKE ALL ON FUNCTION howdah._switch_paused(p_name text, p_wanted jsonb) FROM P
 
 REVOKE ALL ON FUNCTION howdah._system_limited() FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._take(p_lane howdah.lanes, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_hold boolean) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._take_all(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_back(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) FROM PUBLIC;
@@ -38282,6 +38281,8 @@ REVOKE ALL ON FUNCTION howdah._take_found(p_queue howdah.destinations, p_message
 REVOKE ALL ON FUNCTION howdah._take_lease(p_destination howdah.destinations, p_held howdah.message[], p_lease bigint, p_until timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_listed(p_lane howdah.lanes, p_walk howdah.walk, p_want integer, p_note boolean, OUT keys bigint[], OUT upto bigint, OUT clear boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._take_locked(p_lane howdah.lanes, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_hold boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_named(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) FROM PUBLIC;
 

@@ -19,7 +19,7 @@ begin
     return query
     with taken as materialized (
         select t as claim, t.*, row_number() over () as number
-        from howdah._take(p_lane, p_positions, p_tids, p_firsts, p_hold) t
+        from howdah._take_locked(p_lane, p_positions, p_tids, p_firsts, p_hold) t
     ), failed as materialized (
         select f.*
         from (select array_agg(t.message_id) as ids, array_agg(t.stage) as stages,
