@@ -1,4 +1,4 @@
--- howdah._check_rule_right(p_resource, p_name): refuse who may not change the access rules for a name.
+-- howdah._check_rule_right(p_resource, p_name): refuse a caller who may not change the access rules for a name.
 --
 -- Raises   HD010 not allowed.
 -- Role     internal

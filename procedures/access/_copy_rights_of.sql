@@ -11,7 +11,7 @@
 -- whose receivers howdah._destination checks. senders is empty where each message is stamped or a contract holds,
 -- because the fast path of a send does neither.
 --
--- It is in plpgsql so that a session that creates many queues plans it once.
+-- It is PL/pgSQL, so a session that creates many queues plans it once.
 create or replace function howdah._copy_rights_of(p_ids integer[]) returns void
 language plpgsql volatile
 as $$

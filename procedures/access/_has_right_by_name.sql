@@ -1,5 +1,5 @@
--- howdah._has_right_by_name(p_resource, p_name, p_operation): whether the access rules let the caller do something that
--- needs no destination, such as creating one or connecting.
+-- howdah._has_right_by_name(p_resource, p_name, p_operation): whether the access rules let the caller do something
+-- under a name, such as create a queue or connect. No destination needs to exist.
 --
 -- Returns  boolean.
 -- Raises   HD010 called from a maintenance command.

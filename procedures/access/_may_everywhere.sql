@@ -5,8 +5,8 @@
 -- Raises   HD010 called from a maintenance command.
 -- Role     internal
 --
--- It asks howdah._has_right_by_name about names that stand for all of them. There is one of each length, of parts that
--- no rule names. For each denial there are those where it may decide, with the denial's parts in place of a star. The
+-- It asks howdah._has_right_by_name about names that stand for all of them. One of each length has parts that no rule
+-- names. For each denial, there are names where it may decide: they have the denial's parts in place of a star. The
 -- longest is longer than all rules.
 create or replace function howdah._may_everywhere(p_resource text, p_pattern text, p_operation text) returns boolean
 language sql stable

@@ -1,8 +1,8 @@
 -- howdah._receive_selected(p_lane, p_name, p_selector, p_want, p_now, p_journaled): the fast path of a receive by a
 -- selector, from what its looks have found ahead.
 --
--- Returns  p_want rows of howdah.message, less those that have expired. It returns no row if the slow path must look:
---          fewer were found ahead, a step of the search is due, or the queue has more to look at.
+-- Returns  p_want rows of howdah.message, less those that have expired. It returns no row if the slow path must look.
+--          Then fewer were found ahead, a step of the search is due, or the queue has more to look at.
 -- Role     internal
 --
 -- Nothing has ever failed in the queue. The slow path locks again what was locked here in vain.
