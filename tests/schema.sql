@@ -68,7 +68,7 @@ CREATE TYPE howdah.walk AS (
 	hold boolean
 );
 
-COMMENT ON TYPE howdah.walk IS 'How a receive goes through a queue from which it cannot simply take in order: by message groups, a selector, a consumer. Internal.';
+COMMENT ON TYPE howdah.walk IS 'How a receive walks through a queue from which it cannot simply take in order: by message groups, a selector, a consumer. Internal.';
 
 CREATE FUNCTION howdah._accepts_changes() RETURNS boolean
     LANGUAGE sql
@@ -95,7 +95,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._ack_before(p_queue text, p_lease bigint) IS 'acknowledge the lease that a call names which leases the next messages.';
+COMMENT ON FUNCTION howdah._ack_before(p_queue text, p_lease bigint) IS 'acknowledge the lease named by a call that leases the next messages.';
 
 CREATE TABLE howdah.destinations (
     id integer NOT NULL,
@@ -366,7 +366,7 @@ COMMENT ON COLUMN howdah.destinations.producer_may_override IS 'False: every mes
 
 COMMENT ON COLUMN howdah.destinations.exception_discard_reliability IS 'Messages up to this level are discarded in place of going to an exception destination. NULL: none are.';
 
-COMMENT ON COLUMN howdah.destinations.discard_with_sender IS 'True: best-effort and express messages go with the connection that sent them.';
+COMMENT ON COLUMN howdah.destinations.discard_with_sender IS 'True: best-effort and express messages are discarded when the connection that sent them ends.';
 
 COMMENT ON COLUMN howdah.destinations.limit_behaviour IS 'What a send to a full queue does: reject, remove_oldest, remove_lowest_priority or block (up to send_timeout_ms).';
 
@@ -388,7 +388,7 @@ COMMENT ON COLUMN howdah.destinations.last_value_key IS 'The header by whose val
 
 COMMENT ON COLUMN howdah.destinations.contract IS 'The JSON Schema that bodies sent there must keep to. NULL: any body.';
 
-COMMENT ON COLUMN howdah.destinations.message_groups IS 'Order within groups (header JMSXGroupID, or else the conversation): none, transaction (a group belongs to one transaction at a time) or sticky (it belongs to one consumer until that goes).';
+COMMENT ON COLUMN howdah.destinations.message_groups IS 'Order within groups (header JMSXGroupID, or else the conversation): none, transaction or sticky. transaction: a group belongs to one transaction at a time. sticky: to one consumer until that goes.';
 
 COMMENT ON COLUMN howdah.destinations.delivery_policy IS 'Who gets messages: shared (whoever asks), single (one open consumer, no second one), failover (the first open consumer) or round_robin (open consumers in turn).';
 
@@ -398,7 +398,7 @@ COMMENT ON COLUMN howdah.destinations.notify_events IS 'True: dead messages and 
 
 COMMENT ON COLUMN howdah.destinations.stamp_user IS 'True: each message sent here gets the role of its sender in the header JMSXUserID.';
 
-COMMENT ON COLUMN howdah.destinations.auto_created IS 'True: its first use created it, and it ends when nobody uses it. False: an administrator''s.';
+COMMENT ON COLUMN howdah.destinations.auto_created IS 'True: its first use created it, and it ends when nobody uses it. False: it stays.';
 
 COMMENT ON COLUMN howdah.destinations.limited IS 'True: a receive needs permits or draws on a rate; derived from the columns that follow.';
 
@@ -1759,7 +1759,7 @@ CREATE FUNCTION howdah._auto_options(p_kind text, p_options jsonb) RETURNS jsonb
     where o.key in (select k.key from howdah._option_kinds() k where k.owner = p_kind and k.key <> 'preset')
 $$;
 
-COMMENT ON FUNCTION howdah._auto_options(p_kind text, p_options jsonb) IS 'those of the engine''s autocreate_options that a kind has, with what their preset stands for.';
+COMMENT ON FUNCTION howdah._auto_options(p_kind text, p_options jsonb) IS 'the engine''s autocreate_options that a kind has, with the options of their preset.';
 
 CREATE FUNCTION howdah._autocreate(p_name text, p_kind text) RETURNS void
     LANGUAGE plpgsql
@@ -2013,7 +2013,7 @@ COMMENT ON COLUMN howdah.topics.backlog_age_ms IS 'Milliseconds that it may be b
 
 COMMENT ON COLUMN howdah.topics.backlog_action IS 'What happens then: drop_backlog, drop_subscription or refuse (publishers get HD018).';
 
-COMMENT ON COLUMN howdah.topics.refused_for IS 'The subscription for whose sake publishers are refused. NULL: they are not.';
+COMMENT ON COLUMN howdah.topics.refused_for IS 'The subscription because of which publishers are refused. NULL: they are not.';
 
 CREATE FUNCTION howdah._backlog_share(p_topic howdah.topics, p_behind bigint, p_oldest timestamp with time zone) RETURNS double precision
     LANGUAGE sql
@@ -2042,7 +2042,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._begin_again() IS 'take the marks of a stop away that a restart of the server has ended.';
+COMMENT ON FUNCTION howdah._begin_again() IS 'remove the marks of a stop that a restart of the server has ended.';
 
 CREATE FUNCTION howdah._begin_since(p_subscription howdah.subscriptions, p_since timestamp with time zone, p_upto pg_snapshot) RETURNS void
     LANGUAGE plpgsql
@@ -2328,7 +2328,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._bound_backlog(p_destination howdah.destinations, p_subscription howdah.subscriptions) IS 'warn of a subscription that falls behind, and at last do what its topic says.';
+COMMENT ON FUNCTION howdah._bound_backlog(p_destination howdah.destinations, p_subscription howdah.subscriptions) IS 'warn of a subscription that falls behind, and finally apply its topic''s policy.';
 
 CREATE FUNCTION howdah._bridge_transformed(p_queue howdah.destinations, p_transformation text, p_messages howdah.message[], p_time_to_live interval, p_notify boolean, p_user text) RETURNS void
     LANGUAGE plpgsql
@@ -2825,7 +2825,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_act(p_act text, p_reason text, p_batch integer, p_options jsonb) IS 'refuse an act on all that match that lacks something.';
+COMMENT ON FUNCTION howdah._check_act(p_act text, p_reason text, p_batch integer, p_options jsonb) IS 'refuse an incomplete or wrong act on all messages that match.';
 
 CREATE FUNCTION howdah._check_admin_service() RETURNS boolean
     LANGUAGE plpgsql STABLE
@@ -3413,7 +3413,7 @@ begin
 end
 $_$;
 
-COMMENT ON FUNCTION howdah._check_link(p_link howdah.links) IS 'refuse a link that cannot be.';
+COMMENT ON FUNCTION howdah._check_link(p_link howdah.links) IS 'refuse a link that cannot work.';
 
 CREATE FUNCTION howdah._check_may_create(p_resource text, p_name text) RETURNS void
     LANGUAGE plpgsql STABLE
@@ -3599,7 +3599,7 @@ begin
 end
 $_$;
 
-COMMENT ON FUNCTION howdah._check_object(p_name text, p_kind text, p_attributes jsonb) IS 'refuse an administered object that cannot be.';
+COMMENT ON FUNCTION howdah._check_object(p_name text, p_kind text, p_attributes jsonb) IS 'refuse an administered object that is not valid.';
 
 CREATE FUNCTION howdah._check_object_whole(p_kind text, p_attributes jsonb) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
@@ -3624,7 +3624,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_object_whole(p_kind text, p_attributes jsonb) IS 'refuse attributes that do not go together, each being right.';
+COMMENT ON FUNCTION howdah._check_object_whole(p_kind text, p_attributes jsonb) IS 'refuse attributes that are right alone but contradict each other, or lack one.';
 
 CREATE FUNCTION howdah._check_options(p_owner text, p_options jsonb) RETURNS void
     LANGUAGE plpgsql
@@ -3936,7 +3936,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_rule_right(p_resource text, p_name text) IS 'refuse who may not change the access rules for a name.';
+COMMENT ON FUNCTION howdah._check_rule_right(p_resource text, p_name text) IS 'refuse a caller who may not change the access rules for a name.';
 
 CREATE FUNCTION howdah._check_schedule(p_once boolean, p_cron text, p_period interval, p_repeat integer, p_starts_at timestamp with time zone, p_ends_at timestamp with time zone, p_delay interval, p_name text, p_time_zone text, p_misfire_grace interval) RETURNS void
     LANGUAGE plpgsql
@@ -4101,7 +4101,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_subscription_rights(p_options jsonb) IS 'refuse options that would do for callers what they may not do themselves.';
+COMMENT ON FUNCTION howdah._check_subscription_rights(p_options jsonb) IS 'refuse options by which a subscription would do what the caller may not do.';
 
 CREATE FUNCTION howdah._check_system(p_messages bigint, p_bytes bigint, p_level smallint) RETURNS void
     LANGUAGE plpgsql
@@ -4181,7 +4181,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_targets(p_options jsonb) IS 'refuse options that would have messages go to a queue at which the caller has no right to send or administer.';
+COMMENT ON FUNCTION howdah._check_targets(p_options jsonb) IS 'refuse options that would send messages to a queue at which the caller has no right to send or administer.';
 
 CREATE FUNCTION howdah._check_temporary(p_destination howdah.destinations, p_verb text) RETURNS void
     LANGUAGE plpgsql
@@ -4216,7 +4216,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_temporary(p_destination howdah.destinations, p_verb text) IS 'refuse what is not allowed with a temporary queue.';
+COMMENT ON FUNCTION howdah._check_temporary(p_destination howdah.destinations, p_verb text) IS 'refuse an operation that is not allowed with a temporary queue.';
 
 CREATE FUNCTION howdah._check_together(p_queues text[], p_leases bigint[], p_length integer) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
@@ -4932,7 +4932,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._clean_incidents(p_destination howdah.destinations, p_message_id bigint, p_conversation_id uuid, p_group text, p_outcome text) IS 'delete the incidents of a disposed message, if the queue asks for it.';
+COMMENT ON FUNCTION howdah._clean_incidents(p_destination howdah.destinations, p_message_id bigint, p_conversation_id uuid, p_group text, p_outcome text) IS 'delete the incidents of a disposed message, if the queue''s clean_incidents says so.';
 
 CREATE FUNCTION howdah._clear_temporary(p_id integer) RETURNS void
     LANGUAGE plpgsql
@@ -5609,7 +5609,7 @@ CREATE FUNCTION howdah._counting_bound() RETURNS bigint
     LANGUAGE sql IMMUTABLE
     AS $$ select 10000::bigint $$;
 
-COMMENT ON FUNCTION howdah._counting_bound() IS 'up to how many live, and as many parked, messages of a destination are counted at each look; that takes about 1 ms each.';
+COMMENT ON FUNCTION howdah._counting_bound() IS 'how many live messages of a destination a look counts at most, and as many parked ones. Each count takes about 1 ms.';
 
 CREATE FUNCTION howdah._create_again(p_name text, p_kind text, p_options jsonb) RETURNS boolean
     LANGUAGE plpgsql
@@ -5663,7 +5663,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._create_again(p_name text, p_kind text, p_options jsonb) IS 'create a destination again that had created itself before, under its former number.';
+COMMENT ON FUNCTION howdah._create_again(p_name text, p_kind text, p_options jsonb) IS 'create a destination again that created itself before, under its former number.';
 
 CREATE FUNCTION howdah._cron_number(p_word text, p_field bigint) RETURNS integer
     LANGUAGE sql IMMUTABLE
@@ -6103,7 +6103,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._deny_others(p_destination howdah.destinations, p_verb text, p_role text) IS 'give a destination rules of its own for a verb, by which everybody keeps the right who has it now, but for one role.';
+COMMENT ON FUNCTION howdah._deny_others(p_destination howdah.destinations, p_verb text, p_role text) IS 'give a destination rules of its own for a verb, so that one role loses the right and all others keep it.';
 
 CREATE FUNCTION howdah._dequeued() RETURNS TABLE(destination_id integer, messages bigint)
     LANGUAGE sql STABLE
@@ -6659,7 +6659,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._drop_temporary(p_queue howdah.temporary_queues) IS 'end a temporary queue, whose number then waits for its next use.';
+COMMENT ON FUNCTION howdah._drop_temporary(p_queue howdah.temporary_queues) IS 'end a temporary queue; its number then waits for its next use.';
 
 CREATE FUNCTION howdah._empty_destination(p_destination howdah.destinations, p_reason text) RETURNS bigint
     LANGUAGE plpgsql
@@ -7045,7 +7045,7 @@ COMMENT ON COLUMN howdah.schedules.repeats IS 'Firings after the first one, as g
 
 COMMENT ON COLUMN howdah.schedules.priority IS 'Priority of its messages. NULL: the destination''s default.';
 
-COMMENT ON COLUMN howdah.schedules.catch_up IS 'True: each missed firing is made up for. False: one firing stands for all.';
+COMMENT ON COLUMN howdah.schedules.catch_up IS 'True: each missed firing takes place late. False: one firing stands for all.';
 
 COMMENT ON COLUMN howdah.schedules.is_text IS 'True: body is UTF-8 text or JSON. False: bytes.';
 
@@ -7100,7 +7100,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._end_stream(p_stream record, p_total bigint) IS 'move the cursor to the end, if it is worth it, when p_total messages were read and there are no more.';
+COMMENT ON FUNCTION howdah._end_stream(p_stream record, p_total bigint) IS 'move the cursor to the end after p_total messages were read and there are no more, if that saves work later.';
 
 CREATE FUNCTION howdah._end_unused(p_ids integer[]) RETURNS bigint
     LANGUAGE plpgsql
@@ -7124,7 +7124,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._end_unused(p_ids integer[]) IS 'drop those of the destinations that created themselves and that nobody uses.';
+COMMENT ON FUNCTION howdah._end_unused(p_ids integer[]) IS 'drop the destinations among some that created themselves and that nobody uses.';
 
 CREATE FUNCTION howdah._engine_id() RETURNS uuid
     LANGUAGE plpgsql STABLE
@@ -8187,7 +8187,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._fire_due(p_schedule howdah.schedules, p_times timestamp with time zone[], p_next_at timestamp with time zone, p_error text) IS 'fire a schedule for times that have come, and move it on.';
+COMMENT ON FUNCTION howdah._fire_due(p_schedule howdah.schedules, p_times timestamp with time zone[], p_next_at timestamp with time zone, p_error text) IS 'fire a schedule for times that have come, and set its next time.';
 
 CREATE FUNCTION howdah._fire_period(p_schedule howdah.schedules, p_now timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql
@@ -8528,7 +8528,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._forget_moved() IS 'delete records of where moved messages lay that no longer lie there.';
+COMMENT ON FUNCTION howdah._forget_moved() IS 'delete records of moved messages that no longer lie where the record says.';
 
 CREATE FUNCTION howdah._forget_permits(p_most integer) RETURNS void
     LANGUAGE plpgsql
@@ -9132,7 +9132,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._has_ended_lease(p_lane howdah.lanes, p_now timestamp with time zone, p_after timestamp with time zone) IS 'whether a lease of messages of a lane''s rank has ended since (nearly) a time, and still has a record.';
+COMMENT ON FUNCTION howdah._has_ended_lease(p_lane howdah.lanes, p_now timestamp with time zone, p_after timestamp with time zone) IS 'whether a lease of messages of a lane''s rank has ended since about a given time, and still has a record.';
 
 CREATE FUNCTION howdah._has_invisible_rows(p_partition regclass, p_archived pg_snapshot) RETURNS boolean
     LANGUAGE plpgsql
@@ -9211,7 +9211,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._has_right_by_name(p_resource text, p_name text, p_operation text) IS 'whether the access rules let the caller do something that needs no destination, such as creating one or connecting.';
+COMMENT ON FUNCTION howdah._has_right_by_name(p_resource text, p_name text, p_operation text) IS 'whether the access rules let the caller do something under a name, such as create a queue or connect. No destination needs to exist.';
 
 CREATE FUNCTION howdah._has_role(p_role text) RETURNS boolean
     LANGUAGE sql
@@ -9381,7 +9381,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._hold_temporary(p_destination howdah.destinations) IS 'keep a temporary queue''s number from its next use until this sending transaction ends.';
+COMMENT ON FUNCTION howdah._hold_temporary(p_destination howdah.destinations) IS 'prevent the next use of a temporary queue''s number until this sending transaction ends.';
 
 CREATE FUNCTION howdah._hold_tickets(p_id integer, p_shift integer, p_first bigint, p_last bigint) RETURNS void
     LANGUAGE plpgsql
@@ -9847,7 +9847,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._is_nonpersistent(p_slot integer, p_topic integer, p_from xid8) IS 'which sorts of message a topic has in the tables of one number, from a transaction on.';
+COMMENT ON FUNCTION howdah._is_nonpersistent(p_slot integer, p_topic integer, p_from xid8) IS 'which kinds of message a topic has in the tables of one number, from a transaction on.';
 
 CREATE FUNCTION howdah._is_one_by_one(p_destination_id integer) RETURNS boolean
     LANGUAGE sql STABLE
@@ -10014,7 +10014,7 @@ CREATE FUNCTION howdah._is_single(p_row howdah.journal) RETURNS boolean
         and coalesce(cardinality(p_row.digests), 1) = 1
 $$;
 
-COMMENT ON FUNCTION howdah._is_single(p_row howdah.journal) IS 'whether a row of the journal is of one message without expiry and group, and so need not be unfolded.';
+COMMENT ON FUNCTION howdah._is_single(p_row howdah.journal) IS 'whether a row of the journal has one message without expiry and group. An audit does not unfold such a row.';
 
 CREATE FUNCTION howdah._is_suspect(p_lease bigint) RETURNS boolean
     LANGUAGE plpgsql
@@ -10052,7 +10052,7 @@ exception when data_exception then
 end
 $$;
 
-COMMENT ON FUNCTION howdah._is_time(p_text text) IS 'whether PostgreSQL reads that as a time.';
+COMMENT ON FUNCTION howdah._is_time(p_text text) IS 'whether PostgreSQL reads a text as a time.';
 
 CREATE FUNCTION howdah._is_unblamed(p_message_id bigint, p_group text) RETURNS boolean
     LANGUAGE plpgsql
@@ -10713,7 +10713,7 @@ CREATE FUNCTION howdah._latest_dead(p_most integer) RETURNS TABLE(destination_id
     limit p_most
 $$;
 
-COMMENT ON FUNCTION howdah._latest_dead(p_most integer) IS 'dead messages of all exception destinations, the last that came to each.';
+COMMENT ON FUNCTION howdah._latest_dead(p_most integer) IS 'the dead messages that came last to each exception destination.';
 
 CREATE FUNCTION howdah._latest_failures(p_destination_id integer, p_most integer) RETURNS TABLE(incident_id bigint, message_id bigint, destination_id integer, fingerprint text, recorded_at timestamp with time zone)
     LANGUAGE sql STABLE
@@ -10775,7 +10775,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._lay_down(p_destination_id integer, p_lease bigint, p_message_ids bigint[], p_until timestamp with time zone) IS 'move messages of a lease to parked, each with its own end.';
+COMMENT ON FUNCTION howdah._lay_down(p_destination_id integer, p_lease bigint, p_message_ids bigint[], p_until timestamp with time zone) IS 'move messages of a lease to parked, where each has its own end.';
 
 CREATE FUNCTION howdah._lease_noting(p_queue text, p_max_messages integer, p_duration interval, p_selector text, p_consumer bigint, p_acknowledge bigint) RETURNS TABLE(lease bigint, leased_until timestamp with time zone, message_id bigint, queue_name text, body text, bytes bytea, content_type text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, delivery_mode text, sent_at timestamp with time zone, expires_at timestamp with time zone, delivery_count integer, redelivered boolean, "position" bigint, stage integer, origin_queue text, dead_reason text, dead_at timestamp with time zone, reliability text)
     LANGUAGE plpgsql
@@ -10826,7 +10826,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._lease_otherwise(p_queue text, p_max_messages integer, p_duration interval, p_selector text, p_consumer bigint, p_until timestamp with time zone, p_unknown boolean) IS 'lease what the usual way of howdah.lease does not.';
+COMMENT ON FUNCTION howdah._lease_otherwise(p_queue text, p_max_messages integer, p_duration interval, p_selector text, p_consumer bigint, p_until timestamp with time zone, p_unknown boolean) IS 'lease what the fast path of howdah.lease does not.';
 
 CREATE FUNCTION howdah._lease_published(p_destination howdah.destinations, p_message_ids bigint[], p_lease bigint, p_until timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
@@ -11091,7 +11091,7 @@ COMMENT ON COLUMN howdah.link_arrivals.arrived IS 'Messages stored here.';
 
 COMMENT ON COLUMN howdah.link_arrivals.repeated IS 'Messages that came again and were not stored again.';
 
-COMMENT ON COLUMN howdah.link_arrivals.lost IS 'Non-persistent messages that arrived, and that a restart of the sender took before it knew.';
+COMMENT ON COLUMN howdah.link_arrivals.lost IS 'Non-persistent messages that arrived, but that a restart took from the sender before it knew.';
 
 COMMENT ON COLUMN howdah.link_arrivals.created_at IS 'When the first batch arrived.';
 
@@ -11103,7 +11103,7 @@ COMMENT ON COLUMN howdah.link_arrivals.engine_name IS 'Name of the sending engin
 
 COMMENT ON COLUMN howdah.link_arrivals.source_queue IS 'Name of the queue or subscription there.';
 
-COMMENT ON COLUMN howdah.link_arrivals.arrived_as IS 'The role that forwards; no other role may go on.';
+COMMENT ON COLUMN howdah.link_arrivals.arrived_as IS 'The role that forwards; no other role may continue.';
 
 CREATE FUNCTION howdah._link_arrival(p_link_id uuid, p_engine_id uuid, p_engine_name text, p_link_name text, p_source text, p_batch bigint) RETURNS howdah.link_arrivals
     LANGUAGE plpgsql
@@ -11138,7 +11138,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._link_arrival(p_link_id uuid, p_engine_id uuid, p_engine_name text, p_link_name text, p_source text, p_batch bigint) IS 'lock the row of a link that leads here, and check that its next batch is the one that comes.';
+COMMENT ON FUNCTION howdah._link_arrival(p_link_id uuid, p_engine_id uuid, p_engine_name text, p_link_name text, p_source text, p_batch bigint) IS 'lock the row of a link that leads here, and check that the arriving batch is its next one.';
 
 CREATE FUNCTION howdah._link_batch(p_source text, p_want integer, p_selector text, p_transformation text) RETURNS howdah.message[]
     LANGUAGE plpgsql
@@ -11202,7 +11202,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._link_chunk(p_source_id integer, p_last howdah.message, p_most integer, p_bytes bigint) IS 'how many messages of a queue come next that have no more than so many bytes of bodies together.';
+COMMENT ON FUNCTION howdah._link_chunk(p_source_id integer, p_last howdah.message, p_most integer, p_bytes bigint) IS 'how many of the next messages of a queue have bodies of at most p_bytes together.';
 
 CREATE FUNCTION howdah._link_drop(p_link howdah.links) RETURNS void
     LANGUAGE plpgsql
@@ -11815,7 +11815,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._lock_values(p_destination howdah.destinations, p_keys text[]) IS 'have other senders of these keys of a last-value queue wait until this transaction ends.';
+COMMENT ON FUNCTION howdah._lock_values(p_destination howdah.destinations, p_keys text[]) IS 'make other senders of these keys of a last-value queue wait until this transaction ends.';
 
 CREATE TABLE howdah.log_events (
     event_id bigint NOT NULL,
@@ -12658,7 +12658,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._make_spares(p_count integer, p_most integer) IS 'make numbers ready, with their sequences, while destinations create themselves.';
+COMMENT ON FUNCTION howdah._make_spares(p_count integer, p_most integer) IS 'make spare numbers with their sequences, while destinations create themselves.';
 
 CREATE FUNCTION howdah._many_queues() RETURNS boolean
     LANGUAGE sql STABLE
@@ -12801,7 +12801,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._may_be_due(p_lane howdah.lanes, p_now timestamp with time zone) IS 'whether looking for due messages in a lane of parked ones is worth its price.';
+COMMENT ON FUNCTION howdah._may_be_due(p_lane howdah.lanes, p_now timestamp with time zone) IS 'whether a look for due messages in a lane of parked ones may find any.';
 
 CREATE FUNCTION howdah._may_change(p_schedule howdah.schedules) RETURNS boolean
     LANGUAGE sql STABLE
@@ -12997,7 +12997,7 @@ COMMENT ON COLUMN howdah.metric_epoch.home IS 'The cluster and database that the
 
 COMMENT ON COLUMN howdah.metric_epoch.created_at IS 'When the totals began at zero.';
 
-COMMENT ON COLUMN howdah.metric_epoch.since IS 'Records of before are not counted: a restore brought them.';
+COMMENT ON COLUMN howdah.metric_epoch.since IS 'Earlier records are not counted: a restore brought them.';
 
 COMMENT ON COLUMN howdah.metric_epoch.snapshot IS 'The totals hold the records visible in it. NULL: none yet.';
 
@@ -13039,7 +13039,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._metric_epoch() IS 'the state of the totals for monitoring. In another database than before they begin anew.';
+COMMENT ON FUNCTION howdah._metric_epoch() IS 'the state of the totals for monitoring. They begin anew in another database.';
 
 CREATE FUNCTION howdah._microseconds(p_at timestamp with time zone) RETURNS bigint
     LANGUAGE sql STABLE
@@ -13057,7 +13057,7 @@ CREATE FUNCTION howdah._most_groups() RETURNS integer
     LANGUAGE sql STABLE
     AS $$ select greatest(current_setting('max_locks_per_transaction')::integer, 16) $$;
 
-COMMENT ON FUNCTION howdah._most_groups() IS 'from how many groups a receive may take, because each costs a lock in the server''s table.';
+COMMENT ON FUNCTION howdah._most_groups() IS 'the number of groups that a receive may take from. Each costs a lock in the server''s table.';
 
 CREATE FUNCTION howdah._most_rows(p_rows integer) RETURNS integer
     LANGUAGE plpgsql IMMUTABLE
@@ -13855,7 +13855,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._note_rights() IS 'call howdah._copy_rights_of after rights, or the sets of rules in force, have changed.';
+COMMENT ON FUNCTION howdah._note_rights() IS 'call howdah._copy_rights_of after a change of rights, or of the sets of rules in force.';
 
 CREATE FUNCTION howdah._note_sender(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_level smallint) RETURNS void
     LANGUAGE plpgsql
@@ -13878,7 +13878,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._note_sender(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_level smallint) IS 'record whose messages these are, where they go with their sender.';
+COMMENT ON FUNCTION howdah._note_sender(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_level smallint) IS 'record the sender of messages that are discarded when their sender is gone.';
 
 CREATE FUNCTION howdah._note_special(p_destination howdah.destinations) RETURNS void
     LANGUAGE plpgsql
@@ -13929,7 +13929,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._note_streak(p_destination_id integer, p_message_id bigint) IS 'disable a queue after as many failures in a row as it allows.';
+COMMENT ON FUNCTION howdah._note_streak(p_destination_id integer, p_message_id bigint) IS 'disable a queue once it has had as many failures in a row as disable_after says.';
 
 CREATE FUNCTION howdah._nothing_came_back(p_id integer, p_rank smallint, p_head bigint, p_backlog boolean, p_search regclass, p_hint bigint) RETURNS boolean
     LANGUAGE plpgsql
@@ -14200,7 +14200,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._open_room(p_destination_id integer) IS 'allow the tickets of a queue that its own transaction has just created, without a count: nobody else can have sent there.';
+COMMENT ON FUNCTION howdah._open_room(p_destination_id integer) IS 'allow the tickets of a queue that this transaction has just created. It needs no count, because nobody else can have sent there.';
 
 CREATE FUNCTION howdah._open_transactions() RETURNS TABLE(transaction text, pid integer)
     LANGUAGE sql
@@ -16024,7 +16024,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._rate_opens_in(p_queue howdah.destinations) IS 'when the rates of a queue let a message through that they do not let through now.';
+COMMENT ON FUNCTION howdah._rate_opens_in(p_queue howdah.destinations) IS 'how long until the rates of a queue let another message through.';
 
 CREATE FUNCTION howdah._read_claimed(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_topic text, p_name text, p_xids xid8[], p_seqs bigint[], p_upto pg_snapshot, p_now timestamp with time zone) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -16512,7 +16512,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._receive_of_groups(p_lane howdah.lanes, p_name text, p_now timestamp with time zone, p_want integer, p_journaled boolean) IS 'receive several messages of a queue with transaction groups in a short way.';
+COMMENT ON FUNCTION howdah._receive_of_groups(p_lane howdah.lanes, p_name text, p_now timestamp with time zone, p_want integer, p_journaled boolean) IS 'the fast path for several messages of a queue with transaction groups.';
 
 CREATE FUNCTION howdah._receive_otherwise(p_queue text, p_max_messages integer, p_hold boolean, p_selector text, p_consumer bigint) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -16612,7 +16612,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._receive_published(p_destination howdah.destinations, p_subscription howdah.subscriptions, p_name text, p_want integer, p_hold boolean) IS 'receive from a subscription of any sort.';
+COMMENT ON FUNCTION howdah._receive_published(p_destination howdah.destinations, p_subscription howdah.subscriptions, p_name text, p_want integer, p_hold boolean) IS 'receive from a subscription of any kind.';
 
 CREATE FUNCTION howdah._receive_selected(p_lane howdah.lanes, p_name text, p_selector text, p_want integer, p_now timestamp with time zone, p_journaled boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -16639,7 +16639,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._receive_selected(p_lane howdah.lanes, p_name text, p_selector text, p_want integer, p_now timestamp with time zone, p_journaled boolean) IS 'receive by a selector in the short way, from what its looks have found ahead.';
+COMMENT ON FUNCTION howdah._receive_selected(p_lane howdah.lanes, p_name text, p_selector text, p_want integer, p_now timestamp with time zone, p_journaled boolean) IS 'the fast path of a receive by a selector, from what its looks have found ahead.';
 
 CREATE FUNCTION howdah._receive_set_aside(p_destination howdah.destinations, p_wild boolean, p_name text, p_want integer, p_hold boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -17319,7 +17319,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._record_silent_attempts(p_destination howdah.destinations, p_met howdah.message[]) IS 'record last attempts that ended unreported, and apply the queue''s delay and block to their messages.';
+COMMENT ON FUNCTION howdah._record_silent_attempts(p_destination howdah.destinations, p_met howdah.message[]) IS 'record last attempts that ended without a report, and apply the queue''s delay and block to their messages.';
 
 CREATE FUNCTION howdah._recount(p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint, OUT verdict text, OUT over_messages bigint, OUT over_bytes bigint, OUT level integer) RETURNS record
     LANGUAGE plpgsql
@@ -17461,7 +17461,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._recover_instance() IS 'make good what earlier lives left: lost messages are journaled, dead consumers closed.';
+COMMENT ON FUNCTION howdah._recover_instance() IS 'clean up after earlier lives: journal lost messages, and close dead consumers.';
 
 CREATE FUNCTION howdah._redact(p_value jsonb, p_parts text[]) RETURNS jsonb
     LANGUAGE plpgsql IMMUTABLE
@@ -17504,7 +17504,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._redacted(p_message howdah.message) IS 'a message as a caller may see it who may browse it only.';
+COMMENT ON FUNCTION howdah._redacted(p_message howdah.message) IS 'a message as a caller sees it who may only browse it.';
 
 CREATE FUNCTION howdah._redacted_text(p_body bytea, p_is_text boolean, p_paths text[]) RETURNS text
     LANGUAGE plpgsql IMMUTABLE
@@ -18016,7 +18016,7 @@ CREATE FUNCTION howdah._result_body(p_message howdah.msgs) RETURNS text
         then convert_from(coalesce(p_message.body, howdah._body(p_message.message_id)), 'UTF8') end
 $$;
 
-COMMENT ON FUNCTION howdah._result_body(p_message howdah.msgs) IS 'the text of a message''s body, for who asks what became of it.';
+COMMENT ON FUNCTION howdah._result_body(p_message howdah.msgs) IS 'the text of a message''s body, for a caller who asks what became of the message.';
 
 CREATE FUNCTION howdah._result_queue(p_queue text) RETURNS howdah.destinations
     LANGUAGE plpgsql STABLE
@@ -18030,7 +18030,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._result_queue(p_queue text) IS 'a queue of whose messages the caller may be told what became.';
+COMMENT ON FUNCTION howdah._result_queue(p_queue text) IS 'a queue about whose messages the caller may read results.';
 
 CREATE FUNCTION howdah._return_leases(p_destination_id integer, p_want bigint, p_now timestamp with time zone, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone, p_message_ids bigint[] DEFAULT NULL::bigint[]) RETURNS void
     LANGUAGE plpgsql
@@ -18582,13 +18582,13 @@ CREATE FUNCTION howdah._sample_parts(p_first bigint, p_last bigint, p_parts bigi
     ) b
 $$;
 
-COMMENT ON FUNCTION howdah._sample_parts(p_first bigint, p_last bigint, p_parts bigint) IS 'divide a range of numbers into parts: equal ones, and ever smaller ones at both ends.';
+COMMENT ON FUNCTION howdah._sample_parts(p_first bigint, p_last bigint, p_parts bigint) IS 'divide a range of numbers into equal parts, with ever smaller ones at both ends.';
 
 CREATE FUNCTION howdah._sample_start(p_n bigint, p_first bigint, p_last bigint) RETURNS bigint
     LANGUAGE sql IMMUTABLE
     AS $$ select p_first + floor((p_last - p_first) / 2 * (p_n * 0.6180339887 % 1))::bigint $$;
 
-COMMENT ON FUNCTION howdah._sample_start(p_n bigint, p_first bigint, p_last bigint) IS 'where in a part to begin looking: in its first half, and elsewhere in each part.';
+COMMENT ON FUNCTION howdah._sample_start(p_n bigint, p_first bigint, p_last bigint) IS 'where in a part to begin looking: in its first half, at a different place in each part.';
 
 CREATE FUNCTION howdah._sample_weight(p_found bigint, p_from bigint, p_at bigint, p_last bigint, p_length bigint) RETURNS double precision
     LANGUAGE sql IMMUTABLE
@@ -20638,7 +20638,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._settle_ring() IS 'fit the counts of turns and truncations to the table again, after a transaction that changed both was rolled back.';
+COMMENT ON FUNCTION howdah._settle_ring() IS 'make the counts of turns and truncations agree with the table again, after a transaction that changed both was rolled back.';
 
 CREATE FUNCTION howdah._setup(p_engine text, p_roles jsonb, p_checksum text) RETURNS void
     LANGUAGE plpgsql
@@ -21419,7 +21419,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._take_by_lane(p_id integer, OUT message howdah.msgs, OUT nonpersistent boolean) IS 'take one message of a queue with several lanes in the short way.';
+COMMENT ON FUNCTION howdah._take_by_lane(p_id integer, OUT message howdah.msgs, OUT nonpersistent boolean) IS 'the fast path for one message of a queue with several lanes.';
 
 CREATE FUNCTION howdah._take_drawn(p_destination_id integer, p_rank smallint, p_name text, p_positions bigint[], p_now timestamp with time zone, p_failed boolean, p_journaled boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -21762,7 +21762,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._take_one_of_group(p_id integer, p_rank smallint, p_head regclass, p_headed bigint) IS 'take one message of a queue with transaction groups in the short way.';
+COMMENT ON FUNCTION howdah._take_one_of_group(p_id integer, p_rank smallint, p_head regclass, p_headed bigint) IS 'the fast path for one message of a queue with transaction groups.';
 
 CREATE FUNCTION howdah._take_parked(p_destination_id integer, p_name text, p_tids tid[], p_now timestamp with time zone, p_journaled boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -22018,7 +22018,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._told_failure(p_destination howdah.destinations, p_failure jsonb, p_in_hand boolean) IS 'record a failure that a consumer reports, who need not have had the message.';
+COMMENT ON FUNCTION howdah._told_failure(p_destination howdah.destinations, p_failure jsonb, p_in_hand boolean) IS 'record a failure that a consumer reports. The consumer may never have had the message.';
 
 CREATE FUNCTION howdah._topic(p_name text, p_verb text) RETURNS howdah.destinations
     LANGUAGE plpgsql STABLE
@@ -22096,7 +22096,7 @@ CREATE FUNCTION howdah._totals_will_do() RETURNS boolean
         from howdah.engine e), false)
 $$;
 
-COMMENT ON FUNCTION howdah._totals_will_do() IS 'whether the stored totals are recent and the journal beyond them is long, so that it need not be read.';
+COMMENT ON FUNCTION howdah._totals_will_do() IS 'whether the stored totals are recent, and the journal beyond them is so long that nobody has to read it.';
 
 CREATE FUNCTION howdah._touch_rules(p_rule_set text) RETURNS void
     LANGUAGE plpgsql
@@ -22638,7 +22638,7 @@ CREATE FUNCTION howdah._unused_destinations(p_ids integer[]) RETURNS integer[]
           where o.dropped_at is null and n.name is not null)
 $$;
 
-COMMENT ON FUNCTION howdah._unused_destinations(p_ids integer[]) IS 'those of the destinations that created themselves, hold and keep nothing, and that nobody uses or names.';
+COMMENT ON FUNCTION howdah._unused_destinations(p_ids integer[]) IS 'the destinations among some that created themselves, hold and keep nothing, and that nobody uses or names.';
 
 CREATE FUNCTION howdah._utc(p_at timestamp with time zone) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -33600,7 +33600,7 @@ COMMENT ON COLUMN howdah.engine.browser_role IS 'Role that browses without takin
 
 COMMENT ON COLUMN howdah.engine.auditor_role IS 'Role that reads the audit views.';
 
-COMMENT ON COLUMN howdah.engine.access_enabled IS 'Whether access rules hold. False: who may execute a function may use it on everything.';
+COMMENT ON COLUMN howdah.engine.access_enabled IS 'Whether access rules hold. False: whoever may execute a function may use it on everything.';
 
 COMMENT ON COLUMN howdah.engine.rule_set IS 'The set of access rules in force, where a service does not name another.';
 
@@ -33610,7 +33610,7 @@ COMMENT ON COLUMN howdah.engine.journal_retention_days IS 'Days for which journa
 
 COMMENT ON COLUMN howdah.engine.incident_retention_days IS 'Days for which incidents of messages that are gone are kept at least.';
 
-COMMENT ON COLUMN howdah.engine.log_level IS 'Which events go into the log: those of this level and what is more severe.';
+COMMENT ON COLUMN howdah.engine.log_level IS 'Which events go into the log: those of this level and more severe ones.';
 
 COMMENT ON COLUMN howdah.engine.log_retention_days IS 'Days for which events of the log are kept at least.';
 
@@ -34259,7 +34259,7 @@ COMMENT ON COLUMN howdah.operator_acts.other_destination_id IS 'Where replayed, 
 
 COMMENT ON COLUMN howdah.operator_acts.actor IS 'The role that did it.';
 
-COMMENT ON COLUMN howdah.operator_acts.act IS 'sent (by hand), replayed, edited, resent (a kept message), moved, parked, retried, discarded, purged; paused or resumed (a queue, schedule or link), cancelled or fired (a schedule, by hand), sought (a subscription) or ended (somebody else''s consumer); of the engine paused, quiesced, stopped or resumed.';
+COMMENT ON COLUMN howdah.operator_acts.act IS 'Messages: sent (by hand), replayed, edited, resent (kept), moved, parked, retried, discarded, purged. Queues, schedules and links: paused, resumed. Schedules: cancelled, fired (by hand). Subscriptions: sought. Somebody else''s consumer: ended. The engine: paused, quiesced, stopped, resumed.';
 
 COMMENT ON COLUMN howdah.operator_acts.reason IS 'Why, in the operator''s words.';
 
@@ -34443,7 +34443,7 @@ CREATE TABLE howdah.lock_epochs (
     holder text
 );
 
-COMMENT ON TABLE howdah.lock_epochs IS 'Who held each named lease, one row per change of holder. INSERT-only; kept for engine.journal_retention_days, the last row of a name always.';
+COMMENT ON TABLE howdah.lock_epochs IS 'Who held each named lease, one row per change of holder. INSERT-only; kept for engine.journal_retention_days. The last row of a name always stays.';
 
 COMMENT ON COLUMN howdah.lock_epochs.id IS 'Number of the change of holder.';
 
@@ -34873,7 +34873,7 @@ CREATE TABLE howdah.auto_destinations (
     last_position bigint
 );
 
-COMMENT ON TABLE howdah.auto_destinations IS 'Queues and topics that their first use created, those that ended included.';
+COMMENT ON TABLE howdah.auto_destinations IS 'Queues and topics that their first use created, including those that ended.';
 
 COMMENT ON COLUMN howdah.auto_destinations.destination_id IS 'The destination. It stays here after its end, so that its name gets the same number again.';
 
@@ -34924,11 +34924,11 @@ COMMENT ON COLUMN howdah.backlog_figures.parked IS 'Messages waiting for a time 
 
 COMMENT ON COLUMN howdah.backlog_figures.oldest_sent_at IS 'When the oldest ready message was sent.';
 
-COMMENT ON COLUMN howdah.backlog_figures.leased IS 'Those of parked that are leased.';
+COMMENT ON COLUMN howdah.backlog_figures.leased IS 'Parked messages that are leased.';
 
-COMMENT ON COLUMN howdah.backlog_figures.waiting IS 'Those of live that are no dead ones of another queue.';
+COMMENT ON COLUMN howdah.backlog_figures.waiting IS 'Live messages that did not die in another queue.';
 
-COMMENT ON COLUMN howdah.backlog_figures.waiting_sent_at IS 'When the oldest of waiting was sent.';
+COMMENT ON COLUMN howdah.backlog_figures.waiting_sent_at IS 'When the oldest message that counts as waiting was sent.';
 
 CREATE SEQUENCE howdah.bodies_apart
     START WITH 1
@@ -34969,7 +34969,7 @@ CREATE UNLOGGED TABLE howdah.candidates (
     took_ms integer NOT NULL
 );
 
-COMMENT ON TABLE howdah.candidates IS 'The next messages that selectors select, found ahead by one look of a receive: hints, any may be lost.';
+COMMENT ON TABLE howdah.candidates IS 'The next messages that selectors select, found ahead by one look of a receive. Any may be lost.';
 
 COMMENT ON COLUMN howdah.candidates.destination_id IS 'The queue.';
 
@@ -34977,9 +34977,9 @@ COMMENT ON COLUMN howdah.candidates.digest IS 'MD5 of the selector.';
 
 COMMENT ON COLUMN howdah.candidates.rank IS 'The lane, as lanes.rank.';
 
-COMMENT ON COLUMN howdah.candidates.upto IS 'Up to this position was looked, and';
+COMMENT ON COLUMN howdah.candidates.upto IS 'The look came up to this position.';
 
-COMMENT ON COLUMN howdah.candidates.after IS 'from behind this one.';
+COMMENT ON COLUMN howdah.candidates.after IS 'The look began behind this position.';
 
 COMMENT ON COLUMN howdah.candidates.selector IS 'The selector.';
 
@@ -34987,7 +34987,7 @@ COMMENT ON COLUMN howdah.candidates.seqs IS 'Positions there that it selects, as
 
 COMMENT ON COLUMN howdah.candidates.message_ids IS 'The messages that lay there. Only these are taken: what a selector sees of them never changes.';
 
-COMMENT ON COLUMN howdah.candidates.took_ms IS 'How long the look took, in milliseconds; the next may take twice.';
+COMMENT ON COLUMN howdah.candidates.took_ms IS 'Milliseconds that the look took; the next one may take twice that.';
 
 CREATE SEQUENCE howdah.changes_dropped
     START WITH 1
@@ -35030,7 +35030,7 @@ CREATE TABLE howdah.consumers (
     instance_id uuid
 );
 
-COMMENT ON TABLE howdah.consumers IS 'Open consumers of unshared subscriptions, and of queues that tell their consumers apart: those with exclusive consumers, single, failover or round-robin delivery, or sticky message groups.';
+COMMENT ON TABLE howdah.consumers IS 'Open consumers of unshared subscriptions, and of queues that tell their consumers apart. Such a queue has exclusive consumers, single, failover or round-robin delivery, or sticky message groups.';
 
 COMMENT ON COLUMN howdah.consumers.id IS 'Number of the consumer, which also gives their order: first come, first served.';
 
@@ -35121,7 +35121,7 @@ COMMENT ON COLUMN howdah.destination_grants.role_name IS 'The role. *: everybody
 
 COMMENT ON COLUMN howdah.destination_grants.allow IS 'Whether it allows or denies.';
 
-COMMENT ON COLUMN howdah.destination_grants.tier IS 'Its place: the lowest tier that matches the caller decides, and there a denial before a permission.';
+COMMENT ON COLUMN howdah.destination_grants.tier IS 'Its place: the lowest tier that matches the caller decides. In one tier, a denial precedes.';
 
 CREATE TABLE howdah.destination_policies (
     pattern text NOT NULL COLLATE pg_catalog."C",
@@ -35861,7 +35861,7 @@ COMMENT ON TABLE howdah.result_waiters IS 'Requests to be notified of a result (
 
 COMMENT ON COLUMN howdah.result_waiters.message_id IS 'The message whose result somebody waits for.';
 
-COMMENT ON COLUMN howdah.result_waiters.until IS 'From this time on the request counts no more.';
+COMMENT ON COLUMN howdah.result_waiters.until IS 'From this time on the request no longer counts.';
 
 COMMENT ON COLUMN howdah.result_waiters.destination_id IS 'Its queue.';
 
@@ -35883,7 +35883,7 @@ COMMENT ON COLUMN howdah.results.message_id IS 'The message.';
 
 COMMENT ON COLUMN howdah.results.finished_at IS 'When it was handled, died or expired.';
 
-COMMENT ON COLUMN howdah.results.until IS 'From this time on the result is not told any more.';
+COMMENT ON COLUMN howdah.results.until IS 'From this time on nobody is shown the result.';
 
 COMMENT ON COLUMN howdah.results.destination_id IS 'The queue that it was received from.';
 
