@@ -22096,7 +22096,7 @@ CREATE FUNCTION howdah._totals_will_do() RETURNS boolean
         from howdah.engine e), false)
 $$;
 
-COMMENT ON FUNCTION howdah._totals_will_do() IS 'whether the stored totals are recent, and the journal beyond them is so long that nobody has to read it.';
+COMMENT ON FUNCTION howdah._totals_will_do() IS 'whether the stored totals are recent, and the journal beyond them is long. Callers then do not read it.';
 
 CREATE FUNCTION howdah._touch_rules(p_rule_set text) RETURNS void
     LANGUAGE plpgsql

@@ -5,7 +5,7 @@
 -- Role     internal
 --
 -- It looks behind the last message received, p_last, and reads no body. It does not see a message that comes back from
--- elsewhere meanwhile, which is rare. If it sees no message, it returns eight.
+-- elsewhere meanwhile, which adds little. If it sees no message, it returns eight.
 create or replace function howdah._link_chunk(
     p_source_id integer, p_last howdah.message, p_most integer, p_bytes bigint
 ) returns integer
