@@ -39,7 +39,7 @@ auto_destinations = Table(
         comment="Its last position, once it ended and its sequences were dropped. NULL: they are there, or unused.",
     ),
     Index("ix_auto_destinations_looked_at", text("looked_at NULLS FIRST")),
-    comment="Queues and topics that their first use created, those that ended included.",
+    comment="Queues and topics that their first use created, including those that ended.",
 )
 
 spare_numbers = Table(

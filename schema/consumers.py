@@ -73,7 +73,7 @@ consumers = Table(
     Column("seen_at", TIMESTAMPTZ, nullable=False, comment="When it last received, to within a quarter of timeout_ms."),
     Column("instance_id", UUID(), comment="Its home instance, with which it ends. NULL: none."),
     comment=(
-        "Open consumers of unshared subscriptions, and of queues that tell their consumers apart: those with "
+        "Open consumers of unshared subscriptions, and of queues that tell their consumers apart. Such a queue has "
         "exclusive consumers, single, failover or round-robin delivery, or sticky message groups."
     ),
 )
@@ -142,8 +142,8 @@ candidates = Table(
     Column("destination_id", Integer, nullable=False, comment="The queue."),
     Column("digest", UUID(), nullable=False, comment="MD5 of the selector."),
     Column("rank", SmallInteger, nullable=False, comment="The lane, as lanes.rank."),
-    Column("upto", BigInteger, nullable=False, comment="Up to this position was looked, and"),
-    Column("after", BigInteger, nullable=False, comment="from behind this one."),
+    Column("upto", BigInteger, nullable=False, comment="The look came up to this position."),
+    Column("after", BigInteger, nullable=False, comment="The look began behind this position."),
     Column("selector", Text, nullable=False, comment="The selector."),
     Column("seqs", ARRAY(BigInteger), nullable=False, comment="Positions there that it selects, ascending."),
     Column(
@@ -153,9 +153,9 @@ candidates = Table(
         comment="The messages that lay there. Only these are taken: what a selector sees of them never changes.",
     ),
     Column(
-        "took_ms", Integer, nullable=False, comment="How long the look took, in milliseconds; the next may take twice."
+        "took_ms", Integer, nullable=False, comment="Milliseconds that the look took; the next one may take twice that."
     ),
     PrimaryKeyConstraint("destination_id", "digest", "rank", "upto"),
     prefixes=["UNLOGGED"],
-    comment="The next messages that selectors select, found ahead by one look of a receive: hints, any may be lost.",
+    comment="The next messages that selectors select, found ahead by one look of a receive. Any may be lost.",
 )

@@ -297,7 +297,7 @@ destinations = Table(
         Boolean,
         nullable=False,
         server_default=text("false"),
-        comment="True: best-effort and express messages go with the connection that sent them.",
+        comment="True: best-effort and express messages are discarded when the connection that sent them ends.",
     ),
     *limit_columns(),
     Column(
@@ -328,8 +328,8 @@ destinations = Table(
         nullable=False,
         server_default="none",
         comment=(
-            "Order within groups (header JMSXGroupID, or else the conversation): none, transaction (a group belongs "
-            "to one transaction at a time) or sticky (it belongs to one consumer until that goes)."
+            "Order within groups (header JMSXGroupID, or else the conversation): none, transaction or sticky. "
+            "transaction: a group belongs to one transaction at a time. sticky: to one consumer until that goes."
         ),
     ),
     Column(
@@ -369,7 +369,7 @@ destinations = Table(
         Boolean,
         nullable=False,
         server_default=text("false"),
-        comment="True: its first use created it, and it ends when nobody uses it. False: an administrator's.",
+        comment="True: its first use created it, and it ends when nobody uses it. False: it stays.",
     ),
     *permit_columns(),
     CheckConstraint("message_groups IN ('none', 'transaction', 'sticky')", name="message_groups"),
@@ -443,7 +443,7 @@ destination_grants = Table(
         SmallInteger,
         nullable=False,
         server_default=text("32000"),
-        comment="Its place: the lowest tier that matches the caller decides, and there a denial before a permission.",
+        comment="Its place: the lowest tier that matches the caller decides. In one tier, a denial precedes.",
     ),
     CheckConstraint("verb IN ('send', 'receive', 'browse', 'admin', 'pass_all', 'set_all')", name="verb"),
     CheckConstraint("kind IN ('user', 'group')", name="kind"),

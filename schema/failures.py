@@ -227,9 +227,9 @@ operator_acts = Table(
         Text,
         nullable=False,
         comment=(
-            "sent (by hand), replayed, edited, resent (a kept message), moved, parked, retried, discarded, purged; "
-            "paused or resumed (a queue, schedule or link), cancelled or fired (a schedule, by hand), sought (a "
-            "subscription) or ended (somebody else's consumer); of the engine paused, quiesced, stopped or resumed."
+            "Messages: sent (by hand), replayed, edited, resent (kept), moved, parked, retried, discarded, purged. "
+            "Queues, schedules and links: paused, resumed. Schedules: cancelled, fired (by hand). Subscriptions: "
+            "sought. Somebody else's consumer: ended. The engine: paused, quiesced, stopped, resumed."
         ),
     ),
     Column("reason", Text, comment="Why, in the operator's words."),

@@ -169,9 +169,9 @@ backlog_figures = Table(
     Column("live", BigInteger, nullable=False, comment="Messages ready for delivery at backlog_counts.counted_at."),
     Column("parked", BigInteger, nullable=False, comment="Messages waiting for a time at backlog_counts.counted_at."),
     Column("oldest_sent_at", TIMESTAMPTZ, comment="When the oldest ready message was sent."),
-    Column("leased", BigInteger, nullable=False, server_default=text("0"), comment="Those of parked that are leased."),
-    Column("waiting", BigInteger, nullable=False, comment="Those of live that are no dead ones of another queue."),
-    Column("waiting_sent_at", TIMESTAMPTZ, comment="When the oldest of waiting was sent."),
+    Column("leased", BigInteger, nullable=False, server_default=text("0"), comment="Parked messages that are leased."),
+    Column("waiting", BigInteger, nullable=False, comment="Live messages that did not die in another queue."),
+    Column("waiting_sent_at", TIMESTAMPTZ, comment="When the oldest message that counts as waiting was sent."),
     comment="Counts of the queues that are not empty, refreshed in the background.",
 )
 

@@ -25,7 +25,7 @@ metric_epoch = Table(
     Column("id", SmallInteger, primary_key=True, autoincrement=False, comment="Always 1."),
     Column("home", Text, nullable=False, comment="The cluster and database that the totals belong to."),
     Column("created_at", TIMESTAMPTZ, nullable=False, comment="When the totals began at zero."),
-    Column("since", TIMESTAMPTZ, nullable=False, comment="Records of before are not counted: a restore brought them."),
+    Column("since", TIMESTAMPTZ, nullable=False, comment="Earlier records are not counted: a restore brought them."),
     Column("snapshot", PgSnapshot(), comment="The totals hold the records visible in it. NULL: none yet."),
     Column("folded_at", TIMESTAMPTZ, comment="When records were last added up. NULL: not yet."),
     CheckConstraint("id = 1", name="single_row"),

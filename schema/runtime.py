@@ -114,7 +114,7 @@ engine = Table(
         Boolean,
         nullable=False,
         server_default=text("true"),
-        comment="Whether access rules hold. False: who may execute a function may use it on everything.",
+        comment="Whether access rules hold. False: whoever may execute a function may use it on everything.",
     ),
     Column(
         "rule_set",
@@ -149,7 +149,7 @@ engine = Table(
         Text,
         nullable=False,
         server_default="INFO",
-        comment="Which events go into the log: those of this level and what is more severe.",
+        comment="Which events go into the log: those of this level and more severe ones.",
     ),
     Column(
         "log_retention_days",
@@ -399,7 +399,7 @@ lock_epochs = Table(
     Index("ix_lock_epochs_name", "name", "id"),
     comment=(
         "Who held each named lease, one row per change of holder. INSERT-only; kept for "
-        "engine.journal_retention_days, the last row of a name always."
+        "engine.journal_retention_days. The last row of a name always stays."
     ),
 )
 

@@ -73,7 +73,7 @@ schedules = Table(
         "catch_up",
         Boolean,
         nullable=False,
-        comment=("True: each missed firing is made up for. False: one firing stands for all."),
+        comment=("True: each missed firing takes place late. False: one firing stands for all."),
     ),
     Column("is_text", Boolean, nullable=False, comment="True: body is UTF-8 text or JSON. False: bytes."),
     Column(

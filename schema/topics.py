@@ -201,7 +201,9 @@ topics = Table(
         server_default="drop_backlog",
         comment="What happens then: drop_backlog, drop_subscription or refuse (publishers get HD018).",
     ),
-    Column("refused_for", Text, comment="The subscription for whose sake publishers are refused. NULL: they are not."),
+    Column(
+        "refused_for", Text, comment="The subscription because of which publishers are refused. NULL: they are not."
+    ),
     CheckConstraint(
         "recovery IN ('none', 'last_image', 'retained', 'fixed_count', 'fixed_size', 'timed', 'query')", name="recovery"
     ),

@@ -58,7 +58,7 @@ CREATE TYPE howdah.walk AS (
 
 WALK_COMMENT = """
 COMMENT ON TYPE howdah.walk IS
-    'How a receive goes through a queue from which it cannot simply take in order: '
+    'How a receive walks through a queue from which it cannot simply take in order: '
     'by message groups, a selector, a consumer. Internal.'
 """
 

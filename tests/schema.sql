@@ -68,7 +68,7 @@ CREATE TYPE howdah.walk AS (
 	hold boolean
 );
 
-COMMENT ON TYPE howdah.walk IS 'How a receive goes through a queue from which it cannot simply take in order: by message groups, a selector, a consumer. Internal.';
+COMMENT ON TYPE howdah.walk IS 'How a receive walks through a queue from which it cannot simply take in order: by message groups, a selector, a consumer. Internal.';
 
 CREATE FUNCTION howdah._accepts_changes() RETURNS boolean
     LANGUAGE sql
@@ -95,7 +95,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._ack_before(p_queue text, p_lease bigint) IS 'acknowledge the lease that a call names which leases the next messages.';
+COMMENT ON FUNCTION howdah._ack_before(p_queue text, p_lease bigint) IS 'acknowledge the lease named by a call that leases the next messages.';
 
 CREATE TABLE howdah.destinations (
     id integer NOT NULL,
@@ -366,7 +366,7 @@ COMMENT ON COLUMN howdah.destinations.producer_may_override IS 'False: every mes
 
 COMMENT ON COLUMN howdah.destinations.exception_discard_reliability IS 'Messages up to this level are discarded in place of going to an exception destination. NULL: none are.';
 
-COMMENT ON COLUMN howdah.destinations.discard_with_sender IS 'True: best-effort and express messages go with the connection that sent them.';
+COMMENT ON COLUMN howdah.destinations.discard_with_sender IS 'True: best-effort and express messages are discarded when the connection that sent them ends.';
 
 COMMENT ON COLUMN howdah.destinations.limit_behaviour IS 'What a send to a full queue does: reject, remove_oldest, remove_lowest_priority or block (up to send_timeout_ms).';
 
@@ -388,7 +388,7 @@ COMMENT ON COLUMN howdah.destinations.last_value_key IS 'The header by whose val
 
 COMMENT ON COLUMN howdah.destinations.contract IS 'The JSON Schema that bodies sent there must keep to. NULL: any body.';
 
-COMMENT ON COLUMN howdah.destinations.message_groups IS 'Order within groups (header JMSXGroupID, or else the conversation): none, transaction (a group belongs to one transaction at a time) or sticky (it belongs to one consumer until that goes).';
+COMMENT ON COLUMN howdah.destinations.message_groups IS 'Order within groups (header JMSXGroupID, or else the conversation): none, transaction or sticky. transaction: a group belongs to one transaction at a time. sticky: to one consumer until that goes.';
 
 COMMENT ON COLUMN howdah.destinations.delivery_policy IS 'Who gets messages: shared (whoever asks), single (one open consumer, no second one), failover (the first open consumer) or round_robin (open consumers in turn).';
 
@@ -398,7 +398,7 @@ COMMENT ON COLUMN howdah.destinations.notify_events IS 'True: dead messages and 
 
 COMMENT ON COLUMN howdah.destinations.stamp_user IS 'True: each message sent here gets the role of its sender in the header JMSXUserID.';
 
-COMMENT ON COLUMN howdah.destinations.auto_created IS 'True: its first use created it, and it ends when nobody uses it. False: an administrator''s.';
+COMMENT ON COLUMN howdah.destinations.auto_created IS 'True: its first use created it, and it ends when nobody uses it. False: it stays.';
 
 COMMENT ON COLUMN howdah.destinations.limited IS 'True: a receive needs permits or draws on a rate; derived from the columns that follow.';
 
@@ -1759,7 +1759,7 @@ CREATE FUNCTION howdah._auto_options(p_kind text, p_options jsonb) RETURNS jsonb
     where o.key in (select k.key from howdah._option_kinds() k where k.owner = p_kind and k.key <> 'preset')
 $$;
 
-COMMENT ON FUNCTION howdah._auto_options(p_kind text, p_options jsonb) IS 'those of the engine''s autocreate_options that a kind has, with what their preset stands for.';
+COMMENT ON FUNCTION howdah._auto_options(p_kind text, p_options jsonb) IS 'the engine''s autocreate_options that a kind has, with the options of their preset.';
 
 CREATE FUNCTION howdah._autocreate(p_name text, p_kind text) RETURNS void
     LANGUAGE plpgsql
@@ -1778,7 +1778,7 @@ begin
     if not found or (p_name ~ '^[A-Za-z0-9._/-]{1,242}$') is not true or p_name ~ '^(_?SYSTEM|_TEMP)[.]'
        or exists (select from howdah.aliases a where a.name = p_name) then
         return;
-    elsif not howdah._may(p_kind, p_name, 'create') then
+    elsif not howdah._has_right_by_name(p_kind, p_name, 'create') then
         raise exception using errcode = 'HD010',
             message = format('there is no %s %s, and role %s may not create it', p_kind, quote_literal(p_name),
                 quote_ident(howdah._caller())),
@@ -2013,7 +2013,7 @@ COMMENT ON COLUMN howdah.topics.backlog_age_ms IS 'Milliseconds that it may be b
 
 COMMENT ON COLUMN howdah.topics.backlog_action IS 'What happens then: drop_backlog, drop_subscription or refuse (publishers get HD018).';
 
-COMMENT ON COLUMN howdah.topics.refused_for IS 'The subscription for whose sake publishers are refused. NULL: they are not.';
+COMMENT ON COLUMN howdah.topics.refused_for IS 'The subscription because of which publishers are refused. NULL: they are not.';
 
 CREATE FUNCTION howdah._backlog_share(p_topic howdah.topics, p_behind bigint, p_oldest timestamp with time zone) RETURNS double precision
     LANGUAGE sql
@@ -2042,7 +2042,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._begin_again() IS 'take the marks of a stop away that a restart of the server has ended.';
+COMMENT ON FUNCTION howdah._begin_again() IS 'remove the marks of a stop that a restart of the server has ended.';
 
 CREATE FUNCTION howdah._begin_since(p_subscription howdah.subscriptions, p_since timestamp with time zone, p_upto pg_snapshot) RETURNS void
     LANGUAGE plpgsql
@@ -2328,7 +2328,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._bound_backlog(p_destination howdah.destinations, p_subscription howdah.subscriptions) IS 'warn of a subscription that falls behind, and at last do what its topic says.';
+COMMENT ON FUNCTION howdah._bound_backlog(p_destination howdah.destinations, p_subscription howdah.subscriptions) IS 'warn of a subscription that falls behind, and finally apply its topic''s policy.';
 
 CREATE FUNCTION howdah._bridge_transformed(p_queue howdah.destinations, p_transformation text, p_messages howdah.message[], p_time_to_live interval, p_notify boolean, p_user text) RETURNS void
     LANGUAGE plpgsql
@@ -2825,7 +2825,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_act(p_act text, p_reason text, p_batch integer, p_options jsonb) IS 'refuse an act on all that match that lacks something.';
+COMMENT ON FUNCTION howdah._check_act(p_act text, p_reason text, p_batch integer, p_options jsonb) IS 'refuse an incomplete or wrong act on all messages that match.';
 
 CREATE FUNCTION howdah._check_admin_service() RETURNS boolean
     LANGUAGE plpgsql STABLE
@@ -3413,14 +3413,14 @@ begin
 end
 $_$;
 
-COMMENT ON FUNCTION howdah._check_link(p_link howdah.links) IS 'refuse a link that cannot be.';
+COMMENT ON FUNCTION howdah._check_link(p_link howdah.links) IS 'refuse a link that cannot work.';
 
 CREATE FUNCTION howdah._check_may_create(p_resource text, p_name text) RETURNS void
     LANGUAGE plpgsql STABLE
     AS $$
 begin
-    if not (howdah._may_change_all_rules() or howdah._may(p_resource, p_name, 'create')
-            or howdah._may(p_resource, p_name, 'admin')) then
+    if not (howdah._may_change_all_rules() or howdah._has_right_by_name(p_resource, p_name, 'create')
+            or howdah._has_right_by_name(p_resource, p_name, 'admin')) then
         raise exception using errcode = 'HD010',
             message = format('role %s may not create %s %s', quote_ident(howdah._caller()), p_resource,
                 quote_literal(p_name)),
@@ -3599,7 +3599,7 @@ begin
 end
 $_$;
 
-COMMENT ON FUNCTION howdah._check_object(p_name text, p_kind text, p_attributes jsonb) IS 'refuse an administered object that cannot be.';
+COMMENT ON FUNCTION howdah._check_object(p_name text, p_kind text, p_attributes jsonb) IS 'refuse an administered object that is not valid.';
 
 CREATE FUNCTION howdah._check_object_whole(p_kind text, p_attributes jsonb) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
@@ -3624,7 +3624,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_object_whole(p_kind text, p_attributes jsonb) IS 'refuse attributes that do not go together, each being right.';
+COMMENT ON FUNCTION howdah._check_object_whole(p_kind text, p_attributes jsonb) IS 'refuse attributes that are right alone but contradict each other, or lack one.';
 
 CREATE FUNCTION howdah._check_options(p_owner text, p_options jsonb) RETURNS void
     LANGUAGE plpgsql
@@ -3926,7 +3926,7 @@ begin
     elsif p_resource in ('queue', 'topic') and (p_name !~ '[*>]' or strpos(p_name, ':') > 0) and coalesce(
             (select howdah._has_right(d.id, 'admin') and p_resource = howdah._resource_of(d.kind)
              from howdah.destinations d where d.name = p_name and d.dropped_at is null),
-            howdah._may(p_resource, p_name, 'admin')) then
+            howdah._has_right_by_name(p_resource, p_name, 'admin')) then
         return;
     end if;
     raise exception using errcode = 'HD010',
@@ -3936,7 +3936,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_rule_right(p_resource text, p_name text) IS 'refuse who may not change the access rules for a name.';
+COMMENT ON FUNCTION howdah._check_rule_right(p_resource text, p_name text) IS 'refuse a caller who may not change the access rules for a name.';
 
 CREATE FUNCTION howdah._check_schedule(p_once boolean, p_cron text, p_period interval, p_repeat integer, p_starts_at timestamp with time zone, p_ends_at timestamp with time zone, p_delay interval, p_name text, p_time_zone text, p_misfire_grace interval) RETURNS void
     LANGUAGE plpgsql
@@ -4101,7 +4101,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_subscription_rights(p_options jsonb) IS 'refuse options that would do for callers what they may not do themselves.';
+COMMENT ON FUNCTION howdah._check_subscription_rights(p_options jsonb) IS 'refuse options by which a subscription would do what the caller may not do.';
 
 CREATE FUNCTION howdah._check_system(p_messages bigint, p_bytes bigint, p_level smallint) RETURNS void
     LANGUAGE plpgsql
@@ -4181,7 +4181,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_targets(p_options jsonb) IS 'refuse options that would have messages go to a queue at which the caller has no right to send or administer.';
+COMMENT ON FUNCTION howdah._check_targets(p_options jsonb) IS 'refuse options that would send messages to a queue at which the caller has no right to send or administer.';
 
 CREATE FUNCTION howdah._check_temporary(p_destination howdah.destinations, p_verb text) RETURNS void
     LANGUAGE plpgsql
@@ -4216,7 +4216,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_temporary(p_destination howdah.destinations, p_verb text) IS 'refuse what is not allowed with a temporary queue.';
+COMMENT ON FUNCTION howdah._check_temporary(p_destination howdah.destinations, p_verb text) IS 'refuse an operation that is not allowed with a temporary queue.';
 
 CREATE FUNCTION howdah._check_together(p_queues text[], p_leases bigint[], p_length integer) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
@@ -4932,7 +4932,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._clean_incidents(p_destination howdah.destinations, p_message_id bigint, p_conversation_id uuid, p_group text, p_outcome text) IS 'delete the incidents of a disposed message, if the queue asks for it.';
+COMMENT ON FUNCTION howdah._clean_incidents(p_destination howdah.destinations, p_message_id bigint, p_conversation_id uuid, p_group text, p_outcome text) IS 'delete the incidents of a disposed message, if the queue''s clean_incidents says so.';
 
 CREATE FUNCTION howdah._clear_temporary(p_id integer) RETURNS void
     LANGUAGE plpgsql
@@ -5609,7 +5609,7 @@ CREATE FUNCTION howdah._counting_bound() RETURNS bigint
     LANGUAGE sql IMMUTABLE
     AS $$ select 10000::bigint $$;
 
-COMMENT ON FUNCTION howdah._counting_bound() IS 'up to how many live, and as many parked, messages of a destination are counted at each look; that takes about 1 ms each.';
+COMMENT ON FUNCTION howdah._counting_bound() IS 'how many live messages of a destination a look counts at most, and as many parked ones. Each count takes about 1 ms.';
 
 CREATE FUNCTION howdah._create_again(p_name text, p_kind text, p_options jsonb) RETURNS boolean
     LANGUAGE plpgsql
@@ -5663,7 +5663,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._create_again(p_name text, p_kind text, p_options jsonb) IS 'create a destination again that had created itself before, under its former number.';
+COMMENT ON FUNCTION howdah._create_again(p_name text, p_kind text, p_options jsonb) IS 'create a destination again that created itself before, under its former number.';
 
 CREATE FUNCTION howdah._cron_number(p_word text, p_field bigint) RETURNS integer
     LANGUAGE sql IMMUTABLE
@@ -5982,7 +5982,7 @@ begin
     return query
     with taken as materialized (
         select t as claim, t.*, row_number() over () as number
-        from howdah._take(p_lane, p_positions, p_tids, p_firsts, p_hold) t
+        from howdah._take_locked(p_lane, p_positions, p_tids, p_firsts, p_hold) t
     ), failed as materialized (
         select f.*
         from (select array_agg(t.message_id) as ids, array_agg(t.stage) as stages,
@@ -6103,7 +6103,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._deny_others(p_destination howdah.destinations, p_verb text, p_role text) IS 'give a destination rules of its own for a verb, by which everybody keeps the right who has it now, but for one role.';
+COMMENT ON FUNCTION howdah._deny_others(p_destination howdah.destinations, p_verb text, p_role text) IS 'give a destination rules of its own for a verb, so that one role loses the right and all others keep it.';
 
 CREATE FUNCTION howdah._dequeued() RETURNS TABLE(destination_id integer, messages bigint)
     LANGUAGE sql STABLE
@@ -6659,7 +6659,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._drop_temporary(p_queue howdah.temporary_queues) IS 'end a temporary queue, whose number then waits for its next use.';
+COMMENT ON FUNCTION howdah._drop_temporary(p_queue howdah.temporary_queues) IS 'end a temporary queue; its number then waits for its next use.';
 
 CREATE FUNCTION howdah._empty_destination(p_destination howdah.destinations, p_reason text) RETURNS bigint
     LANGUAGE plpgsql
@@ -6931,7 +6931,7 @@ begin
         perform howdah._dispose_published(p_destination, m.message_id, m.sent_at, m.expires_at,
             (9 - m.priority)::smallint, m.body is not null, m.content_type,
             coalesce(m.bytes, convert_to(m.body, 'UTF8')), m.headers, m.correlation_id, m.reply_to, m.message_type,
-            m.conversation_id, m.delivery_mode = 'non-persistent', howdah._level(m.reliability), p_now)
+            m.conversation_id, m.delivery_mode = 'non-persistent', howdah._reliability_number(m.reliability), p_now)
         from unnest(p_messages) m where m."position" = any (ended);
     end if;
 end
@@ -7044,7 +7044,7 @@ COMMENT ON COLUMN howdah.schedules.repeats IS 'Firings after the first one, as g
 
 COMMENT ON COLUMN howdah.schedules.priority IS 'Priority of its messages. NULL: the destination''s default.';
 
-COMMENT ON COLUMN howdah.schedules.catch_up IS 'True: each missed firing is made up for. False: one firing stands for all.';
+COMMENT ON COLUMN howdah.schedules.catch_up IS 'True: each missed firing takes place late. False: one firing stands for all.';
 
 COMMENT ON COLUMN howdah.schedules.is_text IS 'True: body is UTF-8 text or JSON. False: bytes.';
 
@@ -7099,7 +7099,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._end_stream(p_stream record, p_total bigint) IS 'move the cursor to the end, if it is worth it, when p_total messages were read and there are no more.';
+COMMENT ON FUNCTION howdah._end_stream(p_stream record, p_total bigint) IS 'move the cursor to the end after p_total messages were read and there are no more, if that saves work later.';
 
 CREATE FUNCTION howdah._end_unused(p_ids integer[]) RETURNS bigint
     LANGUAGE plpgsql
@@ -7123,7 +7123,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._end_unused(p_ids integer[]) IS 'drop those of the destinations that created themselves and that nobody uses.';
+COMMENT ON FUNCTION howdah._end_unused(p_ids integer[]) IS 'drop the destinations among some that created themselves and that nobody uses.';
 
 CREATE FUNCTION howdah._engine_id() RETURNS uuid
     LANGUAGE plpgsql STABLE
@@ -8186,7 +8186,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._fire_due(p_schedule howdah.schedules, p_times timestamp with time zone[], p_next_at timestamp with time zone, p_error text) IS 'fire a schedule for times that have come, and move it on.';
+COMMENT ON FUNCTION howdah._fire_due(p_schedule howdah.schedules, p_times timestamp with time zone[], p_next_at timestamp with time zone, p_error text) IS 'fire a schedule for times that have come, and set its next time.';
 
 CREATE FUNCTION howdah._fire_period(p_schedule howdah.schedules, p_now timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql
@@ -8527,7 +8527,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._forget_moved() IS 'delete records of where moved messages lay that no longer lie there.';
+COMMENT ON FUNCTION howdah._forget_moved() IS 'delete records of moved messages that no longer lie where the record says.';
 
 CREATE FUNCTION howdah._forget_permits(p_most integer) RETURNS void
     LANGUAGE plpgsql
@@ -9131,7 +9131,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._has_ended_lease(p_lane howdah.lanes, p_now timestamp with time zone, p_after timestamp with time zone) IS 'whether a lease of messages of a lane''s rank has ended since (nearly) a time, and still has a record.';
+COMMENT ON FUNCTION howdah._has_ended_lease(p_lane howdah.lanes, p_now timestamp with time zone, p_after timestamp with time zone) IS 'whether a lease of messages of a lane''s rank has ended since about a given time, and still has a record.';
 
 CREATE FUNCTION howdah._has_invisible_rows(p_partition regclass, p_archived pg_snapshot) RETURNS boolean
     LANGUAGE plpgsql
@@ -9194,6 +9194,23 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._has_right(p_destination_id integer, p_verb text) IS 'whether the caller has a right to a destination.';
+
+CREATE FUNCTION howdah._has_right_by_name(p_resource text, p_name text, p_operation text) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    v_rule_set text := howdah._rule_set_of_caller();
+begin
+    return (v_rule_set is null or coalesce((
+        select m.allow from howdah._matching_rules(p_resource, array[p_name]) m
+        where m.rule_set = v_rule_set and m.operation = p_operation
+          and case when m.principal = '*' then true when m.kind = 'user' then m.principal = howdah._caller()
+              else howdah._has_role(m.principal) end
+        order by m.tier, m.allow limit 1), false)) and howdah._refuse_maintenance();
+end
+$$;
+
+COMMENT ON FUNCTION howdah._has_right_by_name(p_resource text, p_name text, p_operation text) IS 'whether the access rules let the caller do something under a name, such as create a queue or connect. No destination needs to exist.';
 
 CREATE FUNCTION howdah._has_role(p_role text) RETURNS boolean
     LANGUAGE sql
@@ -9363,7 +9380,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._hold_temporary(p_destination howdah.destinations) IS 'keep a temporary queue''s number from its next use until this sending transaction ends.';
+COMMENT ON FUNCTION howdah._hold_temporary(p_destination howdah.destinations) IS 'prevent the next use of a temporary queue''s number until this sending transaction ends.';
 
 CREATE FUNCTION howdah._hold_tickets(p_id integer, p_shift integer, p_first bigint, p_last bigint) RETURNS void
     LANGUAGE plpgsql
@@ -9829,7 +9846,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._is_nonpersistent(p_slot integer, p_topic integer, p_from xid8) IS 'which sorts of message a topic has in the tables of one number, from a transaction on.';
+COMMENT ON FUNCTION howdah._is_nonpersistent(p_slot integer, p_topic integer, p_from xid8) IS 'which kinds of message a topic has in the tables of one number, from a transaction on.';
 
 CREATE FUNCTION howdah._is_one_by_one(p_destination_id integer) RETURNS boolean
     LANGUAGE sql STABLE
@@ -9996,7 +10013,7 @@ CREATE FUNCTION howdah._is_single(p_row howdah.journal) RETURNS boolean
         and coalesce(cardinality(p_row.digests), 1) = 1
 $$;
 
-COMMENT ON FUNCTION howdah._is_single(p_row howdah.journal) IS 'whether a row of the journal is of one message without expiry and group, and so need not be unfolded.';
+COMMENT ON FUNCTION howdah._is_single(p_row howdah.journal) IS 'whether a row of the journal has one message without expiry and group. An audit does not unfold such a row.';
 
 CREATE FUNCTION howdah._is_suspect(p_lease bigint) RETURNS boolean
     LANGUAGE plpgsql
@@ -10034,7 +10051,7 @@ exception when data_exception then
 end
 $$;
 
-COMMENT ON FUNCTION howdah._is_time(p_text text) IS 'whether PostgreSQL reads that as a time.';
+COMMENT ON FUNCTION howdah._is_time(p_text text) IS 'whether PostgreSQL reads a text as a time.';
 
 CREATE FUNCTION howdah._is_unblamed(p_message_id bigint, p_group text) RETURNS boolean
     LANGUAGE plpgsql
@@ -10695,7 +10712,7 @@ CREATE FUNCTION howdah._latest_dead(p_most integer) RETURNS TABLE(destination_id
     limit p_most
 $$;
 
-COMMENT ON FUNCTION howdah._latest_dead(p_most integer) IS 'dead messages of all exception destinations, the last that came to each.';
+COMMENT ON FUNCTION howdah._latest_dead(p_most integer) IS 'the dead messages that came last to each exception destination.';
 
 CREATE FUNCTION howdah._latest_failures(p_destination_id integer, p_most integer) RETURNS TABLE(incident_id bigint, message_id bigint, destination_id integer, fingerprint text, recorded_at timestamp with time zone)
     LANGUAGE sql STABLE
@@ -10757,7 +10774,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._lay_down(p_destination_id integer, p_lease bigint, p_message_ids bigint[], p_until timestamp with time zone) IS 'move messages of a lease to parked, each with its own end.';
+COMMENT ON FUNCTION howdah._lay_down(p_destination_id integer, p_lease bigint, p_message_ids bigint[], p_until timestamp with time zone) IS 'move messages of a lease to parked, where each has its own end.';
 
 CREATE FUNCTION howdah._lease_noting(p_queue text, p_max_messages integer, p_duration interval, p_selector text, p_consumer bigint, p_acknowledge bigint) RETURNS TABLE(lease bigint, leased_until timestamp with time zone, message_id bigint, queue_name text, body text, bytes bytea, content_type text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, delivery_mode text, sent_at timestamp with time zone, expires_at timestamp with time zone, delivery_count integer, redelivered boolean, "position" bigint, stage integer, origin_queue text, dead_reason text, dead_at timestamp with time zone, reliability text)
     LANGUAGE plpgsql
@@ -10808,7 +10825,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._lease_otherwise(p_queue text, p_max_messages integer, p_duration interval, p_selector text, p_consumer bigint, p_until timestamp with time zone, p_unknown boolean) IS 'lease what the usual way of howdah.lease does not.';
+COMMENT ON FUNCTION howdah._lease_otherwise(p_queue text, p_max_messages integer, p_duration interval, p_selector text, p_consumer bigint, p_until timestamp with time zone, p_unknown boolean) IS 'lease what the fast path of howdah.lease does not.';
 
 CREATE FUNCTION howdah._lease_published(p_destination howdah.destinations, p_message_ids bigint[], p_lease bigint, p_until timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
@@ -10950,45 +10967,23 @@ $$;
 
 COMMENT ON FUNCTION howdah._left_in_session() IS 'the session''s prepared statements and cursors WITH HOLD, which outlive its transaction.';
 
-CREATE FUNCTION howdah._level(p_asked text) RETURNS smallint
-    LANGUAGE plpgsql IMMUTABLE
-    AS $$
-declare
-    v_level smallint := case p_asked
-        when 'persistent' then 4 when 'non-persistent' then 1
-        when 'BEST_EFFORT_NONPERSISTENT' then 0 when 'EXPRESS_NONPERSISTENT' then 1
-        when 'RELIABLE_NONPERSISTENT' then 2 when 'RELIABLE_PERSISTENT' then 3 when 'ASSURED_PERSISTENT' then 4 end;
-begin
-    if v_level is null and p_asked is not null then
-        raise exception using errcode = 'HD005',
-            message = format('there is no delivery mode or level of reliability %s', quote_literal(left(p_asked, 60))),
-            hint =
-                'The modes are persistent and non-persistent. The levels are BEST_EFFORT_NONPERSISTENT, '
-                'EXPRESS_NONPERSISTENT, RELIABLE_NONPERSISTENT, RELIABLE_PERSISTENT and ASSURED_PERSISTENT.';
-    end if;
-    return v_level;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._level(p_asked text) IS 'the number of a level of reliability, or of the one that a delivery mode stands for.';
-
 CREATE FUNCTION howdah._level_for(p_destination howdah.destinations, p_asked text) RETURNS smallint
     LANGUAGE plpgsql IMMUTABLE
     AS $$
 declare
-    v_level smallint := howdah._level(p_asked);
+    v_level smallint := howdah._reliability_number(p_asked);
 begin
     if v_level is null or not p_destination.producer_may_override then
-        v_level := least(howdah._level(p_destination.default_reliability),
-            howdah._level(p_destination.max_reliability));
-    elsif v_level > howdah._level(p_destination.max_reliability) and p_destination.persistent then
+        v_level := least(howdah._reliability_number(p_destination.default_reliability),
+            howdah._reliability_number(p_destination.max_reliability));
+    elsif v_level > howdah._reliability_number(p_destination.max_reliability) and p_destination.persistent then
         raise exception using errcode = 'HD039',
             message = format('%s takes messages up to the level %s, not %s', quote_literal(p_destination.name),
                 p_destination.max_reliability, howdah._level_name(v_level, null)),
             hint = 'Send it with a lower level, or raise the option max_reliability.';
     end if;
     if v_level > 2 and not p_destination.persistent then
-        v_level := least(1, howdah._level(p_destination.max_reliability));
+        v_level := least(1, howdah._reliability_number(p_destination.max_reliability));
     end if;
     return v_level;
 end
@@ -11095,7 +11090,7 @@ COMMENT ON COLUMN howdah.link_arrivals.arrived IS 'Messages stored here.';
 
 COMMENT ON COLUMN howdah.link_arrivals.repeated IS 'Messages that came again and were not stored again.';
 
-COMMENT ON COLUMN howdah.link_arrivals.lost IS 'Non-persistent messages that arrived, and that a restart of the sender took before it knew.';
+COMMENT ON COLUMN howdah.link_arrivals.lost IS 'Non-persistent messages that arrived, but that a restart took from the sender before it knew.';
 
 COMMENT ON COLUMN howdah.link_arrivals.created_at IS 'When the first batch arrived.';
 
@@ -11107,7 +11102,7 @@ COMMENT ON COLUMN howdah.link_arrivals.engine_name IS 'Name of the sending engin
 
 COMMENT ON COLUMN howdah.link_arrivals.source_queue IS 'Name of the queue or subscription there.';
 
-COMMENT ON COLUMN howdah.link_arrivals.arrived_as IS 'The role that forwards; no other role may go on.';
+COMMENT ON COLUMN howdah.link_arrivals.arrived_as IS 'The role that forwards; no other role may continue.';
 
 CREATE FUNCTION howdah._link_arrival(p_link_id uuid, p_engine_id uuid, p_engine_name text, p_link_name text, p_source text, p_batch bigint) RETURNS howdah.link_arrivals
     LANGUAGE plpgsql
@@ -11142,7 +11137,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._link_arrival(p_link_id uuid, p_engine_id uuid, p_engine_name text, p_link_name text, p_source text, p_batch bigint) IS 'lock the row of a link that leads here, and check that its next batch is the one that comes.';
+COMMENT ON FUNCTION howdah._link_arrival(p_link_id uuid, p_engine_id uuid, p_engine_name text, p_link_name text, p_source text, p_batch bigint) IS 'lock the row of a link that leads here, and check that the arriving batch is its next one.';
 
 CREATE FUNCTION howdah._link_batch(p_source text, p_want integer, p_selector text, p_transformation text) RETURNS howdah.message[]
     LANGUAGE plpgsql
@@ -11206,7 +11201,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._link_chunk(p_source_id integer, p_last howdah.message, p_most integer, p_bytes bigint) IS 'how many messages of a queue come next that have no more than so many bytes of bodies together.';
+COMMENT ON FUNCTION howdah._link_chunk(p_source_id integer, p_last howdah.message, p_most integer, p_bytes bigint) IS 'how many of the next messages of a queue have bodies of at most p_bytes together.';
 
 CREATE FUNCTION howdah._link_drop(p_link howdah.links) RETURNS void
     LANGUAGE plpgsql
@@ -11819,7 +11814,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._lock_values(p_destination howdah.destinations, p_keys text[]) IS 'have other senders of these keys of a last-value queue wait until this transaction ends.';
+COMMENT ON FUNCTION howdah._lock_values(p_destination howdah.destinations, p_keys text[]) IS 'make other senders of these keys of a last-value queue wait until this transaction ends.';
 
 CREATE TABLE howdah.log_events (
     event_id bigint NOT NULL,
@@ -12662,7 +12657,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._make_spares(p_count integer, p_most integer) IS 'make numbers ready, with their sequences, while destinations create themselves.';
+COMMENT ON FUNCTION howdah._make_spares(p_count integer, p_most integer) IS 'make spare numbers with their sequences, while destinations create themselves.';
 
 CREATE FUNCTION howdah._many_queues() RETURNS boolean
     LANGUAGE sql STABLE
@@ -12772,23 +12767,6 @@ $$;
 
 COMMENT ON FUNCTION howdah._matching_rules(p_resource text, p_names text[]) IS 'the rules that cover a thing, and in which order they decide.';
 
-CREATE FUNCTION howdah._may(p_resource text, p_name text, p_operation text) RETURNS boolean
-    LANGUAGE plpgsql STABLE
-    AS $$
-declare
-    v_rule_set text := howdah._rule_set_of_caller();
-begin
-    return (v_rule_set is null or coalesce((
-        select m.allow from howdah._matching_rules(p_resource, array[p_name]) m
-        where m.rule_set = v_rule_set and m.operation = p_operation
-          and case when m.principal = '*' then true when m.kind = 'user' then m.principal = howdah._caller()
-              else howdah._has_role(m.principal) end
-        order by m.tier, m.allow limit 1), false)) and howdah._refuse_maintenance();
-end
-$$;
-
-COMMENT ON FUNCTION howdah._may(p_resource text, p_name text, p_operation text) IS 'whether the access rules let the caller do something that needs no destination, such as creating one or connecting.';
-
 CREATE FUNCTION howdah._may_be_due(p_lane howdah.lanes, p_now timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -12822,7 +12800,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._may_be_due(p_lane howdah.lanes, p_now timestamp with time zone) IS 'whether looking for due messages in a lane of parked ones is worth its price.';
+COMMENT ON FUNCTION howdah._may_be_due(p_lane howdah.lanes, p_now timestamp with time zone) IS 'whether a look for due messages in a lane of parked ones may find any.';
 
 CREATE FUNCTION howdah._may_change(p_schedule howdah.schedules) RETURNS boolean
     LANGUAGE sql STABLE
@@ -12844,7 +12822,7 @@ begin
             where not case when exists (
                     select from howdah.access_rules r
                     where (r.rule_set, r.resource, r.name, r.operation) = (v_rule_set, t.resource, '*', 'admin'))
-                then howdah._may(t.resource, '*', 'admin')
+                then howdah._has_right_by_name(t.resource, '*', 'admin')
                 else howdah._has_role((select e.admin_role from howdah.engine e)) end);
 end
 $$;
@@ -12854,7 +12832,7 @@ COMMENT ON FUNCTION howdah._may_change_all_rules() IS 'whether the caller may ch
 CREATE FUNCTION howdah._may_everywhere(p_resource text, p_pattern text, p_operation text) RETURNS boolean
     LANGUAGE sql STABLE
     AS $$
-    select bool_and(howdah._may(p_resource, s.name, p_operation))
+    select bool_and(howdah._has_right_by_name(p_resource, s.name, p_operation))
     from (
         select string_agg(coalesce(nullif(nullif(p.parts[i.i], '*'), '>'), nullif(nullif(d.parts[i.i], '*'),
             '>'), chr(1)), '.' order by i.i) as name, d.name as denied
@@ -12882,7 +12860,8 @@ CREATE FUNCTION howdah._may_read_copy(p_message_id bigint, p_verb text) RETURNS 
     LANGUAGE sql STABLE
     AS $$
     select d.kind <> 'topic' or case when d.dropped_at is null then howdah._has_right(d.id, p_verb)
-        else howdah._may('topic', d.name, howdah._operation_of(p_verb)) end  -- its own rights are no longer kept up
+        -- Its own rights are no longer kept up.
+        else howdah._has_right_by_name('topic', d.name, howdah._operation_of(p_verb)) end
     from howdah.destinations d where d.id = p_message_id % 1000000
 $$;
 
@@ -13017,7 +12996,7 @@ COMMENT ON COLUMN howdah.metric_epoch.home IS 'The cluster and database that the
 
 COMMENT ON COLUMN howdah.metric_epoch.created_at IS 'When the totals began at zero.';
 
-COMMENT ON COLUMN howdah.metric_epoch.since IS 'Records of before are not counted: a restore brought them.';
+COMMENT ON COLUMN howdah.metric_epoch.since IS 'Earlier records are not counted: a restore brought them.';
 
 COMMENT ON COLUMN howdah.metric_epoch.snapshot IS 'The totals hold the records visible in it. NULL: none yet.';
 
@@ -13059,7 +13038,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._metric_epoch() IS 'the state of the totals for monitoring. In another database than before they begin anew.';
+COMMENT ON FUNCTION howdah._metric_epoch() IS 'the state of the totals for monitoring. They begin anew in another database.';
 
 CREATE FUNCTION howdah._microseconds(p_at timestamp with time zone) RETURNS bigint
     LANGUAGE sql STABLE
@@ -13077,7 +13056,7 @@ CREATE FUNCTION howdah._most_groups() RETURNS integer
     LANGUAGE sql STABLE
     AS $$ select greatest(current_setting('max_locks_per_transaction')::integer, 16) $$;
 
-COMMENT ON FUNCTION howdah._most_groups() IS 'from how many groups a receive may take, because each costs a lock in the server''s table.';
+COMMENT ON FUNCTION howdah._most_groups() IS 'the number of groups that a receive may take from. Each costs a lock in the server''s table.';
 
 CREATE FUNCTION howdah._most_rows(p_rows integer) RETURNS integer
     LANGUAGE plpgsql IMMUTABLE
@@ -13846,7 +13825,7 @@ CREATE FUNCTION howdah._note_received(p_reliability text) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
 begin
-    perform howdah._commit_needs(howdah._level(p_reliability));
+    perform howdah._commit_needs(howdah._reliability_number(p_reliability));
     return true;
 end
 $$;
@@ -13875,7 +13854,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._note_rights() IS 'call howdah._copy_rights_of after rights, or the sets of rules in force, have changed.';
+COMMENT ON FUNCTION howdah._note_rights() IS 'call howdah._copy_rights_of after a change of rights, or of the sets of rules in force.';
 
 CREATE FUNCTION howdah._note_sender(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_level smallint) RETURNS void
     LANGUAGE plpgsql
@@ -13898,7 +13877,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._note_sender(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_level smallint) IS 'record whose messages these are, where they go with their sender.';
+COMMENT ON FUNCTION howdah._note_sender(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_level smallint) IS 'record the sender of messages that are discarded when their sender is gone.';
 
 CREATE FUNCTION howdah._note_special(p_destination howdah.destinations) RETURNS void
     LANGUAGE plpgsql
@@ -13949,7 +13928,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._note_streak(p_destination_id integer, p_message_id bigint) IS 'disable a queue after as many failures in a row as it allows.';
+COMMENT ON FUNCTION howdah._note_streak(p_destination_id integer, p_message_id bigint) IS 'disable a queue once it has had as many failures in a row as disable_after says.';
 
 CREATE FUNCTION howdah._nothing_came_back(p_id integer, p_rank smallint, p_head bigint, p_backlog boolean, p_search regclass, p_hint bigint) RETURNS boolean
     LANGUAGE plpgsql
@@ -14220,7 +14199,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._open_room(p_destination_id integer) IS 'allow the tickets of a queue that its own transaction has just created, without a count: nobody else can have sent there.';
+COMMENT ON FUNCTION howdah._open_room(p_destination_id integer) IS 'allow the tickets of a queue that this transaction has just created. It needs no count, because nobody else can have sent there.';
 
 CREATE FUNCTION howdah._open_transactions() RETURNS TABLE(transaction text, pid integer)
     LANGUAGE sql
@@ -16044,7 +16023,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._rate_opens_in(p_queue howdah.destinations) IS 'when the rates of a queue let a message through that they do not let through now.';
+COMMENT ON FUNCTION howdah._rate_opens_in(p_queue howdah.destinations) IS 'how long until the rates of a queue let another message through.';
 
 CREATE FUNCTION howdah._read_claimed(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_topic text, p_name text, p_xids xid8[], p_seqs bigint[], p_upto pg_snapshot, p_now timestamp with time zone) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -16532,7 +16511,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._receive_of_groups(p_lane howdah.lanes, p_name text, p_now timestamp with time zone, p_want integer, p_journaled boolean) IS 'receive several messages of a queue with transaction groups in a short way.';
+COMMENT ON FUNCTION howdah._receive_of_groups(p_lane howdah.lanes, p_name text, p_now timestamp with time zone, p_want integer, p_journaled boolean) IS 'the fast path for several messages of a queue with transaction groups.';
 
 CREATE FUNCTION howdah._receive_otherwise(p_queue text, p_max_messages integer, p_hold boolean, p_selector text, p_consumer bigint) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -16632,7 +16611,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._receive_published(p_destination howdah.destinations, p_subscription howdah.subscriptions, p_name text, p_want integer, p_hold boolean) IS 'receive from a subscription of any sort.';
+COMMENT ON FUNCTION howdah._receive_published(p_destination howdah.destinations, p_subscription howdah.subscriptions, p_name text, p_want integer, p_hold boolean) IS 'receive from a subscription of any kind.';
 
 CREATE FUNCTION howdah._receive_selected(p_lane howdah.lanes, p_name text, p_selector text, p_want integer, p_now timestamp with time zone, p_journaled boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -16659,7 +16638,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._receive_selected(p_lane howdah.lanes, p_name text, p_selector text, p_want integer, p_now timestamp with time zone, p_journaled boolean) IS 'receive by a selector in the short way, from what its looks have found ahead.';
+COMMENT ON FUNCTION howdah._receive_selected(p_lane howdah.lanes, p_name text, p_selector text, p_want integer, p_now timestamp with time zone, p_journaled boolean) IS 'the fast path of a receive by a selector, from what its looks have found ahead.';
 
 CREATE FUNCTION howdah._receive_set_aside(p_destination howdah.destinations, p_wild boolean, p_name text, p_want integer, p_hold boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -17339,7 +17318,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._record_silent_attempts(p_destination howdah.destinations, p_met howdah.message[]) IS 'record last attempts that ended unreported, and apply the queue''s delay and block to their messages.';
+COMMENT ON FUNCTION howdah._record_silent_attempts(p_destination howdah.destinations, p_met howdah.message[]) IS 'record last attempts that ended without a report, and apply the queue''s delay and block to their messages.';
 
 CREATE FUNCTION howdah._recount(p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint, OUT verdict text, OUT over_messages bigint, OUT over_bytes bigint, OUT level integer) RETURNS record
     LANGUAGE plpgsql
@@ -17481,7 +17460,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._recover_instance() IS 'make good what earlier lives left: lost messages are journaled, dead consumers closed.';
+COMMENT ON FUNCTION howdah._recover_instance() IS 'clean up after earlier lives: journal lost messages, and close dead consumers.';
 
 CREATE FUNCTION howdah._redact(p_value jsonb, p_parts text[]) RETURNS jsonb
     LANGUAGE plpgsql IMMUTABLE
@@ -17524,7 +17503,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._redacted(p_message howdah.message) IS 'a message as a caller may see it who may browse it only.';
+COMMENT ON FUNCTION howdah._redacted(p_message howdah.message) IS 'a message as a caller sees it who may only browse it.';
 
 CREATE FUNCTION howdah._redacted_text(p_body bytea, p_is_text boolean, p_paths text[]) RETURNS text
     LANGUAGE plpgsql IMMUTABLE
@@ -17733,6 +17712,28 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._release_audit(p_epoch bigint) IS 'end the right to audit, for the role that holds it.';
+
+CREATE FUNCTION howdah._reliability_number(p_asked text) RETURNS smallint
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+declare
+    v_level smallint := case p_asked
+        when 'persistent' then 4 when 'non-persistent' then 1
+        when 'BEST_EFFORT_NONPERSISTENT' then 0 when 'EXPRESS_NONPERSISTENT' then 1
+        when 'RELIABLE_NONPERSISTENT' then 2 when 'RELIABLE_PERSISTENT' then 3 when 'ASSURED_PERSISTENT' then 4 end;
+begin
+    if v_level is null and p_asked is not null then
+        raise exception using errcode = 'HD005',
+            message = format('there is no delivery mode or level of reliability %s', quote_literal(left(p_asked, 60))),
+            hint =
+                'The modes are persistent and non-persistent. The levels are BEST_EFFORT_NONPERSISTENT, '
+                'EXPRESS_NONPERSISTENT, RELIABLE_NONPERSISTENT, RELIABLE_PERSISTENT and ASSURED_PERSISTENT.';
+    end if;
+    return v_level;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._reliability_number(p_asked text) IS 'the number of a level of reliability, or of the one that a delivery mode stands for.';
 
 CREATE FUNCTION howdah._remember(p_search regclass, p_back bigint, p_begun bigint, p_found boolean) RETURNS bigint
     LANGUAGE sql
@@ -18014,7 +18015,7 @@ CREATE FUNCTION howdah._result_body(p_message howdah.msgs) RETURNS text
         then convert_from(coalesce(p_message.body, howdah._body(p_message.message_id)), 'UTF8') end
 $$;
 
-COMMENT ON FUNCTION howdah._result_body(p_message howdah.msgs) IS 'the text of a message''s body, for who asks what became of it.';
+COMMENT ON FUNCTION howdah._result_body(p_message howdah.msgs) IS 'the text of a message''s body, for a caller who asks what became of the message.';
 
 CREATE FUNCTION howdah._result_queue(p_queue text) RETURNS howdah.destinations
     LANGUAGE plpgsql STABLE
@@ -18028,7 +18029,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._result_queue(p_queue text) IS 'a queue of whose messages the caller may be told what became.';
+COMMENT ON FUNCTION howdah._result_queue(p_queue text) IS 'a queue about whose messages the caller may read results.';
 
 CREATE FUNCTION howdah._return_leases(p_destination_id integer, p_want bigint, p_now timestamp with time zone, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone, p_message_ids bigint[] DEFAULT NULL::bigint[]) RETURNS void
     LANGUAGE plpgsql
@@ -18580,13 +18581,13 @@ CREATE FUNCTION howdah._sample_parts(p_first bigint, p_last bigint, p_parts bigi
     ) b
 $$;
 
-COMMENT ON FUNCTION howdah._sample_parts(p_first bigint, p_last bigint, p_parts bigint) IS 'divide a range of numbers into parts: equal ones, and ever smaller ones at both ends.';
+COMMENT ON FUNCTION howdah._sample_parts(p_first bigint, p_last bigint, p_parts bigint) IS 'divide a range of numbers into equal parts, with ever smaller ones at both ends.';
 
 CREATE FUNCTION howdah._sample_start(p_n bigint, p_first bigint, p_last bigint) RETURNS bigint
     LANGUAGE sql IMMUTABLE
     AS $$ select p_first + floor((p_last - p_first) / 2 * (p_n * 0.6180339887 % 1))::bigint $$;
 
-COMMENT ON FUNCTION howdah._sample_start(p_n bigint, p_first bigint, p_last bigint) IS 'where in a part to begin looking: in its first half, and elsewhere in each part.';
+COMMENT ON FUNCTION howdah._sample_start(p_n bigint, p_first bigint, p_last bigint) IS 'where in a part to begin looking: in its first half, at a different place in each part.';
 
 CREATE FUNCTION howdah._sample_weight(p_found bigint, p_from bigint, p_at bigint, p_last bigint, p_length bigint) RETURNS double precision
     LANGUAGE sql IMMUTABLE
@@ -20634,7 +20635,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._settle_ring() IS 'fit the counts of turns and truncations to the table again, after a transaction that changed both was rolled back.';
+COMMENT ON FUNCTION howdah._settle_ring() IS 'make the counts of turns and truncations agree with the table again, after a transaction that changed both was rolled back.';
 
 CREATE FUNCTION howdah._setup(p_engine text, p_roles jsonb, p_checksum text) RETURNS void
     LANGUAGE plpgsql
@@ -21253,47 +21254,6 @@ CREATE FUNCTION howdah._system_limited() RETURNS boolean
 
 COMMENT ON FUNCTION howdah._system_limited() IS 'whether a limit of the whole engine is set.';
 
-CREATE FUNCTION howdah._take(p_lane howdah.lanes, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_hold boolean) RETURNS SETOF howdah.claimed
-    LANGUAGE plpgsql
-    AS $$
-begin
-    if p_lane.place = 2 then
-        return query
-        select m.seq, m.message_id, m.sent_at, m.expires_at, m.dead_at, m.destination_id, m.origin_id, m.rank, m.stage,
-            m.is_text, m.content_type, m.body, howdah._first_for_consumer(m.headers, m.seq = any (p_firsts)),
-            m.correlation_id, m.reply_to, m.message_type, m.conversation_id, m.dead_reason, m.reliability, 'msgs', false
-        from howdah.msgs m
-        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
-          and m.seq between p_positions[1] and p_positions[cardinality(p_positions)] and m.seq = any (p_positions)
-        order by m.seq;
-        delete from howdah.msgs m
-        where not p_hold and m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
-          and m.seq between p_positions[1] and p_positions[cardinality(p_positions)] and m.seq = any (p_positions);
-    elsif p_lane.place = 1 then
-        return query
-        select n.seq, n.message_id, n.sent_at, n.expires_at, n.dead_at, n.destination_id, n.origin_id, n.rank, n.stage,
-            n.is_text, n.content_type, n.body, howdah._first_for_consumer(n.headers, n.seq = any (p_firsts)),
-            n.correlation_id, n.reply_to, n.message_type, n.conversation_id, n.dead_reason, n.reliability,
-            'msgs_nonpersistent', true
-        from howdah.msgs_nonpersistent n where n.ctid = any (p_tids) order by n.seq;
-        delete from howdah.msgs_nonpersistent n where not p_hold and n.ctid = any (p_tids);
-    else
-        perform howdah._blame_leases(p_lane.destination_id, l.rows)
-        from (select array_agg(p) as rows from howdah.parked p where p.ctid = any (p_tids) and p.lease_id is not null) l
-        where l.rows is not null;
-        return query
-        select p.seq, p.message_id, p.sent_at, p.expires_at, p.dead_at, p.destination_id, p.origin_id, p.rank, p.stage,
-            p.is_text, p.content_type, p.body, howdah._first_for_consumer(p.headers, p.message_id = any (p_firsts)),
-            p.correlation_id, p.reply_to, p.message_type, p.conversation_id, p.dead_reason, p.reliability, 'parked',
-            p.boot is not null
-        from howdah.parked p where p.ctid = any (p_tids) order by p.due_at, p.seq;
-        delete from howdah.parked p where not p_hold and p.ctid = any (p_tids);
-    end if;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._take(p_lane howdah.lanes, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_hold boolean) IS 'read messages of a lane that howdah._find_in_lane has found and locked, and delete them unless they are held.';
-
 CREATE FUNCTION howdah._take_all(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) RETURNS TABLE(message howdah.msgs, nonpersistent boolean)
     LANGUAGE sql
     AS $$
@@ -21456,7 +21416,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._take_by_lane(p_id integer, OUT message howdah.msgs, OUT nonpersistent boolean) IS 'take one message of a queue with several lanes in the short way.';
+COMMENT ON FUNCTION howdah._take_by_lane(p_id integer, OUT message howdah.msgs, OUT nonpersistent boolean) IS 'the fast path for one message of a queue with several lanes.';
 
 CREATE FUNCTION howdah._take_drawn(p_destination_id integer, p_rank smallint, p_name text, p_positions bigint[], p_now timestamp with time zone, p_failed boolean, p_journaled boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -21641,6 +21601,47 @@ $$;
 
 COMMENT ON FUNCTION howdah._take_listed(p_lane howdah.lanes, p_walk howdah.walk, p_want integer, p_note boolean, OUT keys bigint[], OUT upto bigint, OUT clear boolean) IS 'lock messages that the selector''s looks found ahead.';
 
+CREATE FUNCTION howdah._take_locked(p_lane howdah.lanes, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_hold boolean) RETURNS SETOF howdah.claimed
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if p_lane.place = 2 then
+        return query
+        select m.seq, m.message_id, m.sent_at, m.expires_at, m.dead_at, m.destination_id, m.origin_id, m.rank, m.stage,
+            m.is_text, m.content_type, m.body, howdah._first_for_consumer(m.headers, m.seq = any (p_firsts)),
+            m.correlation_id, m.reply_to, m.message_type, m.conversation_id, m.dead_reason, m.reliability, 'msgs', false
+        from howdah.msgs m
+        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
+          and m.seq between p_positions[1] and p_positions[cardinality(p_positions)] and m.seq = any (p_positions)
+        order by m.seq;
+        delete from howdah.msgs m
+        where not p_hold and m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
+          and m.seq between p_positions[1] and p_positions[cardinality(p_positions)] and m.seq = any (p_positions);
+    elsif p_lane.place = 1 then
+        return query
+        select n.seq, n.message_id, n.sent_at, n.expires_at, n.dead_at, n.destination_id, n.origin_id, n.rank, n.stage,
+            n.is_text, n.content_type, n.body, howdah._first_for_consumer(n.headers, n.seq = any (p_firsts)),
+            n.correlation_id, n.reply_to, n.message_type, n.conversation_id, n.dead_reason, n.reliability,
+            'msgs_nonpersistent', true
+        from howdah.msgs_nonpersistent n where n.ctid = any (p_tids) order by n.seq;
+        delete from howdah.msgs_nonpersistent n where not p_hold and n.ctid = any (p_tids);
+    else
+        perform howdah._blame_leases(p_lane.destination_id, l.rows)
+        from (select array_agg(p) as rows from howdah.parked p where p.ctid = any (p_tids) and p.lease_id is not null) l
+        where l.rows is not null;
+        return query
+        select p.seq, p.message_id, p.sent_at, p.expires_at, p.dead_at, p.destination_id, p.origin_id, p.rank, p.stage,
+            p.is_text, p.content_type, p.body, howdah._first_for_consumer(p.headers, p.message_id = any (p_firsts)),
+            p.correlation_id, p.reply_to, p.message_type, p.conversation_id, p.dead_reason, p.reliability, 'parked',
+            p.boot is not null
+        from howdah.parked p where p.ctid = any (p_tids) order by p.due_at, p.seq;
+        delete from howdah.parked p where not p_hold and p.ctid = any (p_tids);
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._take_locked(p_lane howdah.lanes, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_hold boolean) IS 'read messages of a lane that howdah._find_in_lane has found and locked, and delete them unless they are held.';
+
 CREATE FUNCTION howdah._take_named(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) RETURNS TABLE(message howdah.msgs, nonpersistent boolean)
     LANGUAGE sql
     SET enable_seqscan TO 'off'
@@ -21758,7 +21759,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._take_one_of_group(p_id integer, p_rank smallint, p_head regclass, p_headed bigint) IS 'take one message of a queue with transaction groups in the short way.';
+COMMENT ON FUNCTION howdah._take_one_of_group(p_id integer, p_rank smallint, p_head regclass, p_headed bigint) IS 'the fast path for one message of a queue with transaction groups.';
 
 CREATE FUNCTION howdah._take_parked(p_destination_id integer, p_name text, p_tids tid[], p_now timestamp with time zone, p_journaled boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -22014,7 +22015,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._told_failure(p_destination howdah.destinations, p_failure jsonb, p_in_hand boolean) IS 'record a failure that a consumer reports, who need not have had the message.';
+COMMENT ON FUNCTION howdah._told_failure(p_destination howdah.destinations, p_failure jsonb, p_in_hand boolean) IS 'record a failure that a consumer reports. The consumer may never have had the message.';
 
 CREATE FUNCTION howdah._topic(p_name text, p_verb text) RETURNS howdah.destinations
     LANGUAGE plpgsql STABLE
@@ -22092,7 +22093,7 @@ CREATE FUNCTION howdah._totals_will_do() RETURNS boolean
         from howdah.engine e), false)
 $$;
 
-COMMENT ON FUNCTION howdah._totals_will_do() IS 'whether the stored totals are recent and the journal beyond them is long, so that it need not be read.';
+COMMENT ON FUNCTION howdah._totals_will_do() IS 'whether the stored totals are recent, and the journal beyond them is long. Callers then do not read it.';
 
 CREATE FUNCTION howdah._touch_rules(p_rule_set text) RETURNS void
     LANGUAGE plpgsql
@@ -22634,7 +22635,7 @@ CREATE FUNCTION howdah._unused_destinations(p_ids integer[]) RETURNS integer[]
           where o.dropped_at is null and n.name is not null)
 $$;
 
-COMMENT ON FUNCTION howdah._unused_destinations(p_ids integer[]) IS 'those of the destinations that created themselves, hold and keep nothing, and that nobody uses or names.';
+COMMENT ON FUNCTION howdah._unused_destinations(p_ids integer[]) IS 'the destinations among some that created themselves, hold and keep nothing, and that nobody uses or names.';
 
 CREATE FUNCTION howdah._utc(p_at timestamp with time zone) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -24771,7 +24772,7 @@ begin
     end if;
     if not (v_service.roles is null or exists (
                 select from unnest(v_service.roles) r(role_name) where howdah._has_role(r.role_name)))
-       or not howdah._may('connection', v_service.kind, 'connect') then
+       or not howdah._has_right_by_name('connection', v_service.kind, 'connect') then
         raise exception using errcode = 'HD010',
             message = format('role %s may not connect with service %s', quote_ident(howdah._caller()), v_service.name),
             hint = 'Ask an administrator for membership in a role of the service (howdah.list_services()).';
@@ -26172,7 +26173,7 @@ CREATE FUNCTION howdah.from_mq_persistence(persistence text, nonpersistent text 
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
-    if (howdah._level(nonpersistent) <= 2 and howdah._level(persistent) >= 3) is not true then
+    if (howdah._reliability_number(nonpersistent) <= 2 and howdah._reliability_number(persistent) >= 3) is not true then
         raise exception using errcode = 'HD005',
             message = format('%s and %s are not a non-persistent and a persistent level',
                 coalesce(quote_literal(nonpersistent), 'NULL'), coalesce(quote_literal(persistent), 'NULL')),
@@ -27375,7 +27376,7 @@ CREATE FUNCTION howdah.list_arrivals() RETURNS TABLE(engine text, link text, sou
         a.arrived_at, a.batch, a.arrived_as, a.link_id, a.engine_id, a.created_at, a.lost
     from howdah.link_arrivals a
     where howdah._sees_all() or a.arrived_as = howdah._caller()
-        or howdah._may(case when a.source_queue ~ '::' then 'topic' else 'queue' end,
+        or howdah._has_right_by_name(case when a.source_queue ~ '::' then 'topic' else 'queue' end,
             split_part(a.source_queue, '::', 1), 'browse')
     order by 1, 2, a.arrival_id
 $$;
@@ -32062,7 +32063,7 @@ begin
         ' $6 as sent_at, $7 <= 2 as nonpersistent, $7 as reliability offset 0) m'
     into v_result
     using headers, priority, correlation_id, message_type, message_id, sent_at,
-        howdah._level(coalesce(reliability, delivery_mode));
+        howdah._reliability_number(coalesce(reliability, delivery_mode));
     return v_result;
 end
 $_$;
@@ -32928,8 +32929,8 @@ CREATE FUNCTION howdah.to_mq_persistence(reliability text) RETURNS text
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
-    return case when howdah._level(reliability) >= 3 then 'MQPER_PERSISTENT'
-        when howdah._level(reliability) is not null then 'MQPER_NOT_PERSISTENT' end;
+    return case when howdah._reliability_number(reliability) >= 3 then 'MQPER_PERSISTENT'
+        when howdah._reliability_number(reliability) is not null then 'MQPER_NOT_PERSISTENT' end;
 end
 $$;
 
@@ -33596,7 +33597,7 @@ COMMENT ON COLUMN howdah.engine.browser_role IS 'Role that browses without takin
 
 COMMENT ON COLUMN howdah.engine.auditor_role IS 'Role that reads the audit views.';
 
-COMMENT ON COLUMN howdah.engine.access_enabled IS 'Whether access rules hold. False: who may execute a function may use it on everything.';
+COMMENT ON COLUMN howdah.engine.access_enabled IS 'Whether access rules hold. False: whoever may execute a function may use it on everything.';
 
 COMMENT ON COLUMN howdah.engine.rule_set IS 'The set of access rules in force, where a service does not name another.';
 
@@ -33606,7 +33607,7 @@ COMMENT ON COLUMN howdah.engine.journal_retention_days IS 'Days for which journa
 
 COMMENT ON COLUMN howdah.engine.incident_retention_days IS 'Days for which incidents of messages that are gone are kept at least.';
 
-COMMENT ON COLUMN howdah.engine.log_level IS 'Which events go into the log: those of this level and what is more severe.';
+COMMENT ON COLUMN howdah.engine.log_level IS 'Which events go into the log: those of this level and more severe ones.';
 
 COMMENT ON COLUMN howdah.engine.log_retention_days IS 'Days for which events of the log are kept at least.';
 
@@ -34255,7 +34256,7 @@ COMMENT ON COLUMN howdah.operator_acts.other_destination_id IS 'Where replayed, 
 
 COMMENT ON COLUMN howdah.operator_acts.actor IS 'The role that did it.';
 
-COMMENT ON COLUMN howdah.operator_acts.act IS 'sent (by hand), replayed, edited, resent (a kept message), moved, parked, retried, discarded, purged; paused or resumed (a queue, schedule or link), cancelled or fired (a schedule, by hand), sought (a subscription) or ended (somebody else''s consumer); of the engine paused, quiesced, stopped or resumed.';
+COMMENT ON COLUMN howdah.operator_acts.act IS 'Messages: sent (by hand), replayed, edited, resent (kept), moved, parked, retried, discarded, purged. Queues, schedules and links: paused, resumed. Schedules: cancelled, fired (by hand). Subscriptions: sought. Somebody else''s consumer: ended. The engine: paused, quiesced, stopped, resumed.';
 
 COMMENT ON COLUMN howdah.operator_acts.reason IS 'Why, in the operator''s words.';
 
@@ -34439,7 +34440,7 @@ CREATE TABLE howdah.lock_epochs (
     holder text
 );
 
-COMMENT ON TABLE howdah.lock_epochs IS 'Who held each named lease, one row per change of holder. INSERT-only; kept for engine.journal_retention_days, the last row of a name always.';
+COMMENT ON TABLE howdah.lock_epochs IS 'Who held each named lease, one row per change of holder. INSERT-only; kept for engine.journal_retention_days. The last row of a name always stays.';
 
 COMMENT ON COLUMN howdah.lock_epochs.id IS 'Number of the change of holder.';
 
@@ -34869,7 +34870,7 @@ CREATE TABLE howdah.auto_destinations (
     last_position bigint
 );
 
-COMMENT ON TABLE howdah.auto_destinations IS 'Queues and topics that their first use created, those that ended included.';
+COMMENT ON TABLE howdah.auto_destinations IS 'Queues and topics that their first use created, including those that ended.';
 
 COMMENT ON COLUMN howdah.auto_destinations.destination_id IS 'The destination. It stays here after its end, so that its name gets the same number again.';
 
@@ -34920,11 +34921,11 @@ COMMENT ON COLUMN howdah.backlog_figures.parked IS 'Messages waiting for a time 
 
 COMMENT ON COLUMN howdah.backlog_figures.oldest_sent_at IS 'When the oldest ready message was sent.';
 
-COMMENT ON COLUMN howdah.backlog_figures.leased IS 'Those of parked that are leased.';
+COMMENT ON COLUMN howdah.backlog_figures.leased IS 'Parked messages that are leased.';
 
-COMMENT ON COLUMN howdah.backlog_figures.waiting IS 'Those of live that are no dead ones of another queue.';
+COMMENT ON COLUMN howdah.backlog_figures.waiting IS 'Live messages that did not die in another queue.';
 
-COMMENT ON COLUMN howdah.backlog_figures.waiting_sent_at IS 'When the oldest of waiting was sent.';
+COMMENT ON COLUMN howdah.backlog_figures.waiting_sent_at IS 'When the oldest message that counts as waiting was sent.';
 
 CREATE SEQUENCE howdah.bodies_apart
     START WITH 1
@@ -34965,7 +34966,7 @@ CREATE UNLOGGED TABLE howdah.candidates (
     took_ms integer NOT NULL
 );
 
-COMMENT ON TABLE howdah.candidates IS 'The next messages that selectors select, found ahead by one look of a receive: hints, any may be lost.';
+COMMENT ON TABLE howdah.candidates IS 'The next messages that selectors select, found ahead by one look of a receive. Any may be lost.';
 
 COMMENT ON COLUMN howdah.candidates.destination_id IS 'The queue.';
 
@@ -34973,9 +34974,9 @@ COMMENT ON COLUMN howdah.candidates.digest IS 'MD5 of the selector.';
 
 COMMENT ON COLUMN howdah.candidates.rank IS 'The lane, as lanes.rank.';
 
-COMMENT ON COLUMN howdah.candidates.upto IS 'Up to this position was looked, and';
+COMMENT ON COLUMN howdah.candidates.upto IS 'The look came up to this position.';
 
-COMMENT ON COLUMN howdah.candidates.after IS 'from behind this one.';
+COMMENT ON COLUMN howdah.candidates.after IS 'The look began behind this position.';
 
 COMMENT ON COLUMN howdah.candidates.selector IS 'The selector.';
 
@@ -34983,7 +34984,7 @@ COMMENT ON COLUMN howdah.candidates.seqs IS 'Positions there that it selects, as
 
 COMMENT ON COLUMN howdah.candidates.message_ids IS 'The messages that lay there. Only these are taken: what a selector sees of them never changes.';
 
-COMMENT ON COLUMN howdah.candidates.took_ms IS 'How long the look took, in milliseconds; the next may take twice.';
+COMMENT ON COLUMN howdah.candidates.took_ms IS 'Milliseconds that the look took; the next one may take twice that.';
 
 CREATE SEQUENCE howdah.changes_dropped
     START WITH 1
@@ -35026,7 +35027,7 @@ CREATE TABLE howdah.consumers (
     instance_id uuid
 );
 
-COMMENT ON TABLE howdah.consumers IS 'Open consumers of unshared subscriptions, and of queues that tell their consumers apart: those with exclusive consumers, single, failover or round-robin delivery, or sticky message groups.';
+COMMENT ON TABLE howdah.consumers IS 'Open consumers of unshared subscriptions, and of queues that tell their consumers apart. Such a queue has exclusive consumers, single, failover or round-robin delivery, or sticky message groups.';
 
 COMMENT ON COLUMN howdah.consumers.id IS 'Number of the consumer, which also gives their order: first come, first served.';
 
@@ -35117,7 +35118,7 @@ COMMENT ON COLUMN howdah.destination_grants.role_name IS 'The role. *: everybody
 
 COMMENT ON COLUMN howdah.destination_grants.allow IS 'Whether it allows or denies.';
 
-COMMENT ON COLUMN howdah.destination_grants.tier IS 'Its place: the lowest tier that matches the caller decides, and there a denial before a permission.';
+COMMENT ON COLUMN howdah.destination_grants.tier IS 'Its place: the lowest tier that matches the caller decides. In one tier, a denial precedes.';
 
 CREATE TABLE howdah.destination_policies (
     pattern text NOT NULL COLLATE pg_catalog."C",
@@ -35857,7 +35858,7 @@ COMMENT ON TABLE howdah.result_waiters IS 'Requests to be notified of a result (
 
 COMMENT ON COLUMN howdah.result_waiters.message_id IS 'The message whose result somebody waits for.';
 
-COMMENT ON COLUMN howdah.result_waiters.until IS 'From this time on the request counts no more.';
+COMMENT ON COLUMN howdah.result_waiters.until IS 'From this time on the request no longer counts.';
 
 COMMENT ON COLUMN howdah.result_waiters.destination_id IS 'Its queue.';
 
@@ -35879,7 +35880,7 @@ COMMENT ON COLUMN howdah.results.message_id IS 'The message.';
 
 COMMENT ON COLUMN howdah.results.finished_at IS 'When it was handled, died or expired.';
 
-COMMENT ON COLUMN howdah.results.until IS 'From this time on the result is not told any more.';
+COMMENT ON COLUMN howdah.results.until IS 'From this time on nobody is shown the result.';
 
 COMMENT ON COLUMN howdah.results.destination_id IS 'The queue that it was received from.';
 
@@ -37398,6 +37399,8 @@ REVOKE ALL ON FUNCTION howdah._has_old_snapshot() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._has_right(p_destination_id integer, p_verb text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._has_right_by_name(p_resource text, p_name text, p_operation text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._has_role(p_role text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._has_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint) FROM PUBLIC;
@@ -37570,8 +37573,6 @@ REVOKE ALL ON FUNCTION howdah._leave_topics(p_queue_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._left_in_session() FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._level(p_asked text) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._level_for(p_destination howdah.destinations, p_asked text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._level_name(p_reliability smallint, p_nonpersistent boolean) FROM PUBLIC;
@@ -37699,8 +37700,6 @@ REVOKE ALL ON FUNCTION howdah._matches_wildcard(p_name text, p_pattern text) FRO
 REVOKE ALL ON FUNCTION howdah._matching_queues(p_pattern text, p_want integer, p_selector text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._matching_rules(p_resource text, p_names text[]) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._may(p_resource text, p_name text, p_operation text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._may_be_due(p_lane howdah.lanes, p_now timestamp with time zone) FROM PUBLIC;
 
@@ -37998,6 +37997,8 @@ REVOKE ALL ON FUNCTION howdah._refuse_stream(p_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._release_audit(p_epoch bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._reliability_number(p_asked text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._remember(p_search regclass, p_back bigint, p_begun bigint, p_found boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._remove(p_message howdah.msgs, p_place text) FROM PUBLIC;
@@ -38262,8 +38263,6 @@ REVOKE ALL ON FUNCTION howdah._switch_paused(p_name text, p_wanted jsonb) FROM P
 
 REVOKE ALL ON FUNCTION howdah._system_limited() FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._take(p_lane howdah.lanes, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_hold boolean) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._take_all(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_back(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) FROM PUBLIC;
@@ -38279,6 +38278,8 @@ REVOKE ALL ON FUNCTION howdah._take_found(p_queue howdah.destinations, p_message
 REVOKE ALL ON FUNCTION howdah._take_lease(p_destination howdah.destinations, p_held howdah.message[], p_lease bigint, p_until timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_listed(p_lane howdah.lanes, p_walk howdah.walk, p_want integer, p_note boolean, OUT keys bigint[], OUT upto bigint, OUT clear boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._take_locked(p_lane howdah.lanes, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_hold boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_named(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) FROM PUBLIC;
 

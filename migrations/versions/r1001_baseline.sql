@@ -139,9 +139,9 @@ COMMENT ON COLUMN howdah.backlog_figures.destination_id IS 'The destination.';
 COMMENT ON COLUMN howdah.backlog_figures.live IS 'Messages ready for delivery at backlog_counts.counted_at.';
 COMMENT ON COLUMN howdah.backlog_figures.parked IS 'Messages waiting for a time at backlog_counts.counted_at.';
 COMMENT ON COLUMN howdah.backlog_figures.oldest_sent_at IS 'When the oldest ready message was sent.';
-COMMENT ON COLUMN howdah.backlog_figures.leased IS 'Those of parked that are leased.';
-COMMENT ON COLUMN howdah.backlog_figures.waiting IS 'Those of live that are no dead ones of another queue.';
-COMMENT ON COLUMN howdah.backlog_figures.waiting_sent_at IS 'When the oldest of waiting was sent.';
+COMMENT ON COLUMN howdah.backlog_figures.leased IS 'Parked messages that are leased.';
+COMMENT ON COLUMN howdah.backlog_figures.waiting IS 'Live messages that did not die in another queue.';
+COMMENT ON COLUMN howdah.backlog_figures.waiting_sent_at IS 'When the oldest message that counts as waiting was sent.';
 
 CREATE TABLE howdah.dead_figures (
     destination_id INTEGER NOT NULL,
@@ -524,7 +524,7 @@ COMMENT ON COLUMN howdah.destinations.default_reliability IS 'Level of reliabili
 COMMENT ON COLUMN howdah.destinations.max_reliability IS 'Highest level of reliability that is taken here.';
 COMMENT ON COLUMN howdah.destinations.producer_may_override IS 'False: every message gets default_reliability, whatever its sender asks for.';
 COMMENT ON COLUMN howdah.destinations.exception_discard_reliability IS 'Messages up to this level are discarded in place of going to an exception destination. NULL: none are.';
-COMMENT ON COLUMN howdah.destinations.discard_with_sender IS 'True: best-effort and express messages go with the connection that sent them.';
+COMMENT ON COLUMN howdah.destinations.discard_with_sender IS 'True: best-effort and express messages are discarded when the connection that sent them ends.';
 COMMENT ON COLUMN howdah.destinations.limit_behaviour IS 'What a send to a full queue does: reject, remove_oldest, remove_lowest_priority or block (up to send_timeout_ms).';
 COMMENT ON COLUMN howdah.destinations.send_timeout_ms IS 'Milliseconds that a send waits for room if limit_behaviour is block.';
 COMMENT ON COLUMN howdah.destinations.deduplication_window_ms IS 'Milliseconds for which a deduplication key is remembered. Amazon SQS has five minutes.';
@@ -535,12 +535,12 @@ COMMENT ON COLUMN howdah.destinations.process_expired IS 'True: expired messages
 COMMENT ON COLUMN howdah.destinations.keep_bodies_ms IS 'Milliseconds that a consumed message stays readable, in kept_messages. NULL: it is gone at once.';
 COMMENT ON COLUMN howdah.destinations.last_value_key IS 'The header by whose value a message replaces the unread ones sent before it. NULL: none is replaced.';
 COMMENT ON COLUMN howdah.destinations.contract IS 'The JSON Schema that bodies sent there must keep to. NULL: any body.';
-COMMENT ON COLUMN howdah.destinations.message_groups IS 'Order within groups (header JMSXGroupID, or else the conversation): none, transaction (a group belongs to one transaction at a time) or sticky (it belongs to one consumer until that goes).';
+COMMENT ON COLUMN howdah.destinations.message_groups IS 'Order within groups (header JMSXGroupID, or else the conversation): none, transaction or sticky. transaction: a group belongs to one transaction at a time. sticky: to one consumer until that goes.';
 COMMENT ON COLUMN howdah.destinations.delivery_policy IS 'Who gets messages: shared (whoever asks), single (one open consumer, no second one), failover (the first open consumer) or round_robin (open consumers in turn).';
 COMMENT ON COLUMN howdah.destinations.groups_at IS 'When message_groups or delivery_policy last changed. An audit expects order for what was sent since. NULL: never.';
 COMMENT ON COLUMN howdah.destinations.notify_events IS 'True: dead messages and stopped listeners are announced by NOTIFY, on the channel howdah_events.';
 COMMENT ON COLUMN howdah.destinations.stamp_user IS 'True: each message sent here gets the role of its sender in the header JMSXUserID.';
-COMMENT ON COLUMN howdah.destinations.auto_created IS 'True: its first use created it, and it ends when nobody uses it. False: an administrator''s.';
+COMMENT ON COLUMN howdah.destinations.auto_created IS 'True: its first use created it, and it ends when nobody uses it. False: it stays.';
 COMMENT ON COLUMN howdah.destinations.limited IS 'True: a receive needs permits or draws on a rate; derived from the columns that follow.';
 COMMENT ON COLUMN howdah.destinations.max_concurrent IS 'Most messages in hand at a time, received or leased. NULL: any.';
 COMMENT ON COLUMN howdah.destinations.rate_limit IS 'Most messages given out in a period, such as 100/1s or 100/1m burst 10. NULL: any number.';
@@ -618,7 +618,7 @@ CREATE TABLE howdah.consumers (
     CONSTRAINT pk_consumers PRIMARY KEY (id)
 );
 CREATE INDEX ix_consumers_destination_id ON howdah.consumers (destination_id);
-COMMENT ON TABLE howdah.consumers IS 'Open consumers of unshared subscriptions, and of queues that tell their consumers apart: those with exclusive consumers, single, failover or round-robin delivery, or sticky message groups.';
+COMMENT ON TABLE howdah.consumers IS 'Open consumers of unshared subscriptions, and of queues that tell their consumers apart. Such a queue has exclusive consumers, single, failover or round-robin delivery, or sticky message groups.';
 COMMENT ON COLUMN howdah.consumers.id IS 'Number of the consumer, which also gives their order: first come, first served.';
 COMMENT ON COLUMN howdah.consumers.destination_id IS 'The queue or subscription that it receives from.';
 COMMENT ON COLUMN howdah.consumers.exclusive IS 'True: while it lives, no other consumer of the queue gets messages.';
@@ -674,16 +674,16 @@ CREATE UNLOGGED TABLE howdah.candidates (
     took_ms INTEGER NOT NULL,
     CONSTRAINT pk_candidates PRIMARY KEY (destination_id, digest, rank, upto)
 );
-COMMENT ON TABLE howdah.candidates IS 'The next messages that selectors select, found ahead by one look of a receive: hints, any may be lost.';
+COMMENT ON TABLE howdah.candidates IS 'The next messages that selectors select, found ahead by one look of a receive. Any may be lost.';
 COMMENT ON COLUMN howdah.candidates.destination_id IS 'The queue.';
 COMMENT ON COLUMN howdah.candidates.digest IS 'MD5 of the selector.';
 COMMENT ON COLUMN howdah.candidates.rank IS 'The lane, as lanes.rank.';
-COMMENT ON COLUMN howdah.candidates.upto IS 'Up to this position was looked, and';
-COMMENT ON COLUMN howdah.candidates.after IS 'from behind this one.';
+COMMENT ON COLUMN howdah.candidates.upto IS 'The look came up to this position.';
+COMMENT ON COLUMN howdah.candidates.after IS 'The look began behind this position.';
 COMMENT ON COLUMN howdah.candidates.selector IS 'The selector.';
 COMMENT ON COLUMN howdah.candidates.seqs IS 'Positions there that it selects, ascending.';
 COMMENT ON COLUMN howdah.candidates.message_ids IS 'The messages that lay there. Only these are taken: what a selector sees of them never changes.';
-COMMENT ON COLUMN howdah.candidates.took_ms IS 'How long the look took, in milliseconds; the next may take twice.';
+COMMENT ON COLUMN howdah.candidates.took_ms IS 'Milliseconds that the look took; the next one may take twice that.';
 
 CREATE TABLE howdah.poison_details (
     incident_id BIGINT GENERATED ALWAYS AS IDENTITY,
@@ -874,7 +874,7 @@ COMMENT ON COLUMN howdah.operator_acts.at IS 'When it was done.';
 COMMENT ON COLUMN howdah.operator_acts.destination_id IS 'The destination the messages were in. NULL: it was done to the engine.';
 COMMENT ON COLUMN howdah.operator_acts.other_destination_id IS 'Where replayed, edited or moved messages went.';
 COMMENT ON COLUMN howdah.operator_acts.actor IS 'The role that did it.';
-COMMENT ON COLUMN howdah.operator_acts.act IS 'sent (by hand), replayed, edited, resent (a kept message), moved, parked, retried, discarded, purged; paused or resumed (a queue, schedule or link), cancelled or fired (a schedule, by hand), sought (a subscription) or ended (somebody else''s consumer); of the engine paused, quiesced, stopped or resumed.';
+COMMENT ON COLUMN howdah.operator_acts.act IS 'Messages: sent (by hand), replayed, edited, resent (kept), moved, parked, retried, discarded, purged. Queues, schedules and links: paused, resumed. Schedules: cancelled, fired (by hand). Subscriptions: sought. Somebody else''s consumer: ended. The engine: paused, quiesced, stopped, resumed.';
 COMMENT ON COLUMN howdah.operator_acts.reason IS 'Why, in the operator''s words.';
 COMMENT ON COLUMN howdah.operator_acts.message_ids IS 'The messages of one call. For edited and resent, originals and their copies.';
 COMMENT ON COLUMN howdah.operator_acts.incident_id IS 'The last incident of any message before the act. NULL: there was none.';
@@ -1108,13 +1108,13 @@ COMMENT ON COLUMN howdah.link_arrivals.engine_id IS 'The sending engine.';
 COMMENT ON COLUMN howdah.link_arrivals.batch IS 'Number of the last batch that arrived. It may be forwarded again, until the next one comes.';
 COMMENT ON COLUMN howdah.link_arrivals.arrived IS 'Messages stored here.';
 COMMENT ON COLUMN howdah.link_arrivals.repeated IS 'Messages that came again and were not stored again.';
-COMMENT ON COLUMN howdah.link_arrivals.lost IS 'Non-persistent messages that arrived, and that a restart of the sender took before it knew.';
+COMMENT ON COLUMN howdah.link_arrivals.lost IS 'Non-persistent messages that arrived, but that a restart took from the sender before it knew.';
 COMMENT ON COLUMN howdah.link_arrivals.created_at IS 'When the first batch arrived.';
 COMMENT ON COLUMN howdah.link_arrivals.arrived_at IS 'When the last batch arrived.';
 COMMENT ON COLUMN howdah.link_arrivals.link_name IS 'Name of the link there.';
 COMMENT ON COLUMN howdah.link_arrivals.engine_name IS 'Name of the sending engine.';
 COMMENT ON COLUMN howdah.link_arrivals.source_queue IS 'Name of the queue or subscription there.';
-COMMENT ON COLUMN howdah.link_arrivals.arrived_as IS 'The role that forwards; no other role may go on.';
+COMMENT ON COLUMN howdah.link_arrivals.arrived_as IS 'The role that forwards; no other role may continue.';
 
 CREATE TABLE howdah.link_receipts (
     receipt_id BIGINT GENERATED ALWAYS AS IDENTITY,
@@ -1490,7 +1490,7 @@ COMMENT ON TABLE howdah.metric_epoch IS 'The beginning and the state of the tota
 COMMENT ON COLUMN howdah.metric_epoch.id IS 'Always 1.';
 COMMENT ON COLUMN howdah.metric_epoch.home IS 'The cluster and database that the totals belong to.';
 COMMENT ON COLUMN howdah.metric_epoch.created_at IS 'When the totals began at zero.';
-COMMENT ON COLUMN howdah.metric_epoch.since IS 'Records of before are not counted: a restore brought them.';
+COMMENT ON COLUMN howdah.metric_epoch.since IS 'Earlier records are not counted: a restore brought them.';
 COMMENT ON COLUMN howdah.metric_epoch.snapshot IS 'The totals hold the records visible in it. NULL: none yet.';
 COMMENT ON COLUMN howdah.metric_epoch.folded_at IS 'When records were last added up. NULL: not yet.';
 
@@ -1952,7 +1952,7 @@ CREATE INDEX ix_results_until ON howdah.results (until);
 COMMENT ON TABLE howdah.results IS 'Results of messages of queues with keep_results_ms. The handler''s transaction inserts them; maintenance deletes them.';
 COMMENT ON COLUMN howdah.results.message_id IS 'The message.';
 COMMENT ON COLUMN howdah.results.finished_at IS 'When it was handled, died or expired.';
-COMMENT ON COLUMN howdah.results.until IS 'From this time on the result is not told any more.';
+COMMENT ON COLUMN howdah.results.until IS 'From this time on nobody is shown the result.';
 COMMENT ON COLUMN howdah.results.destination_id IS 'The queue that it was received from.';
 COMMENT ON COLUMN howdah.results.stage IS 'The stage in which its incidents are to be found. NULL: none are shown.';
 COMMENT ON COLUMN howdah.results.state IS 'done (handled), failed (at its limit) or expired.';
@@ -1967,7 +1967,7 @@ CREATE UNLOGGED TABLE howdah.result_waiters (
 );
 COMMENT ON TABLE howdah.result_waiters IS 'Requests to be notified of a result (howdah.wait_result). Only speed depends on them.';
 COMMENT ON COLUMN howdah.result_waiters.message_id IS 'The message whose result somebody waits for.';
-COMMENT ON COLUMN howdah.result_waiters.until IS 'From this time on the request counts no more.';
+COMMENT ON COLUMN howdah.result_waiters.until IS 'From this time on the request no longer counts.';
 COMMENT ON COLUMN howdah.result_waiters.destination_id IS 'Its queue.';
 
 CREATE TABLE howdah.latches (
@@ -2067,12 +2067,12 @@ COMMENT ON COLUMN howdah.engine.producer_role IS 'Role that sends.';
 COMMENT ON COLUMN howdah.engine.consumer_role IS 'Role that receives and records failures.';
 COMMENT ON COLUMN howdah.engine.browser_role IS 'Role that browses without taking.';
 COMMENT ON COLUMN howdah.engine.auditor_role IS 'Role that reads the audit views.';
-COMMENT ON COLUMN howdah.engine.access_enabled IS 'Whether access rules hold. False: who may execute a function may use it on everything.';
+COMMENT ON COLUMN howdah.engine.access_enabled IS 'Whether access rules hold. False: whoever may execute a function may use it on everything.';
 COMMENT ON COLUMN howdah.engine.rule_set IS 'The set of access rules in force, where a service does not name another.';
 COMMENT ON COLUMN howdah.engine.persistent IS 'False: every message sent is non-persistent, whatever its sender, queue or topic says.';
 COMMENT ON COLUMN howdah.engine.journal_retention_days IS 'Days for which journal rows are kept at least.';
 COMMENT ON COLUMN howdah.engine.incident_retention_days IS 'Days for which incidents of messages that are gone are kept at least.';
-COMMENT ON COLUMN howdah.engine.log_level IS 'Which events go into the log: those of this level and what is more severe.';
+COMMENT ON COLUMN howdah.engine.log_level IS 'Which events go into the log: those of this level and more severe ones.';
 COMMENT ON COLUMN howdah.engine.log_retention_days IS 'Days for which events of the log are kept at least.';
 COMMENT ON COLUMN howdah.engine.default_blocked_retry_ms IS 'Milliseconds between retries of a blocked message, unless its queue says otherwise. This is WebSphere''s default.';
 COMMENT ON COLUMN howdah.engine.topic_rotation_seconds IS 'Seconds after which, at the earliest, topic messages go to the next table.';
@@ -2131,7 +2131,7 @@ CREATE TABLE howdah.lock_epochs (
     CONSTRAINT pk_lock_epochs PRIMARY KEY (id)
 );
 CREATE INDEX ix_lock_epochs_name ON howdah.lock_epochs (name, id);
-COMMENT ON TABLE howdah.lock_epochs IS 'Who held each named lease, one row per change of holder. INSERT-only; kept for engine.journal_retention_days, the last row of a name always.';
+COMMENT ON TABLE howdah.lock_epochs IS 'Who held each named lease, one row per change of holder. INSERT-only; kept for engine.journal_retention_days. The last row of a name always stays.';
 COMMENT ON COLUMN howdah.lock_epochs.id IS 'Number of the change of holder.';
 COMMENT ON COLUMN howdah.lock_epochs.acquired_at IS 'When the holder got the lease.';
 COMMENT ON COLUMN howdah.lock_epochs.epoch IS 'The fencing token that it got.';
@@ -2260,7 +2260,7 @@ COMMENT ON COLUMN howdah.schedules.destination_id IS 'The queue or topic that it
 COMMENT ON COLUMN howdah.schedules.remaining IS 'Firings still to come; with a cron expression, those of each series. NULL: no end.';
 COMMENT ON COLUMN howdah.schedules.repeats IS 'Firings after the first one, as given. NULL: no end.';
 COMMENT ON COLUMN howdah.schedules.priority IS 'Priority of its messages. NULL: the destination''s default.';
-COMMENT ON COLUMN howdah.schedules.catch_up IS 'True: each missed firing is made up for. False: one firing stands for all.';
+COMMENT ON COLUMN howdah.schedules.catch_up IS 'True: each missed firing takes place late. False: one firing stands for all.';
 COMMENT ON COLUMN howdah.schedules.is_text IS 'True: body is UTF-8 text or JSON. False: bytes.';
 COMMENT ON COLUMN howdah.schedules.reliability IS 'The level or delivery mode that its messages ask for. NULL: the default of the queue or topic.';
 COMMENT ON COLUMN howdah.schedules.state IS 'active, paused, ended, cancelled or failed.';
@@ -2389,7 +2389,7 @@ COMMENT ON COLUMN howdah.destination_grants.verb IS 'What it is about: send, rec
 COMMENT ON COLUMN howdah.destination_grants.kind IS 'user: the role itself. group: its members, too.';
 COMMENT ON COLUMN howdah.destination_grants.role_name IS 'The role. *: everybody.';
 COMMENT ON COLUMN howdah.destination_grants.allow IS 'Whether it allows or denies.';
-COMMENT ON COLUMN howdah.destination_grants.tier IS 'Its place: the lowest tier that matches the caller decides, and there a denial before a permission.';
+COMMENT ON COLUMN howdah.destination_grants.tier IS 'Its place: the lowest tier that matches the caller decides. In one tier, a denial precedes.';
 
 CREATE TABLE howdah.auto_destinations (
     destination_id INTEGER NOT NULL,
@@ -2403,7 +2403,7 @@ CREATE TABLE howdah.auto_destinations (
     CONSTRAINT fk_auto_destinations_destination FOREIGN KEY(destination_id) REFERENCES howdah.destinations (id)
 );
 CREATE INDEX ix_auto_destinations_looked_at ON howdah.auto_destinations (looked_at NULLS FIRST);
-COMMENT ON TABLE howdah.auto_destinations IS 'Queues and topics that their first use created, those that ended included.';
+COMMENT ON TABLE howdah.auto_destinations IS 'Queues and topics that their first use created, including those that ended.';
 COMMENT ON COLUMN howdah.auto_destinations.destination_id IS 'The destination. It stays here after its end, so that its name gets the same number again.';
 COMMENT ON COLUMN howdah.auto_destinations.options IS 'What it was created with: the engine''s options, and those of the policy that matched its name.';
 COMMENT ON COLUMN howdah.auto_destinations.seen_at IS 'When maintenance last found it used, or it was created.';
@@ -2564,7 +2564,7 @@ COMMENT ON COLUMN howdah.topics.recovery_selector IS 'Which messages, for query.
 COMMENT ON COLUMN howdah.topics.backlog_limit IS 'Messages that a durable subscription may be behind before backlog_action. NULL: any number.';
 COMMENT ON COLUMN howdah.topics.backlog_age_ms IS 'Milliseconds that it may be behind before backlog_action. NULL: forever.';
 COMMENT ON COLUMN howdah.topics.backlog_action IS 'What happens then: drop_backlog, drop_subscription or refuse (publishers get HD018).';
-COMMENT ON COLUMN howdah.topics.refused_for IS 'The subscription for whose sake publishers are refused. NULL: they are not.';
+COMMENT ON COLUMN howdah.topics.refused_for IS 'The subscription because of which publishers are refused. NULL: they are not.';
 
 CREATE TABLE howdah.subscriptions (
     destination_id INTEGER NOT NULL,
@@ -2691,7 +2691,7 @@ CREATE TYPE howdah.walk AS (
     admitted boolean, groups text, consumer integer, selector text, condition text, share text, hold boolean
 );
 COMMENT ON TYPE howdah.walk IS
-    'How a receive goes through a queue from which it cannot simply take in order: '
+    'How a receive walks through a queue from which it cannot simply take in order: '
     'by message groups, a selector, a consumer. Internal.';
 
 DO $$

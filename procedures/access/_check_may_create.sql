@@ -9,8 +9,8 @@ create or replace function howdah._check_may_create(p_resource text, p_name text
 language plpgsql stable
 as $$
 begin
-    if not (howdah._may_change_all_rules() or howdah._may(p_resource, p_name, 'create')
-            or howdah._may(p_resource, p_name, 'admin')) then
+    if not (howdah._may_change_all_rules() or howdah._has_right_by_name(p_resource, p_name, 'create')
+            or howdah._has_right_by_name(p_resource, p_name, 'admin')) then
         raise exception using errcode = 'HD010',
             message = format('role %s may not create %s %s', quote_ident(howdah._caller()), p_resource,
                 quote_literal(p_name)),

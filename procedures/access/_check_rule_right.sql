@@ -1,4 +1,4 @@
--- howdah._check_rule_right(p_resource, p_name): refuse who may not change the access rules for a name.
+-- howdah._check_rule_right(p_resource, p_name): refuse a caller who may not change the access rules for a name.
 --
 -- Raises   HD010 not allowed.
 -- Role     internal
@@ -14,7 +14,7 @@ begin
     elsif p_resource in ('queue', 'topic') and (p_name !~ '[*>]' or strpos(p_name, ':') > 0) and coalesce(
             (select howdah._has_right(d.id, 'admin') and p_resource = howdah._resource_of(d.kind)
              from howdah.destinations d where d.name = p_name and d.dropped_at is null),
-            howdah._may(p_resource, p_name, 'admin')) then
+            howdah._has_right_by_name(p_resource, p_name, 'admin')) then
         return;
     end if;
     raise exception using errcode = 'HD010',

@@ -5,7 +5,7 @@
 -- Rows that can decide nothing are left out: those behind one that covers everybody, and a principal's later ones.
 -- Memberships are not compiled; they are looked up at each call. Copied rights (rule_set empty) stay as they are.
 --
--- It is in plpgsql so that a session that creates many queues plans it once.
+-- It is PL/pgSQL, so a session that creates many queues plans it once.
 create or replace function howdah._compile_rights(p_ids integer[]) returns void
 language plpgsql volatile
 as $$

@@ -3,15 +3,15 @@
 --
 -- Role     internal
 --
--- A role in a list has the right whatever else holds: it is a group that every set of rules in force allows before it
--- denies anything to anybody. A member of the first role needs no other look. A list of NULL alone says that
--- howdah._has_right has to look at once. The administrators' role comes last.
+-- A role in a list has the right, whatever else holds. It is a group, and every set of rules in force allows it the
+-- right before any denial. A member of the first role needs no other look. A list that holds only NULL says that
+-- howdah._has_right must look at once. The administrators' role comes last.
 --
--- receivers is empty for what is no queue, whose receives take another way. It is empty for a temporary queue, whose
--- receivers howdah._destination checks. senders is empty where each message is stamped, which the fast way of sending
--- does not do.
+-- Topics and subscriptions have empty receivers, because their receives take another path. So have temporary queues,
+-- whose receivers howdah._destination checks. senders is empty where each message is stamped or a contract holds,
+-- because the fast path of a send does neither.
 --
--- It is in plpgsql so that a session that creates many queues plans it once.
+-- It is PL/pgSQL, so a session that creates many queues plans it once.
 create or replace function howdah._copy_rights_of(p_ids integer[]) returns void
 language plpgsql volatile
 as $$

@@ -1,10 +1,10 @@
--- howdah._deny_others(p_destination, p_verb, p_role): give a destination rules of its own for a verb, by which
--- everybody keeps the right who has it now, but for one role.
+-- howdah._deny_others(p_destination, p_verb, p_role): give a destination rules of its own for a verb, so that one role
+-- loses the right and all others keep it.
 --
 -- Role     internal
 --
--- What comes by wildcard is written out: the principals' allowing and denying rules under the destination's name, and
--- one that denies the right to everybody else. A user whom a wildcard allows behind a denied group is left out.
+-- It writes out what comes by wildcard: rules under the destination's name that allow or deny the principals, and one
+-- that denies everybody else. A user whom a wildcard allows behind a denied group is left out.
 create or replace function howdah._deny_others(p_destination howdah.destinations, p_verb text, p_role text) returns void
 language plpgsql volatile
 as $$

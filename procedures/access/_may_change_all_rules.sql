@@ -17,7 +17,7 @@ begin
             where not case when exists (
                     select from howdah.access_rules r
                     where (r.rule_set, r.resource, r.name, r.operation) = (v_rule_set, t.resource, '*', 'admin'))
-                then howdah._may(t.resource, '*', 'admin')
+                then howdah._has_right_by_name(t.resource, '*', 'admin')
                 else howdah._has_role((select e.admin_role from howdah.engine e)) end);
 end
 $$;

@@ -5,13 +5,13 @@
 -- Raises   HD010 called from a maintenance command.
 -- Role     internal
 --
--- It asks howdah._may about names that stand for all of them. There is one of each length, of parts that no rule names.
--- For each denial there are those where it may decide, with the denial's parts in place of a star. The longest is
--- longer than all rules.
+-- It asks howdah._has_right_by_name about names that stand for all of them. One of each length has parts that no rule
+-- names. For each denial, there are names where it may decide: they have the denial's parts in place of a star. The
+-- longest is longer than all rules.
 create or replace function howdah._may_everywhere(p_resource text, p_pattern text, p_operation text) returns boolean
 language sql stable
 as $$
-    select bool_and(howdah._may(p_resource, s.name, p_operation))
+    select bool_and(howdah._has_right_by_name(p_resource, s.name, p_operation))
     from (
         select string_agg(coalesce(nullif(nullif(p.parts[i.i], '*'), '>'), nullif(nullif(d.parts[i.i], '*'),
             '>'), chr(1)), '.' order by i.i) as name, d.name as denied

@@ -1,4 +1,4 @@
--- howdah._note_rights(): call howdah._copy_rights_of after rights, or the sets of rules in force, have changed.
+-- howdah._note_rights(): call howdah._copy_rights_of after a change of rights, or of the sets of rules in force.
 --
 -- Returns  trigger.
 -- Role     internal

@@ -1,8 +1,8 @@
 -- howdah._admit(p_destination_id, p_rank, p_selector, p_consumer, p_hold): how the caller may look for messages in a
 -- queue that is not plain.
 --
--- Returns  howdah.walk. admitted is false if another consumer is at work or active there; in a queue of strict order
---          also if the next message waits for its redelivery. groups NULL: as in a plain queue.
+-- Returns  howdah.walk. admitted is false if another consumer is at work or active there. In a queue of strict order it
+--          is also false if the next message waits for its redelivery. groups NULL: as in a plain queue.
 -- Raises   HD019 the queue is hardened and this is no attempt; HD023 the selector is invalid; HD032 the consumer is not
 --          open.
 -- Role     internal
@@ -11,7 +11,7 @@
 -- next consumer waits for that transaction to end.
 --
 -- In strict order, a returned message is first again, and a delayed or blocked one holds up all others in the queue.
--- That is more than transaction groups ask for, so groups are not looked at. Where consumers are admitted one at a time
+-- That is stricter than transaction groups, so groups do not matter there. Where consumers are admitted one at a time
 -- for another reason, such groups are `alone`: like `transaction`, and no free message is skipped.
 create or replace function howdah._admit(
     p_destination_id integer, p_rank smallint, p_selector text, p_consumer bigint, p_hold boolean

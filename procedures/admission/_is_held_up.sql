@@ -1,9 +1,9 @@
 -- howdah._is_held_up(p_destination_id, p_now): whether messages of a queue of strict order must wait for one that
 -- cannot be taken.
 --
--- Returns  boolean; true if a message is leased, delayed or blocked. Also true if it is due, but another open
---          transaction has it in hand. That transaction acknowledges it, gives it back, extends its lease or retries
---          it.
+-- Returns  boolean; true if a message is leased, delayed or blocked. It is also true if the message is due, but another
+--          open transaction has it in hand. That transaction acknowledges it, gives it back, extends its lease or
+--          retries it.
 -- Role     internal
 --
 -- The caller has the turn. A message in hand is recognised by its row lock, which this call tries and releases. The

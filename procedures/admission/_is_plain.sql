@@ -8,7 +8,7 @@
 --
 -- The first statement answers for lanes without a head. It names few columns, for a session prepares each anew. The
 -- second one answers for lanes with a head, and after a slow look, which howdah._may_be_due notes. The index of lanes
--- gives a row with hints before one without, so the first statement does not walk over the dead rows before a head.
+-- gives a row with hints before one without. So the first statement does not walk over the dead rows before a head.
 create or replace function howdah._is_plain(p_destination_id integer, p_groups text default 'none') returns boolean
 language plpgsql volatile
 as $$

@@ -3,8 +3,8 @@
 -- Role     internal
 --
 -- A walk begins where its hint says that nothing lies before. Claims in a plain queue set the same hint without that
--- promise. It is forgotten once the claims have ended that were open at the first mark (howdah._set_mark). A REPEATABLE
--- READ transaction older than the change may still claim as before.
+-- promise. So the hint is reset once the claims that were open at the first mark have ended (howdah._set_mark). A
+-- REPEATABLE READ transaction older than the change may still claim as before.
 create or replace function howdah._note_special(p_destination howdah.destinations) returns void
 language plpgsql volatile
 as $$

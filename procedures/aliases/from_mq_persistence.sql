@@ -12,7 +12,7 @@ create or replace function howdah.from_mq_persistence(
 language plpgsql immutable security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 begin
-    if (howdah._level(nonpersistent) <= 2 and howdah._level(persistent) >= 3) is not true then
+    if (howdah._reliability_number(nonpersistent) <= 2 and howdah._reliability_number(persistent) >= 3) is not true then
         raise exception using errcode = 'HD005',
             message = format('%s and %s are not a non-persistent and a persistent level',
                 coalesce(quote_literal(nonpersistent), 'NULL'), coalesce(quote_literal(persistent), 'NULL')),

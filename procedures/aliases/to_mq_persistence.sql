@@ -9,7 +9,7 @@ create or replace function howdah.to_mq_persistence(reliability text) returns te
 language plpgsql immutable security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 begin
-    return case when howdah._level(reliability) >= 3 then 'MQPER_PERSISTENT'
-        when howdah._level(reliability) is not null then 'MQPER_NOT_PERSISTENT' end;
+    return case when howdah._reliability_number(reliability) >= 3 then 'MQPER_PERSISTENT'
+        when howdah._reliability_number(reliability) is not null then 'MQPER_NOT_PERSISTENT' end;
 end
 $$;

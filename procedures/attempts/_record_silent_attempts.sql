@@ -1,5 +1,5 @@
--- howdah._record_silent_attempts(p_destination, p_met): record last attempts that ended unreported, and apply
--- the queue's delay and block to their messages.
+-- howdah._record_silent_attempts(p_destination, p_met): record last attempts that ended without a report, and apply the
+-- queue's delay and block to their messages.
 --
 -- Returns  the messages that must wait now (bigint[]); the caller has them locked.
 -- Role     internal

@@ -1,5 +1,5 @@
--- howdah._is_single(p_row): whether a row of the journal is of one message without expiry and group, and so need not be
--- unfolded.
+-- howdah._is_single(p_row): whether a row of the journal has one message without expiry and group. An audit does not
+-- unfold such a row.
 --
 -- Role     internal
 create or replace function howdah._is_single(p_row howdah.journal) returns boolean

@@ -1,5 +1,5 @@
--- howdah._auto_options(p_kind, p_options): those of the engine's autocreate_options that a kind has, with what their
--- preset stands for.
+-- howdah._auto_options(p_kind, p_options): the engine's autocreate_options that a kind has, with the options of their
+-- preset.
 --
 -- Returns  jsonb.
 -- Role     internal

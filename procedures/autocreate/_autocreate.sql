@@ -27,7 +27,7 @@ begin
     if not found or (p_name ~ '^[A-Za-z0-9._/-]{1,242}$') is not true or p_name ~ '^(_?SYSTEM|_TEMP)[.]'
        or exists (select from howdah.aliases a where a.name = p_name) then
         return;
-    elsif not howdah._may(p_kind, p_name, 'create') then
+    elsif not howdah._has_right_by_name(p_kind, p_name, 'create') then
         raise exception using errcode = 'HD010',
             message = format('there is no %s %s, and role %s may not create it', p_kind, quote_literal(p_name),
                 quote_ident(howdah._caller())),

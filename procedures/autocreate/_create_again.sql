@@ -1,12 +1,12 @@
--- howdah._create_again(p_name, p_kind, p_options): create a destination again that had created itself before, under its
+-- howdah._create_again(p_name, p_kind, p_options): create a destination again that created itself before, under its
 -- former number.
 --
 -- Returns  true; false if there was none, or its options were others and it holds no messages.
 -- Role     internal
 --
 -- So a name that comes and goes uses one number. A message that was committed just after the end is in the queue again,
--- in its place. Positions go on where they ended, so no message's number comes twice. It keeps when it was first
--- created and by whom, because its journal is as old.
+-- in its place. Positions continue where they ended, so no message gets a number twice. The destination keeps its first
+-- creation time and creator, because its journal is as old.
 create or replace function howdah._create_again(p_name text, p_kind text, p_options jsonb) returns boolean
 language plpgsql volatile
 as $$

@@ -1,10 +1,10 @@
--- howdah._end_unused(p_ids): drop those of the destinations that created themselves and that nobody uses.
+-- howdah._end_unused(p_ids): drop the destinations among some that created themselves and that nobody uses.
 --
 -- Returns  how many (bigint).
 -- Role     internal
 --
--- The second look sees what was committed before the rows were locked. A session that sends later, because its
--- statement saw the queue before, brings it back: howdah._come_back. While the master of changes is away, they stay.
+-- The second look sees what was committed before the rows were locked. A session may send later, because its statement
+-- saw the queue before; it brings the queue back (howdah._come_back). While the master of changes is away, all stay.
 create or replace function howdah._end_unused(p_ids integer[]) returns bigint
 language plpgsql volatile
 as $$

@@ -4,8 +4,9 @@
 --          server's start.
 -- Role     internal
 --
--- Sends draw positions, and receives note when they searched: two sequences tell of both, and cost the user nothing.
--- Reading one locks it until the transaction ends, so a look is at p_limit destinations, those first whose turn is due.
+-- Sends draw positions, and receives note when they searched. Two sequences show both, and cost the user nothing.
+-- Reading one locks it until the transaction ends. So a call looks at p_limit destinations, first at those whose turn
+-- is due.
 create or replace function howdah._look_at_use(p_limit integer) returns integer[]
 language sql volatile
 as $$

@@ -1,10 +1,9 @@
--- howdah._make_spares(p_count, p_most): make numbers ready, with their sequences, while destinations create
--- themselves.
+-- howdah._make_spares(p_count, p_most): make spare numbers with their sequences, while destinations create themselves.
 --
 -- Role     internal
 --
--- An UNLOGGED sequence costs its maker a look at all of PostgreSQL's buffers. A first use that finds a number ready is
--- spared that. p_count: how many are to be ready; p_most: how many one call makes.
+-- An UNLOGGED sequence costs its maker a look at all of PostgreSQL's buffers. A first use that finds a spare number
+-- avoids that. p_count: how many are to be spare; p_most: how many one call makes.
 create or replace function howdah._make_spares(p_count integer, p_most integer) returns void
 language plpgsql volatile
 as $$

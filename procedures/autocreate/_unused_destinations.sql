@@ -1,4 +1,4 @@
--- howdah._unused_destinations(p_ids): those of the destinations that created themselves, hold and keep nothing, and
+-- howdah._unused_destinations(p_ids): the destinations among some that created themselves, hold and keep nothing, and
 -- that nobody uses or names.
 --
 -- Returns  their numbers (integer[]).

@@ -6,8 +6,8 @@
 --
 -- A right is stored under a role's name, and outlives the role. Nobody has the rights of a role that no longer exists.
 --
--- This function alone decides who has a right. Being a superuser is no membership. A membership without INHERIT is none
--- until SET ROLE.
+-- This function alone decides who has a right. Being a superuser is no membership. A membership without INHERIT does
+-- not count until SET ROLE.
 --
 -- PostgreSQL inlines the function, because it is one volatile expression. A stable one would not be inlined, because it
 -- calls a volatile function. The setting is_superuser follows SET ROLE, and no user can set it. Only a superuser's

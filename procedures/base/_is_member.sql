@@ -4,7 +4,7 @@
 -- Returns  boolean.
 -- Role     internal
 --
--- For a superuser, the grants themselves are followed, because PostgreSQL answers every question about superusers with
+-- For a superuser, it follows the grants themselves, because PostgreSQL answers every question about superusers with
 -- yes. Before PostgreSQL 16, a role inherits from all of its memberships or from none.
 create or replace function howdah._is_member(p_role text, p_of text) returns boolean
 language plpgsql stable cost 1

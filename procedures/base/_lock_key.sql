@@ -9,8 +9,8 @@
 -- docs/locks-and-numbers.md lists the kinds.
 --
 -- A held key stands in pg_locks, where every login sees it; docs/security.md says what that allows. Locks of the engine
--- as a whole are rows: see howdah._latch. A turn or a group is no row: a row lock would make the transaction one that
--- wrote before it received, in which walks record no place (docs/decisions/0011).
+-- as a whole are rows: see howdah._latch. A turn or a group is no row. With a row lock, the transaction would have
+-- written before it received, and then walks record no place (docs/decisions/0011).
 create or replace function howdah._lock_key(p_kind text, p_of text) returns bigint
 language sql volatile
 as $$

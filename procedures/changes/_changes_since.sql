@@ -3,9 +3,10 @@
 -- Returns  at most p_max rows: change_id, and the position after it (in_read, in_upto, and the change_id).
 -- Role     internal
 --
--- A position says: all that is visible in the snapshot p_read was read, and of what is visible in p_upto all up to
--- p_change. The number alone would not do, because a transaction that drew an earlier one may commit later. What two
--- snapshots differ in is read in the order of numbers: who saw another's change drew a later one.
+-- A position has three parts. The reader has read all that is visible in the snapshot p_read, and, of what is visible
+-- in p_upto, all up to p_change. The number alone is not enough, because a transaction that drew an earlier one may
+-- commit later. What is new from one snapshot to the next is read in the order of numbers. Whoever saw another's change
+-- drew a later number.
 create or replace function howdah._changes_since(
     p_read pg_snapshot, p_upto pg_snapshot, p_change bigint, p_max integer
 ) returns table (change_id bigint, in_read pg_snapshot, in_upto pg_snapshot)

@@ -3,9 +3,10 @@
 -- Returns  boolean.
 -- Role     internal
 --
--- Administrators read all of them. Others read those of queues, topics and subscriptions that they may browse or
--- receive from, and of what belongs to these. If several had one name, the living or last one counts: another team may
--- have the name now. Rules, users, services, objects and redaction rules are for administrators and auditors.
+-- Administrators read all changes. Others read those of queues, topics and subscriptions that they may browse or
+-- receive from, and of what belongs to these. If several things had one name, the living or last one counts, because
+-- another team may have the name now. Rules, users, services, objects and redaction rules are for administrators and
+-- auditors.
 --
 -- Each half of the lookup by name has an index.
 create or replace function howdah._may_see_change(p_kind text, p_name text, p_properties jsonb) returns boolean

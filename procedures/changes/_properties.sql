@@ -3,8 +3,8 @@
 -- Returns  jsonb without secrets; NULL if there is no such thing, or if nobody has to record it.
 -- Role     internal
 --
--- Nobody records the engine's own destinations, temporary queues, and subscriptions that are not durable. What
--- howdah._apply makes of the properties is the same thing again.
+-- Nobody records the engine's own destinations, temporary queues, and subscriptions that are not durable. howdah._apply
+-- makes the same thing again from the properties.
 create or replace function howdah._properties(p_kind text, p_name text) returns jsonb
 language plpgsql stable set extra_float_digits = 1
 as $$

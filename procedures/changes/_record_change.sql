@@ -3,9 +3,9 @@
 -- Raises   HD010 called from a maintenance command; HD045 the master of changes is away.
 -- Role     internal
 --
--- Every administrative verb calls it once for each thing that it makes, alters or drops, after all its checks. p_act
--- is created, altered or dropped. p_before and p_after are the thing's properties, without secrets. A change of
--- nothing is not recorded. The reason is p_reason, or else the setting howdah.reason of the caller.
+-- Every administrative verb calls it once for each thing that it makes, alters or drops, after all its checks. p_act is
+-- created, altered or dropped. p_before and p_after are the thing's properties, without secrets. It records nothing if
+-- nothing changed. The reason is p_reason, or else the setting howdah.reason of the caller.
 --
 -- The cluster itself, its instances and locks can be changed without its master.
 create or replace function howdah._record_change(

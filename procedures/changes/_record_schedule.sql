@@ -2,8 +2,8 @@
 --
 -- Role     internal
 --
--- Schedules that applications make for themselves are no administration, and are not recorded. The body is left out:
--- it may hold what only the queue's consumers may read. p_state is the state that an altered schedule got.
+-- It does not record the schedules that applications make for themselves. It leaves out the body, which may hold what
+-- only the queue's consumers may read. p_state is the state that an altered schedule got.
 create or replace function howdah._record_schedule(
     p_schedule howdah.schedules, p_queue text, p_act text, p_state text default null
 ) returns void

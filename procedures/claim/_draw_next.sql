@@ -3,7 +3,7 @@
 -- Returns  p_want positions, ascending, as in howdah._next_positions; NULL if what came back must be looked for.
 -- Role     internal
 --
--- What came back lies before what was not yet taken. Most often it was taken last.
+-- What came back lies before what nobody has taken yet. Most often it is what was taken last.
 create or replace function howdah._draw_next(p_lane howdah.lanes, p_want integer) returns bigint[]
 language plpgsql volatile
 as $$

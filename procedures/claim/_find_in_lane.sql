@@ -3,13 +3,13 @@
 --
 -- Returns  one row: positions of ready messages, or row identifiers (tids) of others; both in order. locked: nobody
 --          else can take them. It is false for positions that were drawn (howdah._next_positions). firsts: the keys
---          that begin a sticky group new to the consumer. parked: a message that waits for its delay was met, and
---          parked.
+--          that begin a sticky group new to the consumer. parked: the call met a message that waits for its delay, and
+--          parked it.
 -- Role     internal
 --
--- p_walk says how to go through a queue from which a receive cannot simply take in order; its groups are NULL for other
--- queues. p_held: as in howdah._next_positions. A look for parked messages also moves messages there whose leases ran
--- out, in the caller's transaction: at most 1,000 more than are wanted. The next look, or maintenance, continues.
+-- p_walk says how to walk through a queue from which a receive cannot simply take in order; its groups are NULL for
+-- other queues. p_held: as in howdah._next_positions. A look for parked messages also moves messages there whose leases
+-- ran out, in the caller's transaction: at most 1,000 more than are wanted. The next look, or maintenance, continues.
 create or replace function howdah._find_in_lane(
     p_lane howdah.lanes, p_walk howdah.walk, p_way integer, p_want integer, p_held bigint, p_now timestamptz,
     p_all boolean, out positions bigint[], out tids tid[], out locked boolean, out firsts bigint[], out parked boolean

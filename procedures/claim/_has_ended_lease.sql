@@ -1,5 +1,5 @@
--- howdah._has_ended_lease(p_lane, p_now, p_after): whether a lease of messages of a lane's rank has ended since
--- (nearly) a time, and still has a record.
+-- howdah._has_ended_lease(p_lane, p_now, p_after): whether a lease of messages of a lane's rank has ended since about a
+-- given time, and still has a record.
 --
 -- Returns  boolean.
 -- Role     internal

@@ -3,8 +3,8 @@
 -- Returns  howdah.lanes[].
 -- Role     internal
 --
--- The first caller after a restart also removes the lost non-persistent messages. Each removes what goes with a sender
--- that is gone.
+-- The first caller after a restart also removes the lost non-persistent messages. Every caller discards the messages of
+-- senders that are gone, where the destination says so.
 create or replace function howdah._in_order(p_lanes howdah.lanes[]) returns howdah.lanes[]
 language plpgsql volatile
 as $$

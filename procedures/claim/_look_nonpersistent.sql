@@ -7,7 +7,7 @@
 -- make it slower twice in a row, it looks from the lane's head (howdah._look_from_head). A head of 1 records the first
 -- slow look, which may be chance.
 --
--- One in a hundred of the looks that found nothing else tries the beginning again, and returns to it if that is fast.
+-- If a look finds nothing else, one in a hundred tries the beginning again, and returns to it if that is fast.
 create or replace function howdah._look_nonpersistent(p_lane howdah.lanes, p_want integer, p_all boolean) returns tid[]
 language plpgsql volatile
 as $$

@@ -1,4 +1,4 @@
--- howdah._may_be_due(p_lane, p_now): whether looking for due messages in a lane of parked ones is worth its price.
+-- howdah._may_be_due(p_lane, p_now): whether a look for due messages in a lane of parked ones may find any.
 --
 -- Returns  boolean.
 -- Role     internal

@@ -3,7 +3,8 @@
 --
 -- Returns  one row: up to p_want positions, ascending (NULL or empty: none), and whether their messages are locked.
 --          Positions that are not locked were drawn by nextval. They are the caller's alone, may be empty, and are
---          taken under xmax = 0. Only those do not ascend if another call puts the head back between two draws.
+--          taken under xmax = 0. Only drawn positions may not ascend: another call may put the head back between two
+--          draws.
 -- Role     internal
 --
 -- p_way 1: what came back behind the head, if a look is due; with p_all at once and everywhere. p_way 2 to 5: the next

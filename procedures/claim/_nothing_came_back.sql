@@ -5,13 +5,13 @@
 --          howdah._search must then make the step.
 -- Role     internal
 --
--- Nearly all steps find nothing. This function makes them in few expressions, for a session prepares each of them. It
--- looks where howdah._search looks, and in the same portions.
+-- Nearly all steps find nothing. This function makes them with few expressions, because a session prepares each of
+-- them. It looks where howdah._search looks, and in the same portions.
 --
--- It lets go what it finds. If another session's step has found nothing meanwhile, the caller makes no step.
+-- It unlocks what it finds. If another session's step has found nothing meanwhile, the caller makes no step.
 --
--- Under a backlog (p_backlog) the last 256 positions belong to tickets. Only those of their messages that a
--- transaction held and released (xmax is set) are looked at, unless receives are rare.
+-- Under a backlog (p_backlog) the last 256 positions belong to tickets. Of their messages, it looks only at those that
+-- a transaction held and released (xmax is set), unless receives are rare.
 create or replace function howdah._nothing_came_back(
     p_id integer, p_rank smallint, p_head bigint, p_backlog boolean, p_search regclass, p_hint bigint
 ) returns boolean

@@ -6,7 +6,7 @@
 -- open.
 --
 -- Nobody waits here. One of several first senders creates the sequences; the others add a row without them. Receives
--- skip a lane that is there twice.
+-- use a lane once, even if it has two rows.
 create or replace function howdah._open_lane(p_destination_id integer, p_rank integer, p_place integer) returns void
 language plpgsql volatile
 as $$

@@ -7,14 +7,15 @@
 -- A rollback, a dead worker or a late commit brings messages back. Nearly all of them lie in the 2,000 positions before
 -- the head, which are searched first; more are searched where a large batch came back.
 --
--- If nothing lies there, and first in one step of eight, the search goes on from the cursor. It moves by 4,096
+-- If nothing lies there, the search continues from the cursor; in one step of eight it begins there. It moves by 4,096
 -- positions for half a millisecond, round and round. 4,096 positions take 0.6 ms if each is a dead row that a held
 -- snapshot keeps.
 --
--- Behind a large batch the cursor follows what is taken: it drains. So the rows consumed before are not walked again.
+-- Behind a large batch, the cursor follows what is taken. So the search does not walk again over the rows consumed
+-- before.
 --
--- p_deep: search until once around, or for 2 ms. p_tickets: that many positions after p_head belong to tickets that
--- may be in use. Only those of their messages that a transaction held and released (xmax is set) are looked at.
+-- p_deep: search until once around, or for 2 ms. p_tickets: that many positions after p_head belong to tickets that may
+-- be in use. Of their messages, it looks only at those that a transaction held and released (xmax is set).
 create or replace function howdah._search(
     p_lane howdah.lanes, p_head bigint, p_want integer, p_deep boolean, p_tickets bigint default 0
 )

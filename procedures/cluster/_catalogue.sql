@@ -4,7 +4,7 @@
 -- Role     internal
 --
 -- Schedules, parameters of storage and what the engine makes by itself are not in it. Of the queues and topics that
--- created themselves it has those that were paused, or that something else in it needs.
+-- created themselves, it has those that were paused, and those that something else in it needs.
 create or replace function howdah._catalogue() returns table (n bigint, kind text, name text, properties jsonb)
 language sql volatile
 as $$

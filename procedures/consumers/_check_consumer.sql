@@ -4,10 +4,10 @@
 -- Raises   HD032 it is not open, or no longer.
 -- Role     internal
 --
--- A quarter of its timeout may pass unrecorded, so that receivers write little.
+-- A quarter of its timeout may pass without a record, so receivers write little.
 --
--- Whoever closes it has its lock (howdah._close_dead). To wait for that transaction would be to wait for its handler,
--- and two consumers of two sessions could wait for each other.
+-- Whoever closes it has its lock (howdah._close_dead). The call does not wait for that transaction, because it would
+-- wait for a handler. Two consumers of two sessions could then wait for each other.
 create or replace function howdah._check_consumer(
     p_destination howdah.destinations, p_consumer bigint, p_now timestamptz
 ) returns void

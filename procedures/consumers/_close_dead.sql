@@ -4,8 +4,8 @@
 -- Role     internal
 --
 -- A consumer is gone if it is in no transaction, and was silent for longer than its timeout or lost its session. An
--- open transaction and an own session each hold a lock that is tried here. Both are tried only for consumers that may
--- be gone, because their next receive is refused meanwhile. The leases of a consumer that lost its session end, too.
+-- open transaction and an own session each hold a lock, which this call tries. It tries the locks only of consumers
+-- that may be gone, because a receive is refused meanwhile. The leases of a consumer that lost its session end, too.
 create or replace function howdah._close_dead(
     p_destination_id integer, p_now timestamptz, p_but integer default null
 ) returns bigint

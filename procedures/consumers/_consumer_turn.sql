@@ -1,7 +1,7 @@
 -- howdah._consumer_turn(p_queue, p_consumer, p_now): whether it is a consumer's turn in a queue that tells its
 -- consumers apart.
 --
--- Returns  admitted: false if another consumer is active; alone: only one may be at work at a time; share: for
+-- Returns  admitted: false if another consumer is active. alone: only one may be at work at a time. share: for
 --          round_robin, the condition on positions that are this consumer's (NULL: all).
 -- Raises   HD032 the queue needs an open consumer, or this one is not open, or no longer.
 -- Role     internal

@@ -3,7 +3,7 @@
 -- Raises   HD004 it has keywords that contracts do not have, or is no schema.
 -- Role     internal
 --
--- References that lead back to where they stand, without a step into the value, would never end.
+-- A reference that leads back to itself without a step into the value would never end.
 create or replace function howdah._check_schema(p_schema jsonb) returns void
 language plpgsql volatile
 as $$

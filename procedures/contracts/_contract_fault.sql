@@ -1,11 +1,11 @@
 -- howdah._contract_fault(p_schema, p_value, p_root, p_at, p_depth, p_until): why a value does not keep to a schema.
 --
 -- Returns  text that begins with the JSON Pointer of what is wrong; NULL if it keeps to it.
--- Raises   HD050 the value is nested too deeply, or p_until, by the real clock, is over.
+-- Raises   HD050 the value is nested too deeply, or the real clock has passed p_until.
 -- Role     internal
 --
--- p_root is the whole contract, in which references are looked up. A value more than 200 schemas deep would exhaust
--- the stack. Those are errors and no faults: not would turn a fault round.
+-- p_root is the whole contract, in which references are looked up. A value more than 200 schemas deep would exhaust the
+-- stack. Both cases raise errors and return no fault, because the keyword not would turn a fault into a success.
 --
 -- Without offset 0 the planner would merge the subselect, and compute each fault twice.
 create or replace function howdah._contract_fault(

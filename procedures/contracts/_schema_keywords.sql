@@ -1,8 +1,8 @@
 -- howdah._schema_keywords(): the keywords of JSON Schema (draft 2020-12) that a contract may use.
 --
--- Returns  name; value, what stands behind it: schema, schemas (an array), members (an object of schemas), count,
---          number, positive, boolean, types, list, names (an array), lists (an object of arrays of names), ref, draft
---          (this one), root (only at the top), any.
+-- Returns  name, and value: what stands behind it. Schemas: schema, schemas (an array), members (an object of schemas),
+--          ref, draft (this one), root (only at the top). Others: count, number, positive, boolean, types, list, names
+--          (an array), lists (an object of arrays of names), any.
 -- Role     internal
 create or replace function howdah._schema_keywords() returns table (name text, value text)
 language sql immutable

@@ -3,11 +3,11 @@
 --
 -- Role     internal
 --
--- A leased message stops it even after it has expired: its holder may still acknowledge it. So does one that was leased
--- or acknowledged while the page was read: only what was done before that is passed.
+-- A leased message stops it even after it has expired: its holder may still acknowledge it. So does a message that was
+-- leased or acknowledged while the page was read. The cursor passes only what was done before that.
 --
--- It works page by page, at most 10,000 messages at a time. The first pages are small, because the way is usually
--- short. If somebody else is doing it, it does nothing.
+-- It works page by page, at most 10,000 messages at a time. The first pages are small, because the cursor usually moves
+-- a few steps. If another session is moving it, the call does nothing.
 create or replace function howdah._advance_cursor(p_subscription howdah.subscriptions, p_ack howdah.acks) returns void
 language plpgsql volatile
 as $$

@@ -3,7 +3,7 @@
 -- Returns  integer[].
 -- Role     internal
 --
--- Tables written to since the ring's row count whatever their rows say: the session that turned the ring may not have
+-- A table that was written to since the ring's row counts in any case: the session that turned the ring may not have
 -- committed yet.
 create or replace function howdah._slots_from(p_low xid8) returns integer[]
 language sql volatile

@@ -1,11 +1,11 @@
--- howdah._check_targets(p_options): refuse options that would have messages go to a queue at which the caller has no
--- right to send or administer.
+-- howdah._check_targets(p_options): refuse options that would send messages to a queue at which the caller has no right
+-- to send or administer.
 --
 -- Raises   HD010 not allowed.
 -- Role     internal
 --
 -- Otherwise an administrator of one team's queues could fill another team's by exception_queue or log_queue. A queue
--- that does not exist yet is judged when it is created.
+-- that does not exist yet is checked when it is created.
 create or replace function howdah._check_targets(p_options jsonb) returns void
 language plpgsql stable
 as $$

@@ -4,12 +4,12 @@
 -- Raises   HD010 as howdah._refuse_maintenance.
 -- Role     internal
 --
--- Everything that asks for a right asks here. Only the hot calls look at the first role of howdah._copy_rights_of
--- before. It is checked for each topic of a wildcard at each receive. The subscriber did not know which topics would
--- match, nor who may read them later.
+-- Everything that asks for a right asks here. Only the fast paths look at the first role of howdah._copy_rights_of
+-- before. Each receive by a wildcard asks for each topic. The subscriber did not know which topics would match, nor who
+-- may read them later.
 --
--- The first tier that matches the caller decides, and there a denial precedes a permission. Memberships are looked up
--- at each call, because PostgreSQL tells nobody of a GRANT.
+-- The first tier that matches the caller decides. In one tier, a denial precedes a permission. Each call looks
+-- memberships up, because PostgreSQL tells nobody of a GRANT.
 create or replace function howdah._has_right(p_destination_id integer, p_verb text) returns boolean
 language plpgsql stable cost 1
 as $$

@@ -1,6 +1,7 @@
 -- howdah._sees(p_destination_id): whether lists show the caller a destination.
 --
--- Returns  boolean: to who may send, receive, browse or administer there. A number that is NULL is shown to nobody.
+-- Returns  boolean: true for callers who may send, receive, browse or administer there. Nobody sees a number that is
+--          NULL.
 -- Raises   HD010 called from a maintenance command.
 -- Role     internal
 --

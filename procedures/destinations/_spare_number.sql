@@ -3,7 +3,7 @@
 -- Returns  integer; NULL if there is none.
 -- Role     internal
 --
--- With an old snapshot, one that another transaction has taken since would be an error.
+-- With an old snapshot, a number that another transaction has taken since would cause an error.
 create or replace function howdah._spare_number() returns integer
 language plpgsql volatile
 as $$

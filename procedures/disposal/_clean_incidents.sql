@@ -1,5 +1,5 @@
 -- howdah._clean_incidents(p_destination, p_message_id, p_conversation_id, p_group, p_outcome): delete the incidents of
--- a disposed message, if the queue asks for it.
+-- a disposed message, if the queue's clean_incidents says so.
 --
 -- Role     internal
 create or replace function howdah._clean_incidents(

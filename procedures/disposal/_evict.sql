@@ -3,9 +3,9 @@
 -- Returns  true if any message was removed (boolean).
 -- Role     internal
 --
--- It removes as many as make room for p_messages and p_bytes, or all there are. It takes the oldest; or those of the
--- lowest priority, and of these the oldest, but none above the priority of p_rank. Ready messages go before those that
--- wait for a time.
+-- It removes as many as make room for p_messages and p_bytes, or all there are. It takes the oldest, or the oldest of
+-- the lowest priority. It takes none above the priority of p_rank then. Ready messages go before those that wait for a
+-- time.
 --
 -- Messages that a transaction or a lease holds stay. The call looks past 100 of them; if it then has removed nothing,
 -- it looks past 100,000.

@@ -4,7 +4,7 @@
 -- Role     internal
 --
 -- Nothing is sent if p_reply_to is no queue, belongs to the engine, or is paused or full. The failing queue itself gets
--- none either, because it would go on answering itself.
+-- none either, because it would answer itself without end.
 create or replace function howdah._send_error(
     p_reply_to text, p_from_id integer, p_error integer, p_text text, p_correlation_id text, p_conversation_id uuid
 ) returns void

@@ -1,9 +1,9 @@
--- howdah._begin_again(): take the marks of a stop away that a restart of the server has ended.
+-- howdah._begin_again(): remove the marks of a stop that a restart of the server has ended.
 --
 -- Role     internal
 --
--- The first caller after the restart does it, in its own transaction. Nobody waits for it: others take the engine as
--- running already. Non-persistent messages of before are never delivered, and howdah._sweep_lost removes them.
+-- The first caller after the restart does it, in its own transaction. Nobody waits for it, because the others see the
+-- engine running already. Earlier non-persistent messages are never delivered, and howdah._sweep_lost removes them.
 create or replace function howdah._begin_again() returns void
 language plpgsql volatile
 as $$

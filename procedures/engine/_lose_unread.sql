@@ -4,7 +4,7 @@
 -- Role     internal
 --
 -- They are lost to each subscription that would have got them. p_all: also those of this start of the server. What
--- earlier starts took, before engine.boot, is journaled already. At most 10,000 messages go into one row.
+-- earlier starts lost, before engine.boot, is journaled already. At most 10,000 messages go into one row.
 create or replace function howdah._lose_unread(p_all boolean, p_reason text) returns void
 language plpgsql volatile
 as $$

@@ -3,8 +3,9 @@
 -- Raises   HD008 it is paused; HD040 the engine is paused, quiesced or stopped.
 -- Role     internal
 --
--- While the engine is being quiesced, a transaction that began to write before still sends. It ends its work so.
--- In a database restored into another cluster the engine's number may lie ahead of all; it then lets nobody pass.
+-- While the engine is being quiesced, a transaction that began to write before may still send, and so end its work. In
+-- a database restored into another cluster, the engine's number may exceed all transaction ids. Then no such
+-- transaction may send.
 create or replace function howdah._refuse_sending(p_destination howdah.destinations) returns void
 language plpgsql volatile
 as $$

@@ -15,7 +15,7 @@
 -- A volatile count includes only incidents since the server started. A hardened count also includes attempts that began
 -- and have no incident: their consumer died, because the caller has the message now.
 --
--- howdah.begin_attempts may find a message whose consumer is about to take it, and so does not count the attempts in
+-- howdah.begin_attempts may find a message that its consumer is about to take, so it does not count the attempts in
 -- doubt. A queue that keeps messages past their limit and retries them delivers a rejected one again, too.
 --
 -- The function is VOLATILE, so that its snapshot is taken after the claim. A failure is recorded before its message is

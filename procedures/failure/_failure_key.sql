@@ -4,7 +4,7 @@
 --          p_key, the attempt that this session began last at a message of a hardened queue.
 -- Role     internal
 --
--- Reported in the session that began an attempt, the failure is most likely that attempt's.
+-- If the session that began an attempt reports a failure, it is most likely that attempt's.
 create or replace function howdah._failure_key(
     p_destination_id integer, p_message_id bigint, p_key uuid, p_hardened boolean
 ) returns uuid

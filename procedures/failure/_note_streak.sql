@@ -1,4 +1,5 @@
--- howdah._note_streak(p_destination_id, p_message_id): disable a queue after as many failures in a row as it allows.
+-- howdah._note_streak(p_destination_id, p_message_id): disable a queue once it has had as many failures in a row as
+-- disable_after says.
 --
 -- Role     internal
 --

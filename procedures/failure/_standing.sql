@@ -1,9 +1,9 @@
 -- howdah._standing(p_destination_id, p_message_id, p_stage, p_conversation_id, p_group, p_failure_key): the totals of
 -- the incidents recorded for a message.
 --
--- Returns  one row: the number of failures; the number that the limit is compared with, which is above any limit if the
---          message was rejected; the delay asked for by the last incident (NULL: the queue's); and when that delay ends
---          (NULL: none was recorded).
+-- Returns  one row: the number of failures, the number that the limit is compared with, the delay and its end. The
+--          second number is above any limit if the message was rejected. The delay is what the last incident asked for
+--          (NULL: the queue's). Its end is NULL if none was recorded.
 -- Role     internal
 --
 -- Of the attempts in doubt, p_failure_key counts: it is being recorded. For the number of failures, those begun before

@@ -1,5 +1,5 @@
--- howdah._told_failure(p_destination, p_failure, p_in_hand): record a failure that a consumer reports, who need not
--- have had the message.
+-- howdah._told_failure(p_destination, p_failure, p_in_hand): record a failure that a consumer reports. The consumer may
+-- never have had the message.
 --
 -- Returns  as howdah._record_failure.
 -- Raises   HD005 wrong argument; HD022 the queue is hardened, and there is no recorded attempt at the message that

@@ -5,7 +5,7 @@
 --
 -- Without USAGE of its schema, Howdah could not even ask for its definition.
 --
--- A function with its invoker's rights would run with those of the owner of the function of ours that calls it.
+-- A function with its invoker's rights would have those of the role that owns our calling function.
 create or replace function howdah._function_fault(p_name text, p_owner text, p_kind text) returns text
 language sql volatile
 as $$

@@ -4,8 +4,8 @@
 -- Returns  boolean.
 -- Role     internal
 --
--- A session calls its cached version, which may be older than the catalog's. It hears of changes when it takes a lock
--- that it does not have yet; in a transaction that received before, it has them all. pg_get_functiondef and
+-- A session calls its cached version, which may be older than the catalog's. It learns of changes when it takes a lock
+-- that it does not have yet. In a transaction that received before, it has them all. pg_get_functiondef and
 -- to_regprocedure show the cached version.
 create or replace function howdah._function_is_definers(p_name text, p_oid oid, p_kind text) returns boolean
 language sql volatile

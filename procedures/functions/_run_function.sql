@@ -5,16 +5,16 @@
 --          (an SQLSTATE) and context of the error. error_state NULL: the function was not called.
 -- Role     internal
 --
--- The call is made of the catalog's names. The function runs as its owner, who has no rights in Howdah. The check and
--- the call may see two versions, or two functions of one name. So howdah._call_poison_procedure and
--- howdah._call_transformation make the call without rights, and what was done is undone if the catalog has changed.
+-- The call uses the catalog's names. The function runs as its owner, who has no rights in Howdah. The check and the
+-- call may see two versions, or two functions of one name. So howdah._call_poison_procedure and
+-- howdah._call_transformation make the call without rights. If the catalog has changed, the call's work is undone.
 -- Under an older snapshot, the check could miss the version that runs.
 --
 -- Settings that the function changes, such as search_path, would stay, and later statements here would call its
 -- functions. So the first condition after the call names everything with its schema, and no function of ours says there
 -- which version the catalog has.
 --
--- A rollback leaves prepared statements, which the session's client would execute as its own. Those of the function are
+-- A rollback leaves prepared statements, which the session's client would execute as its own. The function's are
 -- dropped, however it ended.
 create or replace function howdah._run_function(
     p_kind text, p_name text, p_owner text, p_message howdah.message, p_incidents jsonb,

@@ -5,15 +5,15 @@
 --          lock. NULL if there are not so many. mine: these groups, as keys. locked: the messages are locked too.
 -- Role     internal
 --
--- The caller asks in a later statement, which sees what the groups' last holders did, whether the groups have no other
--- message before (howdah._deliver_chosen). What other transactions hold, or held and returned (xmax), is not chosen
--- here, and its groups are not tried. With p_back it is.
+-- Whether the groups have another message before, the caller asks in a later statement (howdah._deliver_chosen). That
+-- one sees what the groups' last holders did. Without p_back, this call skips what other transactions hold, or held and
+-- returned (xmax), and does not try its groups.
 --
--- A group's lock keeps receivers from its messages. Messages without a group are locked, and with them all others. They
--- are locked too where others are at work, so that these skip them by their xmax instead of trying their groups.
+-- A group's lock keeps receivers from its messages. If there are messages without a group, all messages are locked.
+-- They are also locked where others are at work: these then skip them by their xmax instead of trying their groups.
 --
--- A statement chooses as many messages as there may be new groups. When there may be no more, a last one chooses what
--- these groups have among the next positions, unless each of them had one message so far.
+-- A statement chooses as many messages as there may be new groups. Once there may be no more, a last statement chooses
+-- what these groups have among the next positions. It is left out if each group had one message so far.
 create or replace function howdah._choose_of_groups(
     p_lane howdah.lanes, p_from bigint, p_want integer, p_back boolean, out seqs bigint[], out groups text[],
     out mine jsonb, out locked boolean

@@ -1,16 +1,16 @@
 -- howdah._claim_groups(p_lane, p_walk, p_keys, p_groups, p_seqs, p_want, p_now, p_more, mine, refused): take what may
 -- be taken from a page of a queue with message groups.
 --
--- Returns  the keys taken, locked, in order; those among them that begin a group new to the consumer; the groups that
---          the call has, and those that it must skip from here on; full_up: it has as many groups as it may; through:
---          every group of the page was tried, and every message.
+-- Returns  the keys taken, locked, in order, and those among them that begin a group new to the consumer. It also
+--          returns the groups that the call has, and those that it must skip from here on. full_up: it has as many
+--          groups as it may. through: it tried every group and every message of the page.
 -- Role     internal
 --
 -- A group belongs to one transaction at a time (an advisory lock), so that its messages are taken in order. A message
 -- that waits for its redelivery, or is under a lease, holds up later messages of its group.
 --
--- Messages are locked in a statement after the groups', which sees what their last holders did. If a message of a group
--- cannot be locked then, those behind it are left.
+-- One statement locks the groups. A later one locks the messages, and sees what the groups' last holders did. If it
+-- cannot lock a message of a group, it leaves those behind it.
 --
 -- A transaction takes from at most max_locks_per_transaction groups, because each costs a lock in the server's table.
 -- p_more: it may have more groups than it has. A consumer that is alone in the queue stops there and skips no group.

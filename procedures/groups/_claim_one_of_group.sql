@@ -5,8 +5,8 @@
 -- Role     internal
 --
 -- It takes one message in two statements. Without p_all, the first skips what other transactions hold, or held and
--- returned (xmax), without trying the locks of those groups. With and without, it so skips what waits behind a parked
--- message. It may see older rows than the group's lock allows, so the second looks for an earlier message of the group,
+-- returned (xmax), without trying the locks of those groups. In either case it skips what waits behind a parked
+-- message. It may see older rows than the group's lock allows. So the second looks for an earlier message of the group,
 -- also behind a head that was set back meanwhile (howdah._walk_back).
 --
 -- p_all includes messages that were returned, and records where the next calls start (howdah._walk_note).

@@ -5,9 +5,9 @@
 --          another message behind p_from and before the last of them, or waits in parked.
 -- Role     internal
 --
--- Nothing has ever failed in the queue. Messages that are not locked (p_locked) are taken under xmax = 0. Then
--- somebody who holds a message without its group, such as an administrator, may be met in the last microsecond.
--- Messages behind it in its group are put back.
+-- Nothing has ever failed in the queue. Messages that are not locked (p_locked) are taken under xmax = 0. At the last
+-- moment, somebody may take a message without its group, such as an administrator. The messages behind it in its group
+-- are then put back.
 --
 -- The lower and the upper end are for PostgreSQL up to 16, as in howdah._take_drawn.
 create or replace function howdah._deliver_chosen(

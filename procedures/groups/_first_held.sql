@@ -1,8 +1,8 @@
 -- howdah._first_held(p_lane, p_walk, p_groups, p_now): the parked messages whose turn it is, of groups that parked
 -- messages hold up.
 --
--- Returns  their ids (bigint[]): the first of each group, if it is due and no message of the group lies ready before
---          it that the walk's selector and share allow.
+-- Returns  their ids (bigint[]): the first of each group, if it is due. It has no turn if the walk's selector and share
+--          allow a message of the group that lies ready before it.
 -- Role     internal
 create or replace function howdah._first_held(
     p_lane howdah.lanes, p_walk howdah.walk, p_groups text[], p_now timestamptz

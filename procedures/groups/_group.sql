@@ -3,7 +3,7 @@
 -- Returns  text: the header JMSXGroupID, or else the conversation; NULL if there is none.
 -- Role     internal
 --
--- The first 500 characters of a longer name count, because an entry of an index has at most 2,704 bytes.
+-- Of a longer name, the first 500 characters count, because an entry of an index has at most 2,704 bytes.
 create or replace function howdah._group(p_headers jsonb, p_conversation_id uuid) returns text
 language sql immutable
 as $$ select coalesce(left(p_headers ->> 'JMSXGroupID', 500), p_conversation_id::text) $$;

@@ -1,4 +1,4 @@
--- howdah._most_groups(): from how many groups a receive may take, because each costs a lock in the server's table.
+-- howdah._most_groups(): the number of groups that a receive may take from. Each costs a lock in the server's table.
 --
 -- Returns  integer.
 -- Role     internal

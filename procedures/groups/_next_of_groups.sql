@@ -5,8 +5,8 @@
 --          p_locked the messages too.
 -- Role     internal
 --
--- p_mine: groups of the caller, as keys; only their messages and those without a group are looked for. p_back: what
--- other transactions held and returned too (xmax).
+-- p_mine: groups of the caller, as keys; the call looks only for their messages and those without a group. p_back: it
+-- includes what other transactions held and returned (xmax).
 create or replace function howdah._next_of_groups(
     p_lane howdah.lanes, p_after bigint, p_upto bigint, p_want integer, p_mine jsonb, p_back boolean, p_locked boolean,
     out seqs bigint[], out groups text[]

@@ -4,7 +4,8 @@
 -- Returns  the keys that begin a group new to it; also a key behind a message that closed the group.
 -- Role     internal
 --
--- ActiveMQ's rules: JMSXGroupSeq 1 gives the group to whoever gets it; a negative number ends the ownership behind it.
+-- These are ActiveMQ's rules: JMSXGroupSeq 1 gives the group to whoever gets it. A negative number ends the ownership
+-- behind it.
 create or replace function howdah._own_groups(
     p_destination_id integer, p_consumer integer, p_keys bigint[], p_groups text[], p_seqs integer[], p_taken bigint[],
     p_new text[]

@@ -1,11 +1,11 @@
--- howdah._receive_of_groups(p_lane, p_name, p_now, p_want, p_journaled): receive several messages of a queue with
--- transaction groups in a short way.
+-- howdah._receive_of_groups(p_lane, p_name, p_now, p_want, p_journaled): the fast path for several messages of a queue
+-- with transaction groups.
 --
--- Returns  rows of howdah.message; no row where howdah._take_one_of_group gives none, or if fewer can be taken so than
---          are wanted and a transaction may have. Nothing has ever failed in the queue.
+-- Returns  rows of howdah.message. It returns no row where howdah._take_one_of_group gives none. Nor does it if it
+--          finds fewer messages than are wanted and a transaction may have. Nothing has ever failed in the queue.
 -- Role     internal
 --
--- A few messages are locked, and more are chosen without a lock: the shorter statement of the former starts faster.
+-- It locks a few messages, but chooses many without a lock. The statement that locks is shorter and starts faster.
 create or replace function howdah._receive_of_groups(
     p_lane howdah.lanes, p_name text, p_now timestamptz, p_want integer, p_journaled boolean
 ) returns setof howdah.message

@@ -1,7 +1,7 @@
--- howdah._take_one_of_group(p_id, p_rank, p_head, p_headed): take one message of a queue with transaction groups in the
--- short way.
+-- howdah._take_one_of_group(p_id, p_rank, p_head, p_headed): the fast path for one message of a queue with transaction
+-- groups.
 --
--- Returns  the message, deleted; NULL if the long way must look: there is more to look at than groups, or no message
+-- Returns  the message, deleted; NULL if the slow path must look: there is more to look at than groups, or no message
 --          can be taken.
 -- Role     internal
 --

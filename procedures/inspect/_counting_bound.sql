@@ -1,5 +1,5 @@
--- howdah._counting_bound(): up to how many live, and as many parked, messages of a destination are counted at each
--- look; that takes about 1 ms each.
+-- howdah._counting_bound(): how many live messages of a destination a look counts at most, and as many parked ones.
+-- Each count takes about 1 ms.
 --
 -- Returns  10,000.
 -- Role     internal

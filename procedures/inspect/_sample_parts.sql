@@ -1,10 +1,11 @@
--- howdah._sample_parts(p_first, p_last, p_parts): divide a range of numbers into parts: equal ones, and ever smaller
--- ones at both ends.
+-- howdah._sample_parts(p_first, p_last, p_parts): divide a range of numbers into equal parts, with ever smaller ones at
+-- both ends.
 --
 -- Returns  number (from 1 on), first and last of each part.
 -- Role     internal
 --
--- Messages thinned out long ago lie beside those that just came at the end, or were just begun at the front.
+-- At the end, new messages lie beside old ones, most of which are gone. At the front, receivers have begun to thin the
+-- messages out.
 create or replace function howdah._sample_parts(
     p_first bigint, p_last bigint, p_parts bigint
 ) returns table (n bigint, first bigint, last bigint)

@@ -1,5 +1,5 @@
--- howdah._sample_start(p_n, p_first, p_last): where in a part to begin looking: in its first half, and elsewhere in
--- each part.
+-- howdah._sample_start(p_n, p_first, p_last): where in a part to begin looking: in its first half, at a different place
+-- in each part.
 --
 -- Returns  a position.
 -- Role     internal

@@ -1,4 +1,4 @@
--- howdah._recover_instance(): make good what earlier lives left: lost messages are journaled, dead consumers closed.
+-- howdah._recover_instance(): clean up after earlier lives: journal lost messages, and close dead consumers.
 --
 -- Role     internal
 create or replace function howdah._recover_instance() returns void

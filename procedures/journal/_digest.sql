@@ -5,8 +5,8 @@
 -- Role     internal
 --
 -- It leaves out the three headers that an ActiveMQ dead-letter queue adds, so a message has the same digest wherever it
--- lies. Without the engine's secret in it, a reader of digests could find a short body by trying. The length at the end
--- says where the body begins.
+-- lies. It contains the engine's secret. Otherwise a reader of digests could find a short body by trying. The length at
+-- the end says where the body begins.
 --
 -- The view for audits repeats the expression, because a view calls functions with its reader's rights.
 create or replace function howdah._digest(

@@ -5,8 +5,9 @@
 --
 -- It writes one row per call, whatever the number of messages, and none if the destination keeps no journal.
 --
--- It also deletes the separately stored bodies of messages that have ended, so read a body that is still needed before.
--- p_apart: the messages with such bodies (NULL: look for them). p_reliability: of what was discarded, as rows have it.
+-- It also deletes the separately stored bodies of messages that have ended. Read a body before this call if you still
+-- need it. p_apart: the messages with such bodies (NULL: look for them). p_reliability: of what was discarded, as rows
+-- have it.
 create or replace function howdah._journal(
     p_destination howdah.destinations, p_event text, p_message_ids bigint[], p_nonpersistent boolean,
     p_other_id integer default null, p_reason text default null, p_oldest_sent_at timestamptz default null,

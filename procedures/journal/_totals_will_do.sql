@@ -1,5 +1,5 @@
--- howdah._totals_will_do(): whether the stored totals are recent and the journal beyond them is long, so that it need
--- not be read.
+-- howdah._totals_will_do(): whether the stored totals are recent, and the journal beyond them is long. Callers then do
+-- not read it.
 --
 -- Returns  boolean: stored within the last two minutes, and over 20,000 transactions since.
 -- Role     internal

@@ -4,7 +4,7 @@
 -- Role     internal
 --
 -- p_due is from howdah._maintain_kept. This comes last in a transaction: until its end no consumer can keep a message.
--- So the partitions are looked at once more before the first of them is dropped.
+-- So the call looks at the partitions once more before it drops the first.
 create or replace function howdah._drop_kept(p_due regclass[]) returns bigint
 language plpgsql volatile set enable_seqscan = off set jit = off
 as $$

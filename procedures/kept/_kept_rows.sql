@@ -4,8 +4,8 @@
 -- Returns  setof howdah.kept_messages, the oldest first; with p_newest, the newest.
 -- Role     internal
 --
--- Those that were consumed at p_from or later and before p_before, in this order behind the message with p_after_at and
--- p_after_id. Each condition that is NULL holds for all.
+-- They were consumed at p_from or later and before p_before. In this order, they lie behind the message with p_after_at
+-- and p_after_id. A condition that is NULL holds for all.
 create or replace function howdah._kept_rows(
     p_destination_id integer, p_max bigint, p_message_ids bigint[] default null, p_from timestamptz default null,
     p_before timestamptz default null, p_after_at timestamptz default null, p_after_id bigint default null,

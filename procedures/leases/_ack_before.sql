@@ -1,4 +1,4 @@
--- howdah._ack_before(p_queue, p_lease): acknowledge the lease that a call names which leases the next messages.
+-- howdah._ack_before(p_queue, p_lease): acknowledge the lease named by a call that leases the next messages.
 --
 -- Raises   HD005 the queue is a wildcard; others as howdah.ack.
 -- Role     internal

@@ -2,8 +2,8 @@
 --
 -- Role     internal
 --
--- Their messages count as delivered and failed, as at the end of any lease. Messages that somebody is nevertheless
--- acknowledging are left to them.
+-- Their messages count as delivered and failed, as at the end of any lease. A message that somebody is nevertheless
+-- acknowledging stays with that call.
 create or replace function howdah._end_leases_of(
     p_destination_id integer, p_leases bigint[], p_now timestamptz
 ) returns void

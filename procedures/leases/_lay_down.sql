@@ -1,5 +1,5 @@
--- howdah._lay_down(p_destination_id, p_lease, p_message_ids, p_until): move messages of a lease to parked, each with
--- its own end.
+-- howdah._lay_down(p_destination_id, p_lease, p_message_ids, p_until): move messages of a lease to parked, where each
+-- has its own end.
 --
 -- Returns  the number of messages (bigint). Messages that somebody else is receiving, because the lease ran out, are
 --          skipped.

@@ -1,5 +1,5 @@
 -- howdah._lease_otherwise(p_queue, p_max_messages, p_duration, p_selector, p_consumer, p_until, p_unknown): lease what
--- the usual way of howdah.lease does not.
+-- the fast path of howdah.lease does not.
 --
 -- Returns  as howdah.lease.
 -- Raises   as howdah.receive.

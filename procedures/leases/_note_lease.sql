@@ -2,8 +2,8 @@
 --
 -- Role     internal
 --
--- The death of other consumers goes unnoticed. Records of leases that the consumer has finished are deleted here, so
--- that ending a lease costs nothing for it.
+-- Nobody notices the death of other consumers. This call deletes records of leases that the consumer has finished, so
+-- ending a lease costs nothing for it.
 create or replace function howdah._note_lease(p_consumer bigint, p_lease bigint) returns void
 language plpgsql volatile
     set enable_seqscan = off set jit = off

@@ -31,7 +31,7 @@
 -- Leasing and receiving from one queue do not disturb each other. In a queue of strict order a lease has one message;
 -- with message groups it has one of each group. Acknowledging some and giving back others would break the order.
 --
--- The usual way takes messages from the main lane of a queue that has nothing else to give. Rows are deleted from msgs
+-- The fast path takes messages from the main lane of a queue that has nothing else to give. Rows are deleted from msgs
 -- and written to leased, where none is ever updated. Everything else is held and then moved to parked.
 create or replace function howdah.lease(
     queue text, max_messages integer default 1, duration interval default '30 seconds', selector text default null,

@@ -8,7 +8,8 @@
 -- in. In orange, senders wait for each 50 messages. In red, nothing is sent. The state is that of the last count; a
 -- sequence holds it beside the time of the last reclaim.
 --
--- Before it refuses anything but best-effort messages (p_level 0), stored best-effort messages go, in growing steps.
+-- It discards stored best-effort messages, in growing steps, before it refuses messages of any other level. p_level 0
+-- is best effort.
 create or replace function howdah._check_system(p_messages bigint, p_bytes bigint, p_level smallint) returns void
 language plpgsql volatile
 as $$

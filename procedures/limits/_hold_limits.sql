@@ -2,8 +2,8 @@
 --
 -- Role     internal
 --
--- howdah.alter_engine waits for queues that are being created or altered, and this call waits for it. Call it before
--- locking a destination's row, so that the two cannot deadlock.
+-- howdah.alter_engine waits while queues are created or altered, and this call waits for howdah.alter_engine. Call it
+-- before locking a destination's row, so that the two cannot deadlock.
 create or replace function howdah._hold_limits() returns void
 language plpgsql volatile
 as $$

@@ -4,15 +4,15 @@
 -- Returns  true if they may be sent within the caller's transaction; false if the queue is full.
 -- Role     internal
 --
--- With any behaviour, it waits up to a second for open transactions if only their uncommitted messages stand in the
--- way. Two senders that wait for each other are both told that the queue is full. Without p_waits, it takes such a
--- queue for full at once.
+-- With any behaviour, it waits up to a second for open transactions if only their uncommitted messages make the queue
+-- full. Two senders that wait for each other are both told that the queue is full. Without p_waits, such a queue counts
+-- as full at once.
 --
 -- From a limit of 1,024 messages or 1 MiB on, it removes a 128th of the limit more than needed. So not every message
 -- needs a count. p_rank is the highest rank of the messages: 9 minus the lowest priority.
 --
--- Best-effort messages go first, with any behaviour. p_level is the level of the messages to come: best-effort ones
--- take no other's place, and that of best-effort ones only where the behaviour removes messages.
+-- Best-effort messages go first, with any behaviour. p_level is the level of the messages to come. Best-effort ones
+-- replace none of another level. They replace best-effort ones only where the behaviour removes messages.
 create or replace function howdah._make_room(
     p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer, p_level smallint,
     p_waits boolean default true

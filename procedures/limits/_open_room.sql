@@ -1,5 +1,5 @@
--- howdah._open_room(p_destination_id): allow the tickets of a queue that its own transaction has just created, without
--- a count: nobody else can have sent there.
+-- howdah._open_room(p_destination_id): allow the tickets of a queue that this transaction has just created. It needs no
+-- count, because nobody else can have sent there.
 --
 -- Role     internal
 --

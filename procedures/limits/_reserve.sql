@@ -9,7 +9,7 @@
 -- covers and how many bytes a ticket stands for.
 --
 -- The lock is shared and held until the transaction ends. It tells a count of messages that the count cannot see. If
--- anybody has counted since p_room was read, the lock came too late.
+-- another session has counted since p_room was read, the lock came too late.
 --
 -- Only howdah._reserve_after_count gives out the tickets of the last 64 such sends. So senders that come too late here
 -- do not crowd those that count.

@@ -3,7 +3,7 @@
 -- Role     internal
 --
 -- These are a queue's own limits and the engine's. Where both hold, a sequence that never has a value closes the fast
--- way of sending.
+-- path of a send.
 --
 -- The largest body is the lesser of both. It is stored here, so that a send reads no second row. A function that
 -- writes own_max_message_bytes calls howdah._hold_limits before, and this after.

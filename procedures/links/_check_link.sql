@@ -1,4 +1,4 @@
--- howdah._check_link(p_link): refuse a link that cannot be.
+-- howdah._check_link(p_link): refuse a link that cannot work.
 --
 -- Raises   HD003 bad name; HD005 wrong argument; HD023 the selector is invalid.
 -- Role     internal

@@ -4,7 +4,8 @@
 -- Role     internal
 --
 -- p_started: when the sending server started. p_levels: as of howdah._link_store. The first message of a level shows
--- whether this queue keeps it as non-persistent; of best-effort messages some may be lost already, so all are asked.
+-- whether this queue keeps it as non-persistent. Some best-effort messages may be lost already, so all of them are
+-- asked.
 create or replace function howdah._keep_receipts(
     p_arrival_id integer, p_attempt uuid, p_started timestamptz, p_message_ids bigint[], p_sent_ats timestamptz[],
     p_local_ids bigint[], p_levels text[]

@@ -1,12 +1,12 @@
--- howdah._link_arrival(p_link_id, …): lock the row of a link that leads here, and check that its next batch
--- is the one that comes.
+-- howdah._link_arrival(p_link_id, …): lock the row of a link that leads here, and check that the arriving batch is its
+-- next one.
 --
 -- Returns  howdah.link_arrivals.
 -- Raises   HD010 another role forwards for the link; HD025 one of both engines was set back.
 -- Role     internal
 --
--- The sender numbers the batches that it commits. A number comes again if the sender did not commit. A lower one says
--- that the sender lost commits, and a gap says so of this engine.
+-- The sender numbers the batches that it commits. A number comes again if the sender did not commit. A lower number
+-- means that the sender lost commits. A gap means that this engine did.
 create or replace function howdah._link_arrival(
     p_link_id uuid, p_engine_id uuid, p_engine_name text, p_link_name text, p_source text, p_batch bigint
 ) returns howdah.link_arrivals

@@ -5,8 +5,8 @@
 -- Raises   as howdah.receive.
 -- Role     internal
 --
--- It takes one message, then as many as howdah._link_chunk finds room for, and again, so a batch of large ones ends
--- early. It takes eight times as many of a subscription at a time, while ones as large as the largest of before fit.
+-- It takes one message, then as many as howdah._link_chunk finds room for, and so on. So a batch of large ones ends
+-- early. From a subscription it takes eight times as many each time, while messages as large as the largest so far fit.
 create or replace function howdah._link_batch(
     p_source text, p_want integer, p_selector text, p_transformation text
 ) returns howdah.message[]

@@ -1,11 +1,11 @@
--- howdah._link_chunk(p_source_id, p_last, p_most, p_bytes): how many messages of a queue come next that have no more
--- than so many bytes of bodies together.
+-- howdah._link_chunk(p_source_id, p_last, p_most, p_bytes): how many of the next messages of a queue have bodies of at
+-- most p_bytes together.
 --
 -- Returns  integer, 1 to p_most.
 -- Role     internal
 --
--- It looks behind the last message received, p_last, and reads no body. A message that comes back from elsewhere
--- meanwhile is not seen, and is little. With no message in sight, there are eight.
+-- It looks behind the last message received, p_last, and reads no body. It does not see a message that comes back from
+-- elsewhere meanwhile, which adds little. If it sees no message, it returns eight.
 create or replace function howdah._link_chunk(
     p_source_id integer, p_last howdah.message, p_most integer, p_bytes bigint
 ) returns integer

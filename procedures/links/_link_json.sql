@@ -1,15 +1,15 @@
 -- howdah._link_json(p_messages, p_queue, p_engine_id, p_engine_name, p_target, p_away_until): messages as they go over
 -- a link, without those that have passed the target.
 --
--- Returns  messages, a JSON array; taken, how many they are; dropped, how many are left out because they have the level
---          best effort and were sent while the target was away, until that time.
+-- Returns  messages, a JSON array; taken, how many they are; dropped, how many are left out. These have the level best
+--          effort, and were sent while the target was away, which was until p_away_until.
 -- Role     internal
 --
--- JSON, because the other engine may be of another release. Bytes are base64. The rest of a message's life goes with
--- it, in tenths of a second, and not a time, because the clocks of two servers differ.
+-- It is JSON, because the other engine may be of another release. Bytes are base64. A message carries the rest of its
+-- life in tenths of a second and not a time, because the clocks of two servers differ.
 --
--- Two headers tell the way: JMS_Howdah_Origin has the engine, the queue and the number where it was sent first;
--- JMS_Howdah_Route has the identities of the engines that it passed.
+-- Two headers tell the message's route. JMS_Howdah_Origin has the engine, the queue and the number where it was sent
+-- first. JMS_Howdah_Route has the identities of the engines that it passed.
 create or replace function howdah._link_json(
     p_messages howdah.message[], p_queue text, p_engine_id uuid, p_engine_name text, p_target uuid,
     p_away_until timestamptz, out messages json, out taken integer, out dropped integer

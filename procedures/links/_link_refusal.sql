@@ -1,6 +1,6 @@
 -- howdah._link_refusal(p_sqlstate): what an error says of a message that came over a link.
 --
--- Returns  text: failed (it counts as a failure of the message), rejected (another try cannot help), or NULL if the
+-- Returns  text: failed (it counts as a failure of the message) or rejected (another try cannot help). NULL if the
 --          message is not to blame, and waits until the error is gone.
 -- Role     internal
 --
@@ -8,10 +8,11 @@
 -- rejected. A paused or full queue, a halted engine, a missing right, an older snapshot and a restored database are
 -- not the message's fault.
 --
--- Nor are PostgreSQL's classes of the connection (08), what it does not support (0A), states and ends of transactions
--- (25, 2D, 3B, 40), rights and names (26, 28, 34, 3D, 3F, 42), resources (53), objects in use (55), operators (57), the
--- system (58, F0, XX), old snapshots (72) and foreign servers (HV). All others are, and so is a state that an
--- application made up: raised for one message, it would keep all behind it waiting.
+-- Nor is an error of these classes of PostgreSQL: connections (08), unsupported features (0A), states and ends of
+-- transactions (25, 2D, 3B, 40). The same holds for rights and names (26, 28, 34, 3D, 3F, 42), resources (53), objects
+-- in use (55) and operators (57). It also holds for the system (58, F0, XX), old snapshots (72) and foreign servers
+-- (HV). All other errors are the message's fault, even a state that an application made up. Raised for one message, it
+-- would keep all behind it waiting.
 create or replace function howdah._link_refusal(p_sqlstate text) returns text
 language sql immutable
 as $$

@@ -4,9 +4,9 @@
 -- Returns  message_id, sent_at and local_id of each.
 -- Role     internal
 --
--- The sender may have committed an earlier attempt though a later one came here: that of a forwarder that hung and woke
--- up. So a receipt names all of them. A message that this attempt does not bring keeps its receipt as it is: it lies in
--- the sending engine still, and comes again.
+-- The sender may have committed an earlier attempt though a later one came here, because a forwarder hung and woke up.
+-- So a receipt names all attempts. A message that this attempt does not bring keeps its receipt as it is. It still lies
+-- in the sending engine, and comes again.
 create or replace function howdah._link_repeated(p_arrival_id integer, p_attempt uuid, p_messages json)
 returns table (message_id bigint, sent_at timestamptz, local_id bigint)
 language plpgsql volatile

@@ -9,7 +9,7 @@
 --
 -- p_forward: as in howdah._publish.
 --
--- Messages in a row that have everything in common that a batch has in common are sent together.
+-- It sends successive messages together if they share everything that the messages of a batch share.
 create or replace function howdah._link_store(
     p_queue text, p_messages json, p_forward boolean default true, out message_ids bigint[],
     out sent_ats timestamptz[], out local_ids bigint[], out levels text[]

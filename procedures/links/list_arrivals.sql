@@ -20,7 +20,7 @@ as $$
         a.arrived_at, a.batch, a.arrived_as, a.link_id, a.engine_id, a.created_at, a.lost
     from howdah.link_arrivals a
     where howdah._sees_all() or a.arrived_as = howdah._caller()
-        or howdah._may(case when a.source_queue ~ '::' then 'topic' else 'queue' end,
+        or howdah._has_right_by_name(case when a.source_queue ~ '::' then 'topic' else 'queue' end,
             split_part(a.source_queue, '::', 1), 'browse')
     order by 1, 2, a.arrival_id
 $$;

@@ -3,7 +3,8 @@
 -- Returns  its number (integer); NULL if all are at work.
 -- Role     internal
 --
--- It takes advisory locks, which a session's end releases however it ends. Each backend tries another one first.
+-- It takes advisory locks, which the server releases when a session ends in any way. Each backend tries a different one
+-- first.
 create or replace function howdah._listener_session(p_listener_id integer, p_max_sessions integer) returns integer
 language sql volatile
 as $$

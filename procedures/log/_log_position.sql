@@ -1,11 +1,11 @@
 -- howdah._log_position(p_position): read where a reader of the log goes on.
 --
--- Returns  since and until, the snapshots between which it reads (until NULL: it begins a new page now), and at, source
+-- Returns  since and until, the snapshots between which it reads; until NULL: it begins a new page now. Also at, source
 --          and number of the last row that it has read.
 -- Raises   HD005 it is no such place.
 -- Role     internal
 --
--- NULL is now, and so is a place of another cluster: its numbers of transactions mean nothing here.
+-- NULL means now. So does a place of another cluster, whose transaction ids mean nothing here.
 create or replace function howdah._log_position(
     p_position jsonb, out since pg_snapshot, out until pg_snapshot, out at timestamptz, out source integer,
     out number bigint

@@ -1,5 +1,5 @@
--- howdah._bound_backlog(p_destination, p_subscription): warn of a subscription that falls behind, and at last do what
--- its topic says.
+-- howdah._bound_backlog(p_destination, p_subscription): warn of a subscription that falls behind, and finally apply its
+-- topic's policy.
 --
 -- Returns  what was done (text[]).
 -- Role     internal

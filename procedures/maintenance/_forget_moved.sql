@@ -1,4 +1,4 @@
--- howdah._forget_moved(): delete records of where moved messages lay that no longer lie there.
+-- howdah._forget_moved(): delete records of moved messages that no longer lie where the record says.
 --
 -- Role     internal
 --

@@ -2,8 +2,8 @@
 --
 -- Role     internal
 --
--- It looks at the 10,000 keys that nobody has looked at for longest, at each once an hour at most. It locks keys only
--- afterwards, for senders wait for what it has locked. A key that was sent meanwhile stays.
+-- It looks at the 10,000 keys that it looked at longest ago, at each once an hour at most. It locks keys only
+-- afterwards, because senders wait for what it has locked. A key that was sent meanwhile stays.
 create or replace function howdah._forget_values() returns void
 language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$

@@ -3,8 +3,7 @@
 -- Returns  p_message_id (bigint).
 -- Role     internal
 --
--- p_level may also be NULL, to note nothing. Without howdah.commit_by_reliability nothing changes, nor if it says
--- neither on nor off.
+-- p_level may also be NULL, to note nothing. If howdah.commit_by_reliability is neither on nor off, nothing changes.
 --
 -- howdah.commit_state holds the caller's own synchronous_commit, the highest level (3 for all up to it, -1 for none),
 -- and what was set last. If synchronous_commit differs from the last, the caller set it since, and it is the caller's

@@ -4,8 +4,8 @@
 -- Returns  p_message_id (bigint), so that a caller can return it.
 -- Role     internal
 --
--- p_level is 0 to 4. Up to 3 (reliable persistent), the commit is asynchronous. With 4 (assured) it waits as the caller
--- had it, and what was off becomes on.
+-- p_level is 0 to 4. Up to 3 (reliable persistent), the commit is asynchronous. With 4 (assured) it waits as the
+-- caller's setting says, but off becomes on.
 --
 -- PostgreSQL puts this expression in place of the call, which saves 20 us. In RETURNING it would cost each INSERT 8 us,
 -- called or not, because every statement prepares its expressions anew. It knows the first message of a transaction,

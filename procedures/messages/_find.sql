@@ -1,8 +1,9 @@
 -- howdah._find(p_destination_id, p_message_id, p_priority, p_position): find a message of a destination, and lock it if
 -- it is free.
 --
--- Returns  one row: the message; its place (msgs, msgs_nonpersistent, parked or topic; NULL: not there); whether it is
---          non-persistent; whether it is free, and so locked now (false: another transaction or a lease has it).
+-- Returns  one row: the message, its place, whether it is non-persistent, and whether it is free. The place is msgs,
+--          msgs_nonpersistent, parked or topic; NULL: it is not there. A free message is locked now. Another
+--          transaction or a lease has one that is not free.
 -- Role     internal
 --
 -- The lookup is by key. The position is given, or follows from the message's id; for a moved message it is in the

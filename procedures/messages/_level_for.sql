@@ -11,19 +11,19 @@ create or replace function howdah._level_for(p_destination howdah.destinations, 
 language plpgsql immutable
 as $$
 declare
-    v_level smallint := howdah._level(p_asked);
+    v_level smallint := howdah._reliability_number(p_asked);
 begin
     if v_level is null or not p_destination.producer_may_override then
-        v_level := least(howdah._level(p_destination.default_reliability),
-            howdah._level(p_destination.max_reliability));
-    elsif v_level > howdah._level(p_destination.max_reliability) and p_destination.persistent then
+        v_level := least(howdah._reliability_number(p_destination.default_reliability),
+            howdah._reliability_number(p_destination.max_reliability));
+    elsif v_level > howdah._reliability_number(p_destination.max_reliability) and p_destination.persistent then
         raise exception using errcode = 'HD039',
             message = format('%s takes messages up to the level %s, not %s', quote_literal(p_destination.name),
                 p_destination.max_reliability, howdah._level_name(v_level, null)),
             hint = 'Send it with a lower level, or raise the option max_reliability.';
     end if;
     if v_level > 2 and not p_destination.persistent then
-        v_level := least(1, howdah._level(p_destination.max_reliability));
+        v_level := least(1, howdah._reliability_number(p_destination.max_reliability));
     end if;
     return v_level;
 end

@@ -6,7 +6,7 @@ create or replace function howdah._note_received(p_reliability text) returns boo
 language plpgsql volatile
 as $$
 begin
-    perform howdah._commit_needs(howdah._level(p_reliability));
+    perform howdah._commit_needs(howdah._reliability_number(p_reliability));
     return true;
 end
 $$;

@@ -4,7 +4,7 @@
 -- Returns  false, so that a WHERE clause leaves the message out. p_held: its row is still there, and nothing is done.
 -- Role     internal
 --
--- No walk passes its place meanwhile: until this transaction commits, others see the row that it deleted. But if it
+-- No walk passes its place meanwhile, because others see the deleted row until this transaction commits. But if it
 -- waited elsewhere (p_parked), the heads may be beyond its place.
 create or replace function howdah._put_back(
     p_message howdah.msgs, p_nonpersistent boolean, p_held boolean, p_parked boolean

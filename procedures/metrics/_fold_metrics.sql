@@ -6,7 +6,7 @@
 -- It goes by snapshots, so that a late commit is counted once. A receive of several messages counts each with the wait
 -- of the oldest. The journal is read once, the other records by the index of their transaction ids.
 --
--- The calls that workers report are a consumer's word. A number that a bigint cannot hold ends at 9e18.
+-- Nobody verifies the calls that workers report. A number that a bigint cannot hold ends at 9e18.
 create or replace function howdah._fold_metrics() returns void
 language plpgsql volatile
 as $$

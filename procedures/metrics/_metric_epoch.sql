@@ -1,4 +1,4 @@
--- howdah._metric_epoch(): the state of the totals for monitoring. In another database than before they begin anew.
+-- howdah._metric_epoch(): the state of the totals for monitoring. They begin anew in another database.
 --
 -- Returns  howdah.metric_epoch.
 -- Role     internal

@@ -2,10 +2,10 @@
 --
 -- Role     internal
 --
--- Each sample has a row for all queues, and one for each queue that changed since its last row: at most the 500 that
--- moved most; the others' next row has what theirs lacks. Samples of minutes stay three hours, those of quarters eight
--- days. The newest one before that stays too, because later ones count from it. Dead messages are live in the sample of
--- the exception destination where they lie, and not in that of all queues.
+-- Each sample has a row for all queues, and one for each queue that changed since its last row. These are at most the
+-- 500 that moved most. The next row of any other has what is missing here. Samples of minutes stay three hours, those
+-- of quarters eight days. The newest one before that stays too, because later ones count from it. Dead messages are
+-- live in the sample of the exception destination where they lie, and not in that of all queues.
 create or replace function howdah._sample_flow() returns void
 language plpgsql volatile
 as $$

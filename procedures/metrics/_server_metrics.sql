@@ -3,9 +3,9 @@
 -- Returns  name, labels, value and created (NULL).
 -- Role     internal
 --
--- The horizon of vacuum is the oldest transaction that somebody may still see: of a session of this database, a
--- prepared transaction or a replication slot. A session that the owner of the functions may not look at counts by its
--- own transaction alone.
+-- The horizon of vacuum is the oldest transaction that somebody may still see. It belongs to a session of this
+-- database, a prepared transaction or a replication slot. A session that the owner of the functions may not look at
+-- counts by its own transaction alone.
 create or replace function howdah._server_metrics(p_epoch howdah.metric_epoch)
 returns table (name text, labels jsonb, value double precision, created timestamptz)
 language plpgsql volatile

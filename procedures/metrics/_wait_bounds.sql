@@ -1,6 +1,6 @@
 -- howdah._wait_bounds(): the bounds of the buckets in which times from send to receive are counted.
 --
--- Returns  seconds (double precision[]), ascending. Another bucket has all that is longer.
+-- Returns  seconds (double precision[]), ascending. One more bucket has all that is longer.
 -- Role     internal
 create or replace function howdah._wait_bounds() returns double precision[]
 language sql immutable

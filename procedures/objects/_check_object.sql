@@ -1,4 +1,4 @@
--- howdah._check_object(p_name, p_kind, p_attributes): refuse an administered object that cannot be.
+-- howdah._check_object(p_name, p_kind, p_attributes): refuse an administered object that is not valid.
 --
 -- Raises   HD003 bad name; HD004 an attribute is unknown or wrong; HD005 unknown kind, an attribute is missing, or it
 --          holds a password.

@@ -1,4 +1,5 @@
--- howdah._check_object_whole(p_kind, p_attributes): refuse attributes that do not go together, each being right.
+-- howdah._check_object_whole(p_kind, p_attributes): refuse attributes that are right alone but contradict each other,
+-- or lack one.
 --
 -- Raises   HD005 one is missing, or two contradict each other.
 -- Role     internal

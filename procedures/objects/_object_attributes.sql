@@ -1,7 +1,7 @@
 -- howdah._object_attributes(): the permitted values of each attribute of an administered object.
 --
--- Returns  family (factory, xa, destination: the kinds that have it); key; type (integer, boolean, choice, text, name,
---          hosts, names); the bounds of a number or of a length; the choices.
+-- Returns  one row per attribute. family: the kinds that have it (any, factory, xa, destination). type: integer,
+--          boolean, choice, text, name, hosts or names. lowest and highest bound a number or a length.
 -- Role     internal
 create or replace function howdah._object_attributes()
 returns table (family text, key text, type text, lowest numeric, highest numeric, choices text[])

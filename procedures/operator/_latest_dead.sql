@@ -1,4 +1,4 @@
--- howdah._latest_dead(p_most): dead messages of all exception destinations, the last that came to each.
+-- howdah._latest_dead(p_most): the dead messages that came last to each exception destination.
 --
 -- Returns  up to p_most: where each lies, the queue in which it died, and when. Those of lower priorities come first.
 -- Role     internal

@@ -3,8 +3,8 @@
 -- Returns  up to p_most, found by an index from the end.
 -- Role     internal
 --
--- The pair of a queue's number and an incident's is that of one index. By the queue's number alone, PostgreSQL may read
--- the failures of all queues from the end on, until it has enough of this one.
+-- One index has the pair of a queue's number and an incident's. By the queue's number alone, PostgreSQL may read the
+-- failures of all queues from the end, until it has enough of this one.
 create or replace function howdah._latest_failures(p_destination_id integer, p_most integer)
 returns table (
     incident_id bigint, message_id bigint, destination_id integer, fingerprint text, recorded_at timestamptz

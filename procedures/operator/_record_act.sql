@@ -4,10 +4,9 @@
 -- Role     internal
 --
 -- p_destination_id is NULL for an act on the engine as a whole. An act on messages is recorded only if there were any.
--- Without messages queues, schedules and links are paused and resumed, a schedule is fired or cancelled, a
--- subscription sought or purged, and a consumer ended.
+-- These acts need no messages: purged, paused, resumed, cancelled, fired, sought and ended.
 --
--- The act's incident_id is the last incident at that time, and tells which failures a retry came after. Acts are
+-- The act's incident_id is the last incident at that time. It shows which failures came before a retry. Acts are
 -- recorded at any journal_level. They have a table of their own: another column in the journal would cost each delivery
 -- eight bytes.
 create or replace function howdah._record_act(

@@ -3,7 +3,7 @@
 -- Returns  as howdah._take_back.
 -- Role     internal
 --
--- FOR UPDATE stands in each look, so that PostgreSQL makes one of it for each key and does not read the whole queue.
+-- FOR UPDATE stands in each subselect, so PostgreSQL runs it once for each key and does not read the whole queue.
 create or replace function howdah._take_named(
     p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint
 ) returns table (message howdah.msgs, nonpersistent boolean)

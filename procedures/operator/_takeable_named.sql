@@ -4,7 +4,7 @@
 -- Returns  id, origin and place of each: 1 ready, 2 parked or in a lease that has ended, 3 non-persistent.
 -- Role     internal
 --
--- OFFSET 0 stands in each look, so that PostgreSQL makes one of it for each key and does not read the whole queue.
+-- OFFSET 0 stands in each subselect, so PostgreSQL runs it once for each key and does not read the whole queue.
 create or replace function howdah._takeable_named(p_destination_id integer, p_message_ids bigint[])
 returns table (message_id bigint, origin_id integer, place integer)
 language sql stable set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off

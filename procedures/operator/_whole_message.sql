@@ -4,7 +4,7 @@
 -- Raises   HD001 no such queue; HD010 not allowed; HD037 on a standby.
 -- Role     internal
 --
--- Without a queue, a message of a temporary queue is found by its own connection alone.
+-- Without a queue, only a temporary queue's own connection finds its messages.
 create or replace function howdah._whole_message(message_id bigint, queue text)
 returns table (message howdah.message, state text, due_at timestamptz, parked_reason text)
 language plpgsql stable set plan_cache_mode = force_custom_plan

@@ -4,9 +4,9 @@
 --          is no rate.
 -- Role     internal
 --
--- In any span shorter than the period no more than the amount go: the burst, and one for each spacing in the span. So
+-- In any span shorter than the period, at most the amount may go: the burst, and one for each spacing in the span. So
 -- the spacing is the period divided by what the burst leaves of the amount, plus one. A burst of one is exact and even,
--- but a consumer that comes late loses what it is late. So where the spacing is short, the burst is 2 % of the amount.
+-- but a consumer that is late loses that time. So where the spacing is short, the burst is 2 % of the amount.
 create or replace function howdah._parse_rate(p_rate text, out burst bigint, out spacing bigint) returns record
 language sql immutable
 as $$

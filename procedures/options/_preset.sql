@@ -3,10 +3,10 @@
 -- Returns  jsonb, every option of a policy.
 -- Role     internal
 --
--- Sources: WebSphere's destination properties; IBM MQ's queue attributes (BOTHRESH 0, no BOQNAME, HARDENBO NO on z/OS);
--- Service Broker's five rollbacks, and "count > threshold" by conversation from its custom algorithm; ActiveMQ's
--- RedeliveryPolicy and DeadLetterStrategy. Sun ONE MQ's table 2-9 has limits of destinations that create themselves;
--- for failures, sun_mq is as howdah.
+-- The presets follow WebSphere's destination properties and IBM MQ's queue attributes (BOTHRESH 0, no BOQNAME, HARDENBO
+-- NO on z/OS). Service Broker's has its five rollbacks, and "count > threshold" by conversation from its custom
+-- algorithm. ActiveMQ's follows its RedeliveryPolicy and DeadLetterStrategy. Sun ONE MQ's table 2-9 has limits of
+-- destinations that create themselves; for failures, sun_mq equals howdah.
 create or replace function howdah._preset(p_name text) returns jsonb
 language plpgsql immutable
 as $$

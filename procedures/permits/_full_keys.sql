@@ -3,8 +3,8 @@
 -- Returns  text[], with those known.
 -- Role     internal
 --
--- It looks at the first 1000 ready messages of other keys, of all priorities, without a lock, so that a receive does
--- not have to meet each full key by itself.
+-- It looks at the first 1000 ready messages of other keys, of all priorities, without a lock. So a receive does not
+-- have to meet each full key by itself.
 create or replace function howdah._full_keys(p_queue howdah.destinations, p_known text[]) returns text[]
 language plpgsql volatile
     set enable_seqscan = off set jit = off

@@ -3,9 +3,9 @@
 -- Returns  integer[]; a number may come twice.
 -- Role     internal
 --
--- Messages that pgmq's readers have out of sight are leases without a number.
--- A lease that has run out counts while another transaction has its message in hand, because that one may be about to
--- extend it. A message in hand is recognised by its row lock, which this call tries and releases.
+-- Messages that pgmq's readers have out of sight are leases without a number. A lease that has run out counts while
+-- another transaction has its message in hand, because that transaction may be about to extend it. A message in hand is
+-- recognised by its row lock, which this call tries and releases.
 create or replace function howdah._leased_permits(p_id integer, p_key uuid) returns integer[]
 language plpgsql volatile
     set enable_seqscan = off set jit = off

@@ -2,8 +2,8 @@
 --
 -- Role     internal
 --
--- Those that are there stay, and so does what they remember: a new rate begins where the old one ended. Cells of keys
--- that are too many stay, too; an unused one costs a file of 8 kB.
+-- Existing ones stay, and so does what they remember: a new rate begins where the old one ended. Superfluous cells of
+-- keys stay, too; an unused one costs a file of 8 kB.
 create or replace function howdah._make_rate_cells(p_destination howdah.destinations) returns void
 language plpgsql volatile
 as $$

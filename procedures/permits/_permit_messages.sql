@@ -1,12 +1,12 @@
 -- howdah._permit_messages(p_queue, p_messages, p_hold): take permits for messages that the transaction
 -- has, and spend rates for them.
 --
--- Returns  room: for how many there was room; if it is less than there are messages, the caller must give all back,
---          with what permits were taken. by_key: the limit of the key left too little.
+-- Returns  room: for how many there was room. If that is less than all, the caller must give back all messages, and the
+--          permits that were taken. by_key: the limit of the key left too little.
 -- Role     internal
 --
 -- In a queue that is limited by key there is one message. With p_hold, the messages may come under a lease in this
--- transaction: their permits are noted, so that they are in use as long as that lease.
+-- transaction. Their permits are noted, so that they stay in use as long as that lease.
 create or replace function howdah._permit_messages(
     p_queue howdah.destinations, p_messages howdah.message[], p_hold boolean, out room integer, out by_key boolean
 ) returns record

@@ -1,6 +1,6 @@
 -- howdah._rate_left(p_rate, p_cell, p_since, p_now): how much of a rate is left.
 --
--- Returns  spent: up to when it is spent, in microseconds; room: how many messages may go now; ahead: more is spent
+-- Returns  spent: up to when it is spent, in microseconds. room: how many messages may go now. ahead: more is spent
 --          than the burst, because the clock was set back or the rate was changed. A NULL cell has no room.
 -- Role     internal
 --

@@ -1,7 +1,7 @@
--- howdah._rate_opens_in(p_queue): when the rates of a queue let a message through that they do not let through now.
+-- howdah._rate_opens_in(p_queue): how long until the rates of a queue let another message through.
 --
--- Returns  interval: the time until then, for the queue's own rate, or else the first of the keys that are spent. NULL:
---          none is spent. At most the spacing of the rate, also if the clock was set back.
+-- Returns  interval, for the queue's own rate, or else for the first of the keys that are spent. NULL: none is spent.
+--          At most the spacing of the rate, also if the clock was set back.
 -- Role     internal
 create or replace function howdah._rate_opens_in(p_queue howdah.destinations) returns interval
 language plpgsql volatile

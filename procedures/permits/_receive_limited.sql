@@ -5,11 +5,11 @@
 -- Raises   HD005 a limit of concurrency needs READ COMMITTED; others as howdah._admit.
 -- Role     internal
 --
--- Messages are taken first, in the usual way, and then permits for exactly those. If there are too few, a
+-- It takes messages first, as any receive does, and then permits for exactly those. If there are too few, a
 -- subtransaction gives the messages back at once. So nobody holds a permit without a message, or a message without a
 -- permit.
 --
--- A key without room is passed over, and the oldest message of any other key comes next. With an older snapshot, a
+-- It skips a key without room, and the oldest message of any other key comes next. With an older snapshot, a
 -- transaction would not see which permits are leased.
 create or replace function howdah._receive_limited(
     p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint

@@ -9,12 +9,12 @@
 -- transaction holds the lock until others see that row. So a permit is free if its lock can be had and no row is seen
 -- after that.
 --
--- The first permit tried is a random one, so that consumers do not all try the same. Before it come p_own, those of
--- leases that ran out and whose messages the transaction has: else both would be in use. A transaction's own locks
--- never refuse it, so what it has is on record in permits_in_hand.
+-- The first permit tried is a random one, so that consumers do not all try the same. Before it come p_own: permits of
+-- leases that ran out and whose messages the transaction has. Otherwise both permits would be in use. A transaction's
+-- own locks never refuse it, so permits_in_hand records what it has.
 --
--- Leases with higher numbers are from before the limit was lowered. They count: as many of the last permits are not
--- given out until those leases end.
+-- Leases with higher numbers are from before the limit was lowered. They count: the call holds back as many of the last
+-- permits until those leases end.
 create or replace function howdah._take_permits(
     p_id integer, p_key text, p_most integer, p_want integer, p_own integer[] default '{}'
 ) returns integer[]

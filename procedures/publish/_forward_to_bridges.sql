@@ -8,7 +8,7 @@
 -- A queue with stamp_user gets p_user as the sender. The bridge's selector sees that stamp; otherwise a forged
 -- JMSXUserID could pass it.
 --
--- p_scheduled: a schedule or a link publishes, so the message has no sender with whom to go.
+-- p_scheduled: a schedule or a link publishes, so no sender's end discards the message.
 create or replace function howdah._forward_to_bridges(
     p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[],
     p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[],

@@ -7,8 +7,8 @@
 -- One row is stored, whatever the number of subscribers. The ring may turn between reading its state and inserting. The
 -- row is then taken back and stored in the table that is open now.
 --
--- The topic is asked after in a condition. A join would make PostgreSQL prepare each column of destinations anew, for
--- each message.
+-- It looks the topic up in a condition. With a join, PostgreSQL would prepare each column of destinations anew for each
+-- message.
 create or replace function howdah._publish_usual(
     p_topic text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer,
     p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval,

@@ -1,11 +1,11 @@
 -- howdah._deliver_found(p_lane, p_name, …): deliver messages that howdah._find_in_lane has found and locked, or dispose
 -- of them.
 --
--- Returns  howdah.message of each, in order; no row for those that have expired, have reached the limit, or lie behind
---          one of their group that must wait or may be parked at its limit.
+-- Returns  howdah.message of each, in order. It leaves out those that have expired or reached the limit. It also leaves
+--          out those behind one of their group that must wait or may be parked at its limit.
 -- Role     internal
 --
--- p_strict: all are one group.
+-- p_strict: all messages are one group.
 --
 -- Failures are counted where something ever failed (p_failing was drawn from), with a snapshot taken after the lock. A
 -- lease that ran out is one: taking its message records it.
@@ -19,7 +19,7 @@ begin
     return query
     with taken as materialized (
         select t as claim, t.*, row_number() over () as number
-        from howdah._take(p_lane, p_positions, p_tids, p_firsts, p_hold) t
+        from howdah._take_locked(p_lane, p_positions, p_tids, p_firsts, p_hold) t
     ), failed as materialized (
         select f.*
         from (select array_agg(t.message_id) as ids, array_agg(t.stage) as stages,

@@ -7,12 +7,12 @@
 --
 -- A lane is what lies in one place with one priority. A plain queue has one lane. Ready messages of a plain lane are
 -- found in six ways (howdah._next_positions). Everything is looked at only if nothing was found so far. p_taken: the
--- caller has messages already. p_share: a condition; messages that it does not meet are for others, or for later.
+-- caller has messages already. p_share: a condition; messages that do not meet it are for others, or for later.
 --
--- A disposed message used up a slot, and another message may lie in its lane. So that lane is looked at again before
--- those of lower priority. The same holds for a message whose group was one too many; howdah._claim_groups always
--- allows 16 groups. A call that delivered something does not go back to what came back before: that is for the next
--- call. Where consumers are admitted one at a time, it does. A call with held messages does not go round again, since
+-- A disposed message used up a slot, and another message may lie in its lane. So the call looks at that lane again
+-- before those of lower priority. The same holds for a message whose group was one too many; howdah._claim_groups
+-- always allows 16 groups. A call that delivered something leaves what came back before to the next call. Where
+-- consumers are admitted one at a time, it takes that itself. A call with held messages does not go round again, since
 -- SKIP LOCKED does not skip the caller's own locks. In strict order one message is held at a time, since consuming some
 -- and leaving others would break the order.
 create or replace function howdah._receive_by_lane(

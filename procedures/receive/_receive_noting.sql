@@ -4,8 +4,8 @@
 -- Returns  howdah.message.
 -- Role     internal
 --
--- howdah.receive runs without the setting, so that it takes the usual ways. howdah.commit_state stays, and with it what
--- the call notes besides: a message that it disposes of makes the commit wait.
+-- howdah.receive runs without the setting, so that it takes the fast path. howdah.commit_state stays, and with it what
+-- else the call notes: a message that it disposes of makes the commit wait.
 create or replace function howdah._receive_noting(
     p_queue text, p_max_messages integer, p_hold boolean, p_selector text, p_consumer bigint
 ) returns setof howdah.message

@@ -2,12 +2,12 @@
 -- received.
 --
 -- Returns  attempt id, message_id, priority and position of up to max_messages messages; no row if none can be given.
--- Raises   HD001 no such queue; HD005 max_messages is not 1 to 10000, attempt_id comes with more than one message or
---          was used before, the queue has limits of handlers (docs/handler-limits.md), or the transaction is not READ
+-- Raises   HD001 no such queue; HD005 max_messages is not 1 to 10000, or attempt_id was used before or comes with
+--          several messages; HD005 the queue limits handlers (docs/handler-limits.md), or the transaction is not READ
 --          COMMITTED; HD009 receiving is paused; HD010 not allowed; HD016 failures in a row disabled the queue; HD003,
---          HD019, HD023, HD024, HD025, HD032 as howdah.receive; HD040 the engine is paused, quiesced or stopped;
---          HD002, HD004, HD027 the missing queue cannot create itself (docs/auto-creation.md); HD045 the master of
---          changes is away; HD049 the transformation cannot be called (docs/transformations.md).
+--          HD019, HD023, HD024, HD025, HD032 as howdah.receive; HD040 the engine is paused, quiesced or stopped; HD002,
+--          HD004, HD027 the missing queue cannot create itself (docs/auto-creation.md); HD045 the master of changes is
+--          away; HD049 the transformation cannot be called (docs/transformations.md).
 -- Role     howdah_consumer howdah_admin
 --
 -- This is for hardened queues (IBM MQ's HardenGetBackout). COMMIT this call, then take each message with

@@ -1,4 +1,4 @@
--- howdah._result_body(p_message): the text of a message's body, for who asks what became of it.
+-- howdah._result_body(p_message): the text of a message's body, for a caller who asks what became of the message.
 --
 -- Returns  text; NULL for bytes.
 -- Role     internal

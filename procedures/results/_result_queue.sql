@@ -1,4 +1,4 @@
--- howdah._result_queue(p_queue): a queue of whose messages the caller may be told what became.
+-- howdah._result_queue(p_queue): a queue about whose messages the caller may read results.
 --
 -- Returns  howdah.destinations.
 -- Raises   HD001 no such queue; HD010 the caller may neither send to the queue nor browse it.

@@ -1,10 +1,10 @@
--- howdah._settle_ring(): fit the counts of turns and truncations to the table again, after a transaction that changed
--- both was rolled back.
+-- howdah._settle_ring(): make the counts of turns and truncations agree with the table again, after a transaction that
+-- changed both was rolled back.
 --
 -- Role     internal
 --
 -- Sequences are not rolled back. A session that is changing them holds the lock, and this call waits. A transaction
--- with a snapshot of its own may see an old ring, and must settle nothing by it.
+-- that keeps its snapshot may see an old ring, and changes nothing.
 create or replace function howdah._settle_ring() returns void
 language plpgsql volatile
 as $$

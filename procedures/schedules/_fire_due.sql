@@ -1,4 +1,5 @@
--- howdah._fire_due(p_schedule, p_times, p_next_at, p_error): fire a schedule for times that have come, and move it on.
+-- howdah._fire_due(p_schedule, p_times, p_next_at, p_error): fire a schedule for times that have come, and set its next
+-- time.
 --
 -- Returns  the number of firings (bigint).
 -- Raises   HD005 p_error, which becomes last_error like any other error of a firing.

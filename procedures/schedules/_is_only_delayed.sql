@@ -1,6 +1,6 @@
 -- howdah._is_only_delayed(p_schedule): whether a schedule fires once, some time after it was made.
 --
--- Returns  boolean; false if it has a time of its own, or comes again.
+-- Returns  boolean; false if it names a time itself, or fires again.
 -- Role     internal
 create or replace function howdah._is_only_delayed(p_schedule howdah.schedules) returns boolean
 language sql immutable

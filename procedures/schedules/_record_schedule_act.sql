@@ -2,7 +2,8 @@
 --
 -- Role     internal
 --
--- An application that deals with its own schedules is no operator, unless it says why with the setting howdah.reason.
+-- An application that changes its own schedules is no operator, unless it gives a reason with the setting
+-- howdah.reason.
 create or replace function howdah._record_schedule_act(p_schedule howdah.schedules, p_act text) returns void
 language plpgsql volatile
 as $$

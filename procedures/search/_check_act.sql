@@ -1,4 +1,4 @@
--- howdah._check_act(p_act, p_reason, p_batch, p_options): refuse an act on all that match that lacks something.
+-- howdah._check_act(p_act, p_reason, p_batch, p_options): refuse an incomplete or wrong act on all messages that match.
 --
 -- Raises   HD005 no such act, no reason, a wrong batch or a wrong option.
 -- Role     internal

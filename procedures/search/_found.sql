@@ -2,12 +2,12 @@
 -- match.
 --
 -- Returns  the matching messages, at most p_max; then one row without message_id that tells how far it looked. cursor:
---          where to go on; looked: rows looked at so far; complete: it came to the end.
+--          where to go on. looked: rows looked at so far. complete: it came to the end.
 -- Raises   HD001 there never was a queue origin; HD023 the selector is invalid.
 -- Role     internal
 --
--- It looks at p_bound rows at most. It also ends after 32 MB of bodies, which it reads only for a filter by body (as
--- p_paths leave them) and for matches when p_places is NULL.
+-- It looks at p_bound rows at most. It also ends after 32 MB of bodies. It reads bodies only for a filter by body (as
+-- p_paths leave them), and for matches when p_places is NULL.
 create or replace function howdah._found(
     p_destination howdah.destinations, p_filter jsonb, p_after jsonb, p_max bigint, p_bound bigint,
     p_places integer[], p_paths text[]

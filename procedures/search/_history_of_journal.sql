@@ -1,11 +1,11 @@
 -- howdah._history_of_journal(p_destination_id, p_message_id, p_from, p_all): what the journal has of one message.
 --
--- Returns  its events in one destination or into it, then one row without a time: rows looked at, and whether that was
---          all.
+-- Returns  its events in one destination or into it. Then one row without a time has the number of rows looked at, and
+--          whether that was all.
 -- Role     internal
 --
--- The journal has no index by message: it would cost each delivery. At most 200,000 rows are read: those from p_from
--- on, and with p_all then those of before.
+-- The journal has no index by message, because that would cost each delivery. The call reads at most 200,000 rows:
+-- those from p_from on, and with p_all the earlier ones after that.
 create or replace function howdah._history_of_journal(
     p_destination_id integer, p_message_id bigint, p_from timestamptz, p_all boolean
 )

@@ -1,8 +1,8 @@
--- howdah._is_time(p_text): whether PostgreSQL reads that as a time.
+-- howdah._is_time(p_text): whether PostgreSQL reads a text as a time.
 --
 -- Role     internal
 --
--- pg_input_is_valid says it only since PostgreSQL 16.
+-- pg_input_is_valid exists only since PostgreSQL 16.
 create or replace function howdah._is_time(p_text text) returns boolean
 language plpgsql stable
 as $$

@@ -1,4 +1,4 @@
--- howdah._redacted(p_message): a message as a caller may see it who may browse it only.
+-- howdah._redacted(p_message): a message as a caller sees it who may only browse it.
 --
 -- Returns  howdah.message, with the body of howdah._redacted_text. The rules of its queue and of its origin apply.
 -- Role     internal

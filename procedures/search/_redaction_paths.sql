@@ -5,7 +5,7 @@
 -- Role     internal
 --
 -- p_name may be an alias. p_message_id, which may be NULL, tells where the message was sent to. That may be neither of
--- both: a dead message of a subscription came from there, and its body from a topic.
+-- the two: a dead message of a subscription came from there, and its body from a topic.
 create or replace function howdah._redaction_paths(p_name text, p_origin text, p_message_id bigint) returns text[]
 language sql stable
 as $$

@@ -8,8 +8,8 @@
 --          standby.
 -- Role     howdah_browser howdah_consumer howdah_admin howdah_auditor
 --
--- Keys of the filter: selector, header ({"name": "value"}), body (a text that it contains), state, min_priority,
--- group, sent_after, sent_before, trace (32 digits of the header traceparent). Of failed messages also: cause,
+-- Keys of the filter: selector, header ({"name": "value"}), body (a text that it contains), state, min_priority, group,
+-- sent_after, sent_before, trace. A trace has 32 digits of the header traceparent. Of failed messages also: cause,
 -- error_class, origin. States: ready, delayed, leased, parked, dead, expired.
 --
 -- One call looks at 20,000 rows or 32 MB of bodies at most, by keys; it locks nothing. For a subscription it sees only

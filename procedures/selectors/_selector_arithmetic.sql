@@ -6,7 +6,8 @@
 -- Two integers give an integer, and a quotient is truncated. A division of integers by 0 is unknown (NULL). A result
 -- that does not fit 64 bits is a double.
 --
--- It has no setting of its own, which costs more than the calculation: howdah._selector_double_arithmetic has.
+-- It has no setting of its own, because a setting costs more than the calculation. howdah._selector_double_arithmetic
+-- has one.
 create or replace function howdah._selector_arithmetic(p_op text, p_left numeric, p_right numeric) returns numeric
 language plpgsql immutable strict parallel safe
 as $$

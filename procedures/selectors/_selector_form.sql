@@ -1,7 +1,7 @@
 -- howdah._selector_form(p_kinds, p_values, p_places, p_at): read what follows LIKE, IN or IS at p_at.
 --
--- Returns  op (like, in, is null, not is null); val (the pattern in PostgreSQL's form, or the strings as an array); and
---          next, the word after it.
+-- Returns  op: like, in, is null or not is null. val: the pattern in PostgreSQL's form, or the strings as an array.
+--          next: the word after it.
 -- Raises   HD023 it is no valid syntax.
 -- Role     internal
 create or replace function howdah._selector_form(

@@ -1,7 +1,7 @@
 -- howdah._selector_number(p_header): a header's value for calculations.
 --
--- Returns  an integer of 64 bits as numeric of scale 0; any other number as a Java double, of scale 1 or more, or
---          Infinity; NaN for a value that is no number. NULL for NULL and JSON's null.
+-- Returns  an integer of 64 bits as numeric of scale 0. Any other number is a Java double, of scale 1 or more, or
+--          Infinity. A value that is no number is NaN. NULL for NULL and JSON's null.
 -- Role     internal
 create or replace function howdah._selector_number(p_header jsonb) returns numeric
 language plpgsql immutable strict parallel safe

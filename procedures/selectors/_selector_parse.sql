@@ -1,8 +1,8 @@
 -- howdah._selector_parse(p_selector): a selector in postfix order, each operator after its operands.
 --
 -- Returns  op, pos (its place) and val. Operands: string, number, name, TRUE, FALSE. Operators: neg, pos, * / + - = <>
---          < <= > >=, between, like (val: pattern), in (val: array), is null, each of these four also with not before
---          it; NOT, AND, OR; group: the operand before it stood in parentheses. No row for NULL and blank text.
+--          < <= > >=, NOT, AND, OR. The operators between, like (val: pattern), in (val: array) and is null may have
+--          not before them. group: the operand before it stood in parentheses. No row for NULL and blank text.
 -- Raises   HD023 it is no valid syntax.
 -- Role     internal
 --

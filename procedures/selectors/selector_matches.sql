@@ -31,7 +31,7 @@ begin
         ' $6 as sent_at, $7 <= 2 as nonpersistent, $7 as reliability offset 0) m'
     into v_result
     using headers, priority, correlation_id, message_type, message_id, sent_at,
-        howdah._level(coalesce(reliability, delivery_mode));
+        howdah._reliability_number(coalesce(reliability, delivery_mode));
     return v_result;
 end
 $$;

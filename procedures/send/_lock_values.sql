@@ -1,4 +1,4 @@
--- howdah._lock_values(p_destination, p_keys): have other senders of these keys of a last-value queue wait until this
+-- howdah._lock_values(p_destination, p_keys): make other senders of these keys of a last-value queue wait until this
 -- transaction ends.
 --
 -- Role     internal

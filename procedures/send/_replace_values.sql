@@ -9,8 +9,8 @@
 -- Senders of one key wait for each other. Nobody waits for a receiver: a message that somebody holds stays, and is
 -- discarded by the next send if it comes back.
 --
--- A send inserts a row and deletes the one before. The newest is found first, whatever number of dead rows an old
--- snapshot keeps. An update would have every send pass by all of them.
+-- A send inserts a row and deletes the one before. It finds the newest first, whatever number of dead rows an old
+-- snapshot keeps. With an update, every send would read all of those.
 create or replace function howdah._replace_values(
     p_destination howdah.destinations, p_keys text[], p_message_ids bigint[]
 ) returns void

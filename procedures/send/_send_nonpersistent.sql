@@ -1,7 +1,7 @@
 -- howdah._send_nonpersistent(p_queue, p_body, …): store a non-persistent message in a queue, if nothing else about it
 -- is unusual.
 --
--- Returns  the message's id (bigint); NULL if nothing was stored because queue or caller are not usual, the lane is not
+-- Returns  the message's id (bigint); NULL if nothing was stored. Then queue or caller are not usual, the lane is not
 --          open, or a best-effort message failed. howdah._send then handles the call.
 -- Role     internal
 --

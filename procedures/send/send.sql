@@ -36,8 +36,8 @@
 -- howdah._send then handles the call, and raises the errors. Each type of body has the whole text, because a function
 -- call would cost 7 us; procedures/contents.py renders it.
 --
--- The size of the body is computed once: each use of a function in the statement costs 1 % of a call. A queue without
--- copied senders, {}, never takes the short way: see howdah._copy_rights_of.
+-- The size of the body is computed once: each use of a function in the statement costs 1 % of a call. A send to a queue
+-- without copied senders, {}, never takes the fast path: see howdah._copy_rights_of.
 --
 -- howdah._send_large stores a large body in a table of its own. The transaction gets its id before it draws a position;
 -- howdah._set_mark says why. A session that has published to a topic remembers the topic's name, and skips the lookup

@@ -4,8 +4,8 @@
 -- Returns  how many messages (bigint).
 -- Role     internal
 --
--- Each receive there calls it, so none delivers what it knows to be an ended connection's. It steps from sender to
--- sender, whatever the number of their messages.
+-- Each receive there calls it, so no receive delivers the messages of a connection that is known to have ended. It
+-- steps from sender to sender, whatever the number of their messages.
 create or replace function howdah._discard_of_gone(p_destination_id integer) returns bigint
 language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off
     set jit = off set plan_cache_mode = force_custom_plan

@@ -6,8 +6,8 @@
 -- A database session is gone once nobody holds its lock. A named connection is gone when five seconds have passed since
 -- its last message and its last howdah.keep_connection(), and none of its transactions is open.
 --
--- The caller's own session lives. To lock its key here, beside the session's own lock, would forbid PREPARE
--- TRANSACTION.
+-- The caller's own session lives, so its key is not tried. A lock here, beside the session's own lock, would forbid
+-- PREPARE TRANSACTION.
 create or replace function howdah._is_gone(
     p_sender bigint, p_own_session boolean, p_last_sent_at timestamptz
 ) returns boolean

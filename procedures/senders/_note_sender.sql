@@ -1,9 +1,9 @@
--- howdah._note_sender(p_destination, p_message_ids, p_priorities, p_level): record whose messages these are, where they
--- go with their sender.
+-- howdah._note_sender(p_destination, p_message_ids, p_priorities, p_level): record the sender of messages that are
+-- discarded when their sender is gone.
 --
 -- Role     internal
 --
--- The caller has seen discard_with_sender. Best-effort and express messages go, and others stay.
+-- The caller has seen discard_with_sender. Best-effort and express messages are discarded; others stay.
 create or replace function howdah._note_sender(
     p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_level smallint
 ) returns void

@@ -3,8 +3,8 @@
 -- Returns  the key of its lock (bigint); NULL if it has sent nothing that goes with its sender.
 -- Role     internal
 --
--- The setting howdah.sender remembers the key. A rollback takes it back, but not the lock, which then tells. The last
--- 24 bits of such keys are alike.
+-- The setting howdah.sender remembers the key. A rollback resets the setting but not the lock, which then shows the
+-- key. The last 24 bits of such keys are alike.
 create or replace function howdah._own_sender() returns bigint
 language plpgsql volatile
 as $$

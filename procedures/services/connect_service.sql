@@ -40,7 +40,7 @@ begin
     end if;
     if not (v_service.roles is null or exists (
                 select from unnest(v_service.roles) r(role_name) where howdah._has_role(r.role_name)))
-       or not howdah._may('connection', v_service.kind, 'connect') then
+       or not howdah._has_right_by_name('connection', v_service.kind, 'connect') then
         raise exception using errcode = 'HD010',
             message = format('role %s may not connect with service %s', quote_ident(howdah._caller()), v_service.name),
             hint = 'Ask an administrator for membership in a role of the service (howdah.list_services()).';

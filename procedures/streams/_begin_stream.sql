@@ -2,16 +2,16 @@
 -- lock it, and find where it continues.
 --
 -- Returns  the subscription's id, whether it is journaled, and where to read. A subscription is usual if it reads one
---          topic alone, takes all its messages as they are, and has nothing failed or set aside. Then the result is:
---          slot, the number of the ring's tables that hold what it has not passed (NULL: several, or it is not usual);
---          whether these hold only non-persistent or only persistent messages; ack_cursor, where it starts; done, what
---          it has passed, as a snapshot; late, the first transaction that committed late; and upto, the snapshot to
---          read up to.
+--          topic alone, takes all its messages as they are, and has nothing failed or set aside. Then slot is the
+--          number of the ring's tables that hold what it has not passed (NULL: several, or it is not usual). The result
+--          also says whether these hold only non-persistent or only persistent messages. ack_cursor: where it starts.
+--          done: what it has passed, as a snapshot. late: the first transaction that committed late. upto: the snapshot
+--          to read up to.
 --
---          Of a shared subscription howdah._receive_shared finds the place. It gets: usual; failing, the sequence that
---          tells whether something failed, unless failures count by conversation or group; closed, the first
---          transaction whose messages are in the ring's open tables only, if generation is still the ring's (NULL: not
---          known); and ring, the number of truncations.
+-- Of a shared subscription howdah._receive_shared finds the place. It gets usual, failing, closed and ring. failing:
+-- the sequence that tells whether something failed, unless failures count by conversation or group. closed: the first
+-- transaction whose messages are in the ring's open tables only, if generation is still the ring's (NULL: not known).
+-- ring: the number of truncations.
 -- Raises   HD005 it is a topic; HD009, HD016 as howdah.receive; HD024 an unshared subscription is being read or leased
 --          by somebody else, or has an open consumer; HD025 a restored database; HD032 the consumer is not open.
 -- Role     internal

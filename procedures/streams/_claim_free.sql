@@ -12,12 +12,12 @@
 -- howdah._persistent_N. p_failing: the sequence that tells whether something failed. With p_hold, nothing is recorded
 -- as done.
 --
--- Whether a message is done is asked by its key, or for some positions together, so that few dead rows are met. Only
+-- It looks up whether a message is done by its key, or for some positions together, so it meets few dead rows. Only
 -- what is not done is locked. Two messages may share a lock. The second is then skipped until the first one's
 -- transaction ends.
 --
--- Then acked is asked once more, with a snapshot taken after the locks: whoever held one before has committed by then.
--- Its work is still in acked, unless the cursor has passed it. So the cursor is read last.
+-- Then it reads acked once more, with a snapshot taken after the locks. Whoever held one before has committed by then,
+-- and its work is still in acked, unless the cursor has passed it. So it reads the cursor last.
 create or replace function howdah._claim_free(
     p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_cursor integer, p_n bigint, p_after xid8,
     p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamptz, p_want integer,

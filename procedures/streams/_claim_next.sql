@@ -2,7 +2,7 @@
 -- subscription that is not done and that nobody else has.
 --
 -- Returns  one row: the message's columns; all are NULL if there is none. kept: the caller has it now. If not, somebody
---          had finished with it. moved, blamed: as there.
+--          had finished with it. moved, blamed: as in howdah._claim_free.
 -- Raises   40001 a table was emptied meanwhile.
 -- Role     internal
 --

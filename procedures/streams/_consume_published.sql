@@ -4,8 +4,9 @@
 -- Returns  the ids of those that are not there, or no longer; NULL if there are none.
 -- Role     internal
 --
--- A message may have expired since it was received. A subscription's selector is not asked again then. A shared
--- subscription's cursor stays where it is, so that the record of it remains: a second call must not find it again.
+-- A message may have expired since it was received. The call does not evaluate the subscription's selector again then.
+-- A shared subscription's cursor stays where it is, so the record of the message remains. A second call must not find
+-- it again.
 create or replace function howdah._consume_published(
     p_destination howdah.destinations, p_message_ids bigint[], p_event text, p_reason text
 ) returns bigint[]

@@ -27,7 +27,7 @@ begin
         perform howdah._dispose_published(p_destination, m.message_id, m.sent_at, m.expires_at,
             (9 - m.priority)::smallint, m.body is not null, m.content_type,
             coalesce(m.bytes, convert_to(m.body, 'UTF8')), m.headers, m.correlation_id, m.reply_to, m.message_type,
-            m.conversation_id, m.delivery_mode = 'non-persistent', howdah._level(m.reliability), p_now)
+            m.conversation_id, m.delivery_mode = 'non-persistent', howdah._reliability_number(m.reliability), p_now)
         from unnest(p_messages) m where m."position" = any (ended);
     end if;
 end

@@ -1,10 +1,10 @@
--- howdah._end_stream(p_stream, p_total): move the cursor to the end, if it is worth it, when p_total messages were read
--- and there are no more.
+-- howdah._end_stream(p_stream, p_total): move the cursor to the end after p_total messages were read and there are no
+-- more, if that saves work later.
 --
 -- Raises   40001 a table was emptied meanwhile.
 -- Role     internal
 --
--- An idle reader writes where it would otherwise walk over the passed messages again and again.
+-- An idle reader writes only where it would otherwise walk over the passed messages again and again.
 create or replace function howdah._end_stream(p_stream record, p_total bigint) returns void
 language plpgsql volatile
 as $$

@@ -3,8 +3,8 @@
 -- Returns  transaction, position and mode of each that is not recorded as done.
 -- Role     internal
 --
--- A shared subscription holds each message by a lock. Only that lock tells that the caller received it: who finds the
--- message expired passes it without a lock.
+-- A shared subscription holds each message by a lock. Only that lock shows that the caller received it: another session
+-- that finds the message expired passes it without a lock.
 create or replace function howdah._expired_in_hand(p_ack howdah.acks, p_seqs bigint[])
 returns table (xid xid8, seq bigint, nonpersistent boolean)
 language plpgsql volatile

@@ -5,7 +5,7 @@
 -- Role     internal
 --
 -- Only messages that go with their sender are looked at: howdah.sent_by names their transactions, and with them the
--- rows. howdah._discard_sent passes by rows that are locked.
+-- rows. howdah._discard_sent skips rows that are locked.
 create or replace function howdah._hold_published(p_message_ids bigint[]) returns bigint[]
 language plpgsql volatile set enable_hashjoin = off set enable_mergejoin = off set jit = off
 as $$

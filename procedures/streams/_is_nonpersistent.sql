@@ -1,4 +1,4 @@
--- howdah._is_nonpersistent(p_slot, p_topic, p_from): which sorts of message a topic has in the tables of one number,
+-- howdah._is_nonpersistent(p_slot, p_topic, p_from): which kinds of message a topic has in the tables of one number,
 -- from a transaction on.
 --
 -- Returns  boolean: true if all are non-persistent; false if all are persistent, or there are none; NULL if there are

@@ -1,9 +1,9 @@
 -- howdah._lock_page(p_subscription, p_ack, p_name, p_slots, p_after, p_after_seq, p_to, p_upto, p_size, p_want): lock
 -- messages of one page of a topic.
 --
--- Returns  one row: how many messages were taken; whether these are as many as wanted; their positions, transactions,
---          modes and themselves; how many rows the page has, and where it ends; how many messages before the first one
---          that others have in hand are done or unwanted; whether there is such a one.
+-- Returns  one row. Of the messages taken it has their number, whether that is as many as wanted, their positions,
+--          transactions and modes, and themselves. Of the page it has the number of rows, and where it ends. It also
+--          says whether others have a message in hand, and how many before the first such one are done or unwanted.
 -- Role     internal
 --
 -- A shared subscription takes an advisory lock on each message until the transaction ends. Two messages may share a

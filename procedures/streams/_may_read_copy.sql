@@ -7,6 +7,7 @@ create or replace function howdah._may_read_copy(p_message_id bigint, p_verb tex
 language sql stable
 as $$
     select d.kind <> 'topic' or case when d.dropped_at is null then howdah._has_right(d.id, p_verb)
-        else howdah._may('topic', d.name, howdah._operation_of(p_verb)) end  -- its own rights are no longer kept up
+        -- Its own rights are no longer kept up.
+        else howdah._has_right_by_name('topic', d.name, howdah._operation_of(p_verb)) end
     from howdah.destinations d where d.id = p_message_id % 1000000
 $$;

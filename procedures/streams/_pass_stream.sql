@@ -13,7 +13,7 @@
 --
 -- The keys are read again, except for a run without gaps. Rows on their way to the caller cannot be looked at, and a
 -- copy of them costs more. If the numbers have no gap, the least and the greatest say it all. If the session last found
--- none for this subscription (howdah.gapless), it first does without a list.
+-- no gap for this subscription (howdah.gapless), it first tries without a list.
 --
 -- The cursor may name the greatest number as the last: whatever the last transaction has up to there was read, now or
 -- before.

@@ -1,9 +1,9 @@
 -- howdah._place_shared(p_stream, p_plain): find where a usual subscription that several consumers share continues.
 --
--- Returns  one row: the cursor and the step n where it stands; the topic's id; upto, the snapshot to read up to; slot
---          and nonpersistent as in howdah._begin_stream. First comes the rest of the transaction that the cursor has
---          passed in part (rest_xid, after rest_seq; NULL: none). Then comes what lies after the message (after,
---          after_seq) and was not passed (done; NULL: nothing was).
+-- Returns  one row. It has the cursor, the step n where it stands, and the topic's id. upto: the snapshot to read up
+--          to. slot and nonpersistent: as in howdah._begin_stream. First comes the rest of the transaction that the
+--          cursor has passed in part (rest_xid, after rest_seq; NULL: none). Then comes what lies after the message
+--          (after, after_seq) and was not passed (done; NULL: nothing was).
 -- Role     internal
 --
 -- p_stream comes from howdah._begin_stream. p_plain: nothing of it was ever set aside, but for what lies in msgs.

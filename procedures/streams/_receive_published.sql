@@ -1,8 +1,8 @@
 -- howdah._receive_published(p_destination, p_subscription, p_name, p_want, p_hold): receive from a subscription of any
--- sort.
+-- kind.
 --
 -- Returns  up to p_want rows of howdah.message: first what was set aside and is due again, then messages of its topics.
---          A shared subscription gives at most four times max_locks_per_transaction (256 by default): each message
+--          A shared subscription gives at most four times max_locks_per_transaction (256 by default). Each message
 --          takes a place in the server's lock table, which all sessions share.
 -- Role     internal
 --

@@ -5,8 +5,8 @@
 --          quarantine.
 -- Role     internal
 --
--- Such messages are few, and lie where a queue's messages lie. Those of other transactions are skipped. So are those of
--- forbidden topics; p_wild, a wildcard subscription, may have some.
+-- Such messages are few, and lie where a queue's messages lie. The call skips those that other transactions hold. It
+-- also skips those of forbidden topics; p_wild, a wildcard subscription, may have some.
 create or replace function howdah._receive_set_aside(
     p_destination howdah.destinations, p_wild boolean, p_name text, p_want integer, p_hold boolean
 )

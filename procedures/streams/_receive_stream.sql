@@ -5,8 +5,8 @@
 --          howdah._persistent_N.
 -- Role     internal
 --
--- Where one reader alone reads one topic, the rows go straight from the tables into the result, because the result of a
--- function is copied into its caller's. howdah._receive_shared serves usual subscriptions with several readers, and
+-- Where one reader alone reads one topic, the rows go straight from the tables into the result. The result of another
+-- function would be copied into this one's. howdah._receive_shared serves usual subscriptions with several readers, and
 -- howdah._receive_published all others.
 --
 -- The rest of a transaction that was read in part comes first, then what is new. Late commits are among the new rows:

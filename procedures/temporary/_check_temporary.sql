@@ -1,4 +1,4 @@
--- howdah._check_temporary(p_destination, p_verb): refuse what is not allowed with a temporary queue.
+-- howdah._check_temporary(p_destination, p_verb): refuse an operation that is not allowed with a temporary queue.
 --
 -- Raises   HD001 it or its connection is gone; HD010 it belongs to another connection, or administrators have no right
 --          to it.

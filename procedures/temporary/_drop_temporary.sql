@@ -1,4 +1,4 @@
--- howdah._drop_temporary(p_queue): end a temporary queue, whose number then waits for its next use.
+-- howdah._drop_temporary(p_queue): end a temporary queue; its number then waits for its next use.
 --
 -- Returns  boolean; false if somebody else did, and the number may have another owner by now.
 -- Role     internal

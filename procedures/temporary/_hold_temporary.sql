@@ -1,4 +1,4 @@
--- howdah._hold_temporary(p_destination): keep a temporary queue's number from its next use until this sending
+-- howdah._hold_temporary(p_destination): prevent the next use of a temporary queue's number until this sending
 -- transaction ends.
 --
 -- Returns  boolean; false if the queue is gone.

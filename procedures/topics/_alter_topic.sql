@@ -3,7 +3,7 @@
 -- Raises   HD004 the options contradict each other; HD023 the selector is invalid.
 -- Role     internal
 --
--- The caller has locked the topic's row of howdah.destinations: all options are written, also those that stay.
+-- The caller has locked the topic's row of howdah.destinations. The call writes all options, also those that stay.
 create or replace function howdah._alter_topic(p_topic_id integer, p_options jsonb) returns void
 language plpgsql volatile
 as $$

@@ -1,5 +1,5 @@
--- howdah._check_subscription_rights(p_options): refuse options that would do for callers what they may not do
--- themselves.
+-- howdah._check_subscription_rights(p_options): refuse options by which a subscription would do what the caller may not
+-- do.
 --
 -- Raises   HD001 a queue that they name does not exist; HD010 the caller may not send there, or is no administrator.
 -- Role     internal

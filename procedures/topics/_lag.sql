@@ -1,7 +1,8 @@
 -- howdah._lag(p_ack): how far a cursor is behind.
 --
--- Returns  one row: the number of positions from the first unread message to the last one given out; when that message
---          was sent (NULL: the cursor is at the end); and how many messages were delivered.
+-- Returns  one row. It has the number of positions from the first unread message to the last one given out, and when
+--          that message was sent. A NULL there means that the cursor is at the end. It also has how many messages were
+--          delivered.
 -- Role     internal
 --
 -- It reads one message, however many there are.

@@ -4,7 +4,7 @@
 -- Raises   40001 a table was emptied meanwhile.
 -- Role     internal
 --
--- One look serves all cursors. A cursor is asked on its own if a transaction has ended that began before what the
+-- One query serves all cursors. A cursor needs its own query if a transaction has ended that began before what the
 -- cursor has read.
 create or replace function howdah._lags(p_topic_id integer)
 returns table (subscription_id integer, topic_id integer, behind bigint, oldest timestamptz, delivered bigint)

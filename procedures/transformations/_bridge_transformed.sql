@@ -5,8 +5,8 @@
 -- Role     internal
 --
 -- p_messages are as the topic has them. A message that cannot be transformed, for whatever reason, goes into the queue
--- as it is, and is rejected there in the same transaction: the queue's policy moves it where its dead messages go, with
--- the error on record. The publisher gets no error for it, as for any consumer's failure; so the queue's contract does
+-- as it is. There it is rejected in the same transaction. The queue's policy moves it where its dead messages go, with
+-- the error on record. The publisher gets no error for it, as for any consumer's failure. So the queue's contract does
 -- not hold for it, and it replaces no last value.
 --
 -- A queue with stamp_user gets p_user as the sender of what the function returned.

@@ -5,8 +5,9 @@
 -- Raises   HD049 as howdah._transformed.
 -- Role     internal
 --
--- The caller has locked the subscription. If all that was found failed, it looks again: nobody tells the consumer of
--- what lies behind. A message without limit and delay fails again at once, so it looks eight times at most.
+-- The caller has locked the subscription. If everything found has failed, it looks again, because nobody wakes the
+-- consumer for what lies behind. A message without limit and delay fails again at once, so it looks eight times at
+-- most.
 create or replace function howdah._receive_transformed(
     p_id integer, p_transformation text, p_name text, p_want integer, p_hold boolean
 ) returns setof howdah.message

@@ -1,7 +1,7 @@
 -- howdah._transform(p_name, p_message): what a transformation makes of a message, or the error that it raised.
 --
 -- Returns  message: the same message with the body, bytes, content_type, headers, correlation_id, reply_to and
---          message_type that the function returned; failure: NULL, or the error as howdah.record_failure takes it;
+--          message_type that the function returned. failure: NULL, or the error as howdah.record_failure takes it.
 --          unfit: true if the function was not called, because it is gone or no longer suitable.
 -- Raises   what the function raised, if no message is to blame for it.
 -- Role     internal

@@ -6,8 +6,8 @@
 -- Raises   HD049 the transformation's function is gone or no longer suitable: no message is to blame.
 -- Role     internal
 --
--- An error is recorded as a failure of the message in this transaction, and the poison policy is applied to it: the
--- message waits, or goes where the policy says. A rollback undoes that, too, and then the error comes again.
+-- An error is recorded as a failure of the message in this transaction, and the poison policy applies. So the message
+-- waits, or goes where the policy says. A rollback undoes that, too, and then the error comes again.
 create or replace function howdah._transformed(
     p_destination howdah.destinations, p_transformation text, p_held howdah.message[], p_hold boolean
 ) returns setof howdah.message

@@ -3,9 +3,9 @@
 -- Returns  boolean.
 -- Role     internal
 --
--- A transaction that deleted messages does not see them. One that wrote something else passes as such while its
--- session's statistics know of deleted messages, even of earlier transactions: a busy session passes its statistics on
--- once a second. An old snapshot (REPEATABLE READ) hides what was sent since.
+-- A transaction that deleted messages does not see them. A transaction that wrote something else counts as one of those
+-- while its session's statistics show deleted messages. Even an earlier transaction may have deleted them, because a
+-- busy session reports its statistics once a second. An old snapshot (REPEATABLE READ) hides what was sent since.
 create or replace function howdah._hides_nothing() returns boolean
 language plpgsql volatile
 as $$

@@ -4,8 +4,8 @@
 -- Returns  up to p_want positions, ascending.
 -- Role     internal
 --
--- Only the messages that the look saw are taken, so the selector need not be asked again: what it sees of a message
--- never changes. Each is looked up by its key, because thousands that are not selected lie between two.
+-- It takes only the messages that the look saw. So it does not evaluate the selector again: what that reads of a
+-- message never changes. It looks each up by its key, because thousands that are not selected lie between two.
 create or replace function howdah._lock_listed(
     p_lane howdah.lanes, p_seqs bigint[], p_message_ids bigint[], p_want integer
 ) returns bigint[]

@@ -4,10 +4,10 @@
 -- Returns  the positions found and their messages; the position up to which it looked. Nothing is locked.
 -- Role     internal
 --
--- So the queue is looked through in few statements, and by one of several consumers of a selector. A look ends after
--- 1,000 positions, or where the queue ends. It also ends after 10 ms, and later ones after twice the time that one
--- took whose transaction was committed, 1 s at most. So a consumer with a short timeout is not cancelled forever. It
--- goes on in any case until it has found what is wanted.
+-- So few statements go through the queue, and one of several consumers of a selector makes them. A look ends after
+-- 1,000 positions, or where the queue ends. It also ends after twice the time that an earlier, committed look took:
+-- after 10 ms at least, and 1 s at most. So a consumer with a short timeout is not cancelled forever. In any case a
+-- look continues until it has found what is wanted.
 --
 -- Nothing is recorded where more than one message in 64 is selected, or where there is nothing more than is wanted. The
 -- last 64 positions may belong to transactions about to commit; they are left.

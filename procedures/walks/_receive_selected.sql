@@ -1,11 +1,11 @@
--- howdah._receive_selected(p_lane, p_name, p_selector, p_want, p_now, p_journaled): receive by a selector in the short
--- way, from what its looks have found ahead.
+-- howdah._receive_selected(p_lane, p_name, p_selector, p_want, p_now, p_journaled): the fast path of a receive by a
+-- selector, from what its looks have found ahead.
 --
--- Returns  p_want rows of howdah.message, less those that have expired; no row if the long way must look: fewer were
---          found ahead, a step of the search is due, or the queue has more to look at.
+-- Returns  p_want rows of howdah.message, less those that have expired. It returns no row if the slow path must look.
+--          Then fewer were found ahead, a step of the search is due, or the queue has more to look at.
 -- Role     internal
 --
--- Nothing has ever failed in the queue. The long way locks again what was locked here in vain.
+-- Nothing has ever failed in the queue. The slow path locks again what was locked here in vain.
 create or replace function howdah._receive_selected(
     p_lane howdah.lanes, p_name text, p_selector text, p_want integer, p_now timestamptz, p_journaled boolean
 ) returns setof howdah.message

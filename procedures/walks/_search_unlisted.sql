@@ -6,7 +6,7 @@
 --
 -- Its steps are those of howdah._walk_from, but shorter: 1,024 positions, because each may cost microseconds. The last
 -- 2,000 are looked at in each step only near the end of the queue, where late commits are. Messages that the looks
--- found themselves are left to howdah._take_listed. Messages in use are passed over.
+-- found themselves are left to howdah._take_listed. Messages in use are skipped.
 create or replace function howdah._search_unlisted(
     p_lane howdah.lanes, p_walk howdah.walk, p_upto bigint, p_tail bigint, p_want integer, p_all boolean
 ) returns bigint[]

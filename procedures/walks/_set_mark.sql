@@ -7,11 +7,11 @@
 -- result of howdah._seen_up_to.
 --
 -- p_numberless: this transaction had no id when p_tail was read, so the id that it gets is higher than those. The
--- server tells no next id: a snapshot's xmax follows the last id that has *ended*.
+-- server does not tell the next id: a snapshot's xmax follows the last id that has *ended*.
 --
 -- The mark holds the position modulo 2^31 and the id modulo 2^32, in a sequence that howdah._note_special creates. The
--- first mark has no position: claims from when the queue was plain may still be open. Once they have ended, the heads
--- that they moved are reset.
+-- first mark has no position, because claims from the time of a plain queue may still be open. Once they have ended,
+-- the heads that they moved are reset.
 create or replace function howdah._set_mark(
     p_destination_id integer, p_tail bigint, p_settled bigint, p_numberless boolean, p_ask boolean
 ) returns void

@@ -1,11 +1,12 @@
 -- howdah._take_listed(p_lane, p_walk, p_want, p_note): lock messages that the selector's looks found ahead.
 --
--- Returns  up to p_want positions, ascending; the position up to which looks found everything (the selector's head, if
---          none is recorded); whether none of what they found is left before that, neither free nor in use.
+-- Returns  up to p_want positions, ascending, and the position up to which looks found everything. If none is recorded,
+--          that is the selector's head. It also says whether nothing that they found is left before that, neither free
+--          nor in use.
 -- Role     internal
 --
 -- p_note: move the selector's head up to the first message that is left. That takes a statement, so it is done after 16
--- positions. The caller asks howdah._hides_nothing before it locks anything.
+-- positions. The caller calls howdah._hides_nothing before it locks anything.
 create or replace function howdah._take_listed(
     p_lane howdah.lanes, p_walk howdah.walk, p_want integer, p_note boolean, out keys bigint[], out upto bigint,
     out clear boolean

@@ -3,12 +3,12 @@
 --
 -- Role     internal
 --
--- Where messages come in order, walks begin before it once more. Until this transaction has ended, none goes past it:
--- the transaction counts as one that has drawn that position (howdah._set_mark). A step of a search would not do,
--- because it can be used up before the commit. Then a later message of the group would come first.
+-- Where messages come in order, walks begin before that position again. No walk passes it until this transaction has
+-- ended, because the transaction counts as one that has drawn it (howdah._set_mark). A step of a search is not enough:
+-- it may run before the commit. Then a later message of the group would come first.
 --
--- Heads and mark are sequences, which others set at the same time. So it looks whether they are as they were set, and
--- sets them again. A mark that still waits, at an earlier position, stays there.
+-- Heads and mark are sequences, which others set at the same time. So the call checks them after setting, and sets them
+-- again if needed. A mark that still waits, at an earlier position, stays there.
 create or replace function howdah._walk_back(
     p_destination howdah.destinations, p_rank integer, p_position bigint
 ) returns void

@@ -1,8 +1,8 @@
 -- howdah._walk_listed(p_lane, p_walk, p_want, p_tail, p_all): lock what a selector selects, as far as looks have found
 -- it ahead; look ahead if it is not enough.
 --
--- Returns  up to p_want positions, ascending; the position from which to walk on for more; whether no message that is
---          selected lies before it, free or not.
+-- Returns  up to p_want positions, ascending, and the position from which to walk on for more. It also says whether no
+--          message that is selected lies before it, free or not.
 -- Role     internal
 --
 -- p_tail: the last position given out. A queue that ends less than a page behind what was looked through is walked. One

@@ -1,12 +1,17 @@
-"""The prose of a page in Markdown, sentence by sentence."""
+"""The prose of a page in Markdown, of a header or of a comment, sentence by sentence."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
+from howdah.procedures.parser import Header
+from howdah.procedures.reference import parts
+
 _SPAN = re.compile(r"(`+)(?:(?!`).)+?\1", re.DOTALL)
 _ENDED = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"')]))\s+(?=[^a-z])")
+_STOP = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"')]))\s+")
+_CODES = re.compile(r"(?:[0-9A-Z]{2}\d{3}(?:, (?=[0-9A-Z]{2}\d{3})|:? |$))+")
 
 
 def visible(text: str) -> str:
@@ -37,6 +42,20 @@ def sentences(text: str) -> Iterator[str]:
     """The sentences of a page. A span of code, or a list of such, stands in them as one word."""
     for part in prose(text):
         yield from _ENDED.split(part)
+
+
+def stops(text: str) -> Iterator[str]:
+    """The sentences of a header or a comment. Many begin with a name, and so with a small letter."""
+    yield from _STOP.split(" ".join(text.split()))
+
+
+def said(header: Header) -> Iterator[str]:
+    """The sentences above a function or view. What stands between semicolons of its errors counts as one, too."""
+    facts, remarks = parts(header.text)
+    for text in (header.summary, facts.pop("Returns", ""), *remarks):
+        yield from stops(text)
+    for error in facts.pop("Raises", "").split("; "):
+        yield from stops(_CODES.sub("", error, count=1))
 
 
 def words(sentence: str) -> int:

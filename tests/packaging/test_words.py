@@ -1,11 +1,16 @@
-"""The pages are in plain English: short sentences, short lines, and one word for one thing."""
+"""Pages, headers and comments are in plain English: short sentences, short lines, and one word for one thing."""
 
 import re
+from collections.abc import Iterable, Iterator
 
 import docsite
 import pytest
 from pages import ROOT
-from words import long_lines, prose, sentences, visible, words
+from words import long_lines, prose, said, sentences, stops, visible, words
+
+from howdah.procedures import FILES, ROOMS, headers, source
+from howdah.procedures.contents import FACADES, facade_files
+from howdah.schema.ddl import ddl
 
 MOST_WORDS, MOST_COLUMNS, LONGEST_PAGE = 25, 120, 2500
 
@@ -13,6 +18,8 @@ RENDERED = {f"rendered {name}": name for name in docsite.sources()}
 """What the headers of functions, the commands' help texts and the comments of columns make on the site."""
 
 pages = pytest.mark.parametrize("page", [*docsite.written(ROOT), *RENDERED])
+
+_COMMENT = re.compile(r"^COMMENT ON \w+ (\S+) IS\s+((?:'(?:[^']|'')*'\s*)+);$", re.MULTILINE)
 
 
 def text_of(page: str) -> str:
@@ -26,26 +33,57 @@ def glossary(heading: str) -> list[list[str]]:
     return [row.split(" | ") for row in table[2:]]
 
 
+def too_long(sentences: Iterable[str]) -> list[str]:
+    return [f"{words(one)} words: {one}" for one in sentences if words(one) > MOST_WORDS]
+
+
+def given_up(parts: Iterable[str]) -> Iterator[str]:
+    """The words that were given up, in texts that have some."""
+    better = dict(glossary("Words that were given up"))
+    # Dead-letter queues are what ActiveMQ has.
+    every = "|".join(word.replace(" ", "[- ]") for word in better)
+    for part in parts:
+        for match in re.finditer(rf"\b({every})s?\b(?! queue)", part, re.IGNORECASE):
+            word = match[1].lower()
+            yield f"not {word}, but {better.get(word) or better[word.replace('-', ' ')]}: {part}"
+
+
 def found(page: str) -> list[str]:
     """What is wrong with a page's prose."""
     text = text_of(page)
-    wrong = [f"{words(one)} words: {one}" for one in sentences(text) if words(one) > MOST_WORDS]
+    wrong = too_long(sentences(text))
     if page not in RENDERED:
         wrong += [f"{len(line)} columns: {line}" for line in long_lines(text, MOST_COLUMNS)]
     # A table's cells have words, too, where they are all that a page has.
     parts = [*prose(text), *re.findall(r"^\|.*$", text, re.MULTILINE)] if page in RENDERED else prose(text)
-    for part in parts:
-        for word, better in glossary("Words that were given up"):
-            # Dead-letter queues are what ActiveMQ has.
-            if re.search(rf"\b{word.replace(' ', '[- ]')}s?\b(?! queue)", part, re.IGNORECASE):
-                wrong.append(f"not {word}, but {better}: {part}")
-    return wrong
+    return [*wrong, *given_up(parts)]
+
+
+def written_in(room: str) -> Iterator[tuple[str, list[str]]]:
+    """The functions and views of a room, or the tables' types, columns and so on, and the sentences about each."""
+    if room == "schema":
+        for match in _COMMENT.finditer(ddl()):
+            text = "".join(re.findall(r"'((?:[^']|'')*)'", match[2])).replace("''", "'")
+            yield match[1], list(stops(text))
+        return
+    texts = facade_files(room) if room in FACADES else [source(name) for name in FILES if name.startswith(f"{room}/")]
+    for text in texts:
+        for header in headers(text):
+            yield header.name, list(said(header))
 
 
 @pages
 def test_a_page_is_in_plain_english(page: str) -> None:
     wrong = found(page)
     assert not wrong, "\n".join([page, *wrong])
+
+
+@pytest.mark.parametrize("room", [*ROOMS, *FACADES, "schema"])
+def test_headers_and_comments_are_in_plain_english(room: str) -> None:
+    about = list(written_in(room))
+    assert len(about) > (1000 if room == "schema" else 0)
+    wrong = [f"{name}: {what}" for name, texts in about for what in (*too_long(texts), *given_up(texts))]
+    assert not wrong, "\n".join([room, *wrong])
 
 
 @pages
@@ -76,4 +114,37 @@ def test_prose_is_measured_without_code_tables_and_targets() -> None:
         "(In brackets.)",
         "The names are CODE.",
         "The end, at 1.5 times.",
+    ]
+
+
+def test_a_header_is_measured_sentence_by_sentence_and_error_by_error() -> None:
+    """What is measured of a header that has everything."""
+    [header] = headers(
+        """\
+-- howdah.one(queue, …): do something in a queue,
+-- at once.
+--
+-- Returns  one row. name: what it is. number: how
+--          many; NULL: none.
+-- Raises   HD001 no such queue; HD005, HD006 the number
+--          is wrong; HD010 as howdah.send; 40001.
+-- Role     howdah_admin
+--
+-- number is positive. (In brackets.) The
+-- end.
+create or replace function howdah.one(
+"""
+    )
+    assert list(said(header)) == [
+        "do something in a queue, at once.",
+        "one row.",
+        "name: what it is.",
+        "number: how many; NULL: none.",
+        "number is positive.",
+        "(In brackets.)",
+        "The end.",
+        "no such queue",
+        "the number is wrong",
+        "as howdah.send",
+        "40001.",
     ]

@@ -226,8 +226,8 @@ def test_two_new_names_in_opposite_order_deadlock_and_a_composite_name_does_not(
 @pytest.mark.behaviour("IMQ-96")
 def test_who_may_not_create_gets_a_security_error_and_no_row(on: Db, connect: Connect) -> None:
     on.execute(
-        "create or replace function howdah._may(p_resource text, p_name text, p_operation text) returns boolean"
-        " language sql stable as $$ select p_name <> 'secret' $$"
+        "create or replace function howdah._has_right_by_name(p_resource text, p_name text, p_operation text)"
+        " returns boolean language sql stable as $$ select p_name <> 'secret' $$"
     )
     producer, consumer = connect("howdah_producer"), connect("howdah_consumer")
     refused(producer, "HD010", "select howdah.send('secret', 'x')")

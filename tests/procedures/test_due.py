@@ -1,4 +1,4 @@
-"""Messages that were parked and are due, received in the short ways (howdah._take_by_lane, howdah._take_parked)."""
+"""Messages that were parked and are due, received on the fast paths (howdah._take_by_lane, howdah._take_parked)."""
 
 from __future__ import annotations
 

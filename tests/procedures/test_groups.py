@@ -460,7 +460,7 @@ class Groups:
         ("sticky", 15, 20, 5, 600),
         pytest.param("transaction", 16, 10_000, 32, 20_000, marks=pytest.mark.slow),
         pytest.param("sticky", 17, 1_000, 16, 2_000, marks=pytest.mark.slow),
-        # by 40 to 200, and without a recorded failure, after which no receive goes the short way
+        # by 40 to 200, and without a recorded failure, after which no receive takes the fast path
         ("transaction", 18, 20, 5, 6_000),
         pytest.param("transaction", 19, 1_000, 8, 20_000, marks=pytest.mark.slow),
     ],
@@ -543,7 +543,7 @@ def test_a_receive_ends_though_others_consume_all_that_it_saw_of_the_groups_it_g
         " from unnest(%s::text[]) g",
         (groups,),
     )
-    one(db, "select nextval(d.failing) from howdah.destinations d where d.name = 'q'")  # not the short way
+    one(db, "select nextval(d.failing) from howdah.destinations d where d.name = 'q'")  # not the fast path
     source = one(db, "select prosrc from pg_proc where oid = 'howdah._walk_lock'::regproc")
     db.execute("create sequence seen")
     db.execute("grant usage on sequence seen to public")
@@ -561,7 +561,7 @@ def test_a_receive_ends_though_others_consume_all_that_it_saw_of_the_groups_it_g
         ).format(sql.Literal(source.replace("begin", f"begin {beaten}", 1)))
     )
     db.execute("set statement_timeout = '30s'")
-    # One receive in thirty goes the long way, which locks the messages of a page: the one that random() sends there.
+    # One receive in thirty takes the slow path, which locks the messages of a page: the one that random() sends there.
     for seed in range(1000):
         one(db, "select setseed(%s)", (seed / 1000,))
         if one(db, "select random()") >= 0.97:

@@ -357,7 +357,7 @@ def test_a_policy_that_contradicts_itself_is_refused_before_anything_is_written(
 @pytest.mark.first_case
 @pytest.mark.parametrize("count_by", ["message", "conversation", "group"])
 def test_one_message_at_a_time_is_counted_like_many_at_once(db: Db, create: Create, count_by: str) -> None:
-    """The short way passes by what surely has no failure; the long way counts for each message."""
+    """The fast path skips what surely has no failure; the slow path counts for each message."""
     for queue in ("one", "many", "other"):
         create(queue, count_by=count_by, decided_at="receive", max_failed_deliveries=3)
         for body, times, conversation in [

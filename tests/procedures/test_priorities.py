@@ -1,4 +1,4 @@
-"""Messages of several priorities and places, received one by one in the short way (howdah._take_by_lane)."""
+"""Messages of several priorities and places, received one by one on the fast path (howdah._take_by_lane)."""
 
 from __future__ import annotations
 

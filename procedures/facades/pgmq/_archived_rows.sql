@@ -4,7 +4,7 @@
 -- Raises   42501 the caller may not browse the queue.
 -- Role     everybody
 --
--- As in activemq_msgs, all bodies are NULL for those who may browse only, once there is any redaction rule.
+-- As in activemq_msgs, callers who may only browse see NULL in place of all bodies, once there is a redaction rule.
 create or replace function pgmq._archived_rows(p_destination_id integer) returns table (
     msg_id bigint, read_ct integer, enqueued_at timestamptz, last_read_at timestamptz, archived_at timestamptz,
     vt timestamptz, message jsonb, headers jsonb

@@ -4,8 +4,8 @@
 -- Raises   as pgmq._refuse.
 -- Role     internal
 --
--- Most often they are parked, because somebody has read them. The rest is looked for among the ready ones, and then in
--- the other lanes, if there are any. A message under a lease of howdah.lease is its holder's.
+-- Most often they are parked, because somebody has read them. The call looks for the rest among the ready ones, and
+-- then in the other lanes, if there are any. A message under a lease of howdah.lease belongs to its holder.
 --
 -- A message that another session moved while this one waited for its row is somewhere else then: p_again looks for it.
 create or replace function pgmq._delete(p_queue text, p_numbers bigint[], p_again boolean default true)

@@ -4,7 +4,7 @@
 -- Returns  how many there were (integer).
 -- Role     internal
 --
--- A read that only passed them over would meet them again, and find nothing behind them.
+-- A read that only skipped them would meet them again, and find nothing behind them.
 create or replace function pgmq._expire(p_destination_id integer, p_rank smallint, p_seqs bigint[], p_now timestamptz)
 returns integer
 language plpgsql volatile

@@ -4,10 +4,10 @@
 -- Returns  one row: the positions of the ready ones and the ids of the parked ones, locked (NULL: none).
 -- Role     internal
 --
--- Others' locks are skipped. Some more rows than are wanted may be locked until the transaction ends, most often none.
--- Of many parked messages that are due, those due first are looked at, at least 256. p_parked is their lane. Where dead
--- rows make the look slow, howdah._look_parked goes on from where the last look ended. With p_conditional all messages
--- are looked at.
+-- It skips what others have locked. It may lock some more rows than are wanted until the transaction ends, most often
+-- none. Of many parked messages that are due, it looks at those due first, at least 256. p_parked is their lane. Where
+-- dead rows make the look slow, howdah._look_parked goes on from where the last look ended. With p_conditional it looks
+-- at all messages.
 create or replace function pgmq._find(
     p_destination_id integer, p_rank smallint, p_head bigint, p_want bigint, p_conditional jsonb, p_now timestamptz,
     p_parked howdah.lanes, out seqs bigint[], out parked bigint[]

@@ -4,7 +4,7 @@
 -- Returns  the messages as they are then.
 -- Role     internal
 --
--- p_seqs are positions of ready messages; p_locked: the caller has locked them, else nobody else has drawn them.
+-- p_seqs are positions of ready messages. p_locked: the caller has locked them; otherwise it alone has drawn them.
 -- p_parked are ids of parked messages, locked. Rows are deleted and inserted, never updated: a receiver that meets an
 -- updated row keeps its lock.
 create or replace function pgmq._hide(

@@ -4,7 +4,7 @@
 -- Role     internal
 --
 -- A body that is no JSON comes as a JSON string: text as it is, bytes in base64. Only bodies that somebody sent through
--- howdah.send can be so.
+-- howdah.send can be like that.
 create or replace function pgmq._json(p_content_type text, p_body bytea) returns jsonb
 language plpgsql immutable
 as $$

@@ -5,9 +5,9 @@
 -- Raises   as pgmq._refuse; 2201W p_qty is negative; and as howdah.receive.
 -- Role     internal
 --
--- p_taken: how many of p_qty the caller has taken already, after it looked for due ones. The ways to find ready
--- messages are those of howdah.lease. If a parked one may be due, pgmq._find looks at both. A queue that is not usual
--- is left to howdah.receive.
+-- p_taken: how many of p_qty the caller has taken already, after it looked for due ones. It finds ready messages as
+-- howdah.lease does. If a parked one may be due, pgmq._find looks at both. A queue that is not usual is left to
+-- howdah.receive.
 create or replace function pgmq._read(
     p_queue text, p_vt interval, p_qty bigint, p_conditional jsonb, p_pop boolean, p_taken integer
 ) returns setof pgmq.message_record

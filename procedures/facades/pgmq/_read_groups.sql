@@ -5,9 +5,9 @@
 --          HD040 as howdah.receive.
 -- Role     internal
 --
--- p_way: fill (all of the oldest group, then the next), turn (the first of each group, then the second) or head (only
--- the first of each). A group whose first message is hidden gives none. The groups are locked before the messages are
--- looked at, and no more groups than are needed. So two readers never share a group.
+-- p_way is fill, turn or head. fill: all of the oldest group, then the next. turn: the first of each group, then the
+-- second. head: only the first of each. A group whose first message is hidden gives none. The groups are locked before
+-- the messages are looked at, and no more groups than are needed. So two readers never share a group.
 create or replace function pgmq._read_groups(p_queue text, p_vt interval, p_qty bigint, p_way text)
 returns setof pgmq.message_record
 language plpgsql volatile

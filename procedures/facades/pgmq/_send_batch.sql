@@ -4,7 +4,7 @@
 -- Raises   as pgmq.send.
 -- Role     internal
 --
--- The bodies are made first, because their sizes decide whether the usual statement will do.
+-- The call makes the bodies first, because their sizes decide whether the usual statement is enough.
 create or replace function pgmq._send_batch(
     p_queue text, p_messages jsonb[], p_headers jsonb[], p_vt timestamptz
 ) returns setof bigint

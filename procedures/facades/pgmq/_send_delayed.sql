@@ -4,7 +4,7 @@
 -- Raises   as howdah.send_batch.
 -- Role     internal
 --
--- howdah stores them with a delay of a day, because it has no word for a time that is over. Then due_at is set.
+-- howdah stores them with a delay of a day, because it takes no time in the past. Then this call sets due_at.
 create or replace function pgmq._send_delayed(
     p_destination howdah.destinations, p_messages jsonb[], p_headers jsonb[], p_vt timestamptz
 ) returns setof bigint

@@ -3,8 +3,9 @@
 -- Returns  jsonb: an object, or NULL.
 -- Role     internal
 --
--- pgmq takes any JSON. Everybody else expects an object: an audit takes keys away, and fails for a number. So anything
--- else lies in one. PostgreSQL inlines this. It would not if this were IMMUTABLE, since jsonb_build_object is not.
+-- pgmq takes any JSON. All other readers expect an object: an audit removes keys, and fails for a number. So anything
+-- else is stored inside an object. PostgreSQL inlines this. It would not if this were IMMUTABLE, since
+-- jsonb_build_object is not.
 create or replace function pgmq._stored_headers(p_headers jsonb) returns jsonb
 language sql stable
 as $$

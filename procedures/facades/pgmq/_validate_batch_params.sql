@@ -1,4 +1,4 @@
--- pgmq._validate_batch_params(msgs, headers): refuse an empty batch, and headers of another number.
+-- pgmq._validate_batch_params(msgs, headers): refuse an empty batch, and one with more or fewer headers than messages.
 --
 -- Raises   P0001 msgs is NULL or empty; headers are not as many.
 -- Role     internal

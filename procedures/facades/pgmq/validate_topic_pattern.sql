@@ -1,8 +1,8 @@
 -- pgmq.validate_topic_pattern(pattern): refuse a text that is no pattern of routing keys.
 --
 -- Returns  true.
--- Raises   P0001 it is NULL, empty or too long, has other characters than letters, digits, dots, hyphens, underscores
---          and wildcards, has an empty part, or has two wildcards side by side.
+-- Raises   P0001 it is NULL, empty or too long; it has other characters than letters, digits, dots, hyphens,
+--          underscores and wildcards; it has an empty part, or two wildcards side by side.
 -- Role     everybody
 --
 -- The wildcard * is one part, and # any number of parts.

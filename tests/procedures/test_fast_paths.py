@@ -1,4 +1,4 @@
-"""The short ways of a receive, while other sessions record failures, move, roll back and commit late."""
+"""The fast paths of a receive, while other sessions record failures, move, roll back and commit late."""
 
 from __future__ import annotations
 

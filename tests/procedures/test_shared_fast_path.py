@@ -1,4 +1,4 @@
-"""The short way of shared subscriptions where it meets the long one."""
+"""The fast path of shared subscriptions where it meets the slow one."""
 
 from __future__ import annotations
 

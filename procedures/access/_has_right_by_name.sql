@@ -1,12 +1,12 @@
--- howdah._may(p_resource, p_name, p_operation): whether the access rules let the caller do something that needs no
--- destination, such as creating one or connecting.
+-- howdah._has_right_by_name(p_resource, p_name, p_operation): whether the access rules let the caller do something
+-- under a name, such as create a queue or connect. No destination needs to exist.
 --
 -- Returns  boolean.
 -- Raises   HD010 called from a maintenance command.
 -- Role     internal
 --
 -- p_resource is connection, queue or topic. A connection's name is NORMAL or ADMIN, and its operation is connect.
-create or replace function howdah._may(p_resource text, p_name text, p_operation text) returns boolean
+create or replace function howdah._has_right_by_name(p_resource text, p_name text, p_operation text) returns boolean
 language plpgsql stable
 as $$
 declare

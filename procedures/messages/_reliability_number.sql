@@ -1,11 +1,12 @@
--- howdah._level(p_asked): the number of a level of reliability, or of the one that a delivery mode stands for.
+-- howdah._reliability_number(p_asked): the number of a level of reliability, or of the one that a delivery mode stands
+-- for.
 --
 -- Returns  smallint: 0 (best effort) to 4 (assured); NULL for NULL.
 -- Raises   HD005 there is no such level or mode.
 -- Role     internal
 --
 -- persistent is assured, and non-persistent is express. A connection factory may map them otherwise.
-create or replace function howdah._level(p_asked text) returns smallint
+create or replace function howdah._reliability_number(p_asked text) returns smallint
 language plpgsql immutable
 as $$
 declare

@@ -1,9 +1,9 @@
--- howdah._take(p_lane, p_positions, p_tids, p_firsts, p_hold): read messages of a lane that howdah._find_in_lane has
--- found and locked, and delete them unless they are held.
+-- howdah._take_locked(p_lane, p_positions, p_tids, p_firsts, p_hold): read messages of a lane that howdah._find_in_lane
+-- has found and locked, and delete them unless they are held.
 --
 -- Returns  setof howdah.claimed, in order. The messages in p_firsts have the header JMSXGroupFirstForConsumer.
 -- Role     internal
-create or replace function howdah._take(
+create or replace function howdah._take_locked(
     p_lane howdah.lanes, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_hold boolean
 ) returns setof howdah.claimed
 language plpgsql volatile
