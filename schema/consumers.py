@@ -142,8 +142,8 @@ candidates = Table(
     Column("destination_id", Integer, nullable=False, comment="The queue."),
     Column("digest", UUID(), nullable=False, comment="MD5 of the selector."),
     Column("rank", SmallInteger, nullable=False, comment="The lane, as lanes.rank."),
-    Column("upto", BigInteger, nullable=False, comment="Up to this position was looked, and"),
-    Column("after", BigInteger, nullable=False, comment="from behind this one."),
+    Column("upto", BigInteger, nullable=False, comment="The row covers positions up to this one."),
+    Column("after", BigInteger, nullable=False, comment="The row covers positions behind this one."),
     Column("selector", Text, nullable=False, comment="The selector."),
     Column("seqs", ARRAY(BigInteger), nullable=False, comment="Positions there that it selects, ascending."),
     Column(

@@ -170,7 +170,7 @@ backlog_figures = Table(
     Column("parked", BigInteger, nullable=False, comment="Messages waiting for a time at backlog_counts.counted_at."),
     Column("oldest_sent_at", TIMESTAMPTZ, comment="When the oldest ready message was sent."),
     Column("leased", BigInteger, nullable=False, server_default=text("0"), comment="Those of parked that are leased."),
-    Column("waiting", BigInteger, nullable=False, comment="Those of live that are no dead ones of another queue."),
+    Column("waiting", BigInteger, nullable=False, comment="Those of live that are not dead messages of another queue."),
     Column("waiting_sent_at", TIMESTAMPTZ, comment="When the oldest of waiting was sent."),
     comment="Counts of the queues that are not empty, refreshed in the background.",
 )

@@ -380,7 +380,7 @@ COMMENT ON COLUMN howdah.destinations.room IS 'A sequence: the last ticket that 
 
 COMMENT ON COLUMN howdah.destinations.tickets IS 'A sequence: the tickets that sends draw under a limit. NULL: no limit applies.';
 
-COMMENT ON COLUMN howdah.destinations.process_expired IS 'True: expired messages go to the exception destination. False: they are gone.';
+COMMENT ON COLUMN howdah.destinations.process_expired IS 'True: expired messages go to the exception destination. False: they are discarded.';
 
 COMMENT ON COLUMN howdah.destinations.keep_bodies_ms IS 'Milliseconds that a consumed message stays readable, in kept_messages. NULL: it is gone at once.';
 
@@ -34925,7 +34925,7 @@ COMMENT ON COLUMN howdah.backlog_figures.oldest_sent_at IS 'When the oldest read
 
 COMMENT ON COLUMN howdah.backlog_figures.leased IS 'Those of parked that are leased.';
 
-COMMENT ON COLUMN howdah.backlog_figures.waiting IS 'Those of live that are no dead ones of another queue.';
+COMMENT ON COLUMN howdah.backlog_figures.waiting IS 'Those of live that are not dead messages of another queue.';
 
 COMMENT ON COLUMN howdah.backlog_figures.waiting_sent_at IS 'When the oldest of waiting was sent.';
 
@@ -34976,9 +34976,9 @@ COMMENT ON COLUMN howdah.candidates.digest IS 'MD5 of the selector.';
 
 COMMENT ON COLUMN howdah.candidates.rank IS 'The lane, as lanes.rank.';
 
-COMMENT ON COLUMN howdah.candidates.upto IS 'Up to this position was looked, and';
+COMMENT ON COLUMN howdah.candidates.upto IS 'The row covers positions up to this one.';
 
-COMMENT ON COLUMN howdah.candidates.after IS 'from behind this one.';
+COMMENT ON COLUMN howdah.candidates.after IS 'The row covers positions behind this one.';
 
 COMMENT ON COLUMN howdah.candidates.selector IS 'The selector.';
 
@@ -35367,7 +35367,7 @@ COMMENT ON COLUMN howdah.import_holds.import_id IS 'The import.';
 
 COMMENT ON COLUMN howdah.import_holds.destination_id IS 'The queue or subscription.';
 
-COMMENT ON COLUMN howdah.import_holds.paused IS 'Whether the import paused receiving, and is to resume it.';
+COMMENT ON COLUMN howdah.import_holds.paused IS 'Whether the import paused receiving, and must resume it.';
 
 CREATE TABLE howdah.imported (
     message_id bigint NOT NULL,

@@ -140,7 +140,7 @@ COMMENT ON COLUMN howdah.backlog_figures.live IS 'Messages ready for delivery at
 COMMENT ON COLUMN howdah.backlog_figures.parked IS 'Messages waiting for a time at backlog_counts.counted_at.';
 COMMENT ON COLUMN howdah.backlog_figures.oldest_sent_at IS 'When the oldest ready message was sent.';
 COMMENT ON COLUMN howdah.backlog_figures.leased IS 'Those of parked that are leased.';
-COMMENT ON COLUMN howdah.backlog_figures.waiting IS 'Those of live that are no dead ones of another queue.';
+COMMENT ON COLUMN howdah.backlog_figures.waiting IS 'Those of live that are not dead messages of another queue.';
 COMMENT ON COLUMN howdah.backlog_figures.waiting_sent_at IS 'When the oldest of waiting was sent.';
 
 CREATE TABLE howdah.dead_figures (
@@ -531,7 +531,7 @@ COMMENT ON COLUMN howdah.destinations.deduplication_window_ms IS 'Milliseconds f
 COMMENT ON COLUMN howdah.destinations.keep_results_ms IS 'Milliseconds for which the results of its messages are kept. NULL: they are not kept.';
 COMMENT ON COLUMN howdah.destinations.room IS 'A sequence: the last ticket that sends may use without counting. howdah._reserve describes it. NULL: no limit applies.';
 COMMENT ON COLUMN howdah.destinations.tickets IS 'A sequence: the tickets that sends draw under a limit. NULL: no limit applies.';
-COMMENT ON COLUMN howdah.destinations.process_expired IS 'True: expired messages go to the exception destination. False: they are gone.';
+COMMENT ON COLUMN howdah.destinations.process_expired IS 'True: expired messages go to the exception destination. False: they are discarded.';
 COMMENT ON COLUMN howdah.destinations.keep_bodies_ms IS 'Milliseconds that a consumed message stays readable, in kept_messages. NULL: it is gone at once.';
 COMMENT ON COLUMN howdah.destinations.last_value_key IS 'The header by whose value a message replaces the unread ones sent before it. NULL: none is replaced.';
 COMMENT ON COLUMN howdah.destinations.contract IS 'The JSON Schema that bodies sent there must keep to. NULL: any body.';
@@ -678,8 +678,8 @@ COMMENT ON TABLE howdah.candidates IS 'The next messages that selectors select, 
 COMMENT ON COLUMN howdah.candidates.destination_id IS 'The queue.';
 COMMENT ON COLUMN howdah.candidates.digest IS 'MD5 of the selector.';
 COMMENT ON COLUMN howdah.candidates.rank IS 'The lane, as lanes.rank.';
-COMMENT ON COLUMN howdah.candidates.upto IS 'Up to this position was looked, and';
-COMMENT ON COLUMN howdah.candidates.after IS 'from behind this one.';
+COMMENT ON COLUMN howdah.candidates.upto IS 'The row covers positions up to this one.';
+COMMENT ON COLUMN howdah.candidates.after IS 'The row covers positions behind this one.';
 COMMENT ON COLUMN howdah.candidates.selector IS 'The selector.';
 COMMENT ON COLUMN howdah.candidates.seqs IS 'Positions there that it selects, ascending.';
 COMMENT ON COLUMN howdah.candidates.message_ids IS 'The messages that lay there. Only these are taken: what a selector sees of them never changes.';
@@ -937,7 +937,7 @@ CREATE TABLE howdah.import_holds (
 COMMENT ON TABLE howdah.import_holds IS 'Queues and subscriptions that wait for the final pass of an import.';
 COMMENT ON COLUMN howdah.import_holds.import_id IS 'The import.';
 COMMENT ON COLUMN howdah.import_holds.destination_id IS 'The queue or subscription.';
-COMMENT ON COLUMN howdah.import_holds.paused IS 'Whether the import paused receiving, and is to resume it.';
+COMMENT ON COLUMN howdah.import_holds.paused IS 'Whether the import paused receiving, and must resume it.';
 
 CREATE TABLE howdah.instances (
     instance_id UUID NOT NULL,
