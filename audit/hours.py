@@ -19,10 +19,12 @@ DERIVED = ("unrecorded_entry", "unrecorded_exit", "lost")
 def hours(journal: DataFrame, ledger: DataFrame, policies: DataFrame, totals: DataFrame | None = None) -> DataFrame:
     """One row of HOUR_COLUMNS, destination_id and kind for each queue and hour in which anything came or went.
 
-    came, went: entries and exits, moves and replays included. derived: how many of the two no record tells of; they are
-    put where the ledger says (an entry into the hour in which the message left). opening is the closing of the
-    hour before. totals: of what digests prove (digests.totals), which journal and ledger lack. verdict: one of
-    identity.PROOFS, or "not balanced" for a closing below zero.
+    came, went: entries and exits, moves and replays included.
+    derived: how many of the two no record tells of. They are put where the ledger says: an entry into the hour in which
+    the message left.
+    opening: the closing of the hour before.
+    totals: of what digests prove (digests.totals), which journal and ledger lack.
+    verdict: one of identity.PROOFS, or "not balanced" for a closing below zero.
     """
     known = policies.where(F.col("kind") != "topic").select("destination_id", "queue", "kind", level())
     counted = _recorded(journal).unionByName(_derived(ledger))

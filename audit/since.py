@@ -75,11 +75,12 @@ def unexplained_since(
 ) -> DataFrame | None:
     """Queues where closing then + in - out since is not closing now: destination_id, message_id (NULL), seen.
 
-    Of queues whose journal has been complete since then (journal_level full). Non-persistent messages that a restart
-    took may be missing before the journal tells of it, and told of after they went: so many may differ. More may be
-    there by as many as the ledger knows to have come unrecorded, if another queue has not recorded its moves since
-    then. totals: of what digests prove (digests.totals), which journal and ledger lack. None: there is no audit to
-    count on from.
+    It looks at queues whose journal has been complete since then (journal_level full). Non-persistent messages that a
+    restart lost may be missing before the journal tells of it. The journal may also tell of it only after they went.
+    So many messages may differ. If another queue has not recorded its moves since then, more may be there: as many as
+    the ledger knows to have come unrecorded. The result is None if there is no audit to count on from.
+
+    totals: of what digests prove (digests.totals), which journal and ledger lack.
     """
     if previous is None:
         return None

@@ -51,8 +51,9 @@ class Snapshot:
 
     properties hold the password: they go to Spark as options, never into the URL or a log.
     blocks: number of blocks of each table (of each partition, where it has some) under a view of TABLES.
-    text: as pg_current_snapshot() gives it. locked: whether the tables under the views cannot be dropped or truncated
-    meanwhile. digests: whether the role may ask for digests of the journal.
+    text: as pg_current_snapshot() gives it.
+    locked: whether the tables under the views cannot be dropped or truncated meanwhile.
+    digests: whether the role may ask for digests of the journal.
     """
 
     identifier: str
@@ -143,7 +144,7 @@ def _blocks(connection: psycopg.Connection) -> dict[str, list[int]]:
         "select t.view, array_agg(pg_relation_size(coalesce(l.relid, n.relid)) / current_setting('block_size')::bigint)"
         " from jsonb_each(%s) t(view, tables) cross join lateral"
         " (select ('howdah.' || name)::regclass from jsonb_array_elements_text(t.tables) name) n(relid)"
-        # Of a table without partitions it returns no row.
+        # It returns no row for a table without partitions.
         " left join lateral pg_partition_tree(n.relid) l on true where l.isleaf is not false group by t.view"
     )
     return dict(connection.execute(query, [Jsonb(TABLES)]).fetchall())

@@ -26,7 +26,7 @@ SINGLE = 150
 
 
 def lacking(*packages: str, program: str = "") -> str:
-    """What has to be installed first, in one line; empty if nothing has."""
+    """What has to be installed first, in one line; empty if nothing is missing."""
     missing = [package for package in packages if find_spec(package) is None]
     missing += [program] if program and shutil.which(program) is None else []
     return f"not installed here: {', '.join(missing)}" if missing else ""

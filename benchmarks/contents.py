@@ -96,7 +96,7 @@ class Contents:
         options = {"redelivery_delay_ms": 0}
         connection.execute("select howdah.create_queue(%s, %s)", (FAILING, json.dumps(options)))
         connection.execute("select howdah.create_queue(%s, %s)", (DYING, json.dumps({"max_failed_deliveries": 1})))
-        # Each of the living fails twice: one in two messages of this queue.
+        # Each live message fails twice, so there are half as many as failures.
         living = max(self.failures - self.dead, 2) // 2
         for queue, number, times in ((DYING, self.dead, 1), (FAILING, living, 2)):
             for done in range(0, number, PART):

@@ -164,7 +164,7 @@ def measure(
             for turn in range(size.rounds):
                 ways = pair.ways if turn % 2 == 0 else pair.ways[::-1]
                 for way in ways:
-                    # Before every way: what one leaves must not be what the next one has to clean.
+                    # Refill before each way, so that none cleans up after another.
                     refill(connection, bench.called(number) * width * pair.takes)
                     ran = bench.pgbench(dsn, way.statement, width, number)
                     ran.note(

@@ -83,7 +83,7 @@ def server_seconds(pid: int) -> float:
         except OSError:
             continue
         seconds += process_seconds(pid) + _ended(pid)
-        # One that ends between the two readings would count twice, or not at all.
+        # A process that ended between the two readings would count twice, or not at all.
         if processes <= set(_children(pid)):
             return seconds
     raise OSError("the server's processes end faster than they can be read")

@@ -209,7 +209,7 @@ class Kept:
 
 
 def _assume(connection: psycopg.Connection[Any], role: str) -> None:
-    # To PostgreSQL, "none" is no role but the log-in itself, even quoted. Of a longer name it takes the first bytes.
+    # SET ROLE "none" resets to the log-in, even quoted. PostgreSQL cuts a longer name to its first bytes.
     if role == "none" or len(role.encode()) > LONGEST_ROLE:
         raise RefusedError(403, "There is no such role here, or the console may not assume it.")
     # With rights of its own, the log-in could do more than the role, and RESET ROLE would give them back.

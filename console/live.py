@@ -187,7 +187,7 @@ class Stream:
                     yield "event: ended\ndata: {}\n\n"
                     return
                 if not self._names and not view.total["sees_all"]:
-                    # The viewer's busiest queues may be none of the busiest of all.
+                    # The viewer may see none of the globally busiest queues.
                     named.change(tuple(view.queues)[: self._busiest])
                 if look is None:
                     yield ": nothing new\n\n"

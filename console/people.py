@@ -94,7 +94,7 @@ class Proxy:
         if not self._is_trusted(_address(request)):
             raise RefusedError(403, "This address is not trusted to say who you are.")
         names = request.headers.getlist(self.header)
-        # What is no role's name as it is must not become another's: str.strip would cut more than spaces and tabs.
+        # Do not turn an invalid name into another role's: str.strip would cut more than spaces and tabs.
         name = names[0].strip(" \t") if len(names) == 1 else ""
         if not name or name.lower() == "none" or not name.isprintable():
             raise RefusedError(403, f"The proxy has to name one role in the header {self.header}.")

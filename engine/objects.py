@@ -117,7 +117,7 @@ class AdministeredFactory(ConnectionFactory):
         return found
 
     def conninfo(self, user: str | None = None, password: str | None = None) -> str:
-        """Where it connects to: the DSN by which it was looked up, with its attributes in place of that.
+        """Where it connects to: its attributes take precedence over the DSN of the lookup.
 
         The DSN's password goes to no other server than the DSN's own.
         """

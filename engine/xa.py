@@ -181,7 +181,7 @@ class XATransaction(Mapping[str, Session]):
             return self._log.call(xa.decide(self.transaction_id, "commit"))
 
     def rollback(self) -> None:
-        """Undo all."""
+        """Roll back every branch."""
         self._end()
         self._undo()
 

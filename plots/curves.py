@@ -48,9 +48,11 @@ def draw(
 ) -> str:
     """The curves as an <svg> element. Needs matplotlib.
 
-    logarithmic: the axes that are so: "x", "y" or "xy". themed: without a legend, in colours that suit any page (lines
-    and letters in the text's colour) and told apart by COLOURS and DASHES. Where a y is None, the
-    curve has a gap.
+    logarithmic: the axes that are so: "x", "y" or "xy".
+    themed: without a legend, in colours that suit any page (lines and letters in the text's colour). COLOURS and DASHES
+    tell the curves apart.
+
+    Where a y is None, the curve has a gap.
     """
     import matplotlib
 

@@ -109,7 +109,7 @@ class Delivery(Receiver):
                 return Done(done.handled, failed.failed)
             self._cancel(connection, self._calling.attempt_id)
             if len(messages) > 1 and not connection.closed:
-                # What a lock holds up, say, must not hold up the rest of its batch each time that it is tried again.
+                # One message blocked by a lock must not block its batch on every retry.
                 self._way = Way.APART
             if not done.handled:
                 raise

@@ -24,9 +24,9 @@ from ..engine import Message
 _HEADER = 8
 _STARTED_AT, _ABANDONED_AT, _ACCUSED_AT, _DOOMED_AT = 0, 1, 2, 3
 _SLOT = struct.Struct("<?xhhhqqdd16sHBxI")
-"""flag, queue of the message, its priority, stage, id, position, start, end of its time limit (0: none), failure key;
-then the queue that messages are held of, whether this session alone is to blame, and how many are held. Times are in
-seconds of the machine's monotonic clock."""
+"""flag, queue of the message, its priority, stage, id, position, start, end of its time limit (0: none), failure key.
+Then follow the queue that messages are held of, whether this session alone is to blame, and how many are held. Times
+are in seconds of the machine's monotonic clock."""
 _MESSAGE = struct.Struct("<xhhhqqdd8sQ")
 """The same from behind the flag to the key, which is written in two parts."""
 _HELD = struct.Struct("<HBxI")

@@ -154,7 +154,7 @@ class SessionLoop(threading.Thread):
                 done = turn.delivery.run_once(connection)
             except Exception as error:
                 if connection.closed and is_innocent(error):
-                    # Whatever a framework made of the driver's error, its class would end this thread.
+                    # A framework may wrap the error in a class that would end this thread.
                     raise ConnectionLost(text_of(error)) from error
                 self._put_off(turn, error)
                 continue

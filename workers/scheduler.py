@@ -96,8 +96,8 @@ class Scheduler:
     def _declare(self, schedules: Schedules) -> bool:
         """Create the application's schedules if it is time. Returns whether there is a new one.
 
-        One that is refused, as for a missing queue, is tried again later. After a wait for a lock that was in vain, the
-        others wait for their turn, so that firings do not wait for all of them.
+        One that is refused, as for a missing queue, is tried again later. After a futile wait for a lock, the others
+        wait for the next turn. So firings do not wait for all of them.
         """
         if not self._declared or time.monotonic() < self._declare_at:
             return False

@@ -1,10 +1,10 @@
 """The archive's folder: whose it is, which runs are in it, and how a run gets in whole or not at all.
 
-archive.json                      whose it is
-run=N/manifest.json               what the run holds: figures, columns, size and SHA-256 of every file
-run=N/_finished                   the database knows the run; what has none may be removed
-run=N/journal/date=…/queue=…/*.parquet, run=N/incidents/…, run=N/messages/…
-_staging/…                        a run that is being written
+- archive.json: whose it is
+- run=N/manifest.json: what the run holds: figures, columns, size and SHA-256 of every file
+- run=N/_finished: the database knows the run; a run without this file may be removed
+- run=N/journal/date=…/queue=…/*.parquet, run=N/incidents/…, run=N/messages/…
+- _staging/…: a run that is being written
 """
 
 from __future__ import annotations

@@ -19,8 +19,10 @@ COLUMNS = ("destination_id", "queue", "bucket_at", "ends_at", "messages", "oldes
 def lying(flowed: DataFrame, waited: DataFrame, kept: Kept) -> DataFrame:
     """What lay in every destination at the end of every bucket of the span.
 
-    Columns: destination_id, bucket_at, ends_at, moved_in and went_out (in the bucket), messages, and oldest_at: when
-    the oldest of them entered, where the journal says when each did.
+    Columns: destination_id, bucket_at, ends_at, messages, and these.
+
+    moved_in, went_out: how many did so in the bucket.
+    oldest_at: when the oldest of the messages entered, where the journal says when each did.
     """
     zero, never = F.lit(0).cast("long"), F.lit(None).cast("timestamp")
     step = F.make_dt_interval(secs=F.lit(kept.seconds))
@@ -53,7 +55,7 @@ def lying(flowed: DataFrame, waited: DataFrame, kept: Kept) -> DataFrame:
         zero,
         never,
     )
-    # What lay there at the end of a bucket left in a later one: the earliest entry of all those is the oldest's.
+    # A message present at a bucket's end leaves in a later bucket; take their earliest entry.
     later = Window.partitionBy("destination_id").orderBy(F.desc("bucket_at")).rowsBetween(Window.unboundedPreceding, -1)
     return (
         moves.unionByName(there)

@@ -75,8 +75,8 @@ def stays(kept: Kept) -> DataFrame:
 def waits(stayed: DataFrame, kept: Kept) -> DataFrame:
     """Waits by destination, basis and bucket of their end, and over all buckets (bucket_at NULL).
 
-    Columns: those of COLUMNS but queue, and oldest_entered_at: when the first of those entered whose stay ended then,
-    in any way; of what is still there the bucket is the one after the snapshot's.
+    Columns: those of COLUMNS but queue, and oldest_entered_at. That is when the first of those entered whose stay ended
+    in the bucket, in any way. A message that is still there counts in the bucket after the snapshot's.
     """
     exact = stayed.where(F.col("entered_at").isNotNull()).select(
         "destination_id",

@@ -51,7 +51,7 @@ def handling(kept: Kept) -> DataFrame:
         .groupingSets([keys, [keys[0], keys[2]]], *keys)
         .agg(
             F.sum(F.col("text").cast("long")).alias("calls"),
-            # Each row has every bin: of one of them the sum is right.
+            # Every row lists all bins, so sum one row only.
             F.sum(F.when(F.col("bin") == 0, F.col("busy_seconds"))).alias("busy_seconds"),
         )
     )
@@ -87,7 +87,7 @@ def balance(kept: Kept) -> DataFrame:
     """BALANCE_COLUMNS: each worker's part of a queue.
 
     seconds: how long it recorded. share: its part of what the queue's workers handled. usual_ms: the median of the
-    means of workers with calls enough, of two the lower one. slow: see SLOW_TIMES.
+    means of workers with calls enough; of two, the lower one. slow: see SLOW_TIMES.
     """
     calls = F.aggregate(
         F.split("handling_counts", ","), F.lit(0).cast("long"), lambda sum_, one: sum_ + one.cast("long")

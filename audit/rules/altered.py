@@ -94,7 +94,7 @@ def _dead_otherwise(evidence: Evidence) -> DataFrame:
     return (
         judged.groupBy("destination_id", "message_id")
         .agg(F.min("wrong").alias("seen"))
-        # Of several copies each has a row that fits it.
+        # Each of several copies has a matching row.
         .where(F.col("seen") != "")
         .select("destination_id", "message_id", "seen")
     )

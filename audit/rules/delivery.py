@@ -126,7 +126,7 @@ def _out_of_order(evidence: Evidence) -> DataFrame | None:
     )
     in_front = Window.partitionBy(*LANE).orderBy("message_id").rowsBetween(Window.unboundedPreceding, -1)
     behind = Window.partitionBy(*LANE).orderBy("message_id").rowsBetween(1, Window.unboundedFollowing)
-    # Only these can be of a pair that came in the other order; of what came one by one there is none.
+    # Only these can form a reversed pair; single receives cannot.
     crossed = (
         usual.withColumn("passed", F.max("at").over(in_front) > F.col("at"))
         .withColumn("overtaken", F.min("at").over(behind) < F.col("at"))

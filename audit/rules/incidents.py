@@ -72,9 +72,10 @@ def _dead_without_incidents(evidence: Evidence) -> DataFrame:
 def _dead_of_nothing(evidence: Evidence, dead: DataFrame) -> DataFrame:
     """Dead messages of queues that count more than a message's own incidents, without any record of a cause.
 
-    A message that was rejected has the incident that says so, whatever its queue counts. One at the limit of its
-    conversation or group has an incident, or another message there has one. Retention may have deleted it, or
-    clean_incidents when another message died, as the journal tells. An attempt of a hardened queue need leave none.
+    A rejected message has an incident that says so, whatever its queue counts. One at the limit of its conversation or
+    group has an incident, or another message there has one. Retention may have deleted the incident. So may
+    clean_incidents, when another message died; the journal tells of that. An attempt of a hardened queue may leave
+    none.
     """
     origins = (
         evidence.policies.groupBy(F.col("queue").alias("origin_queue"))

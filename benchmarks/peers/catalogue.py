@@ -37,7 +37,7 @@ class Entry:
 
     @property
     def missing(self) -> str:
-        """What has to be installed first, in one line; empty if nothing has."""
+        """What has to be installed first, in one line; empty if nothing is missing."""
         return missing(self.needs)
 
 

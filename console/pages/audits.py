@@ -32,7 +32,7 @@ WHOLE = "run_id, queues, rules, " + ", ".join(name for name, _ in FIGURES)
 def audit(request: Request, work: Work) -> Shown:
     """The page of one audit, from what is on record of it. Raises NameNotFound."""
     found_id = number(request, "id") or 0
-    # Of one audit alone the list has the queues.
+    # The list names queues only for a single audit.
     rows = work.table(
         "list_audits",
         WHOLE,

@@ -56,13 +56,13 @@ class AsyncLine:
         return bool(self._waiting)
 
     def add(self, consumer: Served) -> None:
-        """One more waits."""
+        """Add one waiting consumer."""
         self._members.add(consumer)
         self._waiting[consumer] = None
         self._changed(self)
 
     async def remove(self, consumer: Served) -> None:
-        """It waits no more; a message in hand is handled first."""
+        """Remove a consumer. It finishes a message in hand first."""
         self._members.discard(consumer)
         self._waiting.pop(consumer, None)
         task = self._serving.get(consumer)

@@ -185,7 +185,7 @@ class AsyncMonitor:
             line.unsettled_since = None
         elif line.unsettled_since is None:
             line.unsettled_since = now
-        # A receive finds also what the answer does not know of.
+        # A receive also finds messages the answer missed.
         if not looked.empty or now - line.looked_at > max(PAUSE_RECEIVE, PAUSE_MANY * len(self._lines)):
             line.wake()
 

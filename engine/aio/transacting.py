@@ -147,7 +147,7 @@ class AsyncTransacting(AsyncWaiter):
         return True
 
     async def _within(self, seconds: float, call: Call[T]) -> T:
-        """Run a call that may take so long. Raises NoReply."""
+        """Run a call that may take up to ``seconds``. Raises NoReply."""
         async with self._in_use:
             await self._reached()
             connection = await raw_async(self._live())
@@ -260,7 +260,7 @@ class AsyncTransacting(AsyncWaiter):
         """The end of ``close``, once no listener runs any more."""
         self._closing = True  # before a call under way is waited for, so that none follows it
         self._wake.set()
-        # Whoever is cancelled meanwhile must not keep a connection of the pool.
+        # A cancelled task must return its connection.
         await asyncio.shield(self._return())  # async
         # sync: self._return()
 

@@ -1,11 +1,11 @@
 """What lies where in an embedded server's folder, and what its files say.
 
-data/          PostgreSQL's own; mode 0700, the server's user
-log/           a file for each day of the week, and startup.log
-run/           the UNIX socket, unless its path would be too long
-lock           held by whoever starts or stops the server (never by the server)
-password       of the superuser; mode 0600
-port           the TCP port of the last start
+- data/: PostgreSQL's own; mode 0700, the server's user
+- log/: a file for each day of the week, and startup.log
+- run/: the UNIX socket, unless its path would be too long
+- lock: held by whoever starts or stops the server (never by the server)
+- password: of the superuser; mode 0600
+- port: the TCP port of the last start
 """
 
 from __future__ import annotations
@@ -180,9 +180,9 @@ class Layout:
         """Let PostgreSQL start where a dead server's pid is, or seems to be, in use.
 
         It would take the process that has the pid now for a server, and refuse. To it, even a dead process is alive
-        until its parent has waited for it. postmaster.pid stays, with a pid that nobody has, since it names the shared
-        memory by which PostgreSQL finds surviving backends. The socket's lock protects only the socket, in a folder
-        that no other server uses.
+        until its parent has waited for it. The file postmaster.pid stays, with a pid that nobody has. It names the
+        shared memory by which PostgreSQL finds surviving backends. The socket's lock protects only the socket, in a
+        folder that no other server uses.
         """
         if self.postmaster() is not None:
             return

@@ -43,7 +43,7 @@ def failure_of(
         "error_class": type(told).__name__,
         "error_text": text_of(told),
         "sqlstate": sqlstate_of(told),
-        # Of the outcome too: it begins with the cause's and ends with the reason.
+        # Also add the outcome's text: cause first, then reason.
         "traceback": storable(_traceback_of(error)),
     }
     details = identity_of(message)

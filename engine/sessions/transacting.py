@@ -146,7 +146,7 @@ class Transacting(Waiter):
         return True
 
     def _within(self, seconds: float, call: Call[T]) -> T:
-        """Run a call that may take so long. Raises NoReply."""
+        """Run a call that may take up to ``seconds``. Raises NoReply."""
         with self._in_use:
             self._reached()
             connection = raw(self._live())
@@ -259,7 +259,7 @@ class Transacting(Waiter):
         """The end of ``close``, once no listener runs any more."""
         self._closing = True  # before a call under way is waited for, so that none follows it
         self._wake.set()
-        # Whoever is cancelled meanwhile must not keep a connection of the pool.
+        # A cancelled task must return its connection.
         self._return()
 
     def _return(self) -> None:
