@@ -39,14 +39,14 @@ ASKED_LASTS = 1.5
 
 
 def limit_of(seconds: float | None) -> float | None:
-    """How long to wait at most: what no clock can count to is no limit (None). Raises BadArgument for NaN."""
+    """How long to wait at most. A time beyond any clock is no limit (None). Raises BadArgument for NaN."""
     if seconds is not None and math.isnan(seconds):
         raise BadArgument("NaN is no time to wait", "Give a number of seconds.")
     return None if seconds is None or seconds > threading.TIMEOUT_MAX else seconds
 
 
 def _is_wildcard(queue: str) -> bool:
-    """Whether a name stands for several queues. That of a subscription may have a wildcard in it, and is one."""
+    """Whether a name stands for several queues. A subscription's name may contain a wildcard, but is a single place."""
     return ":" not in queue and ("*" in queue or ">" in queue)
 
 

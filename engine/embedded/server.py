@@ -226,7 +226,7 @@ class EmbeddedServer:
 
 
 def running(server: EmbeddedServer) -> ServerInfo:
-    """The server, which nobody is surprised by: it was started on purpose. Raises CannotConnect if it does not run."""
+    """The server, if somebody started it on purpose. Raises CannotConnect if it does not run."""
     info = server.status()
     if info is None:
         raise CannotConnect(
