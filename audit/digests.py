@@ -39,7 +39,7 @@ BY_ROW = {
     "whole": "too many ranges of its queue are read by row",
     "sample": "drawn as a sample",
 }
-"""Why a word is read by row. The first that holds is told."""
+"""Why a word is read by row. The first reason that holds is named."""
 
 _COLUMNS = (
     "place, length, word, event, nonpersistent, hour, messages, numbers, moments, unlike, first_at, last_at, newer,"

@@ -23,10 +23,10 @@ unrecorded_entry, unrecorded_exit: they disagree by one event that the journal n
 """
 
 LEVEL_GRACE = "INTERVAL 1 MINUTE"
-"""Senders whose transaction began before journal_level was changed still follow the old level for so long."""
+"""How long senders follow the old journal_level if their transaction began before the change."""
 
 DESTINATIONS = 1_000_000
-"""The number of a message is its position in the destination it was sent to, times this, plus that one's number."""
+"""A message's number is its position in its first destination, times this, plus the destination's number."""
 
 CREATION_GRACE = "INTERVAL 1 SECOND"
 """journal_level_at of a queue made with a journal_level option is later than created_at by less than this."""
@@ -106,7 +106,7 @@ def count_rows(occurred: DataFrame) -> DataFrame:
         )
     )
     everywhere = Window.partitionBy("message_id")
-    # Where it was first sent to; what a subscription is to read again counts as sent there.
+    # The place of its first send. What a subscription must read again counts as sent there.
     first_sent = (F.col("sent") > 0) & (F.col("message_id") % DESTINATIONS == F.col("destination_id"))
     return grouped.select(
         "destination_id",
@@ -210,7 +210,7 @@ def judge_rows(counted: DataFrame, policies: DataFrame) -> DataFrame:
     off = F.col("journal_level") == "off"
     verdict = (
         F.when(balance == 0, "ok")
-        # Topics are never taken from, and what a subscription has not read is not its own yet.
+        # Nobody takes from topics, and messages that a subscription has not read are not its own yet.
         .when((balance > 0) & (F.col("kind") != "queue"), "unrecorded_exit")
         .when((balance == -1) & (F.col("kind") == "subscription"), "unrecorded_entry")
         # No other queue's silence explains a message that was sent nowhere.

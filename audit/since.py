@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from .ledger import LEVEL_GRACE, STATES
 
 COUNT_MAX = 2**63 - 1
-"""What a bigint holds."""
+"""The largest bigint."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Previous:
             raise TypeError(f"its time is {run['taken_at']}")
         closings: dict[str, int] = {}
         for queue in run["queues"]:
-            # A queue that was dropped and one that took its name since count together, here as below.
+            # A dropped queue and a later one of its name count together, here as below.
             name = _name(queue)
             closings[name] = closings.get(name, 0) + sum(_count(queue, state) for state in STATES)
         if sum(closings.values()) > COUNT_MAX:
@@ -145,7 +145,7 @@ def unexplained_since(
 
 
 def _by_digest(totals: DataFrame, policies: DataFrame) -> DataFrame:
-    """What digests prove of each queue to have come and gone since then."""
+    """What came and went in each queue since then, as digests prove it."""
     return totals.join(
         F.broadcast(policies.select("destination_id", "queue")), on="destination_id", how="inner"
     ).select(

@@ -36,13 +36,13 @@ TABLES = {
     "audit_journal": ("journal",),
     "audit_incidents": ("poison_details",),
 }
-"""The tables whose rows a view's column ``place`` tells the place of."""
+"""The tables under each view: its column ``place`` tells where their rows lie."""
 
 _PASSED_ON = ("sslmode", "sslrootcert", "sslcert", "sslkey", "sslpassword", "options")
 """Parameters of libpq that JDBC calls the same."""
 
 _LOST = ("sslcrl", "sslcrldir", "require_auth")
-"""Those that JDBC does not have, and without which its connections would be less strict than this one."""
+"""Parameters that JDBC lacks. Without them, its connections would be less strict than this one."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def exported(dsn: str) -> Iterator[Snapshot]:
                 assert row is not None
                 yield Snapshot(row[0], url, properties, _blocks(connection), locked, *row[1:])
         except Exception as error:
-            if connection.broken:  # whatever failed after that: the snapshot is gone with it
+            if connection.broken:  # whatever failed later: the snapshot ended with the connection
                 raise AuditError(
                     "the connection that holds the audit's snapshot was lost while the database was read"
                 ) from error
@@ -109,7 +109,7 @@ def _check(connection: psycopg.Connection) -> None:
     ).fetchone()
     assert row is not None
     backend, standby, absent, closed, me = row
-    # A pooler answers the client in the server's place, with a number of its own for cancelling.
+    # A pooler answers in place of the server, with its own number for cancelling.
     if backend != connection.info.backend_pid:
         raise AuditError(
             "this DSN leads to a connection pooler, behind which no snapshot can be shared for sure: name the server"

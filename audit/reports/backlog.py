@@ -1,7 +1,7 @@
 """How many messages lay in each destination at the end of each bucket, and how old the oldest was.
 
-Reckoned backwards from what the snapshot shows: what lay there then, less what came since, and what left since. So it
-is right as far back as the journal records both, even where the beginning is not on record.
+It is counted backwards from the snapshot: what lay there then, less what came since, plus what left since. So it is
+right as far back as the journal records both, even if the beginning is not on record.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def lying(flowed: DataFrame, waited: DataFrame, kept: Kept) -> DataFrame:
 
     here = F.col("bucket_at")
     moves = row(flowed, here, total(ENTRIES) - total(EXITS), F.col("moved_in"), total(EXITS), never)
-    # What is there stands after the last bucket, as if it left then.
+    # Present messages count as leaving after the last bucket.
     present = kept.messages.groupBy("destination_id").agg(F.count(F.lit(1)).alias("count"))
     there = row(present, after_all(kept), -F.col("count"), zero, zero, never)
     ended = waited.where((F.col("basis") == EXACT) & here.isNotNull())

@@ -1,7 +1,7 @@
 """What workers recorded of themselves: how long handlers took, who did how much, who is slow.
 
-A worker counts each call of a handler in one of 32 bins, whose bounds are powers of two of a microsecond. A percentile
-is therefore an upper bound, at most twice the value itself; means are exact.
+A worker counts each call of a handler in one of 32 bins, whose bounds are powers of two of a microsecond. So a
+percentile is an upper bound, at most twice the value itself. Means are exact.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SLOW_CALLS_MIN = 20
 def handling(kept: Kept) -> DataFrame:
     """HANDLING_COLUMNS: bounds that so many of a queue's handler calls kept within; NULL: over 2^30 microseconds.
 
-    What a worker recorded at once, of a minute at most, counts in the bucket of its end. bucket_at NULL: over all
+    A worker's record of up to a minute counts in the bucket of its end. bucket_at NULL: over all
     buckets.
     """
     keys = [F.col(name) for name in ("queue", "bucket_at", "bin")]

@@ -13,7 +13,7 @@ from ..ledger import ENDS, ENTRIES, EXITS, STATES, total
 from ..since import Previous
 
 CLOCK_GRACE = "INTERVAL 1 SECOND"
-"""Times of one server may run against each other by so much: a clock that is being set right."""
+"""How far times of one server may run against each other while its clock is corrected."""
 
 FINDING = ("destination_id", "message_id", "seen")
 """Columns of a rule's findings. NULL where no destination or no single message is meant. seen: what was seen (text)."""

@@ -67,5 +67,5 @@ def audit(request: Request, work: Work) -> Shown:
 
 
 def _columns(rows: list[dict[str, Any]]) -> list[str]:
-    """The keys of rows, as they come first: rules of later versions may have others."""
+    """The keys of rows, in the order of their first appearance: rules of later versions may have others."""
     return list(dict.fromkeys(str(name) for row in rows for name in row))[:12]
