@@ -21,7 +21,7 @@ APART = "howdah.lease and howdah.ack, each in a transaction"
 
 @dataclass(frozen=True)
 class Way:
-    """One statement that is measured, and who it stands for."""
+    """One measured statement, and the side it stands for."""
 
     who: str
     statement: str
@@ -112,7 +112,7 @@ PAIRS = (
 
 
 def refill(connection: Db, messages: int) -> None:
-    """Both sides hold that many messages, and a few more."""
+    """Give both sides that many messages, and a few more."""
     connection.execute("truncate floor, gone")
     connection.execute(
         "insert into floor select g, 4, clock_timestamp(), %s from generate_series(1, %s) g", (BODY, messages + 100)

@@ -20,13 +20,13 @@ from .owner import Owner
 from .places import Place
 
 MOST = 100
-"""Messages of one call."""
+"""The most messages of one call."""
 MOST_UNLIMITED = 10
-"""The same for a consumer that sets no limit to what it prefetches."""
+"""The same for a consumer whose prefetch has no limit."""
 
 
 class Delivered(virtual.Message):  # type: ignore[misc]
-    """A message and the lease under which it is held; None: it is consumed already."""
+    """A message and its lease. None: it is consumed already."""
 
     held: Held | None = None
 
@@ -126,7 +126,7 @@ class Receiving(virtual.Channel):  # type: ignore[misc]
         return message
 
     def _get(self, queue: str, timeout: float | None = None) -> Any:
-        raise Empty  # kombu asks its own way nowhere: see fetch
+        raise Empty  # kombu never calls this: see fetch
 
     @property
     def room(self) -> int:
