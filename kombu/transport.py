@@ -37,7 +37,7 @@ TOGETHER = 0.004
 PASSING_EVERY = 0.1
 
 _replies: dict[str, Replies] = {}
-"""What connections to one database share in a process: commands and their answers go over different ones."""
+"""The replies by database. The connections of a process share them: commands and answers go over different ones."""
 
 
 class Transport(virtual.Transport):  # type: ignore[misc]
