@@ -19,7 +19,7 @@ from .server import Server
 log = logging.getLogger("howdah.kombu")
 
 OPTIONS = {"default_priority": 0}
-"""Of the queues made here. In AMQP a message without a priority has the lowest."""
+"""Options of queues made here. In AMQP, a message without a priority has the lowest."""
 TIME_TO_LIVE = "x-message-ttl"
 
 

@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 _SCHEME = re.compile(r"\A\w+://")
 _sharing: dict[tuple[str, int], Sharing] = {}
-"""Of each database and process: a forked one has its own."""
+"""What sessions share, by database and process: a forked process has its own."""
 _callers: ContextVar[Any] = ContextVar("howdah_kombu_using", default=None)
 
 

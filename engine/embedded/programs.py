@@ -32,7 +32,7 @@ COPIES = Path("/var/cache/howdah")
 
 @dataclass(frozen=True)
 class Account:
-    """Who the server runs as."""
+    """The user that the server runs as."""
 
     uid: int
     gid: int
