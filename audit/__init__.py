@@ -1,10 +1,18 @@
 """Spark jobs that prove from one snapshot what became of every message.
 
-The way of the data: ``snapshot`` exports a snapshot, ``read`` fetches the public views in it over JDBC, ``ledger``
-makes one row for each message and queue, ``hours`` one for each queue and hour, ``checks`` finds what breaks a rule
-(the ``rules``), ``identity`` sums up each queue, ``job`` runs these in order and ``report`` prints the result.
-``recorded`` makes it one of the audits on record, each counting on from the last (``since``). ``stream`` is the journal
-as a source of Spark.
+The data takes this way:
+
+- ``snapshot`` exports a snapshot.
+- ``read`` fetches the public views in it over JDBC.
+- ``ledger`` makes one row for each message and queue.
+- ``hours`` makes one row for each queue and hour.
+- ``checks`` finds what breaks a rule (the ``rules``).
+- ``identity`` sums up each queue.
+- ``job`` runs these in order.
+- ``report`` prints the result.
+
+``recorded`` makes the result one of the audits on record. Each of them counts on from the last (``since``).
+``stream`` is the journal as a source of Spark.
 """
 
 from __future__ import annotations

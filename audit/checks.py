@@ -38,7 +38,7 @@ RULES = (
 
 
 def find_all(evidence: Evidence, rules: tuple[Rule, ...] = RULES) -> DataFrame:
-    """What breaks any rule: rule, severity, and the columns FINDING; a message of the ledger once a rule and queue.
+    """What breaks any rule: rule, severity, and the columns FINDING. A ledger message appears once a rule and queue.
 
     The rules about rows of the ledger are looked up in one pass over it.
     """

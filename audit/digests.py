@@ -1,10 +1,10 @@
 """Digests of the journal, made by the server, and which ranges of message numbers they prove.
 
 The journal is summed up by words: 64 message numbers of one destination. For each event a word has a count, and a bit
-for each number. So entries and exits are compared exactly: equal bits, and as many rows as bits. A word is proved if
-each of its messages was sent to a queue once and consumed there once, and no rule could find anything in its rows.
-Where sends are not recorded, the consumption is enough. Everything else is read by row. ``WHY`` says what those rules
-are.
+for each number. So entries and exits are compared exactly: equal bits, and as many rows as bits. A word is proved under
+two conditions. Each of its messages was sent to a queue once and consumed there once. No rule could find anything in
+its rows. Where sends are not recorded, the consumption is enough. Everything else is read by row. ``WHY`` says what
+those rules are.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ BY_ROW = {
     "whole": "too many ranges of its queue are read by row",
     "sample": "drawn as a sample",
 }
-"""Why a word is read by row. The first that holds is told."""
+"""Why a word is read by row. The first reason that holds is named."""
 
 _COLUMNS = (
     "place, length, word, event, nonpersistent, hour, messages, numbers, moments, unlike, first_at, last_at, newer,"

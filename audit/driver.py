@@ -29,7 +29,7 @@ class Driver:
     def spark_settings(self) -> dict[str, str]:
         """Settings of a Spark session that has the driver on the driver's and the executors' class paths."""
         if self.jar is None:
-            # Annotations that matter to compilers alone.
+            # These annotations matter only to compilers.
             excluded = "org.checkerframework:checker-qual"
             return {"spark.jars.packages": self.packages or MAVEN, "spark.jars.excludes": excluded}
         return {"spark.jars": self.jar.as_uri(), "spark.driver.extraClassPath": str(self.jar)}

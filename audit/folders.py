@@ -16,7 +16,7 @@ from .hours import HOUR_COLUMNS
 
 
 def hours_at_hand(frame: DataFrame, folder: Path) -> DataFrame:
-    """The hours as one file, and read from it: of many queues and years they are too many for the driver."""
+    """The hours, written as one file and read from it. Many queues and years are too many for the driver."""
     rows = frame.select("destination_id", *HOUR_COLUMNS)
     rows.coalesce(1).write.parquet(str(folder))
     return frame.sparkSession.read.schema(rows.schema).parquet(str(folder))
@@ -40,7 +40,7 @@ def written(frame: DataFrame, folder: Path) -> list[dict[str, Any]]:
 
 
 def check_reachable(spark: SparkSession, output: Path | None) -> None:
-    """What executors on other machines write to must be the folder that the driver reads."""
+    """Check that executors on other machines write to the folder that the driver reads. Raises AuditError."""
     if output is None and not (spark.sparkContext.master or "").startswith("local"):
         raise AuditError(
             "on a cluster --output must name a folder that the driver and all executors reach by that path"

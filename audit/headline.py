@@ -12,10 +12,10 @@ RAISE = {
     "topic": "howdah topic alter NAME -o journal_level=full",
     "subscription": "howdah subscription alter NAME -o journal_level=exits",
 }
-"""The command that has more recorded from then on, by what is short of it."""
+"""The command that makes Howdah record more from then on, by what is missing."""
 
 TEMPORARY = "_TEMP."
-"""How names of temporary queues begin; one without messages is nobody's concern."""
+"""How names of temporary queues begin. One without messages concerns nobody."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def headline(result: AuditResult) -> Headline:
 
 
 def _is_judged(queue: Queue) -> bool:
-    """Whether more could be recorded of it. Nothing records what a subscription was to choose."""
+    """Whether more could be recorded of it. Nothing records what a subscription had to choose."""
     return queue.verdict != PROOFS["chosen"] and (queue.messages > 0 or not queue.queue.startswith(TEMPORARY))
 
 

@@ -11,7 +11,7 @@ NAME_MAX = 60
 
 
 def highlights(shown: Shown) -> tuple[str, ...]:
-    """Traffic, waits, failures, dead messages, slow workers and drains; nothing of what did not happen."""
+    """Traffic, waits, failures, dead messages, slow workers and drains. Lines for what did not happen are left out."""
     return tuple(
         line
         for line in (

@@ -10,19 +10,21 @@ from .identity import PROOFS, level
 HOUR_COLUMNS = ("queue", "hour", "opening", "came", "went", "closing", "derived", "verdict")
 
 HOURS_MAX = 10_000
-"""Most rows, one a queue and hour, in a result. The Parquet has all of them."""
+"""The most rows, one a queue and hour, in a result. The Parquet has all of them."""
 
 DERIVED = ("unrecorded_entry", "unrecorded_exit", "lost")
-"""Verdicts of the ledger that stand for an event which the journal does not tell."""
+"""Verdicts of the ledger that stand for an event that the journal does not have."""
 
 
 def hours(journal: DataFrame, ledger: DataFrame, policies: DataFrame, totals: DataFrame | None = None) -> DataFrame:
     """One row of HOUR_COLUMNS, destination_id and kind for each queue and hour in which anything came or went.
 
-    came, went: entries and exits, moves and replays included. derived: how many of the two no record tells of; they are
-    put where the ledger says (an entry into the hour in which the message left). opening is the closing of the
-    hour before. totals: of what digests prove (digests.totals), which journal and ledger lack. verdict: one of
-    identity.PROOFS, or "not balanced" for a closing below zero.
+    came, went: entries and exits, moves and replays included.
+    derived: how many of the two no record tells of. They are put where the ledger says: an entry into the hour in which
+    the message left.
+    opening: the closing of the hour before.
+    totals: of what digests prove (digests.totals), which journal and ledger lack.
+    verdict: one of identity.PROOFS, or "not balanced" for a closing below zero.
     """
     known = policies.where(F.col("kind") != "topic").select("destination_id", "queue", "kind", level())
     counted = _recorded(journal).unionByName(_derived(ledger))
@@ -45,7 +47,7 @@ def hours(journal: DataFrame, ledger: DataFrame, policies: DataFrame, totals: Da
 
 
 def told(by_hour: DataFrame) -> DataFrame:
-    """The hours that a result holds: the HOURS_MAX newest, and of those that do not balance as many, the oldest."""
+    """The hours in a result: the HOURS_MAX newest, and as many of the oldest that do not balance."""
     newest = by_hour.orderBy(F.desc("hour"), "queue", "destination_id").limit(HOURS_MAX)
     broken = by_hour.where(F.col("closing") < 0).orderBy("hour", "queue", "destination_id").limit(HOURS_MAX)
     return newest.union(broken).distinct().orderBy("queue", "destination_id", "hour")

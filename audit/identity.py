@@ -114,8 +114,8 @@ def level() -> Column:
 def _by_topic(ledger: DataFrame, policies: DataFrame, cursors: DataFrame) -> DataFrame:
     """destination_id and by_topic, topic or chosen, of the subscriptions of which each topic records its sends.
 
-    A topic is one that it reads, or that a message of it was sent to. chosen: no cursor tells that it gets all (rule
-    not_delivered), for it selects or was dropped.
+    A topic is one that it reads, or that a message of it was sent to.
+    chosen: no cursor tells that it gets all (rule not_delivered), for it selects or was dropped.
     """
     key = "destination_id"
     read = cursors.select(key, "topic_id", "gets_all")

@@ -81,15 +81,19 @@ def run_audit(
 ) -> AuditResult:
     """Audit the database at ``dsn`` (libpq's form, over TCP, a primary).
 
-    output: a folder, absent or empty, for Parquet: destinations, messages, journal (unfolded), incidents, acts, locks,
-    cursors, identity, hours, rules, workers, digests, reports, and for index.html. None keeps nothing. page: another
-    place for the page. Without either there are no reports. bucket_seconds: what reports count in; None: as the
-    record's length asks for. partitions: connections that read at once, and partitions of a shuffle. spark: a session
-    of the caller's, left running; it needs the JDBC driver, and master, jdbc_jar are not used. archive: the folder of
-    the database's archive; then journal and incidents are those it has and the live ones beyond. rows: prove by row
-    what digests of the journal would prove too (ranges.read_ranges), as is done with an archive. previous: an audit to
-    count on from (rule since_last_audit). notes: what the result is to say beside its findings. on_stage: is told what
-    begins, in words for people. Findings are in the result. Raises AuditError if there could be no audit.
+    output: a folder, absent or empty, for Parquet and for index.html. It gets destinations, messages, journal
+    (unfolded), incidents, acts, locks, cursors, identity, hours, rules, workers, digests, reports. None keeps nothing.
+    page: another place for the page. Without either there are no reports.
+    bucket_seconds: what reports count in; None: as the record's length asks for.
+    partitions: connections that read at once, and partitions of a shuffle.
+    spark: a session of the caller's, left running. It needs the JDBC driver; master and jdbc_jar are not used.
+    archive: the folder of the database's archive. Journal and incidents are then those it has and the live ones beyond.
+    rows: prove by row what digests of the journal would prove too (ranges.read_ranges), as is done with an archive.
+    previous: an audit to count on from (rule since_last_audit).
+    notes: what the result says beside its findings.
+    on_stage: is told what begins, in words for people.
+
+    Findings are in the result. Raises AuditError if there could be no audit.
     """
     if partitions < 1:
         raise AuditError(f"partitions must be 1 or more, not {partitions}")
@@ -244,7 +248,7 @@ def _prove(
         messages=kept["audit_messages"],
         journal=kept["audit_journal"],
         incidents=kept["audit_incidents"],
-        # What a person sends is delivered as any other message; the acts excuse what operators did to one.
+        # Messages sent by hand are delivered like others; the other acts excuse what operators did to a message.
         acts=kept["audit_acts"].where("act <> 'sent'"),
         locks=kept["audit_locks"],
         cursors=at_hand(kept["audit_cursors"]),

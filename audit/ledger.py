@@ -23,10 +23,10 @@ unrecorded_entry, unrecorded_exit: they disagree by one event that the journal n
 """
 
 LEVEL_GRACE = "INTERVAL 1 MINUTE"
-"""Senders whose transaction began before journal_level was changed still follow the old level for so long."""
+"""How long senders follow the old journal_level if their transaction began before the change."""
 
 DESTINATIONS = 1_000_000
-"""The number of a message is its position in the destination it was sent to, times this, plus that one's number."""
+"""A message's number is its position in its first destination, times this, plus the destination's number."""
 
 CREATION_GRACE = "INTERVAL 1 SECOND"
 """journal_level_at of a queue made with a journal_level option is later than created_at by less than this."""
@@ -77,11 +77,16 @@ def occurrences(journal: DataFrame, messages: DataFrame) -> DataFrame:
 def count_rows(occurred: DataFrame) -> DataFrame:
     """The ledger without judgement, from ``occurrences``.
 
-    Columns: destination_id, message_id, one count for each kind, entered, exited, present, nonpersistent and
-    always_nonpersistent (whether any of that was, and whether all), entered_at (the last recorded entry), left_first
-    (the first recorded exit), sent_at, came_at and stage (of a present message), ends_everywhere (how often, in all
-    queues together, the message ended or is present: at most 1 in a sound database), sent_everywhere (likewise) and
-    sent_first (when its first send was recorded, in whichever destination that was).
+    Columns: destination_id, message_id, one count for each kind, entered, exited, present, and these.
+
+    nonpersistent, always_nonpersistent: whether any of that was, and whether all was.
+    entered_at: the last recorded entry.
+    left_first: the first recorded exit.
+    sent_at, came_at, stage: of a present message.
+    ends_everywhere: how often, in all queues together, the message ended or is present. In a sound database it is at
+    most 1.
+    sent_everywhere: how often, in all queues together, it was sent.
+    sent_first: when its first send was recorded, in whichever destination that was.
     """
     counts = [F.count(F.when(F.col("kind") == kind, 1)).alias(kind) for kind in (*ENTRIES, *EXITS, *STATES)]
     # One shuffle, by message: it serves the grouping and the window over all queues of a message.
@@ -101,7 +106,7 @@ def count_rows(occurred: DataFrame) -> DataFrame:
         )
     )
     everywhere = Window.partitionBy("message_id")
-    # Where it was first sent to; what a subscription is to read again counts as sent there.
+    # The place of its first send. What a subscription must read again counts as sent there.
     first_sent = (F.col("sent") > 0) & (F.col("message_id") % DESTINATIONS == F.col("destination_id"))
     return grouped.select(
         "destination_id",
@@ -129,13 +134,19 @@ def queue_policies(destinations: DataFrame) -> DataFrame:
     """What each queue's journal can be expected to hold, one row a queue.
 
     Columns: destination_id, queue, kind, journal_level, max_failed_deliveries, exception_mode, server_started_at,
-    dropped_at; recorded_from (events before it may be missing from the journal; NULL: none may), records_sends (every
-    entry by send from recorded_from on is in the journal: never of a subscription, whose messages are the topic's),
-    silent_moves (a message may have come by a move or replay that some other queue did not record), ordered_from
-    (groups sent after it come in order; NULL: the queue promises none), counts_alone (each incident of a message, and
-    nothing else, counts towards its limit), hardened (attempts count, and need leave no incident), policy_xid (the
-    transaction since which its policy is what it is), max_connections (sessions that the server allows), created_at,
-    incidents_whole (retention has deleted none of its incidents) and read_at (the database's clock when it was read).
+    dropped_at, created_at, and these.
+
+    recorded_from: events before it may be missing from the journal. NULL: none may.
+    records_sends: the journal has every entry by send from recorded_from on. It is false for a subscription, whose
+    messages are the topic's.
+    silent_moves: a message may have come by a move or replay that some other queue did not record.
+    ordered_from: groups sent after it come in order. NULL: the queue promises none.
+    counts_alone: each incident of a message, and nothing else, counts towards its limit.
+    hardened: attempts count, and may leave no incident.
+    policy_xid: its policy has not changed since this transaction.
+    max_connections: how many sessions the server allows.
+    incidents_whole: retention has deleted none of its incidents.
+    read_at: the database's clock when it was read.
     """
     changed = F.col("journal_level_at") > F.col("created_at") + F.expr(CREATION_GRACE)
     pruned = F.col("journal_kept_from") > F.col("created_at")
@@ -143,7 +154,7 @@ def queue_policies(destinations: DataFrame) -> DataFrame:
     kept_from = F.when(pruned, F.col("journal_kept_from"))
     silent = (F.col("journal_level") == "off") | changed | pruned
     whole = Window.partitionBy(F.lit(0))
-    # Of a round robin each consumer takes the positions of its own share.
+    # In a round robin, each consumer takes the positions of its share.
     ordered = (F.col("message_groups") != "none") & (F.col("delivery_policy") != "round_robin")
     changed_groups = F.coalesce(F.col("groups_at") + F.expr(LEVEL_GRACE), "created_at")
     return destinations.select(
@@ -172,13 +183,17 @@ def queue_policies(destinations: DataFrame) -> DataFrame:
 def judge_rows(counted: DataFrame, policies: DataFrame) -> DataFrame:
     """The ledger: ``count_rows`` with ``queue_policies`` of its queue and a verdict.
 
-    Columns: those of count_rows; queue, kind, journal_level, records_sends; balance (entered - exited - present),
-    verdict (one of VERDICTS), derived_at (when the event that no record tells of can have been, of verdicts that derive
-    one) and unsent (where it was first sent to every send is on record, and its own is not). Topics have no rows: what
-    is published ends in each subscription, so ends_everywhere of such a message is what one of them may have, 1. Where
-    a message was sent to is told by the end of its number.
+    Columns: those of count_rows, queue, kind, journal_level, records_sends, and these.
+
+    balance: entered - exited - present.
+    verdict: one of VERDICTS.
+    derived_at: when the event that no record tells of can have been, for verdicts that derive one.
+    unsent: where it was first sent to, every send is on record, and its own is not.
+
+    Topics have no rows: what is published ends in each subscription. So ends_everywhere of such a message is what one
+    of them may have, 1. The end of a message's number tells where it was sent to.
     """
-    # A number of a destination that never was is nobody's.
+    # An unknown destination number belongs to nobody.
     whole = (F.col("journal_level") == "full") & F.col("recorded_from").isNull()
     origins = policies.select(
         F.col("destination_id").alias("origin_id"), F.col("kind").alias("origin_kind"), whole.alias("origin_whole")
@@ -195,7 +210,7 @@ def judge_rows(counted: DataFrame, policies: DataFrame) -> DataFrame:
     off = F.col("journal_level") == "off"
     verdict = (
         F.when(balance == 0, "ok")
-        # Topics are never taken from, and what a subscription has not read is not its own yet.
+        # Nobody takes from topics, and messages that a subscription has not read are not its own yet.
         .when((balance > 0) & (F.col("kind") != "queue"), "unrecorded_exit")
         .when((balance == -1) & (F.col("kind") == "subscription"), "unrecorded_entry")
         # No other queue's silence explains a message that was sent nowhere.

@@ -1,6 +1,6 @@
-"""The pace of an audit: it rests while others are at work on the server, so that it costs them little.
+"""The pace of an audit. It rests while others work on the server, so that it costs them little.
 
-Whether they are is seen in the numbers of transactions. An audit that runs beside busy workers takes longer for it.
+The numbers of transactions show whether they do. An audit beside busy workers therefore takes longer.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import psycopg
 from .database import opened
 
 BUSY = 50.0
-"""So many transactions a second that write are workers at work."""
+"""Above this many writing transactions a second, workers are at work."""
 
 REST = 3.0
-"""After a second of work an audit beside workers rests for so many."""
+"""Seconds that an audit beside workers rests after a second of work."""
 
 _NUMBER = "select pg_snapshot_xmax(pg_current_snapshot())::text::bigint"
 
@@ -43,13 +43,13 @@ class Pace:
         return (self._last_number() - self._number) / seconds > BUSY
 
     def rest(self) -> None:
-        """Rest for what was done since the last time."""
+        """Rest in proportion to the work since the last rest."""
         if self._shared and self.is_busy():
             time.sleep(REST * (time.monotonic() - self._since))
         self._since, self._number = time.monotonic(), self._last_number()
 
     def _last_number(self) -> int:
-        """The next transaction's number; 0 once the connection was lost, for the pace decides nothing."""
+        """The next transaction's number. It is 0 once the connection is lost: the pace decides nothing."""
         if self._connection is not None:
             try:
                 row = self._connection.execute(_NUMBER).fetchone()

@@ -19,16 +19,16 @@ from .pace import REST, Pace
 from .snapshot import Snapshot
 
 SAMPLE = 16
-"""Ranges that are read by row though their digests prove them."""
+"""How many ranges are read by row although their digests prove them."""
 
 NAMED_MAX = 5_000
-"""So many ranges are asked for by number. If there are more, whole queues are read."""
+"""How many ranges are asked for by number. If there are more, whole queues are read."""
 
 RUNS_MAX = 16
-"""Most pieces of the journal that are read for them, a connection each."""
+"""The most pieces of the journal that are read for them, a connection each."""
 
 SPANS_MAX = 1_000
-"""Most spans in a result. The Parquet has every range."""
+"""The most spans in a result. The Parquet has every range."""
 
 MOST = 0.5
 """If more of the journal than this is to be read by row, all of it is."""
@@ -165,7 +165,7 @@ def _chosen(judged: DataFrame) -> Column:
 
 
 def _predicates(snapshot: Snapshot, digests: DataFrame, words: DataFrame) -> list[str] | None:
-    """Conditions on the view audit_journal for what is read by row, one for each connection; None: all of it."""
+    """Conditions on the view audit_journal for the rows to read, one for each connection. None: all rows."""
     by_row = words.where(F.col("why").isNotNull())
     queues = (
         words.groupBy("destination_id")
@@ -225,7 +225,7 @@ def _coverage(words: DataFrame, policies: DataFrame) -> tuple[Coverage, ...]:
 
 
 def _spans(words: DataFrame, policies: DataFrame) -> tuple[Span, ...]:
-    """SPANS_MAX of the spans: those read by row first, the sample last of them."""
+    """At most SPANS_MAX of the spans: first those read by row, with the sample last among them."""
     in_order = Window.partitionBy("destination_id").orderBy("place")
     number = F.col("word") - F.col("word") % DESTINATIONS
     found = (

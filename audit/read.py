@@ -47,7 +47,7 @@ COLUMNS = {
 """Columns read from each view, by name, so that a view may grow."""
 
 _BESIDE = {"place": tuple(TABLES), "word": ("audit_journal",)}
-"""Columns that are asked for in conditions alone, and their views."""
+"""Columns that only conditions use, and their views."""
 
 ISOLATION = "repeatable read"
 _FETCH_SIZE = 10_000  # rows a round trip
@@ -140,8 +140,8 @@ def session_statement(identifier: str) -> str:
     """What each connection runs first, to read in the snapshot.
 
     BEGIN opens the transaction if the driver is in autocommit mode, and otherwise sets the open one's level. SET
-    TRANSACTION alone would be ignored silently in autocommit mode. Digests are one long statement, which no time limit
-    of the role's may end.
+    TRANSACTION alone would be ignored silently in autocommit mode. Digests are one long statement, so no time limit of
+    the role may end it.
     """
     if not all(letter in "0123456789ABCDEFabcdef-" for letter in identifier):
         raise AuditError(f"{identifier!r} is not a snapshot identifier")

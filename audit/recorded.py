@@ -25,9 +25,9 @@ from .since import Previous
 HOLD_SECONDS = 60.0
 RENEW_SECONDS = 20.0
 UNREADABLE_MAX = 20
-"""After so many audits that cannot be read no other is looked for."""
+"""How many unreadable audits in a row end the search for another one."""
 NO_AUDIT = 3
-"""The exit code of the command line where no audit could be made."""
+"""The exit code of the command line if no audit could be made."""
 
 
 class AnotherAudit(AuditError):
@@ -131,7 +131,7 @@ def _held(audits: Audits, holder: str) -> Iterator[int]:
 
     def renew() -> None:
         while not done.wait(RENEW_SECONDS):
-            with suppress(HowdahError, psycopg.Error):  # the next time will do; recording tells whether it was too late
+            with suppress(HowdahError, psycopg.Error):  # try again next time; recording tells whether it was too late
                 audits.hold(holder, HOLD_SECONDS)
 
     renewing = threading.Thread(target=renew, name="howdah-audit-hold", daemon=True)

@@ -106,12 +106,19 @@ class RuleResult:
 class AuditResult:
     """One audit.
 
-    rows: what was read of each view. taken_at: the database's clock at the snapshot. locked: whether the tables were
-    locked against DROP and TRUNCATE. hours: see hours.told. seconds: wall time, Spark's start included; read_seconds:
-    of it until everything was read and kept. output: where the Parquet is; evidence: its digest. snapshot: what was
-    read, as pg_current_snapshot() gives it. notes: what was not looked at, and why, a sentence each. origin, page,
-    highlights: who audited, the page, and what it says in a few lines, if one was made. coverage, spans: which ranges
-    of message numbers were proved by digest and which by row (ranges.read_ranges); empty: all by row.
+    rows: what was read of each view.
+    taken_at: the database's clock at the snapshot.
+    locked: whether the tables were locked against DROP and TRUNCATE.
+    hours: see hours.told.
+    seconds: wall time, Spark's start included.
+    read_seconds: the part of seconds until everything was read and kept.
+    output: where the Parquet is.
+    evidence: the digest of the Parquet.
+    snapshot: what was read, as pg_current_snapshot() gives it.
+    notes: what was not looked at, and why, a sentence each.
+    origin, page, highlights: who audited, the page, and what it says in a few lines, if one was made.
+    coverage, spans: which ranges of message numbers were proved by digest and which by row (ranges.read_ranges); empty:
+    all by row.
     """
 
     queues: tuple[Queue, ...]

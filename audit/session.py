@@ -57,7 +57,7 @@ def spark_session(
 
     partitions: those of a shuffle. The first session of a process starts Java (1 to 3 seconds). Java stays until the
     process ends, with its memory and class path. Raises AuditError if there is no Java, or if Spark does not start. It
-    also does if the process has a session already, for it would get and stop that one. Under spark-submit its settings
+    also does if the process already has a session: it would get and stop that one. Under spark-submit its settings
     hold: master and jdbc_jar are not used, the JDBC driver comes by its --jars.
     """
     driver = None if _SUBMITTED in os.environ else find_driver(jdbc_jar)
@@ -107,7 +107,7 @@ def _started(master: str, settings: dict[str, str], driver: Driver) -> SparkSess
         pythons["PYSPARK_PYTHON"] = os.environ.get("PYSPARK_PYTHON", sys.executable)
     settings["spark.driver.extraJavaOptions"] = java_options
     with _environment({"JAVA_HOME": str(find_java().home)} | pythons), warnings.catch_warnings():
-        # Spark says this of pandas 3, which no part of an audit uses.
+        # Spark warns of pandas 3, which no part of an audit uses.
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         try:
             return SparkSession.builder.master(master).config(map=dict(settings)).getOrCreate()

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from .ledger import LEVEL_GRACE, STATES
 
 COUNT_MAX = 2**63 - 1
-"""What a bigint holds."""
+"""The largest bigint."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Previous:
             raise TypeError(f"its time is {run['taken_at']}")
         closings: dict[str, int] = {}
         for queue in run["queues"]:
-            # A queue that was dropped and one that took its name since count together, here as below.
+            # A dropped queue and a later one of its name count together, here as below.
             name = _name(queue)
             closings[name] = closings.get(name, 0) + sum(_count(queue, state) for state in STATES)
         if sum(closings.values()) > COUNT_MAX:
@@ -75,11 +75,12 @@ def unexplained_since(
 ) -> DataFrame | None:
     """Queues where closing then + in - out since is not closing now: destination_id, message_id (NULL), seen.
 
-    Of queues whose journal has been complete since then (journal_level full). Non-persistent messages that a restart
-    took may be missing before the journal tells of it, and told of after they went: so many may differ. More may be
-    there by as many as the ledger knows to have come unrecorded, if another queue has not recorded its moves since
-    then. totals: of what digests prove (digests.totals), which journal and ledger lack. None: there is no audit to
-    count on from.
+    It looks at queues whose journal has been complete since then (journal_level full). Non-persistent messages that a
+    restart lost may be missing before the journal tells of it. The journal may also tell of it only after they went.
+    So many messages may differ. If another queue has not recorded its moves since then, more may be there: as many as
+    the ledger knows to have come unrecorded. The result is None if there is no audit to count on from.
+
+    totals: of what digests prove (digests.totals), which journal and ledger lack.
     """
     if previous is None:
         return None
@@ -144,7 +145,7 @@ def unexplained_since(
 
 
 def _by_digest(totals: DataFrame, policies: DataFrame) -> DataFrame:
-    """What digests prove of each queue to have come and gone since then."""
+    """What came and went in each queue since then, as digests prove it."""
     return totals.join(
         F.broadcast(policies.select("destination_id", "queue")), on="destination_id", how="inner"
     ).select(

@@ -36,13 +36,13 @@ TABLES = {
     "audit_journal": ("journal",),
     "audit_incidents": ("poison_details",),
 }
-"""The tables whose rows a view's column ``place`` tells the place of."""
+"""The tables under each view: its column ``place`` tells where their rows lie."""
 
 _PASSED_ON = ("sslmode", "sslrootcert", "sslcert", "sslkey", "sslpassword", "options")
 """Parameters of libpq that JDBC calls the same."""
 
 _LOST = ("sslcrl", "sslcrldir", "require_auth")
-"""Those that JDBC does not have, and without which its connections would be less strict than this one."""
+"""Parameters that JDBC lacks. Without them, its connections would be less strict than this one."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,9 @@ class Snapshot:
 
     properties hold the password: they go to Spark as options, never into the URL or a log.
     blocks: number of blocks of each table (of each partition, where it has some) under a view of TABLES.
-    text: as pg_current_snapshot() gives it. locked: whether the tables under the views cannot be dropped or truncated
-    meanwhile. digests: whether the role may ask for digests of the journal.
+    text: as pg_current_snapshot() gives it.
+    locked: whether the tables under the views cannot be dropped or truncated meanwhile.
+    digests: whether the role may ask for digests of the journal.
     """
 
     identifier: str
@@ -90,7 +91,7 @@ def exported(dsn: str) -> Iterator[Snapshot]:
                 assert row is not None
                 yield Snapshot(row[0], url, properties, _blocks(connection), locked, *row[1:])
         except Exception as error:
-            if connection.broken:  # whatever failed after that: the snapshot is gone with it
+            if connection.broken:  # whatever failed later: the snapshot ended with the connection
                 raise AuditError(
                     "the connection that holds the audit's snapshot was lost while the database was read"
                 ) from error
@@ -108,7 +109,7 @@ def _check(connection: psycopg.Connection) -> None:
     ).fetchone()
     assert row is not None
     backend, standby, absent, closed, me = row
-    # A pooler answers the client in the server's place, with a number of its own for cancelling.
+    # A pooler answers in place of the server, with its own number for cancelling.
     if backend != connection.info.backend_pid:
         raise AuditError(
             "this DSN leads to a connection pooler, behind which no snapshot can be shared for sure: name the server"
@@ -143,7 +144,7 @@ def _blocks(connection: psycopg.Connection) -> dict[str, list[int]]:
         "select t.view, array_agg(pg_relation_size(coalesce(l.relid, n.relid)) / current_setting('block_size')::bigint)"
         " from jsonb_each(%s) t(view, tables) cross join lateral"
         " (select ('howdah.' || name)::regclass from jsonb_array_elements_text(t.tables) name) n(relid)"
-        # Of a table without partitions it returns no row.
+        # It returns no row for a table without partitions.
         " left join lateral pg_partition_tree(n.relid) l on true where l.isleaf is not false group by t.view"
     )
     return dict(connection.execute(query, [Jsonb(TABLES)]).fetchall())

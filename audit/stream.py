@@ -1,8 +1,8 @@
 """The journal as a source of Spark: ``spark.read`` and ``spark.readStream`` of the format ``howdah_journal``.
 
-An offset is a snapshot of the database, so that a transaction that commits late is read then, once. How far a batch
-goes, and whether all of it is still there, the database decides (``engine.journal``); the rows are read from the public
-views.
+An offset is a snapshot of the database, so that a transaction that commits late is read then, once. The database
+decides how far a batch goes, and whether all of it is still there (``engine.journal``). The rows are read from the
+public views.
 
 Spark makes these objects in Python processes of its own, on the driver and on executors. So they are picklable, and
 know nothing of the Spark session. Only the stream reader keeps a connection between calls.
@@ -219,7 +219,7 @@ def read_range(options: Options, partition: InputPartition) -> Iterator[pa.Recor
                 yield pa.RecordBatch.from_arrays(
                     [pa.array(values, field.type) for values, field in zip(columns, types, strict=True)], schema=types
                 )
-        # Retention drops what nobody is reading: what it took before the cursor was opened is known now.
+        # Retention drops what nobody reads. What it dropped before the cursor was opened is known now.
         run(connection, check_journal_offset(partition.since, fail_on_loss=options.fail_on_loss))
 
 

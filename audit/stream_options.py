@@ -65,7 +65,7 @@ def _dsn(given: str | None, password: str | None) -> str:
         raise AuditError("name the database by the option dsn, or by HOWDAH_DSN where Spark was started")
     try:
         if given and "password" in read(given):
-            # Spark hides the values of options by their names: that of dsn would stand in plans and logs.
+            # Spark hides option values by their names, so that of dsn would appear in plans and logs.
             raise AuditError(
                 "a password in the option dsn would show in Spark's plans and logs: give it as the option password,"
                 " in a password file, or the whole DSN by HOWDAH_DSN"

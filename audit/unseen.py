@@ -1,4 +1,4 @@
-"""What no audit can see, whoever makes it: said on every page."""
+"""What no audit can see, whoever makes it. Every page says it."""
 
 from __future__ import annotations
 

@@ -53,11 +53,11 @@ class Bench:
         return postmaster(self.place.dsn)
 
     def meter(self, dsn: str | None = None) -> Meter:
-        """Note for a block what the measured server and its clients use; dsn: of a server that is not the measured."""
+        """Note for a block what the measured server and its clients use. dsn: another server."""
         return Meter(self.postmaster if dsn is None else postmaster(dsn))
 
     def called(self, each: int) -> int:
-        """So many transactions and those of the warm-up, for whoever fills a queue for them."""
+        """Return that many transactions plus those of the warm-up, for filling a queue for them."""
         return each + self.size.warm
 
     def pgbench(self, dsn: str, script: str, connections: int, transactions: int) -> Ran:
@@ -71,7 +71,7 @@ class Bench:
             file.write_text(script + "\n")
             command = [str(self.place.program("pgbench")), "-n", "-M", "prepared", "-D", "lease=0", "-f", str(file)]
             sizes = ["-c", str(connections), "-j", str(min(connections, 2)), "-t", str(self.called(transactions))]
-            # The password not on the command line, which everybody on the machine can read.
+            # The password is not on the command line, which everybody on the machine can read.
             given = conninfo_to_dict(dsn)
             variables = os.environ | (
                 {"PGPASSWORD": str(password)} if (password := given.pop("password", None)) else {}

@@ -55,7 +55,7 @@ SETTINGS = (
     " Howdah by JDBC"
 )
 PROGRAM = HERE / "Broker.java"
-#: Ours, by the same program.
+#: Howdah, by the same program.
 STATEMENTS = {
     "SEND": f"select howdah.send('{QUEUE}', ?::text)",
     "RECEIVE": f"select howdah.receive('{QUEUE}')",

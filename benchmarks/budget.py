@@ -1,8 +1,8 @@
 """Where the time of one message goes: pg_stat_statements, plans with their buffers, and the client's share.
 
-``python -m howdah.benchmarks.budget [--dsn DSN]``; DSN: a migrated database whose server loads pg_stat_statements with
-track_planning and is on this machine, so that the CPU time of its processes can be read. Else a server of its own,
-which lacks pg_stat_statements.
+``python -m howdah.benchmarks.budget [--dsn DSN]``. DSN is a migrated database whose server loads pg_stat_statements
+with track_planning. The server is on this machine, so that the CPU time of its processes can be read. Without DSN, the
+program starts a server of its own, which lacks pg_stat_statements.
 """
 
 from __future__ import annotations

@@ -20,13 +20,13 @@ POOL = "prefork"
 TASKS, WAIT = f"tasks, {POOL}", f"wait p50, {POOL}"
 SETTINGS = f"{POOL} with a process for each core, prefetch multiplier 100, without gossip, mingle and heartbeat"
 SHARE = 0.04
-"""Of the messages of a drain: some of the brokers are slow."""
+"""The share of a drain's messages: some of the brokers are slow."""
 SINGLE = 150
-"""At most so many tasks are sent to an idle worker: each takes 40 ms."""
+"""The most tasks that are sent to an idle worker: each takes 40 ms."""
 
 
 def lacking(*packages: str, program: str = "") -> str:
-    """What has to be installed first, in one line; empty if nothing has."""
+    """What has to be installed first, in one line; empty if nothing is missing."""
     missing = [package for package in packages if find_spec(package) is None]
     missing += [program] if program and shutil.which(program) is None else []
     return f"not installed here: {', '.join(missing)}" if missing else ""

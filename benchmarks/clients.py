@@ -16,7 +16,7 @@ BATCH = 1000
 
 
 class Peers:
-    """Those that are here; one that fails is left out from then on and named."""
+    """The available peers. One that fails is left out from then on and named."""
 
     def __init__(self, bench: Bench, environment: Environment | None, servers: Servers) -> None:
         self._bench = bench

@@ -1,6 +1,6 @@
 """What the console's pages show besides queues full of messages: failures, dead messages, acts, topics, schedules…
 
-Realistic in number for a world of ten million messages, and as many less in a smaller one.
+The numbers are realistic for a world of ten million messages. A smaller world has as many less.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Contents:
 
     @classmethod
     def of(cls, messages: int) -> Contents:
-        """What a world with so many messages has: of ten million, 60,000 failures and 20,000 dead messages."""
+        """What a world with that many messages has: with ten million, 60,000 failures and 20,000 dead messages."""
         return cls(
             failures=max(messages * 6 // 1000, 60),
             dead=max(messages // 500, 20),
@@ -96,7 +96,7 @@ class Contents:
         options = {"redelivery_delay_ms": 0}
         connection.execute("select howdah.create_queue(%s, %s)", (FAILING, json.dumps(options)))
         connection.execute("select howdah.create_queue(%s, %s)", (DYING, json.dumps({"max_failed_deliveries": 1})))
-        # Each of the living fails twice: one in two messages of this queue.
+        # Each live message fails twice, so there are half as many as failures.
         living = max(self.failures - self.dead, 2) // 2
         for queue, number, times in ((DYING, self.dead, 1), (FAILING, living, 2)):
             for done in range(0, number, PART):

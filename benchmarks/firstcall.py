@@ -1,4 +1,4 @@
-"""The first call of a fresh connection: what those pay who connect for each request, and for each short job."""
+"""The first call of a fresh connection: the price of connecting for each request or each short job."""
 
 from __future__ import annotations
 

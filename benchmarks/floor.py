@@ -21,7 +21,7 @@ APART = "howdah.lease and howdah.ack, each in a transaction"
 
 @dataclass(frozen=True)
 class Way:
-    """One statement that is measured, and who it stands for."""
+    """One measured statement, and the side it stands for."""
 
     who: str
     statement: str
@@ -112,7 +112,7 @@ PAIRS = (
 
 
 def refill(connection: Db, messages: int) -> None:
-    """Both sides hold that many messages, and a few more."""
+    """Give both sides that many messages, and a few more."""
     connection.execute("truncate floor, gone")
     connection.execute(
         "insert into floor select g, 4, clock_timestamp(), %s from generate_series(1, %s) g", (BODY, messages + 100)
@@ -164,7 +164,7 @@ def measure(
             for turn in range(size.rounds):
                 ways = pair.ways if turn % 2 == 0 else pair.ways[::-1]
                 for way in ways:
-                    # Before every way: what one leaves must not be what the next one has to clean.
+                    # Refill before each way, so that none cleans up after another.
                     refill(connection, bench.called(number) * width * pair.takes)
                     ran = bench.pgbench(dsn, way.statement, width, number)
                     ran.note(

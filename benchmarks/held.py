@@ -51,9 +51,9 @@ def drain_both(
 ) -> None:
     """Fill and drain with and without a held snapshot, a round of each in turn. ``statement`` returns how many it took.
 
-    In two databases of one server, for a snapshot keeps dead rows of its own database only. Drained one after the
-    other, as on a user's server, whatever else the machine did meanwhile is measured too. The ratio of the two is what
-    counts.
+    They run in two databases of one server, because a snapshot keeps dead rows only of its own database. Drained one
+    after the other, as on a user's server, whatever else the machine did meanwhile is measured too. The ratio of the
+    two is what counts.
     """
     size = bench.size
     rates: dict[str, list[float]] = {case: [] for case in CASES}

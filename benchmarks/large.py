@@ -21,7 +21,7 @@ def build(connection: Db, queues: int, messages: int) -> None:
     each = max(1, messages // 2 // queues)
     for options in ("", ", delay => interval '1 day'"):
         fill(connection, QUEUE, messages // 2, options=options)
-    # Few at a time: what makes a queue, or first delays a message in it, keeps its locks to the end.
+    # Few per transaction: creating a queue, or first delaying a message in it, keeps its locks to the end.
     for first in range(0, queues, 500):
         some = (first, min(first + 500, queues) - 1)
         connection.execute(

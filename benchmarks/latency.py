@@ -34,7 +34,7 @@ class Timer:
         self._at = 0.0
 
     def arrived(self) -> None:
-        """The listener has it."""
+        """Note that the listener has the message."""
         self._at = time.perf_counter()
         self._arrived.set()
 

@@ -1,4 +1,4 @@
-"""What a limit costs who sends: far from it, at it, and beside a counter that every sender updates."""
+"""What a limit costs senders: far from it, at it, and beside a counter that every sender updates."""
 
 from __future__ import annotations
 

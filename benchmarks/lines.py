@@ -26,7 +26,7 @@ class Line:
     others_cpu: tuple[float | None, float] | None = None
     #: Why the ratio says little, if so.
     doubt: str = ""
-    #: What the measured transactions of a connection were, where they were few.
+    #: How many transactions of a connection were measured, if they were few.
     few: str = ""
 
 

@@ -27,7 +27,7 @@ LIMIT = 120.0
 
 
 def settings() -> str:
-    """As printed."""
+    """The settings as printed."""
     return (
         f"best: {BEST['sessions']} sessions a process, batch {BEST['batch']}; default: {DEFAULT_SESSIONS}"
         f" sessions, as many messages as a tenth of a second holds, 1000 at most"

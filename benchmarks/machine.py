@@ -12,7 +12,7 @@ from typing import Any
 
 
 def about(size: str, rounds: int, settings: dict[str, str]) -> dict[str, Any]:
-    """What the page's head says; neither host nor user is named."""
+    """What the page's head says. It names neither host nor user."""
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "size": size,

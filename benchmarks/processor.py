@@ -83,7 +83,7 @@ def server_seconds(pid: int) -> float:
         except OSError:
             continue
         seconds += process_seconds(pid) + _ended(pid)
-        # One that ends between the two readings would count twice, or not at all.
+        # A process that ended between the two readings would count twice, or not at all.
         if processes <= set(_children(pid)):
             return seconds
     raise OSError("the server's processes end faster than they can be read")
@@ -121,7 +121,7 @@ class Meter:
         self._note()
 
     def cost(self, messages: float, begin: float | None = None, end: float | None = None) -> Cost:
-        """What each of so many messages cost, after the block; of its part between two times of ``time.time``."""
+        """What each message cost, after the block. It may be of the part between two times of ``time.time``."""
         first, last = (self._at(when, place) for when, place in ((begin, 0), (end, -1)))
         server, client = (1e6 * (b - a) / max(messages, 1) for a, b in zip(first, last, strict=True))
         return Cost(None if self._pid is None else server, client)
@@ -138,7 +138,7 @@ class Meter:
         self._noted.append((time.time(), server, client_seconds()))
 
     def _at(self, when: float | None, place: int) -> tuple[float, float]:
-        """Both at that time, between the two notes beside it; or as noted at that place."""
+        """Both figures at a time, between the two notes beside it, or as noted at that place."""
         noted = self._noted
         if when is None:
             return noted[place][1:]

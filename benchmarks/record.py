@@ -20,7 +20,7 @@ Unit = Literal["/s", "ratio", "ms", "bytes"]
 
 @dataclass
 class Result:
-    """One thing measured several times. Of rates and ratios the higher is better, of anything else the lower."""
+    """One thing measured several times. Higher rates and ratios are better; of anything else, lower is better."""
 
     row: str
     case: str

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from .bench import Bench
 from .clients import Peers
 
-#: Beside whom a goal stands, other than by name.
+#: What a goal is measured against, other than by name.
 EVERYONE, ALONE = "everyone", "alone"
 
 
@@ -41,9 +41,9 @@ class Row:
     key: str
     title: str
     run: Callable[[Bench, Peers], None]
-    #: In words; and as figures that are checked.
+    #: The goal in words, and as figures that are checked.
     reach: str = ""
-    #: Against whom ours is divided first.
+    #: The side that ours is compared with first.
     against: str = ""
     goals: tuple[Goal, ...] = ()
     #: Also on a server that is not ours; the others make very many queues or change tables.

@@ -1,4 +1,4 @@
-"""The rows: what each measures and what is to be reached."""
+"""The rows: what each measures and what it should reach."""
 
 from __future__ import annotations
 

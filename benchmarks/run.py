@@ -39,6 +39,7 @@ def run(
     version: major version of our own server.
     peers: the folder for the peers' environments; None: without peers.
     into: a record whose other rows are kept; it says which were measured again, and when.
+
     Raises HowdahError if the server is not durable or not migrated.
     """
     with ExitStack() as stack:

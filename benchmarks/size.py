@@ -18,7 +18,7 @@ class Size:
     connections: tuple[int, ...]
     #: Messages of one run of pgbench, and of one drain by listeners.
     messages: int
-    #: At least so many transactions of each connection, after so many as a warm-up: first calls plan.
+    #: The fewest transactions of each connection, and those of its warm-up before: first calls plan.
     each: int
     warm: int
     #: Transactions of each of very many receivers.

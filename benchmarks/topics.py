@@ -53,7 +53,7 @@ def _publishing(bench: Bench, row: str, case: str, width: int, subscriptions: in
 
 
 def publishing(bench: Bench) -> None:
-    """By connections with one subscription, then by subscriptions with one connection."""
+    """Measure publishing by connections with one subscription, then by subscriptions with one connection."""
     for width in (1, 4, 16) if len(bench.size.connections) > 2 else bench.size.connections:
         _publishing(bench, "topic-publish", f"{width} connection{'s' * (width > 1)}", width, 1)
     for subscriptions in (0, SUBSCRIPTIONS):

@@ -18,7 +18,7 @@ def working(first: str) -> Iterator[Callable[[str], None]]:
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    # Other output to stdout and stderr stays as it is: --json, Java's lines.
+    # Leave other output (--json, Java) unchanged.
     with Progress(
         *columns, console=output.console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False
     ) as progress:

@@ -27,9 +27,9 @@ class Columns:
     short: Mapping[str, str]
     #: Shown with --wide only.
     more: Mapping[str, str] = field(default_factory=dict)
-    #: Those that are cut to the terminal's width: texts of people and programs, never names or numbers.
+    #: Columns that are cut to the terminal's width: texts of people and programs, never names or numbers.
     cut: frozenset[str] = frozenset()
-    #: Those that are folded at words to the terminal's width: advice that is read as a whole.
+    #: Columns that are folded at words to the terminal's width: advice that is read as a whole.
     fold: frozenset[str] = frozenset()
 
 
@@ -117,7 +117,7 @@ def _widths(
     least = {key: _least(titles, cells, columns, key) for key in titles}
     free = max(width - len(GAP) * (len(titles) - 1) - sum(least.values()), 0)
     wanting = sorted((key for key in titles if least[key] < widths[key]), key=lambda key: widths[key] - least[key])
-    # The column that wants least gets it; the rest is shared by the others.
+    # The column that wants least gets it; the others share the rest.
     for number, key in enumerate(wanting):
         more = min(widths[key] - least[key], free // (len(wanting) - number))
         widths[key] = least[key] + more

@@ -27,7 +27,7 @@ def begin() -> None:
 
 
 def connect_with(service: str | None) -> None:
-    """Have the command connect with a service."""
+    """Let the command connect with a service."""
     if service:
         _service.append(service)
 
@@ -47,7 +47,7 @@ def find(dsn: str | None) -> str:
     given = dsn or os.environ.get("HOWDAH_DSN")
     if given:
         if _is_read_by_people():
-            with suppress(BadDsnError):  # whoever connects will say what is wrong with it
+            with suppress(BadDsnError):  # connecting will say what is wrong with it
                 _name(shown(given))
         return given
     from ..engine.embedded import EmbeddedServer, running

@@ -40,7 +40,9 @@ def worker(
     ] = False,
     until_empty: Annotated[
         bool,
-        typer.Option("--until-empty", help="Exit once nothing is ready or in hand. Messages whose time has not come stay."),
+        typer.Option(
+            "--until-empty", help="Exit once nothing is ready or in hand. Messages whose time has not come stay."
+        ),
     ] = False,
     time_limit: Annotated[
         float | None,

@@ -25,7 +25,7 @@ TARGET_QUEUE: Field = ("other", "To which queue", "needed")
 
 
 def preview(work: Work, act: Act, asked: Asked) -> tuple[str, int | None]:
-    """How many it will deal with, in words and as a number, which may be an estimate. None: too many to count."""
+    """How many it will deal with, in words and as a number, possibly an estimate. None: too many to count."""
     if act.things is not None:
         return described(work, act.things, asked)
     if not act.matching:
@@ -167,7 +167,7 @@ ACTS: Mapping[str, Act] = {
             REASON,
         ),
     ),
-    # In batches: to purge a long queue at once takes longer than a statement of the console may.
+    # In batches: purging a long queue at once takes longer than a statement of the console may.
     "purge": Act("Purge", _on_messages("discard", MANY), destructive=True, matching=True),
     "retry": Act("Retry", _on_messages("retry"), matching=True, state="parked"),
     "replay": Act(

@@ -72,7 +72,7 @@ class Answers:
     async def act(self, request: Request) -> Response:
         """Do what a form asks for."""
         length = request.headers.get("content-length", "")
-        # A body in chunks is as long as its sender likes, whatever length stands beside it.
+        # A body in chunks may have any length, whatever the header says.
         chunked = "transfer-encoding" in request.headers
         if chunked or not (length.isascii() and length.isdigit() and len(length) < 10) or int(length) > MOST_FORM:
             return Response("The form is too large.", 413, media_type="text/plain")

@@ -43,12 +43,15 @@ def app(
 ) -> Starlette:
     """The console of a database.
 
-    access: how a request says who looks; None: everybody on this machine is the DSN's user. live_role: the role in
-    which the one poller reads figures; None: the DSN's user. timeout: seconds that one statement may take. secret:
-    the same for all processes that answer for one address. trace_url: the address of a trace, with {trace_id} where
-    its id stands; None: ids are shown as text. secure: whether people reach it over HTTPS, so that its cookie is for
-    HTTPS alone; None: as each request came, which behind a proxy is not how people reach it. Raises ValueError if
-    trace_url is no such address.
+    access: how a request says who looks; None: everybody on this machine is the DSN's user.
+    live_role: the role in which the one poller reads figures; None: the DSN's user.
+    timeout: seconds that one statement may take.
+    secret: the same for all processes that answer for one address.
+    trace_url: the address of a trace, with {trace_id} where its id stands; None: ids are shown as text.
+    secure: whether people reach it over HTTPS, so that its cookie is for HTTPS alone. None: as each request came;
+    behind a proxy, that is not how people reach it.
+
+    Raises ValueError if trace_url is no such address.
     """
     database = Database(dsn, timeout)
     access = access or Local()

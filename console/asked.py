@@ -15,16 +15,16 @@ REASON: Field = ("reason", "Why? It is recorded under your name.", "needed")
 class Asked:
     """What a form says."""
 
-    #: For acts on all of something, the queue or topic that it belongs to.
+    #: The queue or topic of an act on all of its things.
     queue: str
-    #: What the act is done to where that is not the queue or its messages: schedules, links and so on.
+    #: The targets of the act, if they are not the queue or its messages: schedules, links and so on.
     targets: tuple[str, ...]
     ids: tuple[int, ...]
     filter: str
     reason: str
     #: The other fields.
     values: Mapping[str, str]
-    #: Where the batch before ended.
+    #: Where the previous batch ended.
     after: str = ""
 
     @property
@@ -39,7 +39,7 @@ class Done:
 
     count: int
     after: str | None = None
-    #: Those that match and were left: they are in somebody's hands, or have no queue to go back to.
+    #: Matching messages that were left: they are in somebody's hands, or have no queue to go back to.
     left: int = 0
     #: What the database said of the first that was left, if that is something else.
     why: str = ""
@@ -47,7 +47,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Things:
-    """What is no message, of one kind."""
+    """Things of one kind, other than messages."""
 
     noun: str
     #: The function that lists those of a queue or topic.
@@ -71,15 +71,15 @@ class Act:
     title: str
     perform: Callable[[Work, Asked], Done]
     fields: tuple[Field, ...] = (REASON,)
-    #: What it destroys cannot be had again: a name is asked for.
+    #: Whether it destroys something for good: the form then asks for a name.
     destructive: bool = False
     #: Whether it deals with messages: named ones, or all that match a filter.
     matching: bool = False
-    #: What act_on_matching adds to the filter, where that says nothing of it.
+    #: What act_on_matching adds to a filter that does not say it.
     state: str | None = None
     #: What it is done to. None: a queue, or messages.
     things: Things | None = None
 
 
 class UnconfirmedError(Exception):
-    """The act would lose something, and nobody has written the name. Nothing was done."""
+    """The act would lose something, and the name was not written. Nothing was done."""

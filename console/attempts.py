@@ -11,7 +11,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-#: Names and addresses whose failures are kept. One address cannot push out the others: it has to wait before.
+#: How many names and addresses keep their failures. One address cannot push out the others: it must wait first.
 MOST_KEPT = 10_000
 #: Bytes of a user name that count: PostgreSQL cuts the rest off, so it makes no other name.
 NAME_BYTES = 63
@@ -21,7 +21,7 @@ class Attempts:
     """Failed log-ins within a time, by address and user name, and by address.
 
     Behind a reverse proxy all people have one address. So a name has its own limit, and the limit of an address is ten
-    times as high. It stops nobody whose log-in has succeeded from there: that is no guess at a password.
+    times as high. It does not stop users whose log-in has succeeded from there: they do not guess at a password.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Attempts:
             self._addresses.add(address, now)
 
     def succeeded(self, address: str, user: str) -> None:
-        """Know that user at that address from now on."""
+        """Note that the user has logged in from that address."""
         with self._lock:
             _keep(self._known, _key(_visitor(address), user), None)
 
@@ -87,7 +87,7 @@ def _keep(kept: OrderedDict[Hashable, T], key: Hashable, value: T) -> None:
 
 
 def _visitor(address: str) -> str:
-    """What one visitor has: an address of IPv4, or a network of 2^64 addresses of IPv6."""
+    """The addresses of one visitor: an IPv4 address, or an IPv6 network of 2^64 addresses."""
     try:
         found = ip_address(address)
     except ValueError:

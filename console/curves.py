@@ -18,7 +18,7 @@ SPANS = ("hour", "day", "week")
 STEPS = {"hour": 60, "day": 900, "week": 7200}
 #: The size of a drawing, in its own unit.
 WIDTH, HEIGHT = 300, 60
-#: Lines of the table that says the same as the curves.
+#: Rows of the table that repeats the curves.
 MOST_LINES = 24
 
 Value = Callable[[dict[str, Any]], float | None]
@@ -76,7 +76,7 @@ def _curve(rows: Rows, step: int, title: str, value: Value, shown: Callable[[flo
 
 
 def _pieces(rows: Rows, step: int, values: list[float], most: float) -> Iterator[str]:
-    """The points of each line: a new one begins where maintenance had stood still."""
+    """The points of each line. A new line begins after a pause of maintenance."""
     start: datetime = rows[0]["at"]
     whole = max((rows[-1]["at"] - start).total_seconds(), 0.001)
     points = [

@@ -30,7 +30,7 @@ NETWORK = {"tcp_user_timeout": CONNECT_SECONDS * 1000, **KEEPALIVES}
 #: wait for a request.
 MOST_CONNECTIONS = 16
 
-#: Bytes of a role's name at most.
+#: The most bytes of a role's name.
 LONGEST_ROLE = 63
 
 INHERITS = (
@@ -65,7 +65,7 @@ class Work:
         return self.run(scalar(function, **arguments))
 
     def part(self, read: Callable[[], list[T]]) -> list[T]:
-        """A part of a page: nothing where the person may not see it. The rest of the page stays in order."""
+        """Return a part of a page, or nothing if the person may not see it. The rest of the page still works."""
         try:
             with self._connection.transaction():
                 return read()
@@ -77,7 +77,7 @@ class Work:
         return []
 
     def attempt(self, do: Callable[[], T]) -> T | HowdahError:
-        """Do one thing of several: what it returns, or the error with which it alone was undone."""
+        """Do one thing of several. Returns its result, or its error: then it alone was undone."""
         try:
             with self._connection.transaction():
                 return do()
@@ -85,7 +85,7 @@ class Work:
             return error
 
     def quickly(self, milliseconds: int, read: Callable[[], list[T]]) -> list[T] | None:
-        """As part, if each of its statements takes no longer than that; else None, and the page does without it."""
+        """As ``part``, with a time limit for each statement. None: it took longer, and the page does without it."""
         setting = "select current_setting('statement_timeout'), set_config('statement_timeout', %s, true)"
         try:
             with self._connection.transaction():
@@ -102,7 +102,7 @@ class Work:
         return frozenset(name for (name,) in found)
 
     def because(self, reason: str) -> None:
-        """Have this transaction's changes recorded with a reason."""
+        """Let the changes of this transaction be recorded with a reason."""
         self._connection.execute("select set_config('howdah.reason', %s, true)", (self.reason(reason),))
 
     def reason(self, given: str) -> str:
@@ -209,7 +209,7 @@ class Kept:
 
 
 def _assume(connection: psycopg.Connection[Any], role: str) -> None:
-    # To PostgreSQL, "none" is no role but the log-in itself, even quoted. Of a longer name it takes the first bytes.
+    # SET ROLE "none" resets to the log-in, even quoted. PostgreSQL cuts a longer name to its first bytes.
     if role == "none" or len(role.encode()) > LONGEST_ROLE:
         raise RefusedError(403, "There is no such role here, or the console may not assume it.")
     # With rights of its own, the log-in could do more than the role, and RESET ROLE would give them back.

@@ -17,7 +17,7 @@ from .rights import offered
 from .things import QUEUES, word
 from .times import whole
 
-#: What a form between two batches says of those before.
+#: The fields with which a form between two batches tells of earlier ones.
 CARRIED = ("after", "sofar", "left", "why", "total")
 
 
@@ -74,7 +74,7 @@ def confirming(work: Work, act: Act, name: str, asked: Asked, lost: str) -> Show
 
 
 def sofar(given: Mapping[str, Any]) -> Done:
-    """What the batches before have done, as the page between them says."""
+    """What earlier batches have done, as the page between two batches says."""
     count, left = (max(whole(str(given.get(name))) or 0, 0) for name in ("sofar", "left"))
     return Done(count, None, left, str(given.get("why", "")))
 

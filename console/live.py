@@ -25,9 +25,9 @@ from .showing import span
 LOG = logging.getLogger(__name__)
 #: Seconds after which a stream says that nothing is new.
 SILENCE = 15.0
-#: Queues that the poller reads because they are the busiest, and those that an event tells of at most.
+#: How many of the busiest queues the poller reads, and how many an event tells of at most.
 MOST_QUEUES = 100
-#: Queues that the poller reads because pages show them.
+#: How many queues the poller reads because pages show them.
 MOST_NAMED = 1000
 
 Names = tuple[str, ...]
@@ -39,7 +39,7 @@ class Look:
 
     total: dict[str, Any]
     queues: dict[str, dict[str, Any]]
-    #: Events that were made of it, by the queues that they tell of: viewers of the same page get the same one.
+    #: Events made of it, by their queues: viewers of the same page get the same one.
     events: dict[Names, str] = field(default_factory=dict)
 
     @classmethod
@@ -56,7 +56,7 @@ class Named:
         self._names: Names = ()
 
     def change(self, names: Names) -> None:
-        """These from now on."""
+        """Read these queues from now on."""
         if names != self._names:
             self._counted.update(names)
             self._counted -= Counter(self._names)
@@ -140,7 +140,7 @@ class Views:
                 del self._known[key]
         if (person, names) not in self._known:
             self._known[person, names] = asyncio.ensure_future(self._checked(person, names, now()))
-        # Shielded: one viewer who leaves does not take the answer from the others.
+        # Shielded: a viewer who leaves must not take the answer from the others.
         return (await asyncio.shield(self._known[person, names]))[1]
 
     async def _checked(self, person: Person, names: Names, began: float) -> tuple[float, Look | None]:
@@ -166,7 +166,8 @@ class Stream:
         names: Names = (),
         busiest: int = MOST_QUEUES,
     ) -> None:
-        """person: says who looks, at each event, in a thread. names: the queues of the page; none: so many busiest."""
+        """person: says who looks, at each event, in a thread. names: the queues of the page. Empty: the busiest
+        ones."""
         self._poller = poller
         self._views = views
         self._person = person
@@ -187,7 +188,7 @@ class Stream:
                     yield "event: ended\ndata: {}\n\n"
                     return
                 if not self._names and not view.total["sees_all"]:
-                    # The viewer's busiest queues may be none of the busiest of all.
+                    # The viewer may see none of the globally busiest queues.
                     named.change(tuple(view.queues)[: self._busiest])
                 if look is None:
                     yield ": nothing new\n\n"
@@ -196,7 +197,7 @@ class Stream:
 
     async def _view(self) -> Look | None:
         try:
-            # An application's own function says who looks: it may ask its database.
+            # The function of an application that says who looks may ask its database.
             return await self._views.seen(await run_in_threadpool(self._person), self._names)
         except RefusedError:
             return None

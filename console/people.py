@@ -18,7 +18,7 @@ REALM = 'Basic realm="Howdah", charset="UTF-8"'
 class Person:
     """Somebody who looks, and how the database knows them."""
 
-    #: Shown, and recorded with each act where it is not the role.
+    #: The name on pages. Each act records it if it is not the role.
     name: str
     #: The role that each transaction assumes. None: the user who connects.
     role: str | None = None
@@ -54,7 +54,7 @@ class Local:
 
     def identify(self, request: Request) -> Person:
         """The person of a request. Raises RefusedError."""
-        # The name in the URL counts too: a page of another site could have its own name lead to this machine.
+        # The host name in the URL counts too: another site could let its own name lead to this machine.
         if not (is_loopback(_address(request)) and is_loopback(request.url.hostname or "")):
             raise RefusedError(403, "This console answers on its own machine alone. Say --auth basic for others.")
         return Person(self.name)
@@ -94,7 +94,7 @@ class Proxy:
         if not self._is_trusted(_address(request)):
             raise RefusedError(403, "This address is not trusted to say who you are.")
         names = request.headers.getlist(self.header)
-        # What is no role's name as it is must not become another's: str.strip would cut more than spaces and tabs.
+        # Do not turn an invalid name into another role's: str.strip would cut more than spaces and tabs.
         name = names[0].strip(" \t") if len(names) == 1 else ""
         if not name or name.lower() == "none" or not name.isprintable():
             raise RefusedError(403, f"The proxy has to name one role in the header {self.header}.")
@@ -113,7 +113,7 @@ class Host:
     """The application that holds the console says who looks, with its own log-in."""
 
     function: Callable[[Request], Person | None]
-    #: The address of the application's log-in, for who has not logged in. None: there is none.
+    #: The address of the application's log-in, for users who have not logged in. None: there is none.
     log_in: Callable[[Request], str | None] | None = None
 
     def identify(self, request: Request) -> Person:

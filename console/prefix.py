@@ -6,9 +6,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 
 class Prefix:
-    """Has an application answer under a prefix, with links that keep it.
+    """Lets an application answer under a prefix, with links that keep it.
 
-    A path that begins with the prefix is taken as the whole one, though a page may be called so, too.
+    A path that begins with the prefix counts as the whole path, even if a page has that name too.
     """
 
     def __init__(self, app: ASGIApp, prefix: str) -> None:

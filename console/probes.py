@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from ..telemetry.health import FAILED, Health, health
 
-#: Seconds for which a finding answers further probes: nobody logs in, so nobody may make it connect at will.
+#: Seconds for which a finding answers further probes. Probes need no log-in, so they must not make it connect at will.
 KEPT_SECONDS = 1.0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .acts import ACTS
 from .database import Work
 
-#: The function of an act that is not called like it.
+#: The function of an act, if its name differs.
 _FUNCTIONS = {
     "send": "send_by_hand",
     "purge": "purge_queue",

@@ -16,7 +16,7 @@ IDLE_SECONDS = 60
 #: Seconds for which a session is used again: a password or a log-in that was taken away counts after that.
 LASTS_SECONDS = 600.0
 
-# All that DISCARD ALL does, but for the plans and the prepared statements.
+# All that DISCARD ALL does, except for plans and prepared statements.
 RENEW = (
     "close all; unlisten *; reset session authorization; reset role; discard temp; discard sequences; reset all;"
     f" set idle_session_timeout = '{IDLE_SECONDS}s'; select pg_advisory_unlock_all()"
@@ -54,7 +54,7 @@ class Sessions:
         return connection
 
     def _drop_all(self, key: Key) -> None:
-        """Close all that wait for a person: each that the network lost would cost its timeout."""
+        """Close all waiting sessions of a person: each one that the network lost would cost its timeout."""
         with self._lock:
             lost = [connection for owner, _, connection in self._waiting if owner == key]
             self._waiting[:] = [waiting for waiting in self._waiting if waiting[0] != key]
@@ -101,7 +101,7 @@ def _key(person: Person) -> Key:
 
 
 def _renewed(connection: PgConnection) -> bool:
-    """Make a session as new. False: it cannot be, since it is a pooler's, whose backends others use too."""
+    """Make a session as new. False: that is impossible with a pooler, whose backends others use too."""
     try:
         row = connection.execute("select pg_backend_pid()").fetchone()
         if row is None or row[0] != connection.info.backend_pid:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
-#: Stands for what is not there.
+#: Stands for a missing value.
 NONE = "\u2013"
 #: Characters of a body that a page shows.
 MOST_SHOWN = 65_536
@@ -77,13 +77,13 @@ def counts(column: str) -> bool:
     return column.rpartition("_")[2] not in NAMES
 
 
-#: Columns of our own texts, in which points in time are shown as such. What messages and errors say stays as it is.
+#: Columns of our own texts, whose points in time are shown as such. Texts of messages and errors stay unchanged.
 TIMED = ("detail", "advice", "before", "after", "value", "default", "matching")
 WRITTEN = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d(?::?\d\d)?)")
 
 
 def moments(text: str, column: str = "") -> list[str | datetime]:
-    """The text in pieces: what is a point in time with its zone, and what is between."""
+    """The text in pieces: points in time with their zone, and the text between them."""
     pieces: list[str | datetime] = []
     begin = 0
     for found in WRITTEN.finditer(text) if column in TIMED else ():

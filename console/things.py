@@ -1,4 +1,4 @@
-"""Acts on what is no message: queues, schedules, subscriptions, consumers, links. On one, on those chosen, on all."""
+"""Acts on things other than messages: queues, schedules, subscriptions, consumers, links. One, chosen ones or all."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def described(work: Work, things: Things, asked: Asked) -> tuple[str, int]:
 
 
 def word(work: Work, act: Act, asked: Asked) -> tuple[str, str]:
-    """What somebody has to write who destroys something: what that is, and the word."""
+    """What a person must write to destroy something: what it names, and the word."""
     if act.things is None:
         return "the queue's name", asked.queue
     if asked.whole:

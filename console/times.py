@@ -10,7 +10,7 @@ _HINT = "Write it with its zone, as 2026-01-31T06:00:00Z or 2026-01-31T06:00:00+
 
 
 def moment(given: str | None) -> datetime | None:
-    """The time that was written; None for nothing. Raises BadArgument: without a zone nobody knows which it is."""
+    """The time that was written; None for nothing. Raises BadArgument if it is no time or lacks a zone."""
     if not given:
         return None
     try:

@@ -32,7 +32,7 @@ class Tokens:
         return self._sign(self._nonce(request), person)
 
     def remember(self, request: Request, response: Response) -> None:
-        """Have the browser keep what the token was made from."""
+        """Let the browser keep what the token was made from."""
         if request.cookies.get(COOKIE) != self._nonce(request):
             response.set_cookie(
                 COOKIE,

@@ -37,13 +37,13 @@ def of_headers(headers: Mapping[str, Any] | None) -> str | None:
 
 
 def sought(given: str) -> str | None:
-    """The id of a trace that somebody pasted, alone or in a header traceparent. None: it is neither."""
+    """The id of a trace in a pasted text, alone or in a header traceparent. None: it is neither."""
     found = _PASTED.fullmatch(given.strip().lower())
     return found[1] if found else None
 
 
 def of_incident(details: Mapping[str, Any] | None) -> str | None:
-    """The trace in which a handler failed, as its incident notes it. What is no id of a trace is none."""
+    """The trace in which a handler failed, as its incident notes it. None: that is no id of a trace."""
     noted = (details or {}).get("details")
     found = noted.get("trace_id") if isinstance(noted, Mapping) else None
     return found if isinstance(found, str) and _ID.fullmatch(found) else None

@@ -16,6 +16,6 @@ class HowdahConfig(AppConfig):  # type: ignore[misc]
     verbose_name = "Howdah"
 
     def ready(self) -> None:
-        """Have ``manage.py check`` ask backends: Django 6 has that check, and does not load it."""
+        """Let ``manage.py check`` ask backends: Django 6 has that check, and does not load it."""
         with suppress(ImportError):
             import_module("django.tasks.checks")

@@ -83,7 +83,7 @@ class Backend(BaseTaskBackend):  # type: ignore[misc]
         return result
 
     def get_result(self, result_id: str) -> TaskResult:
-        """Return what became of a task. Raises TaskResultDoesNotExist, and NotAllowed for who may not browse."""
+        """Return what became of a task. Raises TaskResultDoesNotExist, and NotAllowed if the caller may not browse."""
         queue_name, _, number = str(result_id).rpartition(":")
         # A number of up to 18 digits fits the database's.
         if not (number.isascii() and number.isdigit() and len(number) <= 18) or queue_name not in self.queues:

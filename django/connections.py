@@ -94,7 +94,7 @@ def _cursor_class(base: Any, adapters: Any) -> Any:
 
 @contextmanager
 def lent(alias: str, connection: psycopg.Connection[Any]) -> Iterator[None]:
-    """Have Django's connection of this thread be the worker's, within an atomic block that Django does not end.
+    """Let this thread's Django connection be the worker's, within an atomic block that Django does not end.
 
     What the task writes then commits with the message's consumption and its result. ``atomic()`` makes savepoints.
     Functions given to ``on_commit`` run at the end of the block, just before the worker commits.

@@ -46,9 +46,12 @@ def beside(
     """Return an ASGI application that answers below ``prefix`` with the console, else with Django's.
 
     dsn: the console's own log-in, which is no superuser and inherits nothing, and is a member of the roles below.
-    role: the database's role in which the staff looks, or a function that returns it for a user; None lets the user
-    not in. live_role: that of the live figures; None: ``role`` if that is a name. ``options`` are those of
-    ``howdah.console.app``. Who has not logged in goes to LOGIN_URL, or else to the log-in of Django's admin.
+    role: the database's role in which the staff looks, or a function that returns it for a user. A user for whom it
+    returns None is not let in.
+    live_role: that of the live figures; None: ``role`` if that is a name.
+    options: those of ``howdah.console.app``.
+
+    A user who has not logged in goes to LOGIN_URL, or else to the log-in of Django's admin.
     """
 
     def log_in(request: Request) -> str | None:

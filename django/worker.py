@@ -51,7 +51,7 @@ def _runner(backend: Backend, queue_name: str) -> Callable[[Message, Transaction
                 status=TaskResultStatus.RUNNING,
                 started_at=now,
                 last_attempted_at=now,
-                # One for each attempt: of those before only the number is known here.
+                # One for each attempt: only the number of the earlier ones is known here.
                 worker_ids=[transaction.worker] * message.delivery_count,
             )
             task_started.send(sender=type(backend), task_result=result)
@@ -87,7 +87,7 @@ if not apps.ready:  # in a worker's process; DJANGO_SETTINGS_MODULE comes from m
 
 
 def __getattr__(name: str) -> Any:
-    """Make ``app`` when it is asked for: who wants ``make_app`` for one database may have others with equal queues."""
+    """Make ``app`` on demand: a user of ``make_app`` for one database may have others with equal queues."""
     if name == "app":
         return globals().setdefault(name, make_app(os.environ.get(DATABASE)))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

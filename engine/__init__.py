@@ -1,11 +1,20 @@
-"""The Python face of the queue: it only calls the SQL functions, no SQL logic lives here.
+"""The Python face of the queue. It only calls the SQL functions; no SQL logic lives here.
 
-``connect`` gives a Connection, its ``session()`` the verbs. ``Session(connection)`` works in the application's own
-psycopg or SQLAlchemy transaction, ``aio`` is the same for asyncio.
+``connect`` gives a Connection, and its ``session()`` gives the verbs. ``Session(connection)`` works in the
+application's own psycopg or SQLAlchemy transaction. ``aio`` is the same for asyncio.
 
-The wings, from the bottom: ``errors``; ``calls``, the door to SQL; ``database``, which runs calls, and ``handling``,
-which says what an application's function may do; ``admin`` and ``sending``; ``sessions``; ``jms``, which receives
-ahead; ``xa`` and ``objects``, which look factories up; ``aio``. ``embedded`` is a PostgreSQL of one's own.
+The wings, from the bottom:
+
+- ``errors``
+- ``calls``, the door to SQL
+- ``database``, which runs calls, and ``handling``, which says what an application's function may do
+- ``admin`` and ``sending``
+- ``sessions``
+- ``jms``, which receives ahead
+- ``xa`` and ``objects``, which look factories up
+- ``aio``
+
+``embedded`` is a PostgreSQL of one's own.
 """
 
 from __future__ import annotations

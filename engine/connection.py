@@ -47,7 +47,7 @@ S = TypeVar("S", Session, AckSession)
 class Connection(SendsAhead, Administration):
     """A connection that is started or stopped. Sessions receive only while it is started; closing it closes them."""
 
-    #: Makes what ``lookup`` returns: ``engine.objects`` puts it here, which stands above.
+    #: Makes what ``lookup`` returns. ``engine.objects``, which stands above, sets it.
     naming: ClassVar[Naming]
 
     def __init__(
@@ -68,7 +68,8 @@ class Connection(SendsAhead, Administration):
         #: The service that it has connected with; None: it named none.
         self.service = service
         self._pairs = Pairs(self._loans) if service is not None and service.dedicated else None
-        #: Redeliveries at most of what its listeners get, beside the queue's own limit; None: the queue's alone.
+        #: The most redeliveries of a message to its listeners, beside the queue's own limit. None: only the queue's
+        #: limit.
         self.max_redeliveries = max_redeliveries
         #: How far consumers of sessions with an acknowledge mode receive ahead.
         self.prefetch = prefetch or Prefetch()
@@ -144,7 +145,7 @@ class Connection(SendsAhead, Administration):
     def jms_session(self, *, transacted: bool = False, mode: int = AckMode.AUTO) -> AckSession:
         """Open a session with an acknowledge mode, whose consumers receive ahead. transacted: SESSION_TRANSACTED.
 
-        Raises BadArgument for what is no mode, and for SESSION_TRANSACTED without a transaction.
+        Raises BadArgument for an unknown mode, and for SESSION_TRANSACTED without a transaction.
         """
         self._check_open()
         chosen = mode_of(transacted, mode)
@@ -209,7 +210,7 @@ class Connection(SendsAhead, Administration):
             return self.call(calls.send(queue, body, **self.levels.stamped(queue, carried)))
 
     def result(self, queue: str, message_id: int, *, wait: float = 0) -> Result:
-        """Tell what became of a message, as ``Session.result``. It has a connection of the pool while it waits."""
+        """Tell what became of a message, as ``Session.result``. It holds a connection of the pool while it waits."""
         with self.session() as session:
             return session.result(queue, message_id, wait=wait)
 
@@ -233,7 +234,7 @@ class Connection(SendsAhead, Administration):
             if self._closed:
                 return
             self._closed = True
-            # Those with an acknowledge mode first: they have others beneath.
+            # Close sessions with an acknowledge mode first: they have others beneath.
             sessions = sorted(self._sessions, key=lambda session: isinstance(session, Session))
         for session in sessions:
             session.close()

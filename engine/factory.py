@@ -32,7 +32,7 @@ MAXIMUM_REDELIVERIES = "jms.redeliveryPolicy.maximumRedeliveries"
 
 
 class ConnectSettings(TypedDict, total=False):
-    """As of ``connect``."""
+    """The settings of ``connect``."""
 
     min_size: int | None
     max_size: int | None
@@ -137,7 +137,7 @@ def connect(
 
 
 def _refuse_with_pool(**given: object) -> None:
-    """Refuse what an application's own pool does not go with. Raises BadArgument."""
+    """Refuse settings that do not go with an application's own pool. Raises BadArgument."""
     hints = {
         "commit_by_reliability": "or say set local howdah.commit_by_reliability = on in each transaction.",
         "client_id": "whoever else uses the pool would publish under it.",
@@ -158,7 +158,7 @@ def _probed(conninfo: str, beginning: Beginning, reconnection: Reconnection | No
 
 
 def split_url(dsn: str | None, given: ConnectSettings) -> tuple[str | None, ConnectSettings]:
-    """The DSN without ActiveMQ's options, and the settings with what these say where the settings say nothing.
+    """Return the DSN without ActiveMQ's options, and the settings. The options fill in missing settings.
 
     Raises BadArgument for a wrong option.
     """
@@ -253,7 +253,7 @@ def reach(conninfo: str, reconnection: Reconnection | None) -> PgConnection:
 
 
 def alone(conninfo: str, beginning: Beginning) -> PgConnection:
-    """A database connection that does nothing but be there."""
+    """Return a database connection that only has to exist."""
     connection = psycopg.connect(make_conninfo(conninfo, **KEEPALIVES), autocommit=True)
     beginning.begin(connection)
     return connection

@@ -22,7 +22,7 @@ from .factory import ConnectionFactory, ConnectSettings, complete, configured, c
 from .jms.prefetch import Prefetch
 from .xa import XAConnectionFactory
 
-#: What stays of a DSN where an object names a service of pg_service.conf.
+#: The parts of a DSN that stay if an object names a service of pg_service.conf.
 _KEPT = ("application_name", "fallback_application_name", "connect_timeout", "options", "passfile")
 _CONFIRMED = {"all": False, "persistent": None, "none": True}
 _STAMPS = ("user_id", "app_id", "producer_txid", "consumer_txid", "rcv_timestamp")
@@ -32,7 +32,7 @@ class AdministeredFactory(ConnectionFactory):
     """A connection factory that was looked up. ``howdah.lookup`` says what its attributes mean."""
 
     def __init__(self, base: str, found: FoundObject) -> None:
-        """base: where it was looked up: what its attributes leave out is as there."""
+        """base: the DSN by which it was looked up. It fills in what the attributes leave out."""
         own = found.attributes
         super().__init__(
             base,
@@ -60,7 +60,7 @@ class AdministeredFactory(ConnectionFactory):
     def set(self, name: str, value: Any) -> None:
         """Set an attribute for this client; None takes it away. The stored object stays as it is.
 
-        Raises ReadOnlyObject, and BadOption for what the attribute cannot be.
+        Raises ReadOnlyObject, and BadOption for an invalid value.
         """
         if self.read_only:
             raise ReadOnlyObject(f"object {self.name!r} is read-only", "An administrator makes it writable.")
@@ -117,7 +117,7 @@ class AdministeredFactory(ConnectionFactory):
         return found
 
     def conninfo(self, user: str | None = None, password: str | None = None) -> str:
-        """Where it connects to: the DSN by which it was looked up, with its attributes in place of that.
+        """Where it connects to: its attributes take precedence over the DSN of the lookup.
 
         The DSN's password goes to no other server than the DSN's own.
         """
@@ -175,7 +175,7 @@ class Naming:
 
 
 def _xa(base: str, found: FoundObject) -> XAConnectionFactory:
-    """A factory over several databases. Its members are looked up where it was."""
+    """Return a factory over several databases. Its members are looked up in the same database."""
     members = {}
     for name in found.attributes["members"]:
         member = _ask(base, look_up(name))
@@ -190,7 +190,7 @@ def _xa(base: str, found: FoundObject) -> XAConnectionFactory:
 
 
 class _Branching(AdministeredFactory):
-    """A member of a factory over several databases: what its connections send wakes nobody, or PREPARE would fail."""
+    """A member of a factory over several databases. Its sends wake nobody: PREPARE would fail otherwise."""
 
     @property
     def levels(self) -> Administered:

@@ -47,7 +47,7 @@ class Outstanding(Generic[F]):
                 raise BadArgument(f"a request {correlation_id} is waiting for its answer already")
 
     def take(self, correlation_id: str | None) -> F | None:
-        """Return, once, who waits for an answer; None: nobody, or nobody any more."""
+        """Return the waiting requester of an answer, once. None: nobody waits, or nobody any more."""
         with self._lock:
             found = self._waiting.pop(correlation_id or "", None)
             self.late += found is None
@@ -192,11 +192,11 @@ class _Inbox(Background):
         self._answered = answered
         self._lost = lost
         self._stopping = False
-        #: Nobody who begins to wait from now on hears of it.
+        #: Whether it has ended: requesters that begin to wait now hear nothing of it.
         self.ended = False
         self._hurry = False
         self._session = connection.session(transacted=False)
-        #: Behind a pooler: what is said in each transaction. Without, the database session itself is the connection.
+        #: The name to give in each transaction behind a pooler. None: the database session itself is the connection.
         self._token: str | None = None
         try:
             backend = self._session.call(temporary.BACKEND)

@@ -1,4 +1,4 @@
-"""Transactions over several databases: both or none commits, whatever breaks (two-phase commit, presumed abort).
+"""Transactions over several databases: all or none commit, whatever breaks (two-phase commit, presumed abort).
 
 A log in the first database says which transactions there are. All branches are prepared, then the decision is committed
 to the log, then the branches are committed. After a crash, ``recover`` ends what was left as the log says.
@@ -23,11 +23,11 @@ from .sessions.session import Session
 log = logging.getLogger("howdah.xa")
 
 ABANDONED = timedelta(days=1)
-"""A transaction that has no branch is one whose application still works on it, up to this age."""
+"""Up to this age, an application may still work on a transaction without branches."""
 
 
 class XAConnectionFactory:
-    """Looked up by name. Its connections are those of its members, each to a database of its own."""
+    """A factory that is looked up by name. It connects to its members, each a database of its own."""
 
     def __init__(self, name: str, members: Mapping[str, ConnectionFactory], open_log: Callable[[], Connection]) -> None:
         """open_log: connects to the first member's database, for the log."""
@@ -65,9 +65,9 @@ class XAConnection:
     def transaction(self) -> Iterator[XATransaction]:
         """Begin a transaction in each database. The block's end commits all or none; an exception rolls back.
 
-        ``rollback`` of what the block gets undoes all, too. A load by COPY makes a temporary table, which no database
-        prepares. Raises TransactionRolledBack if one database refuses. Raises ConnectionLost if it is not known what
-        was decided: then ``recover`` finds out.
+        ``rollback`` of the block's transaction also undoes all. A load by COPY makes a temporary table, which no
+        database prepares. Raises TransactionRolledBack if one database refuses. Raises ConnectionLost if it is not
+        known what was decided: then ``recover`` finds out.
         """
         transaction = XATransaction(self._log, self._log.call(xa.begin(self.factory)))
         try:
@@ -181,7 +181,7 @@ class XATransaction(Mapping[str, Session]):
             return self._log.call(xa.decide(self.transaction_id, "commit"))
 
     def rollback(self) -> None:
-        """Undo all."""
+        """Roll back every branch."""
         self._end()
         self._undo()
 
@@ -191,7 +191,7 @@ class XATransaction(Mapping[str, Session]):
         self.ended = True
 
     def _undo(self) -> None:
-        with suppress(HowdahError, psycopg.Error):  # what cannot be done now is recovery's: no decision is rollback
+        with suppress(HowdahError, psycopg.Error):  # recovery does what fails here: no decision means rollback
             self._log.call(xa.decide(self.transaction_id, "rollback"))
             self._end_branches("rollback")
 
@@ -207,7 +207,7 @@ class XATransaction(Mapping[str, Session]):
             self._log.call(xa.forget(self.transaction_id))
 
     def close(self) -> None:
-        """Give the connections back. What is prepared and not ended stays so."""
+        """Give the connections back. Prepared branches that have not ended stay prepared."""
         for branch in self._branches.values():
             branch.close()
 

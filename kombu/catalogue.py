@@ -19,7 +19,7 @@ from .server import Server
 log = logging.getLogger("howdah.kombu")
 
 OPTIONS = {"default_priority": 0}
-"""Of the queues made here. In AMQP a message without a priority has the lowest."""
+"""Options of queues made here. In AMQP, a message without a priority has the lowest."""
 TIME_TO_LIVE = "x-message-ttl"
 
 
@@ -43,7 +43,7 @@ class Catalogue:
         return place
 
     def bind(self, queue: str, exchange: str, routing_key: str, kind: str, *, durable: bool) -> None:
-        """Note where a queue's messages come from; what needs the database for it is made now."""
+        """Note where a queue's messages come from. What the binding needs in the database is made now."""
         place = self.target(queue)
         if kind in ("topic", "fanout"):
             topic, pattern = topic_name(exchange), "#" if kind == "fanout" else routing_key
@@ -61,7 +61,7 @@ class Catalogue:
             self.make(place)
 
     def unbind(self, queue: str, exchange: str, routing_key: str, kind: str) -> None:
-        """Bind it no longer. A subscription loses what came by the binding and is not read yet.
+        """Remove a binding. A subscription loses what came by the binding and is not read yet.
 
         Raises NotAllowed, and SubscriptionInUse while somebody has messages in hand that came by it.
         """
@@ -89,7 +89,7 @@ class Catalogue:
         place.howdah = next(iter(place.sources), None)
 
     def target(self, queue: str) -> Place:
-        """What a queue is; one that nobody has declared is one of Howdah's."""
+        """What a queue is. A queue that nobody has declared is one of Howdah's."""
         place = self._places.get(queue)
         if place is None:
             place = Place(queue)
@@ -101,14 +101,15 @@ class Catalogue:
         return place
 
     def answers_at(self, queue: str) -> str:
-        """What an answerer sends to, to reach a queue of this process. It may have been declared, and not made yet."""
+        """The name by which an answerer reaches a queue of this process. The queue may be declared, but not made
+        yet."""
         place = self._places.get(queue)
         if place is not None and (place.passing or place.exclusive) and place.kind is not Kind.SUBSCRIPTION:
             return self.make(place)
         return self._server.sharing.queues.get(queue) or queue
 
     def make(self, place: Place, *, anew: bool = False) -> str:
-        """What Howdah calls a queue, which is made if need be. anew: somebody has dropped it, or it was changed."""
+        """Return Howdah's name of a queue, and make the queue if need be. anew: somebody has dropped or changed it."""
         if place.howdah is None or anew:
             if place.kind is Kind.QUEUE and (place.exclusive or place.passing):
                 place.kind = Kind.TEMPORARY
@@ -121,7 +122,7 @@ class Catalogue:
         return place.howdah
 
     def sources(self, place: Place) -> list[str]:
-        """What Howdah calls all that a queue is received from, made if need be."""
+        """Return Howdah's names of all that a queue is received from, and make what is missing."""
         name = self.make(place)
         return list(place.sources) if place.kind is Kind.SUBSCRIPTION else [name]
 
@@ -132,14 +133,14 @@ class Catalogue:
         return self._server.run(scalar("my_rights", queue=("text", name))) is not None
 
     def size(self, queue: str) -> int:
-        """How many messages are ready or wait for their time; none that somebody has in hand. 0: there is no queue."""
+        """How many messages are ready or wait for their time, without those in hand. 0: there is no queue."""
         try:
             return sum(self._server.run(_size(name)) for name in self._made(self.target(queue)))
         except NoSuchQueue:
             return 0
 
     def _made(self, place: Place) -> list[str]:
-        """What Howdah calls all that a queue is received from, as far as it has been made."""
+        """Return Howdah's names of all that a queue is received from, as far as it has been made."""
         if place.howdah is None:
             return [] if place.passing or place.exclusive else [queue_name(place.name)]
         return self.sources(place)

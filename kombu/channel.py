@@ -58,12 +58,12 @@ class Channel(Receiving):
                 raise ChannelError(f"NOT_FOUND - no queue {queue!r}", (50, 10), "Channel.queue_declare", "404")
             try:
                 return queue_declare_ok_t(queue, self._size(queue), 0)
-            except NotAllowed:  # who only sends may not count
+            except NotAllowed:  # a role that only sends may not count
                 return queue_declare_ok_t(queue, 0, 0)
         place = self.transport.places.declare(queue, arguments or {}, exclusive=exclusive, passing=auto_delete)
         if not place.passing and not place.exclusive:
             self.transport.places.make(place)
-        # Not counted: each new connection of a producer declares all its queues, and a count reads many tables.
+        # Do not count: each new connection of a producer declares all its queues, and a count reads many tables.
         return queue_declare_ok_t(queue, 0, 0)
 
     def _queue_bind(self, exchange: str, routing_key: str, pattern: Any, queue: str) -> None:
@@ -100,7 +100,7 @@ class Channel(Receiving):
     # sending
 
     def prepare_message(self, body: Any, priority: int | None = None, *args: Any, **options: Any) -> dict[str, Any]:
-        """As kombu does, but without a priority where none was given: the queue has a default."""
+        """As kombu does, but without a priority if none was given: the queue has a default."""
         message: dict[str, Any] = super().prepare_message(body, priority, *args, **options)
         if not priority:
             message["properties"].pop("priority", None)
@@ -120,7 +120,7 @@ class Channel(Receiving):
         place = places.target(queue)
         own = callers()
         if place.kind is Kind.TEMPORARY or not (place.declared or own):
-            # As in AMQP, what goes to a queue that nobody has declared is lost if there is none.
+            # As in AMQP, a message to an undeclared queue is lost if there is no such queue.
             self._answer(place.howdah or queue_name(queue), message)
             return
         name = places.make(place)
@@ -140,7 +140,7 @@ class Channel(Receiving):
 
     def _put_fanout(self, exchange: str, message: dict[str, Any], routing_key: str, **options: Any) -> None:
         replies = self.transport.replies.named_in(message["body"])
-        # By its plain name a missing topic would create itself as a queue (docs/auto-creation.md).
+        # Under its plain name, a missing topic would create itself as a queue (docs/auto-creation.md).
         topic = f"topic://{topic_name(exchange)}"
         call = outgoing(topic, message, topic=True, **({"replies": replies} if replies else {}))
         own = None if exchange.endswith(".pidbox") else callers()

@@ -1,7 +1,7 @@
 """Translates kombu's messages to Howdah's and back.
 
 The body is the body, Celery's headers are the headers, and what Howdah has a field for is in that field. So console,
-selectors and plain SQL see a task as it is. What is kombu's alone stands under the header ``kombu``.
+selectors and plain SQL see a task as it is. What only kombu uses stands under the header ``kombu``.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def outgoing(place: str, message: Mapping[str, Any], *, topic: bool = False, **o
             "correlation_id": ("text", properties.get("correlation_id")),
             "reply_to": ("text", reply_to),
             "message_type": ("text", task if isinstance(task, str) else None),
-            # What has expired already is never delivered, which a time to live of 0 would not say.
+            # An expired message is never delivered. A time to live of 0 would not say that.
             "time_to_live": ("interval", None if milliseconds is None else _seconds(max(1, int(milliseconds)) / 1000)),
             "delay": ("interval", _seconds(delay)),
             "delivery_mode": ("text", "non-persistent" if properties.get("delivery_mode") == TRANSIENT else None),
@@ -135,7 +135,7 @@ def _body(body: Any, encoding: str | None) -> str | bytes:
 
 
 def _priority(given: int | None) -> int | None:
-    """As kombu's other channels and RabbitMQ do it: what is above the highest priority has the highest."""
+    """As kombu's other channels and RabbitMQ do it, a greater number counts as the highest priority."""
     return None if given is None else max(0, min(int(given), HIGHEST))
 
 

@@ -12,7 +12,7 @@ from .places import TEMPORARY, queue_name
 
 
 class TopicExchange(virtual.TopicExchange):  # type: ignore[misc]
-    """Its messages go to the topic of its name, whoever has bound a queue to it."""
+    """An exchange whose messages go to the topic of its name, whoever has bound a queue to it."""
 
     def deliver(self, message: dict[str, Any], exchange: str, routing_key: str, **options: Any) -> None:
         """Publish."""
@@ -20,7 +20,7 @@ class TopicExchange(virtual.TopicExchange):  # type: ignore[misc]
 
 
 class FanoutExchange(virtual.FanoutExchange):  # type: ignore[misc]
-    """The same; a routing key means nothing here."""
+    """The same, but a routing key means nothing here."""
 
     def deliver(self, message: dict[str, Any], exchange: str, routing_key: str, **options: Any) -> None:
         """Publish."""
@@ -28,7 +28,7 @@ class FanoutExchange(virtual.FanoutExchange):  # type: ignore[misc]
 
 
 class Replies:
-    """Where answers go: what temporary queue is bound to a direct exchange by which key, as far as it was heard of.
+    """Where answers go: which temporary queue is bound to a direct exchange by which key, as far as this is known.
 
     The name of a temporary queue is Howdah's, and the asker's alone. So a command that asks for an answer brings the
     name along, under ``replies``.
@@ -42,19 +42,20 @@ class Replies:
         self._lock = threading.Lock()
 
     def bind(self, exchange: str, routing_key: str, place: str) -> None:
-        """This process waits there."""
+        """Note that this process waits there."""
         with self._lock:
             self._own.add((exchange, routing_key))
             self._note(exchange, routing_key, place)
 
     def unbind(self, exchange: str, routing_key: str) -> None:
-        """It waits no more."""
+        """Note that it no longer waits there."""
         with self._lock:
             self._own.discard((exchange, routing_key))
             self._known.pop((exchange, routing_key), None)
 
     def learn(self, told: Any) -> None:
-        """Another process waits there: what its message said. It may name no other place than its own queue of answers.
+        """Note that another process waits there, as its message said. It may name no other place than its own queue of
+        answers.
 
         Without an exchange's name it would redirect what others send to a queue.
         """

@@ -18,9 +18,9 @@ from .server import Server
 log = logging.getLogger("howdah.kombu")
 
 FLUSH: Call[object] = Call("select pg_logical_emit_message(true, 'howdah', '')", (), lambda rows: None)
-"""Its commit waits until all that was committed before is on disk. No function of Howdah's writes so little."""
+"""The commit of this statement waits until all earlier commits are on disk. No function of Howdah writes so little."""
 FOR_GOOD = (LeaseLost, NoSuchQueue, NotAllowed)
-"""Errors that no second try mends: others have the message by now, its queue is gone, or it is forbidden."""
+"""Errors that a second try does not cure: others have the message by now, its queue is gone, or it is forbidden."""
 LOOK_EVERY = 0.5
 """Seconds until an acknowledgement is made that the event loop did not come to, as while a worker stops."""
 
@@ -84,9 +84,9 @@ class Leases:
         return bool(self._acked or self._rejected) or self._volatile
 
     def flush(self) -> int:
-        """Make the acknowledgements that have come together; how many there were. Leases are on disk then, too.
+        """Make the acknowledgements that have come together. Returns how many there were. Leases are on disk then, too.
 
-        What the server could not be told is told by the next call.
+        The next call repeats what the server could not be told.
         """
         with self._flushing:
             with self._lock:
@@ -160,7 +160,7 @@ class Leases:
 
     @property
     def _done(self) -> bool:
-        """Whether nothing is in hand but what others may have by now, and nothing has to be said any more."""
+        """Whether nothing is in hand, except what others may have by now, and nothing is left to say."""
         return not (self._acked or self._rejected) and self._held.keys() <= self._lost
 
     def _acknowledge(self, acked: list[Held]) -> None:

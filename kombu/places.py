@@ -42,9 +42,9 @@ class Place:
     #: are in the order in which the database made their sources, which all processes share.
     bindings: dict[str, list[str]] = field(default_factory=dict)
     ever: dict[str, list[str]] = field(default_factory=dict)
-    #: What Howdah calls it. None: it has to be made, or looked for.
+    #: Its name in Howdah. None: it has to be made, or looked for.
     howdah: str | None = None
-    #: Of a subscription: Howdah has one for each topic and pattern, under these names.
+    #: The names of its subscriptions: Howdah has one for each topic and pattern.
     sources: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     @contextmanager
@@ -63,7 +63,7 @@ class Place:
             raise
 
     def unbind(self, topic: str, pattern: str) -> None:
-        """Note that a binding is no more. What came by it before stays in a durable queue."""
+        """Note that a binding has ended. What came by it before stays in a durable queue."""
         _forget(self.bindings, topic, pattern)
 
     def fits(self, source: str, topic: str, routing_key: str) -> bool:
@@ -88,7 +88,7 @@ def _forget(noted: dict[str, list[str]], topic: str, pattern: str) -> None:
 
 
 def queue_name(name: str) -> str:
-    """A name as Howdah takes it: the same if it can be, else with what tells it from all others at its end."""
+    """A name as Howdah takes it: the same if possible, else with a distinguishing end."""
     told = BAD.sub("_", name)
     return name if told == name and len(name) <= LONGEST else _marked(told, name, LONGEST)
 

@@ -20,13 +20,13 @@ from .owner import Owner
 from .places import Place
 
 MOST = 100
-"""Messages of one call."""
+"""The most messages of one call."""
 MOST_UNLIMITED = 10
-"""The same for a consumer that sets no limit to what it prefetches."""
+"""The same for a consumer whose prefetch has no limit."""
 
 
 class Delivered(virtual.Message):  # type: ignore[misc]
-    """A message and the lease under which it is held; None: it is consumed already."""
+    """A message and its lease. None: it is consumed already."""
 
     held: Held | None = None
 
@@ -126,7 +126,7 @@ class Receiving(virtual.Channel):  # type: ignore[misc]
         return message
 
     def _get(self, queue: str, timeout: float | None = None) -> Any:
-        raise Empty  # kombu asks its own way nowhere: see fetch
+        raise Empty  # kombu never calls this: see fetch
 
     @property
     def room(self) -> int:
@@ -138,11 +138,11 @@ class Receiving(virtual.Channel):  # type: ignore[misc]
         return max(0, most - held - len(self._fetched))
 
     @property
-    def thirsty(self) -> bool:
-        """Whether it is time to receive more.
+    def wants_more(self) -> bool:
+        """Whether the consumer should receive more messages now.
 
-        While half of what a worker of Celery may prefetch waits for its pool, it is not: each acknowledgement would
-        bring one message, in a call of its own.
+        A worker of Celery wants none while more than half of what it may prefetch waits for its pool. If it did, each
+        acknowledgement would bring one message, in a call of its own.
         """
         waiting = len(self.qos._delivered) - len(self.qos._dirty) + len(self._fetched)
         state = sys.modules.get("celery.worker.state")
@@ -159,21 +159,21 @@ class Receiving(virtual.Channel):  # type: ignore[misc]
     @property
     def full(self) -> bool:
         """Whether the consumer takes no more until some are acknowledged or begun."""
-        return bool(self._consumers) and not self.thirsty
+        return bool(self._consumers) and not self.wants_more
 
     def fetch(self, most: int, *, passing: bool | None = None) -> int:
-        """Receive what there is, up to ``most`` messages of a queue without acknowledgements; how many.
+        """Receive what there is, up to ``most`` messages of a queue without acknowledgements. Returns how many.
 
-        Those that are dropped count, too: they say nothing of what lies behind them.
-        passing: from those queues only, or from the others only; None: from all.
+        Dropped messages count too, because more messages may lie behind them.
+        passing: from queues without acknowledgements only, or from the others only; None: from all.
         """
-        count, thirsty = 0, self.thirsty
+        count, wants_more = 0, self.wants_more
         for queue in self.wanted:
             self._active_queues.append(self._active_queues.pop(self._active_queues.index(queue)))
             no_ack = queue in self._without_ack
             if passing is not None and no_ack != passing:
                 continue
-            room = most if no_ack else min(self.room, MOST) if thirsty else 0
+            room = most if no_ack else min(self.room, MOST) if wants_more else 0
             if room > 0:
                 messages, looked_at = self._take(queue, room, no_ack=no_ack)
                 self._fetched.extend((queue, message) for message in messages)

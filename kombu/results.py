@@ -1,6 +1,6 @@
 """Howdah as Celery's result backend: ``result_backend = "howdah.kombu.results:Backend+howdah://user@host/database"``.
 
-A result lies in the database until ``result_expires``, and who waits for it is woken by NOTIFY.
+A result lies in the database until ``result_expires``. NOTIFY wakes callers that wait for it.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class Backend(KeyValueStoreBackend):  # type: ignore[misc]
     def _ready(
         self, found: dict[str, str | bytes], names: dict[str, str], ready: frozenset[str]
     ) -> list[tuple[str, dict[str, Any]]]:
-        """Results that have come to their end. Their names are waited for no more."""
+        """Results that have come to their end. Nobody waits for their names any more."""
         ended = []
         for name, value in found.items():
             meta = self.decode_result(value)

@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 _SCHEME = re.compile(r"\A\w+://")
 _sharing: dict[tuple[str, int], Sharing] = {}
-"""Of each database and process: a forked one has its own."""
+"""What sessions share, by database and process: a forked process has its own."""
 _callers: ContextVar[Any] = ContextVar("howdah_kombu_using", default=None)
 
 
@@ -63,7 +63,7 @@ def callers() -> psycopg.Connection[Any] | None:
 
 @contextmanager
 def apart(connection: psycopg.Connection[Any]) -> Iterator[None]:
-    """What fails in the block undoes nothing else of the connection's transaction."""
+    """Run the block so that a failure in it undoes nothing else of the connection's transaction."""
     if connection.autocommit and connection.info.transaction_status is psycopg.pq.TransactionStatus.IDLE:
         yield
         return
@@ -141,11 +141,11 @@ class Server:
 
     @property
     def sharing(self) -> Sharing:
-        """What it has in common with the process's other sessions."""
+        """What it shares with the process's other sessions."""
         return Sharing.of(self.dsn)
 
     def share(self) -> None:
-        """Belong together with the other sessions of the process that do."""
+        """Join the sessions of the process that share."""
         with self._lock:
             connection = self.connect()
             if not self._named:

@@ -27,9 +27,9 @@ from .server import Server
 log = logging.getLogger("howdah.kombu")
 
 AT_ONCE = 100
-"""Results of one call. Who waits for more waits for these first."""
+"""The most results of one call. A caller that waits for more waits for these first."""
 WOKEN_BY = 8
-"""Results whose NOTIFY is asked for at once. Who waits for more looks at all of them when one of these comes."""
+"""How many results may ask for NOTIFY at once. A caller that waits for more looks at all when one of these comes."""
 
 
 class NotKept(Exception):
@@ -125,7 +125,7 @@ class Store:
 
     def _ask(self, idle: Idle, names: list[str]) -> None:
         for name in names[:WOKEN_BY]:
-            # The wait of one result is what the wait of one queue is elsewhere.
+            # Here the wait of one result corresponds to the wait of one queue elsewhere.
             call = idle.ask(name, lambda name, since: wait_result(self.queue, number(name), since))
             if call is None:
                 continue

@@ -37,7 +37,7 @@ TOGETHER = 0.004
 PASSING_EVERY = 0.1
 
 _replies: dict[str, Replies] = {}
-"""Of each database. The connections of a process share it: commands and their answers go over different ones."""
+"""The replies by database. The connections of a process share them: commands and answers go over different ones."""
 
 
 class Transport(virtual.Transport):  # type: ignore[misc]
@@ -146,7 +146,7 @@ class Transport(virtual.Transport):  # type: ignore[misc]
         self._look()
 
     def unregister_from_event_loop(self, connection: Any, loop: Any) -> None:
-        """Look no more."""
+        """Stop looking for messages."""
         if self._loop is None:
             return
         self._loop.on_tick.discard(self._tick)

@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 COLOURS = ("#2f7fc1", "#d9781f", "#2a9d72", "#c8504b", "#8c6bc4", "#8f6b58", "#d264a8", "#a39a1e", "#7d8590")
-"""Of curves in their order; each stands out on white and on black."""
+"""The colours of curves in their order. Each stands out on white and on black."""
 
 DASHES: tuple[tuple[float, ...], ...] = ((), (5, 2), (1.5, 1.5), (5, 1.5, 1.5, 1.5))
-"""Of curves in their order, for those who cannot tell the colours: on, off, on, off; empty: not broken."""
+"""The dashes of curves in their order, for people who cannot tell the colours: on, off, on, off. Empty: not broken."""
 
 
 def look(place: int) -> tuple[str, tuple[float, ...]]:
@@ -48,9 +48,11 @@ def draw(
 ) -> str:
     """The curves as an <svg> element. Needs matplotlib.
 
-    logarithmic: the axes that are so: "x", "y" or "xy". themed: without a legend, in colours that suit any page (lines
-    and letters in the text's colour) and told apart by COLOURS and DASHES. Where a y is None, the
-    curve has a gap.
+    logarithmic: the axes that are so: "x", "y" or "xy".
+    themed: without a legend, in colours that suit any page (lines and letters in the text's colour). COLOURS and DASHES
+    tell the curves apart.
+
+    Where a y is None, the curve has a gap.
     """
     import matplotlib
 

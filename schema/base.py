@@ -39,7 +39,7 @@ def after_create(target: MetaData | Table, statement: str) -> None:
 
 
 def reliability_column() -> Column[object]:
-    """The level of a stored message; NULL, the usual one, takes no room."""
+    """The level of a stored message. NULL, the usual level, takes no room."""
     return Column(
         "reliability",
         SmallInteger,

@@ -7,7 +7,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from .base import TIMESTAMPTZ, metadata
 
-#: The greatest transaction id of which retention has dropped changes. A row of engine would wait for receivers.
+#: The greatest transaction id whose changes retention has dropped. A row of engine would wait for receivers.
 Sequence("changes_dropped", metadata=metadata)
 
 config_changes = Table(

@@ -21,7 +21,7 @@ def ddl() -> str:
     def keep(statement: ExecutableDDLElement, *arguments: Any, **options: Any) -> None:
         statements.append(_tidy(str(statement.compile(dialect=mock.dialect))))
 
-    # Named parameters: for the others SQLAlchemy doubles each % of a text.
+    # Parameters are named: with others, SQLAlchemy doubles each % of a text.
     mock = create_mock_engine("postgresql://", keep, paramstyle="named")
     metadata.create_all(mock, checkfirst=False)
     return "".join(
@@ -30,15 +30,15 @@ def ddl() -> str:
 
 
 def _tidy(statement: str) -> str:
-    """Without SQLAlchemy's tabs, blank lines and spaces at the end of lines."""
+    """Return a statement without SQLAlchemy's tabs, blank lines and spaces at the end of lines."""
     lines = [line.rstrip().replace("\t", "    ") for line in statement.split("\n")]
     return "\n".join(line for line in lines if line)
 
 
 def _ordered(statements: list[str]) -> list[str]:
-    """With each table's indexes in order: SQLAlchemy keeps them as a set, and gives another order each time.
+    """Put each table's indexes in order: SQLAlchemy keeps them as a set, and gives another order each time.
 
-    A unique one comes first, for a row that it refuses then leaves nothing in the others.
+    A unique one comes first: a row that it refuses then leaves nothing in the others.
     """
     runs = groupby(statements, lambda statement: _INDEX.match(statement) is not None)
     return [statement for is_index, run in runs for statement in (sorted(run, key=_by_name) if is_index else run)]

@@ -305,7 +305,7 @@ destinations = Table(
         Boolean,
         nullable=False,
         server_default=text("false"),
-        comment="True: expired messages go to the exception destination. False: they are gone.",
+        comment="True: expired messages go to the exception destination. False: they are discarded.",
     ),
     Column(
         "keep_bodies_ms",

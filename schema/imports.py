@@ -55,7 +55,7 @@ import_holds = Table(
     metadata,
     Column("import_id", Integer, nullable=False, comment="The import."),
     Column("destination_id", Integer, nullable=False, comment="The queue or subscription."),
-    Column("paused", Boolean, nullable=False, comment="Whether the import paused receiving, and is to resume it."),
+    Column("paused", Boolean, nullable=False, comment="Whether the import paused receiving, and must resume it."),
     PrimaryKeyConstraint("import_id", "destination_id"),
     comment="Queues and subscriptions that wait for the final pass of an import.",
 )

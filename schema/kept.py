@@ -17,7 +17,7 @@ from sqlalchemy.dialects.postgresql import JSONB, UUID
 
 from .base import TIMESTAMPTZ, after_create, metadata
 
-# No primary key: a receive must not fail because of what is kept. The order of columns is by alignment, as in msgs.
+# No primary key: a receive must not fail because of a kept message. The order of columns is by alignment, as in msgs.
 kept_messages = Table(
     "kept_messages",
     metadata,

@@ -40,7 +40,7 @@ def _best_effort(table: str) -> Index:
 
 
 def leased_columns() -> list[Column[object]]:
-    """Those of a stored message, with another position."""
+    """The columns of a stored message, with another position."""
     columns = message_columns(large_apart=True)
     columns[0].comment = "The lease times 2^20, plus a number within the lease."
     return columns

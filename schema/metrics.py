@@ -43,7 +43,7 @@ metric_totals = Table(
     Column("gained", BigInteger, comment="For enqueued: by how much the total grew when it last changed."),
     Column("changed_at", TIMESTAMPTZ, comment="For enqueued: when it last changed."),
     PrimaryKeyConstraint("destination_id", "metric", "label"),
-    # Read by whoever looks at the figures of all queues every two seconds.
+    # Viewers of the figures of all queues read it every two seconds.
     Index("ix_metric_totals_failures", "destination_id", postgresql_where=text("metric = 'failures'")),
     comment="Totals for monitoring by destination. They only grow, until a restore.",
 )

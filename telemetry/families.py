@@ -66,7 +66,7 @@ FAMILIES: dict[str, Family] = {
 """Each metric by its name, without the suffixes of samples."""
 
 SUFFIXES = {"gauge": ("",), "counter": ("_total",), "histogram": ("_bucket", "_count", "_sum")}
-"""What the samples of a metric have after its name."""
+"""The suffixes of a metric's samples."""
 
 SAMPLES = {f"{name}{suffix}": name for name, family in FAMILIES.items() for suffix in SUFFIXES[family.kind]}
 """The metric of each sample."""

@@ -20,7 +20,7 @@ OK = "ok"
 WARNING = "warning"
 FAILED = "failed"
 LONGEST_SECONDS = 2_000_000.0
-"""What libpq and statement_timeout can express."""
+"""A timeout that libpq and statement_timeout can still express."""
 
 
 @dataclass(frozen=True)

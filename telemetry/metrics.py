@@ -14,7 +14,7 @@ Sample = dict[str, Any]
 """A row of howdah.metrics: name, labels, value and created."""
 
 CONTENT_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
-"""What a server says of the text."""
+"""The content type of the text."""
 
 
 def exposition(connection: Connection, queues: int = 100) -> str:

@@ -55,7 +55,7 @@ class Drained:
 
     handled: int = 0
     failures: list[Failure] = field(default_factory=list)
-    #: Messages that are still there, by queue: they wait for a time, are blocked, or their listener is stopped.
+    #: Messages that are left, by queue: they wait for a time, are blocked, or their listener is stopped.
     left: dict[str, int] = field(default_factory=dict)
 
 
@@ -182,7 +182,7 @@ class _Drain:
                     )
             elif self._is_stopped(delivery.queue) or is_empty(self._connection, delivery.queue):
                 return busy
-            else:  # it lies behind where was looked for it, or in other hands
+            else:  # it lies behind the position of the look, or is in other hands
                 self._sleep(delivery.queue)
 
     def _is_stopped(self, queue: str) -> bool:
@@ -201,7 +201,7 @@ class _Drain:
                 found += [
                     (row["due_at"], queue, row["message_id"])
                     for row in delayed
-                    if row["reason"] in ("delay", "redelivery")  # what is blocked, say, fails again each time
+                    if row["reason"] in ("delay", "redelivery")  # a blocked message, say, fails again each time
                 ]
             for message_id, queue in self._redelivered.items():
                 parked = self._admin.poison_message(message_id, queue)

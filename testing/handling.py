@@ -83,7 +83,7 @@ def run_handler(
 
 
 def testing_limits() -> Limits:
-    """Watches over time limits in the test's own process, which it never ends: it waits for a handler that goes on."""
+    """Watches over time limits in the test's own process. It never ends that: it waits for a handler that goes on."""
     return Limits(NAME, lambda slot: None)
 
 

@@ -76,5 +76,5 @@ def make_message(
 
 
 def _micros(moment: datetime | None) -> int | None:
-    """As PostgreSQL counts; a time without zone is the local one."""
+    """Return PostgreSQL's count of microseconds. A time without zone is local."""
     return None if moment is None else (moment.astimezone(UTC) - _EPOCH) // timedelta(microseconds=1)

@@ -380,7 +380,7 @@ COMMENT ON COLUMN howdah.destinations.room IS 'A sequence: the last ticket that 
 
 COMMENT ON COLUMN howdah.destinations.tickets IS 'A sequence: the tickets that sends draw under a limit. NULL: no limit applies.';
 
-COMMENT ON COLUMN howdah.destinations.process_expired IS 'True: expired messages go to the exception destination. False: they are gone.';
+COMMENT ON COLUMN howdah.destinations.process_expired IS 'True: expired messages go to the exception destination. False: they are discarded.';
 
 COMMENT ON COLUMN howdah.destinations.keep_bodies_ms IS 'Milliseconds that a consumed message stays readable, in kept_messages. NULL: it is gone at once.';
 
@@ -2417,7 +2417,7 @@ begin
         cross join lateral howdah._message(b.message, queue, b.nonpersistent,
             howdah._failures(v_destination.id, (b.message).message_id, (b.message).stage, (b.message).conversation_id,
                 howdah._group((b.message).headers, (b.message).conversation_id))) shown
-        where b.due_at is null and ((b.message).rank, (b.message).seq) > (v_rank, v_seq)
+        where (b.due_at is null or b.due_at <= v_now) and ((b.message).rank, (b.message).seq) > (v_rank, v_seq)
           and ((b.message).expires_at is null or (b.message).expires_at > v_now)
           and (not v_wild or howdah._may_read_copy((b.message).message_id, 'browse'))
         order by (b.message).rank, (b.message).seq
@@ -2425,21 +2425,36 @@ begin
     else
         return query
         select shown.* from (
-            (select m as message, false as nonpersistent from howdah.msgs m
+            (select m as message, false as nonpersistent, 0 as lapsed from howdah.msgs m
              where m.destination_id = v_destination.id and (m.rank, m.seq) > (v_rank, v_seq)
                and (m.expires_at is null or m.expires_at > v_now)
                and (not v_wild or howdah._may_read_copy(m.message_id, 'browse'))
              order by m.rank, m.seq limit max_messages)
             union all
-            (select howdah._as_ready(n), true from howdah.msgs_nonpersistent n
+            (select howdah._as_ready(n), true, 0 from howdah.msgs_nonpersistent n
              where n.destination_id = v_destination.id and (n.rank, n.seq) > (v_rank, v_seq)
                and n.boot = pg_postmaster_start_time() and (n.expires_at is null or n.expires_at > v_now)
                and (not v_wild or howdah._may_read_copy(n.message_id, 'browse'))
              order by n.rank, n.seq limit max_messages)
+            union all
+            (select howdah._as_ready(p), p.boot is not null, num_nonnulls(p.lease_id)
+             from generate_series(0, 9) r(rank) join howdah.parked p on p.rank = r.rank
+             where p.destination_id = v_destination.id and p.due_at <= v_now and (p.rank, p.seq) > (v_rank, v_seq)
+               and (p.boot is null or p.boot = pg_postmaster_start_time())
+               and (p.expires_at is null or p.expires_at > v_now)
+               and (not v_wild or howdah._may_read_copy(p.message_id, 'browse'))
+             order by p.rank, p.seq limit max_messages)
+            union all
+            (select u, false, 1
+             from howdah.leases l cross join lateral howdah._in_lease(l.destination_id, l.lease_id) o
+             cross join lateral howdah._unleased(o) u
+             where l.destination_id = v_destination.id and l.until <= v_now and (u.rank, u.seq) > (v_rank, v_seq)
+               and (u.expires_at is null or u.expires_at > v_now)
+             order by u.rank, u.seq limit max_messages)
         ) b
         cross join lateral howdah._message(b.message, queue, b.nonpersistent,
-            howdah._failures(v_destination.id, (b.message).message_id, (b.message).stage, (b.message).conversation_id,
-                howdah._group((b.message).headers, (b.message).conversation_id))) shown
+            b.lapsed + howdah._failures(v_destination.id, (b.message).message_id, (b.message).stage,
+                (b.message).conversation_id, howdah._group((b.message).headers, (b.message).conversation_id))) shown
         order by (b.message).rank, (b.message).seq
         limit max_messages;
     end if;
@@ -2479,20 +2494,36 @@ CREATE FUNCTION howdah._browse_selected(p_destination howdah.destinations, p_sel
 begin
     return query execute format($sql$
         select shown.* from (
-            (select m.message, false as nonpersistent
+            (select m.message, false as nonpersistent, 0 as lapsed
                 from (select s as message, s.*, false as nonpersistent from howdah.msgs s) m
              where m.destination_id = $1 and (m.rank, m.seq) > ($2, $3) and (m.expires_at is null or m.expires_at > $4)
                and (%1$s)
              order by m.rank, m.seq limit $5)
             union all
-            (select howdah._as_ready(m.message), true
+            (select howdah._as_ready(m.message), true, 0
                 from (select s as message, s.*, true as nonpersistent from howdah.msgs_nonpersistent s) m
              where m.destination_id = $1 and (m.rank, m.seq) > ($2, $3) and m.boot = pg_postmaster_start_time()
                and (m.expires_at is null or m.expires_at > $4) and (%1$s)
              order by m.rank, m.seq limit $5)
+            union all
+            (select howdah._as_ready(m.message), m.nonpersistent, num_nonnulls(m.lease_id)
+                from (select s as message, s.*, s.boot is not null as nonpersistent from howdah.parked s) m
+                join generate_series(0, 9) r(rank) on r.rank = m.rank
+             where m.destination_id = $1 and m.due_at <= $4 and (m.rank, m.seq) > ($2, $3)
+               and (m.boot is null or m.boot = pg_postmaster_start_time())
+               and (m.expires_at is null or m.expires_at > $4) and (%1$s)
+             order by m.rank, m.seq limit $5)
+            union all
+            (select m.message, false, 1
+                from (select u as message, u.*, false as nonpersistent
+                      from howdah.leases l cross join lateral howdah._in_lease(l.destination_id, l.lease_id) o
+                      cross join lateral howdah._unleased(o) u
+                      where l.destination_id = $1 and l.until <= $4) m
+             where (m.rank, m.seq) > ($2, $3) and (m.expires_at is null or m.expires_at > $4) and (%1$s)
+             order by m.rank, m.seq limit $5)
         ) b
         cross join lateral howdah._message(b.message, $6, b.nonpersistent,
-            howdah._failures($1, (b.message).message_id, (b.message).stage, (b.message).conversation_id,
+            b.lapsed + howdah._failures($1, (b.message).message_id, (b.message).stage, (b.message).conversation_id,
                 howdah._group((b.message).headers, (b.message).conversation_id))) shown
         order by (b.message).rank, (b.message).seq
         limit $5 $sql$, p_selector_sql)
@@ -5584,6 +5615,13 @@ begin
     select live + count(*), least(oldest_sent_at, min(c.sent_at)) into live, oldest_sent_at
     from (select n.sent_at from howdah.msgs_nonpersistent n
           where n.destination_id = p_destination_id and n.boot = pg_postmaster_start_time() limit p_most) c;
+    oldest_sent_at := least(oldest_sent_at, (
+        select min(d.due_at) from generate_series(0, 9) r(rank) cross join lateral (
+            select p.due_at from howdah.parked p
+            where p.destination_id = p_destination_id and p.rank = r.rank
+              and (p.boot is null or p.boot = pg_postmaster_start_time())
+            order by p.due_at limit 1) d
+        where d.due_at <= howdah.now()));
     select count(*) into parked
     from (select from howdah.parked p
           where p.destination_id = p_destination_id and (p.boot is null or p.boot = pg_postmaster_start_time())
@@ -6137,14 +6175,18 @@ begin
     end if;
     if v_destination.id is null then
         raise exception using errcode = 'HD001',
-            message = format('there is no queue %s', coalesce(quote_literal(left(p_name, 250)), 'NULL')),
-            hint = 'Create it with howdah.create_queue(name), or see howdah.list_queues().';
+            message = format('there is no %s %s', case when p_name ~ '::' then 'subscription' else 'queue' end,
+                coalesce(quote_literal(left(p_name, 250)), 'NULL')),
+            hint = case when p_name ~ '::' then 'See howdah.list_subscriptions(), or create it with howdah.subscribe.'
+                else 'Create it with howdah.create_queue(name), or see howdah.list_queues().' end;
     end if;
     if not howdah._has_right(v_destination.id, p_verb) then
         raise exception using errcode = 'HD010',
             message = format('role %s may not %s on queue %s', quote_ident(howdah._caller()), p_verb,
                 quote_literal(p_name)),
-            hint = 'Ask an administrator for membership in a role that has this right (howdah.list_grants).';
+            hint = case when v_destination.kind = 'subscription' and p_verb = 'send'
+                then 'It is a subscription: send to its topic.'
+                else 'Ask an administrator for membership in a role that has this right (howdah.list_grants).' end;
     end if;
     if v_destination.name ^@ '_TEMP.' then
         perform howdah._check_temporary(v_destination, p_verb);
@@ -28553,7 +28595,9 @@ begin
                 min(n.sent_at) filter (where n.origin_id is null)
             from howdah.msgs_nonpersistent n where n.boot = pg_postmaster_start_time() group by n.destination_id
             union all
-            select p.destination_id, 0, count(*), count(*) filter (where p.parked_reason = 'lease'), null, 0, null
+            select p.destination_id, 0, count(*), count(*) filter (where p.parked_reason = 'lease'),
+                min(p.due_at) filter (where p.due_at <= v_now), 0,
+                min(p.due_at) filter (where p.due_at <= v_now and p.origin_id is null)
             from howdah.parked p where p.boot is null or p.boot = pg_postmaster_start_time() group by p.destination_id
             union all
             select l.destination_id, 0, count(*), count(*), null, 0, null
@@ -35365,7 +35409,7 @@ COMMENT ON COLUMN howdah.import_holds.import_id IS 'The import.';
 
 COMMENT ON COLUMN howdah.import_holds.destination_id IS 'The queue or subscription.';
 
-COMMENT ON COLUMN howdah.import_holds.paused IS 'Whether the import paused receiving, and is to resume it.';
+COMMENT ON COLUMN howdah.import_holds.paused IS 'Whether the import paused receiving, and must resume it.';
 
 CREATE TABLE howdah.imported (
     message_id bigint NOT NULL,

@@ -1,4 +1,4 @@
-"""What steers a terminal is shown as an escape: control characters, line ends of Unicode, marks of direction."""
+"""Show what steers a terminal as an escape: control characters, line ends of Unicode, marks of direction."""
 
 from __future__ import annotations
 

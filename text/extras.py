@@ -1,4 +1,4 @@
-"""How an extra is installed. Howdah is in no package index yet, and whoever takes its name there is not us."""
+"""How to install an extra. Howdah is in no package index yet: a package of that name there is not ours."""
 
 from __future__ import annotations
 

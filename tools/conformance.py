@@ -61,7 +61,7 @@ class Row:
     does: str
     #: What Howdah does, by its names.
     howdah: str = ""
-    #: Why it does not apply, or what of it does not.
+    #: Why it or a part of it does not apply.
     reason: str = ""
     #: What is missing; such a row has no tests.
     open: str = ""

@@ -86,7 +86,7 @@ def of_the_bank(failed: int) -> int:
 def fill(dsn: str, failed: int = 400) -> None:
     """Make the shop in a database with Howdah and nothing else: so many orders have failed.
 
-    How many of them for want of the bank, ``of_the_bank`` says.
+    ``of_the_bank`` says how many of them failed because of the bank.
     """
     with psycopg.connect(dsn, autocommit=True) as db:
         db.execute(_QUEUES.encode())
@@ -100,7 +100,7 @@ def fill(dsn: str, failed: int = 400) -> None:
 
 
 def pass_an_hour(dsn: str) -> None:
-    """Have payments come and go for an hour that ends now, counted each minute as maintenance does."""
+    """Let payments come and go for an hour that ends now, counted each minute as maintenance does."""
     with psycopg.connect(dsn, autocommit=True, cursor_factory=psycopg.ClientCursor) as db:
         clock = db.execute("select pg_get_functiondef('howdah.now()'::regprocedure)").fetchall()[0][0]
         db.execute("set shop.ago = '65 minutes'")

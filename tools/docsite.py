@@ -1,8 +1,8 @@
 """Build the site of the documentation in build/site: ``make docs``. ``--serve`` shows it, and builds nothing else.
 
-The site is made of the pages in docs/ and of pages that are rendered here: the reference of the SQL API, of the Python
-API, of the command line and of options. In the repository a link to one of those leads to the source that it is
-rendered from. All pages are laid in build/docs first, with links that hold there, and with diagrams drawn.
+The site is made of the pages in docs/ and of pages that are rendered here. These are the reference of the SQL API, of
+the Python API, of the command line and of options. In the repository a link to one of those leads to the source that it
+is rendered from. All pages are laid in build/docs first, with links that hold there, and with diagrams drawn.
 
 Zensical refuses links between pages that lead nowhere. The rest is checked here: pages that are in no navigation, files
 that are missing, and whatever a reader's browser would fetch from another host.

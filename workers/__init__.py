@@ -1,7 +1,7 @@
 """The runtime: an App's handlers run in sessions (threads) of worker processes, watched by a supervisor.
 
-The way of a message: ``loop`` polls, ``delivery`` receives, handles and commits or rolls back and records the failure
-outside; ``in_hand`` tells the ``supervisor`` what a killed process held.
+``loop`` polls. ``delivery`` receives, handles and commits a message, or rolls back and records the failure outside.
+``in_hand`` tells the ``supervisor`` what a killed process held.
 """
 
 from __future__ import annotations

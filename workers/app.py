@@ -31,8 +31,8 @@ class UnknownMessageType(HowdahError):
 
 
 Handler = Callable[[Message, Transaction], Any]
-"""Its result is the answer if it was registered with ``reply``, else it is kept if the queue keeps results. May be
-``async def``."""
+"""Its result is the answer if it was registered with ``reply``. Otherwise the queue keeps it, if it keeps results. A
+handler may be ``async def``."""
 
 
 @dataclass(frozen=True)
@@ -50,14 +50,14 @@ class Binding:
     queue: str
     #: None: as many as can be handled in a tenth of a second.
     batch: int | None = None
-    #: None: straight from the queue.
+    #: None: the queue is received directly.
     listener: Listener | None = None
     handlers: dict[str | None, Handler] = field(default_factory=dict)
-    #: What is to become of messages by the class of their handler's exception.
+    #: What becomes of messages, by the class of their handler's exception.
     rules: dict[str | None, Rules] = field(default_factory=dict)
     #: Seconds that a handler may take, where it has a limit of its own.
     time_limits: dict[str | None, float] = field(default_factory=dict)
-    #: What is subscribed to before it is received from; None: the queue is there, or is not.
+    #: The subscription to make before receiving. None: there is none to make.
     subscription: Subscription | None = None
 
     def listen(self, listener: Listener) -> None:
@@ -91,7 +91,7 @@ class App:
     def __init__(self, name: str = "app") -> None:
         self.name = name
         self.bindings: dict[str, Binding] = {}
-        #: What is to be sent by the clock, by name.
+        #: What the clock sends, by name.
         self.schedules: dict[str, Call[int]] = {}
 
     @property
@@ -119,17 +119,16 @@ class App:
         reply: bool = False,
         time_limit: float | None = None,
     ) -> Callable[[Handler], Handler]:
-        """Register the decorated function for a queue (and message type). ``batch``: the most received at once.
-
-        It is 1 to 10000; None: as many as are handled in a tenth of a second, 1000 at most. With
-        ``listener`` the queue is received through the listener of that name, one message a transaction. The three
-        options apply only if it must be created; an administrator's values count. ``rules`` say what becomes
-        of a message by the class of its exception: (ValueError, Reject), (TimeoutError, Retry(after=30)).
-        ``reply``: the function's result is the answer to the message, sent in its transaction to its reply_to; None is
-        no answer. ``time_limit``: seconds after which a call is a failed delivery, HandlerTimeout. Its SQL is cancelled
-        then; an ``async def`` is cancelled altogether. An ``async def`` runs to its end in the event loop of its
-        session's thread. Raises AppError for an invalid rule or limit, and for a generator function, a call of which
-        would run nothing.
+        """Register the decorated function for a queue (and message type). ``batch``: the most messages received at
+        once, 1 to 10000. None: as many as are handled in a tenth of a second, 1000 at most. With ``listener``, workers
+        receive through the listener of that name, one message a transaction. The three options apply only if the
+        listener must be created; an administrator's values count. ``rules`` say what becomes of a message by the class
+        of its
+        exception: (ValueError, Reject), (TimeoutError, Retry(after=30)). ``reply``: the function's result is the answer
+        to the message, sent in its transaction to its reply_to; None is no answer. ``time_limit``: seconds after which
+        a call is a failed delivery, HandlerTimeout. Its SQL is cancelled then; an ``async def`` is cancelled
+        altogether. An ``async def`` runs to its end in the event loop of its session's thread. Raises AppError for an
+        invalid rule or limit, and for a generator function: calling one runs nothing.
         """
         if batch is not None and not 1 <= batch <= 10000:
             raise AppError(f"batch must be 1 to 10000, not {batch}")
@@ -211,13 +210,13 @@ class App:
     ) -> Callable[[Handler], Handler]:
         """Register the decorated function for a subscription to a topic, or to a wildcard of topics.
 
-        Workers subscribe when they start, if need be. A different definition starts the subscription anew.
-        ``shared``: all sessions receive at once, each message goes to one of them; False: one session at a time
-        receives, in the order of publishing. ``durable`` False: it ends with the last worker that has it. ``since``:
-        also receive what was sent from that time on and is still stored. ``options``: prioritized, and the poison
-        policy as in create_queue. The others are as in ``handler``. With ``listener`` the subscription is received
-        through it, by ``max_sessions`` at once, until failures stop it. The listener ends with its subscription.
-        Raises AppError for a second definition.
+        Workers subscribe when they start, if need be. A different definition starts the subscription anew. ``shared``:
+        all sessions receive at once, each message goes to one of them; False: one session at a time receives, in the
+        order of publishing. ``durable`` False: it ends with the last worker that has it. ``since``: also receive what
+        was sent from that time on and is still stored. ``options``: prioritized, and the poison policy as in
+        create_queue. The others are as in ``handler``. With ``listener``, workers receive through it, ``max_sessions``
+        at once, until failures stop it. The listener ends with its subscription. Raises AppError for a second
+        definition.
         """
         if no_local and shared:
             raise AppError("no_local does not go with a shared subscription", "Say shared=False.")

@@ -88,7 +88,7 @@ def _run(coroutine: Coroutine[Any, Any, Any], connection: HandlerConnection) -> 
 
 
 async def _alone(coroutine: Coroutine[Any, Any, Any], connection: HandlerConnection) -> Any:
-    """Await it. Raises TasksLeft if other tasks outlive it: they would go on in the transaction of a later message."""
+    """Await the call. Raises TasksLeft if its tasks outlive it: they would run on in a later message's transaction."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None
     connection.interrupt = partial(loop.call_soon_threadsafe, task.cancel)

@@ -5,10 +5,10 @@ A batch is handled in one of four ways:
 - *together*: one receive, one handler call after another, one commit, which receives the next batch in the same round
   trip. The first error rolls its batch back, and its message is recorded as failed.
 - *apart*: the batch is only locked at first and each handler runs in a savepoint. Failures are recorded and the queue's
-  policy is applied to their messages; the others are consumed, and all is committed. Used after a batch that failed
-  together, for as long as batches go on failing, so that innocent messages are neither blamed nor handled one by one.
+  policy is applied to their messages; the others are consumed, and all is committed. This way follows a batch that
+  failed together, for as long as batches go on failing. So innocent messages are neither blamed nor handled one by one.
 - *singly*: one message a transaction, after a commit failed (a deferred constraint, say) and could blame nobody.
-- *hardened*: one message a transaction, after another one that put the attempt on record; of hardened queues only.
+- *hardened*: one message a transaction, after another one that put the attempt on record. Only hardened queues use it.
 """
 
 from __future__ import annotations

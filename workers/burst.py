@@ -17,8 +17,8 @@ from ..engine.database.reliability import SET
 from ..engine.errors import translate
 from .guard import HandlerConnection
 
-# Between what was received and what handlers do: a statement of theirs that fails then undoes no more than their work.
-# Without a savepoint PostgreSQL would let the messages go at once, before the failure is recorded.
+# The savepoint stands between the receive and the handlers, so a failed statement of theirs undoes only their work.
+# Without it, PostgreSQL would let the messages go at once, before the failure is recorded.
 SAVE = b"savepoint howdah_handler"
 # One round trip for each message, where psycopg's nested transactions need two.
 SAVE_NEXT = b"release savepoint howdah_handler; savepoint howdah_handler"
@@ -29,29 +29,29 @@ DONE = b"release savepoint howdah_handler"
 class Burst:
     """Receives a queue's messages batch by batch, inside one block of ``transaction()``."""
 
-    #: Of a hardened queue: the attempt that was put on record for what was received last.
+    #: The attempt that was recorded for the last receive from a hardened queue.
     attempt_id: UUID | None = None
 
     def __init__(
         self, connection: HandlerConnection, queue: str, consumer: int | None = None, listener: str | None = None
     ) -> None:
-        """listener: the one that the queue is received through."""
+        """listener: the listener to receive through."""
         self._connection = connection
         self._queue = queue
         self._consumer = consumer
         self._listener = listener
-        # Of the driver's kind and not of the connection's, which is for handlers and refuses to commit.
+        # The connection's own cursors are for handlers and refuse to commit, so these are the driver's.
         self._committing, self._cursor = psycopg.Cursor(connection), psycopg.Cursor(connection)
         self._receiving = psycopg.Cursor(connection)
         #: Whether the last ``receive`` committed the batch before, whatever else became of it.
         self.committed = False
 
     def transaction(self) -> AbstractContextManager[object]:
-        """The block that the burst lies in."""
+        """The block that surrounds the burst."""
         return self._connection.block()
 
     def _commit(self) -> None:
-        """Inside a pipeline: the fence, if there is one, and COMMIT."""
+        """Send the fence, if there is one, and COMMIT. It runs inside a pipeline."""
         if self._connection.fence is not None:
             self._cursor.execute(self._connection.fence, prepare=False)
         self._committing.execute(b"commit", prepare=False)
@@ -64,7 +64,7 @@ class Burst:
             self._cursor.execute(self._connection.fence, prepare=False)
 
     def receive(self, batch: int, *, commit: bool) -> list[Message]:
-        """Up to ``batch`` messages; with ``commit`` in a new transaction, after the end of this one.
+        """Return up to ``batch`` messages. With ``commit``, commit first and receive in a new transaction.
 
         Raises the driver's error if committing failed, else Howdah's.
         """

@@ -49,13 +49,13 @@ class Calling:
         self._tally = tally
         #: For the log.
         self.in_hand = InHand()
-        #: Of a hardened queue: the attempt that is on record for the message in hand.
+        #: The recorded attempt at the message in hand, in a hardened queue.
         self.attempt_id: UUID | None = None
-        #: Whether calls are traced, as it was when the burst of messages began.
+        #: Whether calls were traced when the burst of messages began.
         self.traced = False
-        #: By queue: whether it keeps results, and until when that need not be asked again.
+        #: Whether each queue keeps results, and when to ask again.
         self._keeping: dict[str, tuple[bool, float]] = {}
-        #: None where no handler has a time limit: then they are called without more ado.
+        #: None if no handler has a time limit.
         self._limits = limits if limits is not None and (binding.time_limits or limits.default is not None) else None
 
     def call(self, message: Message, transaction: Transaction) -> None:
@@ -106,7 +106,7 @@ class Calling:
         self._hands.leave(self._slot)
 
     def _keeps_results(self, queue: str, transaction: Transaction) -> bool:
-        """Whether the queue keeps results, as it was some seconds ago: other queues pay no statement a message."""
+        """Whether the queue kept results some seconds ago. Asking for each message would cost a statement."""
         keeps, until = self._keeping.get(queue, (False, 0.0))
         now = time.monotonic()
         if now >= until:

@@ -42,7 +42,7 @@ class Cron:
             for by_day, by_weekday in choices
         ]
         self._trigger = OrTrigger(triggers) if both else triggers[0]
-        #: Hours that are named come once a day, as in cron(8), also where the clock is put back over them.
+        #: Named hours come once a day, as in cron(8), even if the clock is put back over them.
         self._named = not hour.startswith("*")
         self._daily = 0
 
@@ -64,9 +64,9 @@ class Cron:
         return self.first(moment.astimezone(UTC) + _INSTANT)
 
     def last(self, time: datetime, until: datetime, most: int) -> tuple[int, list[datetime]]:
-        """Return the last times up to a moment, at most so many, and before them how many came from a time on.
+        """Return how many due times from ``time`` on were skipped, and the last ``most`` times up to ``until``.
 
-        It goes day by day. All days that have a time have equally many, but for those around a change of the clock.
+        It goes day by day. All days with a due time have equally many, except around a change of the clock.
         """
         days: deque[tuple[datetime, int]] = deque()
         skipped = kept = 0

@@ -64,9 +64,9 @@ def deliveries_of(
 
 
 def is_empty(connection: psycopg.Connection[Any], queue: str) -> bool:
-    """Whether nothing is ready in a queue or in hand. An empty receive does not say so: it looks at a part only.
+    """Whether nothing is ready in a queue or in hand. An empty receive does not say so: it looks only at a part.
 
-    What waits for a time does not count. Raises HowdahError for who may not browse.
+    Parked messages do not count. Raises HowdahError if the log-in may not browse.
     """
     with connection.transaction():
         return not run(connection, calls.browse(queue, 1))

@@ -109,11 +109,11 @@ class Delivery(Receiver):
                 return Done(done.handled, failed.failed)
             self._cancel(connection, self._calling.attempt_id)
             if len(messages) > 1 and not connection.closed:
-                # What a lock holds up, say, must not hold up the rest of its batch each time that it is tried again.
+                # One message blocked by a lock must not block its batch on every retry.
                 self._way = Way.APART
             if not done.handled:
                 raise
-            # Batches before it were committed; if it is still so, the next pass finds nothing else.
+            # Earlier batches were committed. If the error persists, the next pass meets it at once and raises it.
             events.retried(self._worker, self._binding.queue, error)
             return done
         if given:
@@ -130,12 +130,12 @@ class Delivery(Receiver):
             return False
         try:
             connection.execute(UNDO, prepare=False)
-        except psycopg.Error:  # such as a connection lost meanwhile: no excuse for the handler, which failed before
+        except psycopg.Error:  # such as a lost connection: the handler failed before, so it stays to blame
             return False
         return True
 
     def _given(self, messages: list[Message]) -> list[Message]:
-        """Return best-effort messages, to be committed now and handled then. A mixed batch is received singly."""
+        """Return best-effort messages: commit them first, then handle them. A mixed batch is received singly."""
         given = handed_over(messages)
         if len(given) not in (0, len(messages)):
             self._singly(len(messages))

@@ -1,7 +1,7 @@
-"""Queues with a listener: received one message a transaction, through ``receive_as``, while the listener runs.
+"""Queues with a listener. While it runs, ``receive_as`` takes one message a transaction.
 
-The server decides what stops a listener and what it may receive. Here is only what a process has seen of it, for the
-log. A stopped listener is polled like an idle queue; whoever resumes it wakes the sessions that wait.
+The server decides what stops a listener and what it may receive. This module only knows what a process has seen of it,
+for the log. A stopped listener is polled like an idle queue; whoever resumes it wakes the sessions that wait.
 """
 
 from __future__ import annotations

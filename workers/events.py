@@ -92,7 +92,7 @@ def reloading(files: list[str]) -> None:
 
 
 def forked_failed(worker: str, error: BaseException) -> None:
-    """A process that a handler forked came out of the handler by an error. It has ended."""
+    """A process that a handler forked left the handler by an error. It has ended."""
     message = f"{type(error).__name__}: {text_of(error)}"
     _emit(logging.ERROR, "forked process failed", worker=worker, pid=os.getpid(), error=message)
 
@@ -122,7 +122,7 @@ def failures_lost(worker: str, queue: str, messages: list[int], error: BaseExcep
 
 
 def retried(worker: str, queue: str, error: BaseException) -> None:
-    """A transaction failed for a reason that blames no message. A warning where an administrator has to help."""
+    """A transaction failed for a reason that blames no message. It is a warning if an administrator must help."""
     level = logging.WARNING if is_servers(error) else logging.INFO
     _emit(level, "transaction retried", worker=worker, queue=queue, error=f"{type(error).__name__}: {error}")
 
@@ -164,7 +164,7 @@ def listener_stopped(
 
 
 def listener_resumed(worker: str, listener: str, queue: str) -> None:
-    """A listener that was seen stopped runs again."""
+    """A stopped listener runs again."""
     _emit(logging.INFO, "listener resumed", worker=worker, listener=listener, queue=queue)
 
 
@@ -230,7 +230,7 @@ def happened(level: int, entry: dict[str, Any]) -> None:
     known = {"code": entry["event"], "queue": entry["destination"], "by": entry["actor"], "happened_at": entry["at"]}
     fields = {name: value for name, value in known.items() if value is not None}
     for name, value in entry["details"].items():
-        # An application chose these names. None may pass for what the line itself says.
+        # An application chose these names. None may replace a field of the line itself.
         fields[f"{name}_" if name in LINE or name in known else name] = value
     engine_log.log(level, "%s", entry["text"], extra={"fields": fields})
 
@@ -248,5 +248,5 @@ def metrics(fields: dict[str, Any]) -> None:
 
 
 def links_unknown(worker: str, error: BaseException, pause: float) -> None:
-    """A process could not read which links there are."""
+    """A process could not read the list of links."""
     _emit(logging.WARNING, "links unknown", worker=worker, error=str(error), retry_seconds=round(pause, 2))

@@ -1,4 +1,4 @@
-"""Processes that a handler forks: what comes out of the handler there is a copy of the session, and must not go on."""
+"""Processes that a handler forks: a copy of the session leaves the handler there, and must not go on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from . import events
 
 
 def end_forked(worker: str, error: BaseException | None) -> NoReturn:
-    """End this process as a program ends, but for what the copies of its parent's objects would do at their end.
+    """End this process like a program, except for what the copies of its parent's objects would do at their end.
 
     error: what its handler raised; None if it returned.
     """

@@ -30,7 +30,7 @@ _ENDS = re.compile(
     r"|(?:rollback|abort)(?!\s+(?:work\s+|transaction\s+)?to\b))\b",
     re.IGNORECASE | re.DOTALL,
 )
-#: What may hold a semicolon that separates no statements.
+#: Text in which a semicolon does not separate statements.
 _QUOTED = re.compile(r"""\$(\w*)\$.*?\$\1\$|'[^']*'|"[^"]*"|--[^\n]*|/\*.*?\*/""", re.DOTALL)
 
 
@@ -49,7 +49,7 @@ class GuardedCursor(psycopg.Cursor[Any]):
         except psycopg.Error as error:
             if not isinstance(
                 error, psycopg.errors.InFailedSqlTransaction
-            ):  # which only repeats that one failed before
+            ):  # it only repeats that an earlier statement failed
                 connection.last_error = error
             raise
         connection.rolled_back = connection.rolled_back or rolled_back
@@ -77,7 +77,7 @@ class HandlerConnection(Begins, psycopg.Connection[Any]):
         try:
             with connection.transaction():
                 connection.execute("select set_config('client_connection_check_interval', '1s', false)")
-        except psycopg.DataError:  # a server on a system that cannot look
+        except psycopg.DataError:  # the server's system cannot check
             pass
         connection.commits_by_reliability = commit_by_reliability
         connection.home = home
@@ -109,7 +109,7 @@ class HandlerConnection(Begins, psycopg.Connection[Any]):
 
     @property
     def depth(self) -> int:
-        """How many of the driver's blocks of ``transaction()`` are open, one in another."""
+        """How many nested ``transaction()`` blocks of the driver are open."""
         return self._num_transactions
 
     @property

@@ -21,7 +21,7 @@ from .transaction import Transaction
 
 
 def handed_over(messages: Sequence[Message]) -> list[Message]:
-    """Return those that are consumed when they are handed over."""
+    """Return the messages that are consumed when they are handed over."""
     return [message for message in messages if message.reliability == BEST_EFFORT]
 
 
@@ -42,7 +42,7 @@ class Handover:
         self._worker = worker
 
     def run(self, connection: HandlerConnection, messages: Sequence[Message], done: Done) -> None:
-        """Handle each once. Whatever fails is on record, innocent errors too: nothing else tells of the loss."""
+        """Handle each message once. Every failure is recorded, even an innocent one: nothing else tells of the loss."""
         self._calling.attempt_id = None  # of a hardened queue: it was taken, and is forgotten
         for place, message in enumerate(messages):
             started = time.monotonic()

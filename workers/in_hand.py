@@ -24,11 +24,11 @@ from ..engine import Message
 _HEADER = 8
 _STARTED_AT, _ABANDONED_AT, _ACCUSED_AT, _DOOMED_AT = 0, 1, 2, 3
 _SLOT = struct.Struct("<?xhhhqqdd16sHBxI")
-"""flag, queue of the message, its priority, stage, id, position, start, end of its time limit (0: none), failure key;
-then the queue that messages are held of, whether this session alone is to blame, and how many are held. Times are in
-seconds of the machine's monotonic clock."""
+"""flag, queue of the message, its priority, stage, id, position, start, end of its time limit (0: none), failure key.
+Then follow the queue that messages are held of, whether this session alone is to blame, and how many are held. Times
+are in seconds of the machine's monotonic clock."""
 _MESSAGE = struct.Struct("<xhhhqqdd8sQ")
-"""The same from behind the flag to the key, which is written in two parts."""
+"""The part between the flag and the end of the key. The key is written in two parts."""
 _HELD = struct.Struct("<HBxI")
 _HELD_AT = _SLOT.size - _HELD.size
 _KEY_AT = 1 + _MESSAGE.size - 16
@@ -41,7 +41,7 @@ DURATION_MS_MAX = 2**31 - 1
 
 
 def ms_since(started: float) -> int:
-    """Return the milliseconds since a time of the monotonic clock, by which all processes of a machine go."""
+    """Return the milliseconds since a time of the monotonic clock, which all processes of a machine share."""
     return min(max(0, round((time.monotonic() - started) * 1000)), DURATION_MS_MAX)
 
 
@@ -64,10 +64,10 @@ class Hands:
     def __init__(self, path: Path, sessions: int) -> None:
         self._sessions = sessions
         self._size = _HEADER + _SLOT.size * sessions
-        # A failure key is this and a number: as unique as a random one, for less than a tenth of the time.
+        # A failure key is this and a number. It is as unique as a random one and takes less than a tenth of the time.
         self._key = os.urandom(8)
         self._numbers = itertools.count(int.from_bytes(os.urandom(6)))
-        # Kept open: what tidies temporary files up may remove it.
+        # It stays open, because a cleaner of temporary files may remove it.
         self._file = os.open(path, os.O_RDWR)
         self._close = weakref.finalize(self, os.close, self._file)
         self._memory = mmap.mmap(self._file, self._size)
@@ -122,7 +122,7 @@ class Hands:
     def limit(self, slot: int, ends: float) -> None:
         """Note when the time limit of the session's handler is over; 0 if it has none, or has returned."""
         at = self._at(slot) + _LIMIT_AT
-        self._memory[at : at + _LIMIT.size] = _LIMIT.pack(ends)  # in one piece: half a time would be one long over
+        self._memory[at : at + _LIMIT.size] = _LIMIT.pack(ends)  # in one piece: half of a time would look long over
 
     def overdue(self, latest: float) -> list[int]:
         """Return the slots of sessions whose handlers run, and had to return by then."""
@@ -139,7 +139,7 @@ class Hands:
 
     @property
     def doomed(self) -> bool:
-        """Whether it is."""
+        """Whether the process is killed because a handler is over its time limit."""
         return self._memory[_DOOMED_AT] == 1
 
     def key(self, slot: int) -> uuid.UUID:

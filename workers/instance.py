@@ -66,7 +66,7 @@ class Instance:
 
     @property
     def home(self) -> Home | None:
-        """What the processes belong to while the instance runs; None: they are to receive nothing."""
+        """What the processes belong to while the instance runs. None: they must receive nothing."""
         home = self._home
         if home is not None and home.epoch is not None and time.monotonic() - self._heard > self._timeout:
             return None  # its lease is over, and nobody told it
@@ -138,7 +138,7 @@ class Instance:
             self._stopping.wait(pause)
 
     def _heed(self, told: dict[str, Any]) -> None:
-        """Become what the heartbeat says."""
+        """Take the state that the heartbeat says."""
         assert self._id is not None
         self._timeout = float(told["timeout"])
         state = told["state"]
@@ -165,7 +165,7 @@ class Instance:
             time.sleep(POLL_SECONDS)
 
     def _is_taken(self) -> bool:
-        """Whether the name belongs to another one. That of a process of this host that is gone is freed at once."""
+        """Whether another instance has the name. A process of this host that is gone loses it at once."""
         for row in self._instances().list():
             if row["name"] == self.name:
                 if row["host"] == socket.gethostname() and not _lives(row["pid"]):

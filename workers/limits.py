@@ -20,7 +20,7 @@ from . import events
 from .guard import HandlerConnection
 
 GRACE_SECONDS = 5.0
-"""Seconds that a handler may go on after its limit before its process ends, and that other sessions have then."""
+"""Seconds that a handler may go on after its limit, and that the other sessions then have, before the process ends."""
 TICK_SECONDS = 0.05
 AGAIN_SECONDS = 1.0
 CANCEL_SECONDS = 2.0
@@ -64,7 +64,7 @@ class Watched:
         took = HandlerTimeout(
             f"the handler took {self.seconds + late:.1f} s, longer than its time limit of {self.seconds:g} s"
         )
-        # What blames no message must not excuse this one.
+        # An innocent error must not excuse this message.
         raise took from (None if error is None or is_innocent(error) else error)
 
     def cancel(self, now: float) -> bool:

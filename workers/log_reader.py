@@ -25,7 +25,7 @@ _LEVELS = {"ERROR": logging.ERROR, "WARNING": logging.WARNING, "INFO": logging.I
 
 
 class LogReader:
-    """Reads under a name of its own. The database keeps where it is, so that a restart misses nothing."""
+    """Reads under a name of its own. The database stores its place, so that a restart misses nothing."""
 
     def __init__(
         self, dsn: str, app: str, *, metrics_seconds: float | None = None, look_seconds: float = LOOK_SECONDS

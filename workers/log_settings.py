@@ -11,7 +11,7 @@ from typing import Any
 from .rollover import ROLLOVER_BYTES, ROLLOVER_SECONDS
 
 LEVELS = ("ERROR", "WARNING", "INFO", "DEBUG")
-"""By falling severity. Sun's has no DEBUG."""
+"""In falling severity. Sun's levels have no DEBUG."""
 ALL = frozenset(LEVELS)
 PREFIXES = ("imq.log.", "imq.metrics.")
 FACILITIES = frozenset({"daemon", "user", "syslog", *(f"local{number}" for number in range(8))})
@@ -19,7 +19,7 @@ _SECONDS_MAX = 3_155_760_000
 
 
 class BadSetting(ValueError):
-    """A setting of the log has a name or a value that there is not."""
+    """A setting of the log has an unknown name or an invalid value."""
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from .log_settings import BadSetting, LogSettings
 class InHand:
     """The message that a session's handler is handling."""
 
-    # A context variable holds this and not the message: to set one costs 0.2 microseconds for each message.
+    # A context variable holds this, not the message: setting one costs 0.2 microseconds for each message.
     __slots__ = ("message",)
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ IN_HAND: ContextVar[InHand | None] = ContextVar("howdah_message", default=None)
 
 OWN = "howdah"
 QUIET = ("alembic", "apscheduler", "psycopg")
-"""Our libraries whose INFO does not help who runs a worker."""
+"""Libraries of ours whose INFO does not help operators of workers."""
 
 _STANDARD = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName", "fields"}
 _make_before: Any = logging.LogRecord
@@ -95,7 +95,7 @@ class LineFormatter(logging.Formatter):
         if record.name.partition(".")[0] != OWN:
             fields = {"logger": record.name} | fields
         pairs = " ".join(f"{name}={value!s}" for name, value in fields.items())
-        # Texts of others, such as an exception's, stay on the line and do not steer the terminal that shows it.
+        # Foreign texts, such as an exception's, stay on the line and do not control the terminal that shows it.
         return printable(" ".join(f"{at} {record.levelname.lower():7} {record.getMessage()} {pairs}".split()))
 
 
@@ -110,8 +110,8 @@ def configure(
     """Write the log of all loggers, from ``level`` (INFO) on, to the channels that the settings name.
 
     - path: only to this file, without a rollover.
-    - config: a file for logging.config: .json or .toml for dictConfig, any other for fileConfig. What it does not set
-      stays as it is without it. Both may hold settings, too; a file .properties holds nothing else.
+    - config: a file for logging.config: .json or .toml for dictConfig, any other for fileConfig. What the file does not
+      set keeps its default. Both may hold settings, too; a file .properties holds nothing else.
     - settings: by their names, such as imq.log.level, before those of the file.
 
     Returns the settings. Raises BadLogConfig.
@@ -171,7 +171,7 @@ def _apply(config: Path, settings: dict[str, Any] | None) -> None:
             logging.config.fileConfig(config, disable_existing_loggers=False, encoding="utf-8")
         elif settings:
             logging.config.dictConfig({"version": 1, "disable_existing_loggers": False} | settings)
-    except Exception as error:  # of whatever class a handler that is made there raises
+    except Exception as error:  # a handler that is made there may raise any class
         cause = f": {error.__cause__}" if error.__cause__ is not None else ""
         raise BadLogConfig(f"{config} is not a logging configuration: {error}{cause}") from error
 

@@ -68,7 +68,7 @@ class SessionLoop(threading.Thread):
         commit_by_reliability: bool = False,
         home: Home | None = None,
     ) -> None:
-        """endpoints, subscribers: by queue, shared by the sessions of a process, as the watch over time limits is."""
+        """endpoints, subscribers: by queue. The sessions of a process share them, and the watch over time limits."""
         super().__init__(name=f"session-{slot}", daemon=True)
         self.handled = 0
         self.failed = 0
@@ -108,7 +108,7 @@ class SessionLoop(threading.Thread):
         self._woken.set()
 
     def run(self) -> None:
-        """Until ``stopping`` is set: pass over the queues, then pause if they had nothing."""
+        """Until ``stopping`` is set, pass over the queues, and pause if they had nothing."""
         retry = _backoff()
         while not self._stopping.is_set():
             try:
@@ -154,7 +154,7 @@ class SessionLoop(threading.Thread):
                 done = turn.delivery.run_once(connection)
             except Exception as error:
                 if connection.closed and is_innocent(error):
-                    # Whatever a framework made of the driver's error, its class would end this thread.
+                    # A framework may wrap the error in a class that would end this thread.
                     raise ConnectionLost(text_of(error)) from error
                 self._put_off(turn, error)
                 continue

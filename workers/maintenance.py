@@ -28,12 +28,12 @@ LOCK_TIMEOUT = "5s"
 CLOCK_SECONDS = 1.0
 """A clock that is set back by less makes a service late by less."""
 PASSES = 20
-"""Most transactions of 10,000 expired messages, or of 500 unused destinations, in a row, before other services have
-their turn."""
+"""How many transactions may run in a row before other services have their turn. Each ends 10,000 expired messages or
+500 unused destinations."""
 TRANSACTIONS = "transactions"
-"""Also run at the start, and again in case the server restarts."""
+"""A service that also runs at the start, and again in case the server restarts."""
 REPORTED = {"workers", "journal", "dropped", "incidents", "topics", "subscriptions", "expired", "autocreated"}
-"""Services whose work is told to the log."""
+"""Services whose work goes to the log."""
 REPEATED = {"expired", "autocreated"}
 """Services that run again at once while they find something."""
 SERVICES = {
@@ -103,7 +103,7 @@ class Maintenance:
         ahead = time.time() - time.monotonic()
         if ahead < self._ahead - CLOCK_SECONDS:
             for number, job in enumerate(self._scheduler.get_jobs()):
-                with contextlib.suppress(JobLookupError):  # it ran once, and just now
+                with contextlib.suppress(JobLookupError):  # it runs only once, and has just run
                     job.modify(next_run_time=datetime.now(UTC) + timedelta(seconds=number / 10))
         self._ahead = ahead
 

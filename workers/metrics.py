@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 BUSIEST = 5
-"""So many queues are named in a line, those through which most went."""
+"""How many queues a line names: those with the most traffic."""
 
 Row = Mapping[str, Any]
 
@@ -35,7 +35,7 @@ class Rates:
 
 
 def _rates(row: Row, before: Row | None, seconds: float) -> dict[str, Any]:
-    # A figure that is estimated may be less than the one before, and there is nothing that came out of a queue twice.
+    # An estimated figure may be lower than the one before, but no rate is below zero.
     def rate(name: str) -> float:
         return float(round(max(row[name] - ((before or {}).get(name) or 0), 0) / seconds, 3))
 

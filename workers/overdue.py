@@ -9,7 +9,7 @@ from .deaths import EXIT_TIME_LIMIT
 from .in_hand import Hands
 
 MARGIN_SECONDS = 1.0
-"""Seconds after the last moment at which a process would have ended itself until it is killed."""
+"""Seconds between the latest moment for a process to end itself and its kill."""
 
 
 def poll(process: subprocess.Popen[bytes], hands: Hands, grace: float) -> int | None:
@@ -28,6 +28,6 @@ def poll(process: subprocess.Popen[bytes], hands: Hands, grace: float) -> int | 
             process.kill()
         return None
     if hands.doomed and code < 0:
-        hands.accuse(hands.overdue(latest))  # as they are now that nothing changes any more
+        hands.accuse(hands.overdue(latest))  # read again: only now does nothing change any more
         return EXIT_TIME_LIMIT
     return code

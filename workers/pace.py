@@ -5,7 +5,7 @@ from __future__ import annotations
 BATCH_FIRST = 20
 BATCH_MAX = 1000
 BATCH_SECONDS = 0.1
-"""Seconds that a batch may take. So long one session holds its messages, and so much is redone if one fails."""
+"""Seconds that a batch may take. A session holds its messages that long, and redoes that much if one fails."""
 
 
 class Pace:
@@ -25,7 +25,7 @@ class Pace:
             return
         bearable = int(messages * BATCH_SECONDS / max(seconds, 1e-6))
         if bearable < self.batch:
-            # Half of it at least, for one slow message among many says little of the rest.
+            # Keep at least half: one slow message among many says little of the rest.
             self.batch = max(bearable, self.batch // 2, 1)
         elif messages == self.batch:
             self.batch = min(bearable, self.batch * 2, BATCH_MAX)

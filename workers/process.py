@@ -1,7 +1,12 @@
-"""One worker process: its sessions, heartbeat, maintenance and signals. Started by the supervisor, as a module.
+"""One worker process: its sessions, heartbeat, maintenance and signals. The supervisor starts it, as a module.
 
-Exit code 0 after an orderly stop, 143 after a second SIGTERM rolled back what was in hand, 2 if it could not start, 124
-if a handler went on after its time limit, 1 if a session ended by itself.
+The exit code says how it ended:
+
+- 0: an orderly stop.
+- 143: a second SIGTERM rolled back what was in hand.
+- 2: it could not start.
+- 124: a handler went on after its time limit.
+- 1: a session ended by itself.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ SEAT_SECONDS = 10.0
 class Receiver:
     """Receives one queue over one connection, for the delivery that stands on it."""
 
-    #: The listener that the queue is received through; None: straight from the queue.
+    #: The listener to receive through. None: the queue is received directly.
     _listener: str | None = None
 
     def __init__(
@@ -66,7 +66,7 @@ class Receiver:
         self._singly_left = 0
         self._connection: HandlerConnection | None = None
         self._seat = Seat(self._alone, binding.queue, SEAT_SECONDS, instance=None if home is None else home.name)
-        #: What is counted of the queue; handled and failed by whoever runs the delivery.
+        #: The counts of the queue. Whoever runs the delivery counts handled and failed.
         self.tally = Tally(binding.queue, None if binding.listener is None else binding.listener.name)
         self._calling = Calling(
             binding, queue_index, worker=worker, hands=hands, slot=slot, limits=limits, tally=self.tally
@@ -110,7 +110,7 @@ class Receiver:
                 self._way = Way.TOGETHER
 
     def _cancel(self, connection: HandlerConnection, attempt_id: UUID | None) -> None:
-        """Of a hardened queue: take back the attempt at a message that is not to blame. A lost connection's counts."""
+        """Take back the attempt at a blameless message of a hardened queue. It counts if the connection is lost."""
         if self._way is Way.HARDENED and attempt_id is not None and not connection.closed:
             with connection.transaction():
                 run(connection, calls.cancel_attempt(self._binding.queue, attempt_id))
@@ -118,7 +118,7 @@ class Receiver:
     def _count(self, blamed: list[Blamed], *, in_hand: bool) -> list[Message]:
         """Record failures on another connection; only then does the supervisor stop watching over the message.
 
-        Returns the messages whose failures were counted in hand and that are not simply to go back to their place.
+        Returns the messages whose failures were counted in hand and that do not simply go back to their place.
         """
         outcomes: dict[int, str] = {}
         if blamed:
@@ -134,13 +134,13 @@ class Receiver:
         self._count([blamed], in_hand=False)
 
     def _settle(self, connection: HandlerConnection, messages: list[Message]) -> None:
-        """Apply the queue's policy after a rollback; if the connection is lost, the next receive sees to the limit."""
+        """Apply the queue's policy after a rollback. If the connection is lost, the next receive applies the limit."""
         if messages and not connection.closed:
             with connection.transaction():
                 run(connection, calls.settle_failures(self._binding.queue, messages))
 
     def _commit_failed(self, connection: HandlerConnection, messages: list[Message], error: BaseException) -> Done:
-        """The transaction failed after its handlers: of one message it is to blame, of several each is tried alone."""
+        """Deal with a commit that failed. A single message is to blame; several messages are each tried alone."""
         if len(messages) > 1:
             events.retried(self._worker, self._binding.queue, error)
             self._singly(len(messages))

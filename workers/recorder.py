@@ -39,7 +39,8 @@ class Recorder:
         listeners: Mapping[str, str] | None = None,
         home: Home | None = None,
     ) -> None:
-        """listeners: by queue, the listeners that count its failures too. home: whose exclusive lease must hold."""
+        """listeners: the listeners that also count failures, by queue. home: the instance whose exclusive lease must
+        hold."""
         self._home = home
         self._dsn = dsn
         self._listeners = dict(listeners or {})
@@ -50,7 +51,7 @@ class Recorder:
     def record(self, queue: str, failures: Failures, in_hand: bool = False) -> list[Incident]:
         """Record failures in their own transaction. Raises errors that a retry cannot cure.
 
-        [] if the queue was made hardened meanwhile: these messages have no attempts on record.
+        Returns [] if the queue was made hardened meanwhile: these messages have no recorded attempts.
 
         in_hand: the session still holds the messages, and applies the queue's policy itself. LockNotAvailable is then
         raised at once: what recording waits for is probably that session's own transaction.
@@ -66,7 +67,7 @@ class Recorder:
                         connection, calls.record_failures(queue, failures, in_hand=in_hand, listener=listener)
                     )
                 break
-            except NoSuchListener:  # dropped: its queue's failures are what counts, until it is made again
+            except NoSuchListener:  # dropped: until it is created again, only the queue counts failures
                 listener = None
             except NoSuchAttempt as error:
                 events.failures_lost(self._worker, queue, [failure["message_id"] for failure in failures], error)

@@ -104,7 +104,7 @@ class Registration:
         self._figures.record(partial(admin.record_worker_figures, worker_id), at_once=at_once)
 
     def _keep(self) -> None:
-        """Have them known to be wanted, however long the sessions are busy elsewhere."""
+        """Report that the subscriptions are in use, however long the sessions are busy elsewhere."""
         for name in self._fleeting:
             if self._connection is not None:
                 with contextlib.suppress(NoSuchQueue):  # not subscribed yet

@@ -21,7 +21,8 @@ PATIENCE_SECONDS = 5.0
 def run(words: Sequence[str], dsn: str, folder: Path) -> int:
     """Run ``howdah worker`` with these arguments until SIGTERM or SIGINT, and again after Python files have changed.
 
-    One that ends by itself, because the application does not load, waits for the next change. Returns the exit code.
+    A worker that ends by itself, because the application does not load, starts again after the next change. Returns the
+    exit code.
     """
     try:
         from watchfiles import PythonFilter, watch

@@ -25,8 +25,8 @@ _LINE_MAX = 4096
 class RolloverFile(RotatingFileHandler):
     """``log.txt`` is the newest, ``log_1`` the one before, ``log_9`` the oldest.
 
-    A process holds the file's lock (flock) while it writes a line or rolls over. Who then finds another file under the
-    name takes that one, so no line is lost or split. The file must lie on the machine's own disk.
+    A process holds the file's lock (flock) while it writes a line or rolls over. A process that then finds another file
+    under the name takes that one, so no line is lost or split. The file must lie on the machine's own disk.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class RolloverFile(RotatingFileHandler):
             self.handleError(record)
 
     def _roll_over(self) -> bool:
-        """Rename the files. Returns false if that is not allowed: then the line goes into the old one."""
+        """Rename the files. Returns False if that is not allowed; the line then goes into the old file."""
         try:
             self.doRollover()
         except OSError:

@@ -80,7 +80,7 @@ class Scheduler:
         return max(0.0, min(waits))
 
     def _plans(self, schedules: Schedules) -> list[dict[str, Any]]:
-        """Plan what is due. What this host cannot plan stays due for others, and takes no room from the rest."""
+        """Plan what is due. Schedules that this host cannot plan stay due for others and take no room here."""
         made: list[dict[str, Any]] = []
         rows = schedules.due(min(PLANS + self._left_out, 100_000))
         for row in rows:
@@ -96,8 +96,8 @@ class Scheduler:
     def _declare(self, schedules: Schedules) -> bool:
         """Create the application's schedules if it is time. Returns whether there is a new one.
 
-        One that is refused, as for a missing queue, is tried again later. After a wait for a lock that was in vain, the
-        others wait for their turn, so that firings do not wait for all of them.
+        One that is refused, as for a missing queue, is tried again later. After a futile wait for a lock, the others
+        wait for the next turn. So firings do not wait for all of them.
         """
         if not self._declared or time.monotonic() < self._declare_at:
             return False
@@ -129,7 +129,7 @@ class Scheduler:
                     events.scheduler_failed(self._worker, error)
                     self._close()
                     pause = self._restart.pause()
-                # What is due at once was locked by another scheduler, or is left of a large batch.
+                # A pause of 0: another scheduler holds a lock, or a large batch is not finished.
                 self._stopping.wait(max(pause, 0.001))
         finally:
             self._close()

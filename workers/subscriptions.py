@@ -30,7 +30,7 @@ class Subscriber:
         self.subscription = subscription
         self._lock = threading.Lock()
         self._made = False
-        #: Held by the session that receives, where only one may.
+        #: The receiving session holds it, if only one may receive.
         self.turn = threading.Lock()
 
     def ready(self, connection: HandlerConnection) -> None:
@@ -65,7 +65,7 @@ class SubscriptionDelivery(Delivery):
         self._not_before = 0.0
 
     def run_once(self, connection: HandlerConnection) -> Done:
-        """As Delivery's. Nothing on another session's turn. Raises HowdahError while there is no subscription."""
+        """As Delivery's, but nothing on another session's turn. Raises HowdahError while there is no subscription."""
         self._subscriber.ready(connection)
         try:
             if self._subscriber.subscription.shared:

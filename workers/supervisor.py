@@ -86,11 +86,11 @@ class Supervisor:
     ) -> None:
         """Load the application that ``target``, MODULE:APP, names.
 
-        - log_file: where the processes' standard error goes. None: where ours does.
+        - log_file: where the processes' standard error goes. None: where this process's goes.
         - log_config: for logging.config.
         - log_settings: settings of the log in the processes, each as NAME=VALUE.
         - metrics_seconds: how often the figures of the queues are logged. None: never.
-        - queues: serve only these.
+        - queues: serve only these queues.
         - until_empty: end once nothing is ready or in hand in any of them.
         - time_limit: seconds, for handlers without their own.
         - time_limit_grace: seconds that they may go on after it.
@@ -217,7 +217,7 @@ class Supervisor:
         return not self._signals and (self._instance is None or self._instance.home is not None)
 
     def _heed_instance(self) -> None:
-        """Let processes finish that belong to a life of the instance that is over, and end if it is to end."""
+        """Let processes of an earlier life of the instance finish. End if the instance must end."""
         if self._instance is None:
             return
         home = self._instance.home
@@ -278,7 +278,7 @@ class Supervisor:
     def _ended(self, place: _Place, child: _Child, code: int) -> float | None:
         """Settle what a process left. Returns when to replace it."""
         started = child.hands.started
-        # A second signal rolls back: whoever was killed for not obeying it had messages that blame nobody.
+        # A second signal rolls back. A process killed for ignoring it leaves messages that are not to blame.
         hands = child.hands.read() if self._signals < 2 else []
         if hands or (code not in (0, EXIT_ROLLED_BACK) and not (self._signals and not started)):
             events.worker_died(f"{self._app.name}:{child.process.pid}", child.process.pid, code)

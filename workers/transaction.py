@@ -9,7 +9,7 @@ from ..engine.errors import ConnectionLost
 from .guard import HandlerConnection
 from .home import levels_at
 
-# A plain number: looked at after each handler, and the driver's enumeration would be made of it each time.
+# A plain int: comparing the driver's enum after each handler is slow.
 _OPEN = int(TransactionStatus.INTRANS)
 
 

@@ -1,10 +1,10 @@
 """The archive's folder: whose it is, which runs are in it, and how a run gets in whole or not at all.
 
-archive.json                      whose it is
-run=N/manifest.json               what the run holds: figures, columns, size and SHA-256 of every file
-run=N/_finished                   the database knows the run; what has none may be removed
-run=N/journal/date=…/queue=…/*.parquet, run=N/incidents/…, run=N/messages/…
-_staging/…                        a run that is being written
+- archive.json: whose it is
+- run=N/manifest.json: what the run holds: figures, columns, size and SHA-256 of every file
+- run=N/_finished: the database knows the run; a run without this file may be removed
+- run=N/journal/date=…/queue=…/*.parquet, run=N/incidents/…, run=N/messages/…
+- _staging/…: a run that is being written
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ STAGING = "_staging"
 
 @dataclass(frozen=True)
 class ArchiveFolder:
-    """A folder that holds an archive, or is to hold one."""
+    """A folder that holds an archive or will hold one."""
 
     path: Path
 
@@ -81,7 +81,7 @@ class ArchiveFolder:
         """The runs of this folder that the database knows as finished.
 
         Raises AuditError: another database's folder, one that ran ahead of a restored database, or one that lacks a
-        run. Of the manifests only the last is compared: who reads a run compares that one's.
+        run. Only the last manifest is compared here. A reader of a run compares that run's.
         """
         mine = self.archive_id()
         known = [run for run in runs if run.archive_id == mine]
@@ -116,7 +116,7 @@ class ArchiveFolder:
     def damage(self, number: int, hashed: Container[str]) -> Iterator[str]:
         """What is wrong with a run's files by its manifest: absent, of another size, nobody's, or of another content.
 
-        The content is read of those parts that ``hashed`` names.
+        Contents are read only of the parts that ``hashed`` names.
         """
         root, files = self.run(number), self.manifest(number)["files"]
         for name, (size, digest) in files.items():
@@ -136,7 +136,7 @@ class ArchiveFolder:
                 shutil.rmtree(self.run(number))
 
     def seal(self, staging: Path, facts: dict[str, Any]) -> str:
-        """Write the manifest of a staged run and force all of it to the disk; the manifest's hash.
+        """Write the manifest of a staged run and force all of it to the disk. Returns the manifest's hash.
 
         Spark's own notes beside the files go: the manifest says more.
         """

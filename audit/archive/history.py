@@ -53,7 +53,7 @@ class History:
     def check_contents(self) -> None:
         """Read the files of the parts that an audit reads, and raise AuditError unless they are what was written.
 
-        It takes a while and needs no snapshot, so it is for when that is released.
+        It takes a while and needs no snapshot, so call it after the snapshot is released.
         """
         for run in self.runs:
             _refuse(self.folder, run.run, [part.name for part in _PARTS.values()])
@@ -103,7 +103,7 @@ class History:
 def open_history(spark: SparkSession, dsn: str, snapshot: Snapshot, path: Path) -> History:
     """The archive in ``path`` as the snapshot knows it.
 
-    Raises AuditError if it is not the database's present archive, has no run, or has one known to be damaged. So it
+    Raises AuditError if it is not the database's present archive, has no run, or has one known to be damaged. It also
     does if files are missing, added, or of another size.
     """
     folder = ArchiveFolder(path.expanduser().resolve())

@@ -29,9 +29,9 @@ STAGES = ("locked", "named", "opened", "read", "written", "verified", "sealed", 
 
 ROWS_PER_FILE = 2_000_000
 BODY_BYTES = 16 << 20
-"""Of messages with their bodies a file's row group has so many bytes: they are in memory while it is written."""
+"""Bytes of a file's row group for messages with their bodies. They are in memory while it is written."""
 SMALL = 50_000
-"""Up to so many rows of a part are written by one task, which needs no shuffle for few files."""
+"""How many rows of a part one task may write. It needs no shuffle for few files."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def _prepare(
 def _write(
     spark: SparkSession, source: Source, staging: Path, partitions: int, on_stage: Callable[[str], None]
 ) -> tuple[dict[str, Figures], dict[str, StructType]]:
-    """Write what is new of every part into staging; its figures by the database, and its columns."""
+    """Write what is new of every part into staging. Returns its figures by the database, and its columns."""
     source.check_numbers()
     staging.mkdir(parents=True)
     found, schemas = {}, {}
@@ -166,7 +166,7 @@ def _write(
     on_stage("read")
     for part in PARTS:
         if not found[part.name].rows:
-            continue  # and no folder: of no rows Spark would not even say that it read them
+            continue  # and no folder: without rows, Spark would not even report a read
         large = found[part.name].rows > SMALL
         view = source.read(spark, part, partitions if large else 1)
         _write_parquet(view.rows, staging / part.name, large=large)

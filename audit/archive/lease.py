@@ -19,7 +19,7 @@ from ..errors import AuditError
 
 LOCK = "archive"
 SECONDS = 60.0
-"""After the death of an archiver the next one waits so long at most."""
+"""How long the next archiver waits at most after the death of one."""
 
 
 class Lease:
@@ -46,7 +46,7 @@ class Lease:
         self._thread.start()
 
     def check(self) -> None:
-        """Raise AuditError if the lease was lost; what matters is that the database refuses its epoch then."""
+        """Raise AuditError if the lease was lost. What protects the archive is that the database refuses its epoch."""
         if self._lost:
             raise AuditError("the lease archive was lost: another archiver may be at work")
 

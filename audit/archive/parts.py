@@ -26,7 +26,7 @@ FOLDER_BYTES = 80
 class Part:
     """A part of the archive: the view it is read from, its columns, the column that dates it, and what is new of it.
 
-    by_xid: its rows say their transaction, so that new is what the snapshot before did not show, and their place.
+    by_xid: its rows have their transaction and their place. New is then what the snapshot before did not show.
     """
 
     name: str
@@ -130,7 +130,7 @@ def sql_hash(schema: StructType) -> str:
 
 
 def spark_hash(schema: StructType) -> Column:
-    """A row's hash: of the lengths and texts of its values, so that no two rows share one by where a value ends."""
+    """A row's hash, of the lengths and texts of its values. So rows do not collide by where a value ends."""
     words = []
     for field in schema.fields:
         value = F.col(field.name)
@@ -146,13 +146,13 @@ def spark_hash(schema: StructType) -> Column:
 
 
 def is_bulky(schema: StructType) -> bool:
-    """Whether rows hold bodies, of which a few may be as much as thousands of other rows."""
+    """Whether rows hold bodies: a few may be as large as thousands of other rows."""
     return any(field.dataType.typeName() == "binary" for field in schema.fields)
 
 
 @contextmanager
 def setting(spark: SparkSession, name: str, value: str) -> Iterator[None]:
-    """A setting of the session for the block: what no option of a reader or writer says."""
+    """A setting of the session for the block, where readers and writers have no option for it."""
     before = str(spark.conf.get(name))
     spark.conf.set(name, value)
     try:
@@ -176,7 +176,7 @@ def figures(spark: SparkSession, parts: dict[str, tuple[DataFrame, StructType]])
 
 def _sums(name: str, rows: DataFrame, schema: StructType) -> DataFrame:
     hashed = rows.select(spark_hash(schema).alias("hash"))
-    # Halves: sums of them fit whole numbers, and decimals would take several times as long.
+    # Sums of halves fit whole numbers. Decimals would take several times as long.
     high = F.sum(F.shiftright("hash", HALF_BITS))
     low = F.sum(F.col("hash").bitwiseAND((1 << HALF_BITS) - 1))
     return hashed.select(F.lit(name), F.count(F.lit(1)), F.coalesce(high, F.lit(0)), F.coalesce(low, F.lit(0)))

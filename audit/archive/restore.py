@@ -24,7 +24,7 @@ _PROPERTIES = (
 def restore_message(archives: Archives, path: Path, message_id: int, queue: str, *, again: bool = False) -> int:
     """Send a dead message of the archive in ``path`` to a queue, in the name of the caller of ``archives``.
 
-    Returns the new message's number. Of several copies (it died more than once) the last one. Raises AuditError if the
+    Returns the new message's number. If it died more than once, the last copy is sent. Raises AuditError if the
     archive does not have it, BadArgument if it is still there or was restored before and ``again`` is not said.
     """
     folder = ArchiveFolder(path.expanduser().resolve())

@@ -23,7 +23,7 @@ from .parts import MESSAGES, Figures, Part, data_schema, sql_hash
 
 FETCH_ROWS = 5_000
 FETCH_BYTES = 32 << 20
-"""A round trip brings so many rows, of bodies so many bytes or one."""
+"""How many rows a round trip brings. Rows with bodies: how many bytes, or one row."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Source:
         """What is new of a part, with the columns that are folders."""
         if part.by_xid:
             shares = even_shares(self.connection, part.view, part.condition(self.since), partitions)
-        else:  # few rows of a large table, and no place to tell them by
+        else:  # few rows of a large table, without a place to divide them by
             shares = [f"message_id / {DESTINATIONS} % {partitions} = {share}" for share in range(partitions)]
         query = part.select(self.since, place=part.by_xid)
         return read_where(spark, self.snapshot, part.view, query, shares, self._rows_a_fetch(part))
@@ -116,7 +116,7 @@ def joined(dsn: str, snapshot: Snapshot) -> Iterator[psycopg.Connection[tuple[An
         connection.isolation_level = IsolationLevel.REPEATABLE_READ
         connection.read_only = True
         with connection.transaction():
-            # The identifier is no parameter; session_statement refuses one that is none.
+            # The identifier cannot be a parameter; session_statement refuses an invalid one.
             session_statement(snapshot.identifier)
             connection.execute(f"set transaction snapshot '{snapshot.identifier}'")
             yield connection
@@ -125,7 +125,7 @@ def joined(dsn: str, snapshot: Snapshot) -> Iterator[psycopg.Connection[tuple[An
 def even_shares(connection: psycopg.Connection[tuple[Any, ...]], view: str, condition: str, parts: int) -> list[str]:
     """Return conditions on place that cut a view's rows into at most ``parts`` parts, as even as its blocks allow.
 
-    Rows are counted by block: what is new lies in the last blocks, of which the tables' sizes know nothing.
+    Rows are counted by block: new rows lie in the last blocks, which the tables' sizes do not show.
     """
     rows = connection.execute(
         "select c.block + 1 from (select b.block, b.rows, sum(b.rows) over (order by b.block) as upto, sum(b.rows)"

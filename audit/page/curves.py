@@ -24,7 +24,7 @@ def per_second(name: str, shown: Shown) -> Callable[[dict[str, Any]], float]:
 
 
 def value(name: str, times: float = 1, least: float = 0.0) -> Callable[[dict[str, Any]], float]:
-    """What is drawn of a row: a column of it, multiplied; 0 where it is not known, and never below ``least``."""
+    """The value to draw for a row: a column, multiplied. It is 0 if unknown, and never below ``least``."""
     return lambda row: max((row[name] or 0.0) * times, least)
 
 

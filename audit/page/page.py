@@ -1,6 +1,6 @@
 """The page of an audit: one file that an auditor reads, prints and signs. It loads nothing from anywhere.
 
-The verdict and whose it is come first, then what could not be proved, the rules, the identity of each queue, and what
+The verdict and its origin come first, then what could not be proved, the rules, the identity of each queue, and what
 happened.
 """
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _HERE = files(__package__)
-"""By this, and not by a path, it is found in a wheel that spark-submit has not unpacked too."""
+"""This finds it even in a wheel that spark-submit has not unpacked, where a path would not."""
 NAMED_MAX = 5
 """Queues that a sentence names."""
 
@@ -67,7 +67,7 @@ def write_page(result: AuditResult, shown: Shown, paths: list[Path]) -> None:
             unproved=unproved(result, shown),
             proof=[_rules(result), *_identity(result), *ranges_of(result)],
             sections=sections(shown),
-            drawing=Markup,  # of our own SVG alone: it holds no text of anybody else's
+            drawing=Markup,  # only for our own SVG, which holds no foreign text
             style=Markup((_HERE / "page.css").read_text(encoding="utf-8")),
         )
     )

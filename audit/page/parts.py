@@ -11,7 +11,7 @@ from ...plots import look
 from ...text.controls import printable
 
 ROWS_MAX = 25
-"""Rows of a table; what would be more is summed in one."""
+"""The most rows of a table. One row sums up the rest."""
 NOTHING = "\N{EM DASH}"
 """A figure that is not known."""
 TEXT_MAX = 300
@@ -37,14 +37,14 @@ class Table:
 
     @property
     def titles(self) -> list[Cell]:
-        """The heads, of figures on the side where the figures are."""
+        """The heads. Those of figures are on the side of the figures."""
         kinds = [cell.kind.split(" ")[0] for cell in self.rows[0]] if self.rows else []
         return [Cell(head, "n" if kinds[place : place + 1] == ["n"] else "") for place, head in enumerate(self.heads)]
 
 
 @dataclass(frozen=True)
 class Key:
-    """What a curve is called, and how it looks."""
+    """A curve's name, and how it looks."""
 
     name: str
     colour: str
@@ -53,7 +53,7 @@ class Key:
 
 @dataclass(frozen=True)
 class Drawing:
-    """An SVG of ours, what it shows in words, and whose each curve is."""
+    """An SVG of ours, what it shows in words, and the key of each curve."""
 
     svg: str
     title: str
@@ -153,7 +153,7 @@ def table(
     sums: Sequence[str] = (),
     note: str = "",
 ) -> Table:
-    """The first ROWS_MAX rows; of the others one with their number and the sums of the columns that can be summed.
+    """The first ROWS_MAX rows. One more row has the number of the others, and their sums where columns can be summed.
 
     columns: by name in the rows, the heading and how a value is shown. The first one says whose row it is.
     """

@@ -10,7 +10,7 @@ NO_QUEUE = "of no queue"
 
 
 def ranges_of(result: AuditResult) -> list[Table]:
-    """A table of the queues, and one of the ranges that were read by row; none if all were."""
+    """A table of the queues, and one of the ranges that were read by row. No table if all were."""
     if not result.coverage:
         return []
     queues = [

@@ -1,7 +1,7 @@
 """How many messages lay in each destination at the end of each bucket, and how old the oldest was.
 
-Reckoned backwards from what the snapshot shows: what lay there then, less what came since, and what left since. So it
-is right as far back as the journal records both, even where the beginning is not on record.
+It is counted backwards from the snapshot: what lay there then, less what came since, plus what left since. So it is
+right as far back as the journal records both, even if the beginning is not on record.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ COLUMNS = ("destination_id", "queue", "bucket_at", "ends_at", "messages", "oldes
 def lying(flowed: DataFrame, waited: DataFrame, kept: Kept) -> DataFrame:
     """What lay in every destination at the end of every bucket of the span.
 
-    Columns: destination_id, bucket_at, ends_at, moved_in and went_out (in the bucket), messages, and oldest_at: when
-    the oldest of them entered, where the journal says when each did.
+    Columns: destination_id, bucket_at, ends_at, messages, and these.
+
+    moved_in, went_out: how many did so in the bucket.
+    oldest_at: when the oldest of the messages entered, where the journal says when each did.
     """
     zero, never = F.lit(0).cast("long"), F.lit(None).cast("timestamp")
     step = F.make_dt_interval(secs=F.lit(kept.seconds))
@@ -40,7 +42,7 @@ def lying(flowed: DataFrame, waited: DataFrame, kept: Kept) -> DataFrame:
 
     here = F.col("bucket_at")
     moves = row(flowed, here, total(ENTRIES) - total(EXITS), F.col("moved_in"), total(EXITS), never)
-    # What is there stands after the last bucket, as if it left then.
+    # Present messages count as leaving after the last bucket.
     present = kept.messages.groupBy("destination_id").agg(F.count(F.lit(1)).alias("count"))
     there = row(present, after_all(kept), -F.col("count"), zero, zero, never)
     ended = waited.where((F.col("basis") == EXACT) & here.isNotNull())
@@ -53,7 +55,7 @@ def lying(flowed: DataFrame, waited: DataFrame, kept: Kept) -> DataFrame:
         zero,
         never,
     )
-    # What lay there at the end of a bucket left in a later one: the earliest entry of all those is the oldest's.
+    # A message present at a bucket's end leaves in a later bucket; take their earliest entry.
     later = Window.partitionBy("destination_id").orderBy(F.desc("bucket_at")).rowsBetween(Window.unboundedPreceding, -1)
     return (
         moves.unionByName(there)

@@ -10,7 +10,7 @@ from .kept import Kept, with_names
 FAILURES_MAX = 10
 """Messages with more failures than this are counted together."""
 CAUSES_MAX = 100
-"""So many causes are kept."""
+"""How many causes are kept."""
 
 REDELIVERY_COLUMNS = ("destination_id", "queue", "failures", "messages")
 CAUSES_COLUMNS = (
@@ -32,7 +32,7 @@ CAUSES_COLUMNS = (
 def redelivery(kept: Kept) -> DataFrame:
     """REDELIVERY_COLUMNS: how many messages of a queue had so many failed deliveries there; FAILURES_MAX + 1: or more.
 
-    Those without any are the rest of the messages that the queue ever saw, as far as that is on record.
+    Messages without failures are the rest of what the queue ever saw, as far as that is on record.
     """
     counted = kept.incidents.groupBy("destination_id", "message_id").agg(F.count(F.lit(1)).alias("failures"))
     failed = counted.groupBy(

@@ -1,4 +1,4 @@
-"""When each queue will be empty, if all goes on as it did of late."""
+"""When each queue will be empty, if its recent rates go on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 from .kept import Kept, at_time, with_names
 
 RECENT_MIN, RECENT_MAX = 60, 3600
-"""Of late: the last tenth of the record, at least and at most so many seconds."""
+"""Recent means the last tenth of the record, between these limits in seconds."""
 
 EMPTY = "empty"
 DRAINS = "drains"

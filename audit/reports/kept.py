@@ -13,13 +13,13 @@ STEPS = (1, 5, 10, 30, 60, 300, 600, 1800, 3600, 10800, 21600, 86400, 604800)
 """Seconds that a bucket may last, if nobody says otherwise."""
 
 BUCKETS_MAX = 120
-"""So many buckets at most are chosen; more would be neither read nor drawn."""
+"""The most buckets that are chosen. Nobody could read or draw more."""
 
 BUCKETS_LIMIT = 10_000
-"""So many at most may be asked for."""
+"""The most buckets that may be asked for."""
 
 ROWS_MAX = 500_000
-"""Most rows of a report, one a queue and bucket. The driver's Python holds them all, at about 100 bytes each."""
+"""The most rows of a report, one a queue and bucket. The driver's Python holds them all, at about 100 bytes each."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def bucket(at: Column, seconds: int) -> Column:
 
 
 def at_time(moment: datetime) -> Column:
-    """A moment as a column, to the microsecond and in no time zone's words."""
+    """A moment as a column, to the microsecond and independent of time zones."""
     return F.timestamp_micros(F.lit(round(moment.timestamp() * 1_000_000)))
 
 
@@ -74,5 +74,5 @@ def with_names(frame: DataFrame, destinations: DataFrame) -> DataFrame:
 
 
 def after_all(kept: Kept) -> Column:
-    """The bucket after the snapshot's: of what is still there."""
+    """The bucket after the snapshot's, for what is still there."""
     return bucket(at_time(kept.taken_at), kept.seconds) + F.make_dt_interval(secs=F.lit(kept.seconds))

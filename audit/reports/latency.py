@@ -1,8 +1,8 @@
 """How long messages waited from send to receive.
 
 Exact where the journal records sends (journal_level full): the difference of two rows for each message. Elsewhere the
-journal says when the oldest message of each receive was sent, so only the longest wait is known. Percentiles are
-percentile_approx's: the value's place among all is right to one part in ACCURACY.
+journal says when the oldest message of each receive was sent, so only the longest wait is known. Percentiles come from
+percentile_approx: a value's rank is right to one part in ACCURACY.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ def stays(kept: Kept) -> DataFrame:
 def waits(stayed: DataFrame, kept: Kept) -> DataFrame:
     """Waits by destination, basis and bucket of their end, and over all buckets (bucket_at NULL).
 
-    Columns: those of COLUMNS but queue, and oldest_entered_at: when the first of those entered whose stay ended then,
-    in any way; of what is still there the bucket is the one after the snapshot's.
+    Columns: those of COLUMNS but queue, and oldest_entered_at. That is when the first of those entered whose stay ended
+    in the bucket, in any way. A message that is still there counts in the bucket after the snapshot's.
     """
     exact = stayed.where(F.col("entered_at").isNotNull()).select(
         "destination_id",
@@ -87,7 +87,7 @@ def waits(stayed: DataFrame, kept: Kept) -> DataFrame:
         "entered_at",
         F.when(F.col("how") == "consumed", _milliseconds(F.col("entered_at"), F.col("left_at"))).alias("wait_ms"),
     )
-    # One row a message, all of a receive alike.
+    # The journal has one row a message; all rows of a receive are alike.
     received = (
         kept.journal.where((F.col("event") == "consumed") & F.col("oldest_sent_at").isNotNull())
         .select("destination_id", "at", "oldest_sent_at")
@@ -122,7 +122,7 @@ def waits(stayed: DataFrame, kept: Kept) -> DataFrame:
 
 
 def queueing(waited: DataFrame, kept: Kept) -> DataFrame:
-    """COLUMNS; of each destination on one basis, the exact one if it has any. bucket_at NULL: over all buckets."""
+    """COLUMNS, on one basis for each destination: the exact one if it has any. bucket_at NULL: over all buckets."""
     best = F.min("basis").over(Window.partitionBy("destination_id"))  # "each" comes before "longest"
     return (
         with_names(waited.where(F.col("waits") > 0), kept.destinations)
@@ -135,5 +135,5 @@ def queueing(waited: DataFrame, kept: Kept) -> DataFrame:
 
 
 def _milliseconds(since: Column, until: Column) -> Column:
-    """Clocks of the database alone are compared; those of two machines after a failover may disagree: never below 0."""
+    """Milliseconds between two times of the database, never below 0: after a failover, two clocks may disagree."""
     return F.greatest((F.unix_micros(until) - F.unix_micros(since)) / 1000, F.lit(0.0))

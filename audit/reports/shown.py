@@ -1,4 +1,4 @@
-"""What a page shows of the reports: of many queues those with most traffic, the others summed."""
+"""What a page shows of the reports: the queues with most traffic, and the sum of the others."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Shown:
 
 
 def shown(made: Made) -> Shown:
-    """What is shown. What is many rows a queue becomes rows of the busiest queues alone."""
+    """What is shown. Reports with many rows a queue are cut to the busiest queues."""
     tables = made.tables
     sums = ("sent", "came_in", "consumed", "expired", "went_out")
     totals = _summed(tables["throughput"], ["destination_id", "queue"], sums)

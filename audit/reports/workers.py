@@ -1,7 +1,7 @@
 """What workers recorded of themselves: how long handlers took, who did how much, who is slow.
 
-A worker counts each call of a handler in one of 32 bins, whose bounds are powers of two of a microsecond. A percentile
-is therefore an upper bound, at most twice the value itself; means are exact.
+A worker counts each call of a handler in one of 32 bins, whose bounds are powers of two of a microsecond. So a
+percentile is an upper bound, at most twice the value itself. Means are exact.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SLOW_CALLS_MIN = 20
 def handling(kept: Kept) -> DataFrame:
     """HANDLING_COLUMNS: bounds that so many of a queue's handler calls kept within; NULL: over 2^30 microseconds.
 
-    What a worker recorded at once, of a minute at most, counts in the bucket of its end. bucket_at NULL: over all
+    A worker's record of up to a minute counts in the bucket of its end. bucket_at NULL: over all
     buckets.
     """
     keys = [F.col(name) for name in ("queue", "bucket_at", "bin")]
@@ -51,7 +51,7 @@ def handling(kept: Kept) -> DataFrame:
         .groupingSets([keys, [keys[0], keys[2]]], *keys)
         .agg(
             F.sum(F.col("text").cast("long")).alias("calls"),
-            # Each row has every bin: of one of them the sum is right.
+            # Every row lists all bins, so sum one row only.
             F.sum(F.when(F.col("bin") == 0, F.col("busy_seconds"))).alias("busy_seconds"),
         )
     )
@@ -87,7 +87,7 @@ def balance(kept: Kept) -> DataFrame:
     """BALANCE_COLUMNS: each worker's part of a queue.
 
     seconds: how long it recorded. share: its part of what the queue's workers handled. usual_ms: the median of the
-    means of workers with calls enough, of two the lower one. slow: see SLOW_TIMES.
+    means of workers with calls enough; of two, the lower one. slow: see SLOW_TIMES.
     """
     calls = F.aggregate(
         F.split("handling_counts", ","), F.lit(0).cast("long"), lambda sum_, one: sum_ + one.cast("long")

@@ -12,14 +12,14 @@ DEATH_GRACE_SECONDS = 10
 """A message dies a moment before its move is recorded: copies and replies are sent in between."""
 
 BY_OPERATOR = "moved by "
-"""How the reason of a move begins that an operator made."""
+"""How the reason of an operator's move begins."""
 
 
 def _altered(evidence: Evidence) -> DataFrame:
-    """Messages that lie somewhere otherwise than the record of their send says.
+    """Present messages that differ from the record of their send.
 
-    Sends of before digests were recorded are not compared. Whatever happens to a message keeps its time, priority and
-    content; its expiry ends where it dies.
+    Sends from before digests were recorded are not compared. A message keeps its time, priority and content whatever
+    happens to it; its expiry ends where it dies.
     """
     first = F.col("message_id") % DESTINATIONS == F.col("destination_id")
     sent = evidence.journal.where((F.col("event") == "sent") & first & F.col("oldest_sent_at").isNotNull()).select(
@@ -51,7 +51,7 @@ def _altered(evidence: Evidence) -> DataFrame:
 
 
 def _two_modes() -> Column:
-    """Recorded, or lying there, as persistent and as non-persistent where nothing but a send brought it.
+    """Messages that are both persistent and non-persistent, on record or present, where only a send brought them.
 
     ActiveMQ's queues of dead messages make non-persistent messages persistent, and some come back from there.
     """
@@ -60,7 +60,7 @@ def _two_modes() -> Column:
 
 
 def _dead_otherwise(evidence: Evidence) -> DataFrame:
-    """Messages of one move on record which say another origin, death or reason than that.
+    """Messages with one recorded move whose origin, death or reason differs from it.
 
     The stage tells that a message was moved once. Then it came from where that row of the journal says. So did each
     copy that subscriptions of a topic moved there.
@@ -94,7 +94,7 @@ def _dead_otherwise(evidence: Evidence) -> DataFrame:
     return (
         judged.groupBy("destination_id", "message_id")
         .agg(F.min("wrong").alias("seen"))
-        # Of several copies each has a row that fits it.
+        # Each of several copies has a matching row.
         .where(F.col("seen") != "")
         .select("destination_id", "message_id", "seen")
     )

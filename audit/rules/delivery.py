@@ -19,9 +19,10 @@ LANE = ("destination_id", "group_id", "priority", "nonpersistent")
 
 
 def _expiring(evidence: Evidence, event: str) -> DataFrame:
-    """When each message expires, by the record of its send; NULL: never, of interest where it is on record as expired.
+    """When each message expires, by the record of its send. NULL: never; it matters if the message is recorded as
+    expired.
 
-    Sends of before their time was recorded do not say never.
+    Sends from before that time was recorded do not say never.
     """
     first = F.col("message_id") % DESTINATIONS == F.col("destination_id")
     known = F.col("expires_at").isNotNull()
@@ -31,7 +32,7 @@ def _expiring(evidence: Evidence, event: str) -> DataFrame:
 
 
 def _stayed(evidence: Evidence) -> DataFrame:
-    """Messages that are where they were sent to and never were elsewhere: what is moved expires no more."""
+    """Messages that are where they were sent to and never were elsewhere: moved messages no longer expire."""
     moved = F.col("moved_in") + F.col("replayed_in") + F.col("moved_out") + F.col("replayed_out")
     sound = (F.col("verdict") == "ok") | (F.col("kind") == "subscription")
     return evidence.ledger.where((moved == 0) & sound).select("destination_id", "message_id")
@@ -40,7 +41,7 @@ def _stayed(evidence: Evidence) -> DataFrame:
 def _ends(evidence: Evidence, event: str) -> DataFrame:
     ends = evidence.journal.where(F.col("event") == event)
     if event == "consumed":
-        # What was held when it was consumed may have been delivered in time.
+        # A message that was held when it was consumed may have been delivered in time.
         ends = ends.where(~F.col("reason").eqNullSafe("held"))
     return ends.select("destination_id", "message_id", "at")
 
@@ -65,7 +66,7 @@ def _expired_early(evidence: Evidence) -> DataFrame | None:
     """Messages that ended as expired too early: where they were sent or had died; anywhere if sent without an expiry.
 
     Moves and replays give no expiry, and a death takes it. Several copies of a topic's message may lie where one of
-    them died: of these the last is not asked.
+    them died. The last of these is not judged.
     """
     if not evidence.facts.expired:
         return None
@@ -94,8 +95,8 @@ def _out_of_order(evidence: Evidence) -> DataFrame | None:
     """Messages of a group that were consumed before one in front of them which was there.
 
     It was there if both were sent by one transaction, or if its sender had ended before the other one was sent. A
-    sender that commits later is behind what was received meanwhile. Only what a receive without selector took counts,
-    and neither what failed, nor what was moved or parked by an operator.
+    sender that commits later is behind what was received meanwhile. Only messages taken by a receive without selector
+    count. Messages that failed, or that an operator moved or parked, do not count.
     """
     if not evidence.facts.grouped:
         return None
@@ -126,7 +127,7 @@ def _out_of_order(evidence: Evidence) -> DataFrame | None:
     )
     in_front = Window.partitionBy(*LANE).orderBy("message_id").rowsBetween(Window.unboundedPreceding, -1)
     behind = Window.partitionBy(*LANE).orderBy("message_id").rowsBetween(1, Window.unboundedFollowing)
-    # Only these can be of a pair that came in the other order; of what came one by one there is none.
+    # Only these can form a reversed pair; single receives cannot.
     crossed = (
         usual.withColumn("passed", F.max("at").over(in_front) > F.col("at"))
         .withColumn("overtaken", F.min("at").over(behind) < F.col("at"))
@@ -168,7 +169,7 @@ def _of_settled_senders(crossed: DataFrame) -> DataFrame:
         .withColumn("right", F.expr("shiftright(rank, level) % 2 = 1"))
         .where("if(right, passed and settled_xid is not null, overtaken)")
     )
-    # At one number the right ones come first: a sender of just that number had not ended.
+    # At the same number, the right ones come first: a sender with that number had not ended.
     order = (F.when(F.col("right"), F.col("settled_xid")).otherwise(F.col("sender")), F.desc("right"))
     piece = Window.partitionBy(*LANE, "level", F.expr("shiftright(rank, level + 1)")).orderBy(*order)
     there = piece.rowsBetween(Window.unboundedPreceding, -1)

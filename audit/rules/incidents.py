@@ -22,7 +22,7 @@ CLEANED = "its incidents were deleted"
 
 
 ENDED = ("moved", "discarded", "ended")
-"""Outcomes after which a message is not in its queue any more."""
+"""Outcomes after which a message is no longer in its queue."""
 
 RETRIED = ("returned", "delayed")
 """Outcomes after which it is delivered once more."""
@@ -33,8 +33,8 @@ def _dead_without_incidents(evidence: Evidence) -> DataFrame:
 
     They are those of the stage before, in the queue that the message was in then. As many as the queue's limit are
     enough. The limit may have been raised since, so all up to one that moved the message are enough, too. For a
-    rejected message any number is. Numbers without a gap show that none was taken away. Messages of queues that count
-    more than a message's own incidents (those of its conversation, or attempts whose consumer died) are for
+    rejected message, any number is enough. Numbers without a gap show that none was taken away. Messages of queues that
+    count more than a message's own incidents (those of its conversation, or attempts whose consumer died) are for
     ``_dead_of_nothing``.
     """
     recorded = (
@@ -72,9 +72,10 @@ def _dead_without_incidents(evidence: Evidence) -> DataFrame:
 def _dead_of_nothing(evidence: Evidence, dead: DataFrame) -> DataFrame:
     """Dead messages of queues that count more than a message's own incidents, without any record of a cause.
 
-    A message that was rejected has the incident that says so, whatever its queue counts. One at the limit of its
-    conversation or group has an incident, or another message there has one. Retention may have deleted it, or
-    clean_incidents when another message died, as the journal tells. An attempt of a hardened queue need leave none.
+    A rejected message has an incident that says so, whatever its queue counts. One at the limit of its conversation or
+    group has an incident, or another message there has one. Retention may have deleted the incident. So may
+    clean_incidents, when another message died; the journal tells of that. An attempt of a hardened queue may leave
+    none.
     """
     origins = (
         evidence.policies.groupBy(F.col("queue").alias("origin_queue"))
@@ -125,11 +126,11 @@ def _over_limit(evidence: Evidence) -> DataFrame | None:
 
 
 def _retried_at_limit(evidence: Evidence) -> DataFrame | None:
-    """Failures that were at the limit, after which the message was to come again nevertheless.
+    """Failures at the limit after which the message still had to come again.
 
     The number of a failure, the limit and what follows are decided and recorded together, while the message is locked.
-    The number is the lesser of the recorded one and of the stage's failures that are there. So failures that retention
-    deleted, or that the recorder's snapshot did not show, accuse nobody.
+    The number is the lesser of the recorded one and the count of the stage's present failures. So failures that
+    retention deleted, or that the recorder's snapshot did not show, accuse nobody.
     """
     if not evidence.facts.incidents:
         return None
@@ -149,9 +150,9 @@ def _retried_at_limit(evidence: Evidence) -> DataFrame | None:
 def _beyond_readers(evidence: Evidence) -> DataFrame | None:
     """More failures in one stage than the limit and one for each session that the server allows.
 
-    A receive that does not see a failure yet may deliver once more, each session once: no limit lets more than that
-    through. Only failures recorded since the policy is what it is and since the server started count, and none of a
-    message that operators dealt with.
+    A receive that does not see a failure yet may deliver once more, each session once. No limit lets more than that
+    through. Only failures recorded since the last change of the policy and the server's start count. Messages that
+    operators dealt with do not count.
     """
     if not evidence.facts.incidents:
         return None
@@ -182,11 +183,11 @@ def _beyond_readers(evidence: Evidence) -> DataFrame | None:
 def _redelivered_early(evidence: Evidence) -> DataFrame | None:
     """Received, or handled and failed again, before the delay of the last failure was over.
 
-    due_at is what was recorded, whatever the queue's delay is by now. Messages that may have been in other hands when
-    the failure was recorded (outcome held) are left out. So are those that operators dealt with, because a retry ends a
+    due_at is the recorded time, whatever the queue's delay is now. Messages that may have been in other hands when the
+    failure was recorded (outcome held) are left out. So are those that operators dealt with, because a retry ends a
     delay. A delayed message was free, or in its recorder's hands. So a consumer that took it before it was due received
     it after that. This holds also where reason held tells only the moment of the acknowledgement. A failure without a
-    duration, of a message that nobody need have received, accuses nobody.
+    duration accuses nobody: perhaps nobody received the message.
     """
     if not evidence.facts.incidents:
         return None

@@ -16,13 +16,13 @@ REASONS = {
     "LINK_AWAY": (BEST_EFFORT,),
     "SENDER_GONE": (BEST_EFFORT, EXPRESS),
 }
-"""How the reason of a discard begins that the engine made for want of something, and the levels that allow it."""
+"""How the reason begins if the engine discarded for want of something, and the levels that allow it."""
 
 
 def _too_dear(evidence: Evidence) -> DataFrame:
     """Messages whose level does not allow the loss that is on record.
 
-    A restart loses non-persistent messages alone.
+    A restart loses only non-persistent messages.
     """
     wrong = (F.col("event") == "lost") & ~F.col("nonpersistent")
     for reason, levels in REASONS.items():

@@ -11,7 +11,7 @@ from .rule import CLOCK_GRACE, Evidence, Rule, text
 def _broken(evidence: Evidence) -> DataFrame:
     """Changes of holder that do not follow the one before, and locks whose epoch is not that of their last change.
 
-    What retention left is looked at: the first row kept of a name may have any epoch, and the last is always kept.
+    The rule looks at what retention left. The first row of a name may have any epoch, and the last row is always kept.
     """
     changes = Window.partitionBy("name").orderBy("id")
     before, earlier = F.lag("epoch").over(changes), F.lag("acquired_at").over(changes)

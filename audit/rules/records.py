@@ -25,9 +25,9 @@ def changed(evidence: Evidence) -> DataFrame | None:
 
 
 def gaps(evidence: Evidence) -> DataFrame | None:
-    """Failures of a stage whose numbers leave one out, where each incident of a message and nothing else counts.
+    """Failures of a stage with a gap in their numbers, where only a message's own incidents count, and all of them.
 
-    Only those recorded since the policy is what it is, and where retention has deleted none.
+    Only failures since the last change of the policy count, and only where retention has deleted none.
     """
     if not evidence.facts.incidents:
         return None
@@ -64,14 +64,14 @@ def _strangers(evidence: Evidence) -> DataFrame:
 
 
 def without_message(evidence: Evidence) -> DataFrame | None:
-    """Those whose outcome says that the message was there."""
+    """Incidents of unknown messages whose outcome says that the message was there."""
     if not evidence.facts.incidents:
         return None
     return _strangers(evidence).where(F.col("was_there")).select("destination_id", "message_id", "seen")
 
 
 def unknown(evidence: Evidence) -> DataFrame | None:
-    """Those that were recorded as of a message that is gone: anybody may name a wrong number."""
+    """Incidents that were recorded for a message that is gone: anybody may name a wrong number."""
     if not evidence.facts.incidents:
         return None
     return _strangers(evidence).where(~F.col("was_there")).select("destination_id", "message_id", "seen")

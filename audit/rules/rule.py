@@ -13,7 +13,7 @@ from ..ledger import ENDS, ENTRIES, EXITS, STATES, total
 from ..since import Previous
 
 CLOCK_GRACE = "INTERVAL 1 SECOND"
-"""Times of one server may run against each other by so much: a clock that is being set right."""
+"""How far times of one server may run against each other while its clock is corrected."""
 
 FINDING = ("destination_id", "message_id", "seen")
 """Columns of a rule's findings. NULL where no destination or no single message is meant. seen: what was seen (text)."""
@@ -23,9 +23,12 @@ FINDING = ("destination_id", "message_id", "seen")
 class Facts:
     """What is known of the evidence beforehand, so that no rule looks for what cannot be there.
 
-    read_at: the database's clock when it was read. journal, incidents: their number. expiring, grouped: messages whose
-    send is recorded with an expiry, with a group. expired: how many ended so. latest: the latest time of the journal.
-    first_xid, last_xid: its transactions; latest and these two are None if the journal is empty.
+    read_at: the database's clock when it was read.
+    journal, incidents: how many there are.
+    expiring, grouped: messages whose send is recorded with an expiry, with a group.
+    expired: how many expired.
+    latest: the latest time of the journal. None: the journal is empty.
+    first_xid, last_xid: its first and last transaction. None: the journal is empty.
     """
 
     read_at: datetime
@@ -72,8 +75,8 @@ def seen_in_ledger() -> Column:
 class Rule:
     """A rule. An error fails the audit.
 
-    It is broken by the rows of the ledger for which ``where`` is true (``seen`` of which is shown), or by what ``find``
-    returns: the columns FINDING, or None where there was nothing to look at.
+    Rows of the ledger for which ``where`` is true break it, and so does what ``find`` returns. ``seen`` is what is
+    shown of such a row. ``find`` returns the columns FINDING, or None where there was nothing to look at.
     """
 
     name: str

@@ -20,7 +20,7 @@ TEMPORARY = "_TEMP."
 """How names of temporary queues begin; nobody else's do."""
 
 LEAST_ROWS = 4
-"""Buckets of fewer rows judge no others."""
+"""Buckets with fewer rows do not judge others."""
 
 
 def _left_before_sent() -> Column:

@@ -16,8 +16,9 @@ def _not_delivered(evidence: Evidence) -> DataFrame | None:
     """Messages that a subscription's cursors have passed, though nothing tells that it ever had them.
 
     A subscription without selector and no_local gets all that is published after its beginning. What it read, set aside
-    or was spared by an act on record (``seek_subscription``) is in the ledger. Not judged: messages that expire, and
-    non-persistent ones, which may go unread; and what was sent before the subscription's own record is complete.
+    or was spared by an act on record (``seek_subscription``) is in the ledger. Three kinds are not judged: messages
+    that expire, non-persistent ones, which may go unread, and those sent before the subscription's own record is
+    complete.
     """
     passing = evidence.cursors.where("gets_all")
     if passing.isEmpty():

@@ -21,9 +21,9 @@ class Entry:
     best: str
     default: str
     node: bool = False
-    #: Of the messages of a drain: slow ones are given fewer.
+    #: The share of a drain's messages: slow peers get fewer.
     share: float = 1.0
-    #: What it is measured at. pgmq leaves the waiting to its users; PgQ knows batches only.
+    #: The actions that are measured. pgmq leaves the waiting to its users; PgQ only knows batches.
     actions: tuple[str, ...] = ("send", "work", "latency")
     #: Where it keeps its messages, if not on the measured server.
     server: Literal["", "PostgreSQL 15", "Redis"] = ""
@@ -37,7 +37,7 @@ class Entry:
 
     @property
     def missing(self) -> str:
-        """What has to be installed first, in one line; empty if nothing has."""
+        """What has to be installed first, in one line; empty if nothing is missing."""
         return missing(self.needs)
 
 

@@ -17,7 +17,7 @@ from ...workers import App, Transaction
 YEAR = 336_776
 """Flights in the file."""
 QUARTER = 80_789
-"""Of these from January to March, with which the demo is over sooner."""
+"""Flights from January to March: with these, the demo is over sooner."""
 QUEUE = "flights"
 TOPIC = "flights.late"
 LATE_MINUTES = 60

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Spark:
-    """A session that a thread of its own starts. Its error, if any, is raised by whoever asks for the session."""
+    """A session that a thread of its own starts. Asking for the session raises the thread's error, if any."""
 
     def __init__(self, jdbc_jar: Path | None) -> None:
         self._jdbc_jar = jdbc_jar

@@ -48,7 +48,7 @@ class Names:
                     "Give each a name of its own by --map. A bridge or a move can bring them together afterwards.",
                 )
 
-        # A topic without messages has subscriptions all the same.
+        # A topic without messages may still have subscriptions.
         for container in sorted({*containers, *(each.container for each in subscriptions)}):
             note(container.partition("://")[0], self._name(container), container)
         for each in subscriptions:

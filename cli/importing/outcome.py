@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import tables
 
-#: Rows that stay are told one by one up to here, of each queue and reason; the table counts all of them.
+#: How many staying rows are named one by one for each queue and reason. The table counts all of them.
 TOLD_MAX = 10
 
 # The name here is last: two long names leave no room for figures, and most names are the same on both sides.
@@ -46,7 +46,7 @@ class Line:
     reasons: Counter[str] = field(default_factory=Counter)
 
     def row(self) -> dict[str, Any]:
-        """As a row of the table."""
+        """The line as a row of the table."""
         return {
             "there": self.there,
             "here": self.here,
@@ -76,7 +76,7 @@ class Outcome:
         return there in self._lines
 
     def rows(self) -> list[dict[str, Any]]:
-        """As the rows of the table."""
+        """The lines as rows of the table."""
         return [line.row() for line in self._lines.values()]
 
     def stays(self, there: str, reason: str, store_id: int | None = None, *, told: bool = True) -> None:

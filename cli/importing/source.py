@@ -15,7 +15,7 @@ from .tables import TABLES, check
 
 #: Rows that are fetched at a time, and their bytes: bodies may be large, and one row is fetched whatever it takes.
 FETCHED, FETCHED_BYTES = 200, 16 * 1024 * 1024
-#: What a server may be told to end after a while, and a pass lasts as long as it lasts.
+#: Timeouts of the server that could end a pass, however long it lasts.
 ENDINGS = ("idle_in_transaction_session_timeout", "transaction_timeout", "statement_timeout")
 
 

@@ -32,7 +32,7 @@ WHOLE = "run_id, queues, rules, " + ", ".join(name for name, _ in FIGURES)
 def audit(request: Request, work: Work) -> Shown:
     """The page of one audit, from what is on record of it. Raises NameNotFound."""
     found_id = number(request, "id") or 0
-    # Of one audit alone the list has the queues.
+    # The list names queues only for a single audit.
     rows = work.table(
         "list_audits",
         WHOLE,
@@ -67,5 +67,5 @@ def audit(request: Request, work: Work) -> Shown:
 
 
 def _columns(rows: list[dict[str, Any]]) -> list[str]:
-    """The keys of rows, as they come first: rules of later versions may have others."""
+    """The keys of rows, in the order of their first appearance: rules of later versions may have others."""
     return list(dict.fromkeys(str(name) for row in rows for name in row))[:12]

@@ -9,7 +9,7 @@ from .kept import KEPT
 from .listings import Listing, to_act, to_messages, to_queue
 
 QUEUE = (("queue", "text"),)
-#: The argument that most lists call so.
+#: The usual name of that argument in lists.
 ROWS = "max_rows"
 
 

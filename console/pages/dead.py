@@ -35,7 +35,7 @@ def _acts(origin: str | None = None) -> dict[str, RowAct]:
     return {"Replay this cause": _of_cause("replay", origin), "Discard this cause": _of_cause("discard", origin)}
 
 
-#: So many dead messages are looked at, the last ones, for where those of one cause lie.
+#: How many of the last dead messages are looked at, to find where those of one cause lie.
 LOOKED = 25_000
 #: The exception queues in which the dead of one cause lie.
 PLACES = Listing(
@@ -70,7 +70,7 @@ class _Dead(Listing):
                 if len(places) != 1:
                     return _places(request, work, given, places)
                 given["queue"] = places[0][QUEUE]
-            # Those of one cause are sought from the first that was found: before it there may be a million others.
+            # The search for a cause begins at the first one found: a million others may lie before it.
             begin = next((_before(row) for row in places if row[QUEUE] == given["queue"]), None)
         links = {**self.links, "last_fingerprint": lambda row, link: _same_cause(row, link, origin)}
         rows = self.rows(request, work, given, {"after": begin})

@@ -12,7 +12,7 @@ from ..database import Work
 from ..showing import span
 from .page import Columns
 
-#: Up to so many queues, a page has them counted.
+#: Up to this many queues, a page counts them.
 FEW = 100
 #: Figures that are older mean that no maintenance runs.
 LATE = timedelta(minutes=2)
@@ -28,7 +28,7 @@ FIGURES: Columns = (
     ("oldest_age", "Oldest"),
 )
 TOTALS = ("live", "in_hand", "parked", "dead", "enqueued", "dequeued", "failed")
-#: What is not counted anew, but as maintenance added it up.
+#: Figures that are not counted anew: maintenance has added them up.
 KEPT = "failed"
 
 
@@ -86,7 +86,7 @@ def _figures(work: Work, names: Sequence[str], most: int) -> Figures:
 
 
 def _waiting(counted: Rows, exceptions: Rows) -> tuple[int, timedelta | None]:
-    """How many messages wait, and for how long: the dead in exception destinations do not, though they are live."""
+    """How many messages wait, and for how long. Dead messages in exception destinations are live but do not wait."""
     others = {row["queue_name"]: row for row in exceptions}
     number, ages = 0, []
     for row in counted:

@@ -16,11 +16,11 @@ from ..database import Work
 from .listings import MOST, Listing, to_act
 from .page import Link, number, time_of
 
-#: A list gets no more of each body than this.
+#: How much of each body a list gets.
 BEGINNING, LENGTH = "body::varchar(300)", "octet_length(bytes)"
 FOUND = f"message_id, kept_at, kept_until, sent_at, priority, delivery_count, {BEGINNING}, {LENGTH}"
 JSON = re.compile(r"[/+]json($|;)", re.IGNORECASE)
-#: As the page of a message shows one.
+#: How much of a body the page of a message shows.
 WHOLE = (
     "kept_until, priority, sent_at, expires_at, content_type, message_type, correlation_id, reply_to, delivery_mode,"
     " origin_queue, dead_reason, dead_at, headers, body, bytes"
@@ -29,7 +29,7 @@ WHOLE = (
 
 @dataclass(frozen=True)
 class _Kept(Listing):
-    """What one queue keeps, the message that was consumed last first."""
+    """The kept messages of one queue, the last consumed one first."""
 
     def rows(
         self, request: Request, work: Work, given: Mapping[str, str | None], begin: Mapping[str, Any] | None = None

@@ -62,9 +62,9 @@ class Listing:
     #: An argument without which there is nothing to show.
     needed: str = ""
     links: Mapping[str, Callable[[Mapping[str, Any], Link], str]] = field(default_factory=dict)
-    #: A column made of a row for an act, by its title.
+    #: A column for an act on a row, by its title.
     acts: Mapping[str, RowAct] = field(default_factory=dict)
-    #: The column by which rows can be chosen for these acts, and acts on all take them.
+    #: The column by which rows are chosen for these acts, and by which acts on all take them.
     pick: str = ""
     #: The argument that names the queue or topic for acts on all of it.
     all_of: str = ""
@@ -110,7 +110,7 @@ class Listing:
         )
 
     def _choose(self, given: Mapping[str, str | None], acts: Mapping[str, RowAct]) -> Mapping[str, Any] | None:
-        """How rows are chosen for acts, and of what all are; None: they are not."""
+        """How rows are chosen for acts, and what acts on all cover. None: rows cannot be chosen."""
         if not (self.pick and acts):
             return None
         named = [(act.name, title) for title, act in acts.items()]
@@ -141,7 +141,7 @@ class Listing:
         return work.table(self.function, ", ".join(sorted(names)), **arguments)
 
     def _more(self, request: Request, given: Mapping[str, str | None], row: Mapping[str, Any]) -> str:
-        """Where the page after this row is. What the row lacks leaves the address: it would be of a page before."""
+        """The address of the page after this row, without arguments that the row lacks: they are of an earlier page."""
         last = {name: row[column] for name, _, column in self.after}
         place = {name: value.isoformat() if isinstance(value, datetime) else value for name, value in last.items()}
         following = request.url.remove_query_params(list(place)).include_query_params(

@@ -67,7 +67,7 @@ HISTORY = "at, source, event, queue_name, other_queue, actor, reason, details, l
 
 
 def filter_of(request: Request) -> dict[str, Any]:
-    """The filter that the URL says, as ``find_messages`` reads it. Raises BadArgument: none of it is ever left out."""
+    """The filter of the URL, as ``find_messages`` reads it. Raises BadArgument rather than ignore a part of it."""
     found: dict[str, Any] = {name: text(request, name) for name in (*TEXTS, "state")}
     header = text(request, "header")
     if header is not None:

@@ -20,9 +20,9 @@ from .page import Columns, Link, Shown, number, text
 from .state import STATE, state
 
 MOST = 100
-#: Queues on the overview, which follows what becomes busy.
+#: How many queues the overview has. It follows what becomes busy.
 BUSIEST = 20
-#: Leases on the page of a queue, which leads to the others.
+#: How many leases the page of a queue has. It links to the others.
 SOME_LEASES = 20
 #: Milliseconds for which the overview waits for the causes of failure.
 CAUSES_MS = 250
@@ -60,7 +60,7 @@ LIMITS: Columns = (
     ("max_concurrent_per_key", "At a time, a key"),
     ("rate_limit_per_key", "Rate, a key"),
 )
-#: So many groups and selectors of a queue are shown.
+#: How many groups and selectors of a queue are shown.
 SHOWN = 20
 TIMES: Columns = (
     ("kind", "Time"),

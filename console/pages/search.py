@@ -11,7 +11,7 @@ from ..database import Work
 from .listings import Listing
 from .page import Link
 
-#: Rows of each kind.
+#: How many rows of each kind are shown.
 EACH = 25
 #: The page on which each kind of thing is, and how it is found there.
 PLACES: Mapping[str, Callable[[Mapping[str, Any]], tuple[str, dict[str, Any]]]] = {

@@ -170,8 +170,8 @@ class Admin(Topics, Locks):
     def stop_engine(self, timeout: Seconds = 30, reason: str | None = None) -> dict[str, Any]:
         """Quiesce the engine, wait until nothing is under way, and mark the stop. Returns as ``engine_state``.
 
-        After ``timeout`` seconds the state is quiescing: call again. It is, too, in a session's open transaction, which
-        has to commit between two calls. Non-persistent messages are lost once the engine runs again.
+        After ``timeout`` seconds the state is quiescing: call again. The same holds in a session's open transaction,
+        which must commit between two calls. Non-persistent messages are lost once the engine runs again.
         """
         self.quiesce_engine(reason)
         arguments: dict[str, tuple[str, Any]] = {

@@ -57,7 +57,7 @@ class Logs(Verbs):
         return rows[0]
 
     def read(self, reader: str, max_rows: int = 1000) -> Rows:
-        """Return what was logged since this reader's last call. The database keeps where each reader is."""
+        """Return what was logged since this reader's last call. The database stores where each reader is."""
         arguments: dict[str, tuple[str, Any]] = {"reader": ("text", reader), "max_rows": ("integer", max_rows)}
         entries: Call[Rows] = scalar("read_log", **arguments)
         return self._run(entries)

@@ -16,7 +16,7 @@ class Services(Verbs):
     """The verbs of services over anything that runs a call, each in its own transaction."""
 
     def list(self) -> Rows:
-        """Return the services with their settings, also those that there cannot be, with the reason."""
+        """Return the services with their settings. Unavailable services are in the list too, with the reason."""
         return self._run(table("list_services", COLUMNS))
 
     def alter(self, service: str, **options: Unpack[ServiceOptions]) -> None:

@@ -1,4 +1,4 @@
-"""Prepared transactions (two-phase): those of Howdah's, and their end by an administrator."""
+"""Prepared (two-phase) transactions of Howdah, and how an administrator ends them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..errors import BadArgument
 
 
 class Transactions(Verbs):
-    """Verbs over a connection in autocommit, for PostgreSQL ends prepared transactions in no other one."""
+    """Verbs over a connection in autocommit. PostgreSQL ends prepared transactions only there."""
 
     def list(self) -> Rows:
         """List this database's prepared transactions with a gid howdah:… or with locks on Howdah's tables."""

@@ -21,7 +21,7 @@ order by 1"""
 
 
 class Users(Verbs):
-    """Verbs over a connection. What they do is done as its own role, which needs CREATEROLE.
+    """Verbs over a connection. They act as its own role, which needs CREATEROLE.
 
     A password is hashed here (SCRAM-SHA-256). Neither the server nor its log ever sees it. What an administrator of
     Howdah does is in the record of changes; PostgreSQL tells nobody what others do with roles.
@@ -75,7 +75,7 @@ class Users(Verbs):
                     for group in groups:
                         ours.execute(_membership("grant {} to {}", group, name))
                 except psycopg.errors.UndefinedObject as error:
-                    # Not one of our objects, of which it would say that Howdah is not migrated.
+                    # This is not one of our objects: do not say that Howdah is not migrated.
                     raise BadArgument(str(error.diag.message_primary)) from error
                 if recorded:
                     ours.execute("select howdah.record_user(%s, %s, %s)", (name, before, password is not None))

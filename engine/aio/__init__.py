@@ -1,6 +1,6 @@
 """The same calls for asyncio: sessions over psycopg's or SQLAlchemy's async connections.
 
-Most of the synchronous engine is written from what lies here, by tools/make_sync.py.
+tools/make_sync.py writes most of the synchronous engine from these modules.
 """
 
 from .admin import AsyncAdmin

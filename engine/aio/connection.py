@@ -50,7 +50,7 @@ C = TypeVar("C", Connection, AckSession)
 class AsyncConnection(AsyncAdministration):
     """A pool of async connections; ``transaction`` gives a session that commits at the end of its block."""
 
-    #: Redeliveries at most of what listeners get; None: the queue's own limit.
+    #: The most redeliveries of a message to listeners. None: the queue's own limit.
     max_redeliveries: int | None = None
     #: The levels of reliability that delivery modes stand for.
     levels: LevelMapping = BY_SERVER
@@ -259,8 +259,8 @@ class AsyncConnection(AsyncAdministration):
 
 
 async def _in_thread(make: Callable[[], C]) -> C:
-    """Open something on a thread. Cancelled, it closes what the thread opens all the same: nobody else knows of it."""
-    # A future and no task, which whoever cancels all tasks would cancel too.
+    """Open something on a thread. If it is cancelled, it closes what the thread opens: nobody else knows of that."""
+    # A future, not a task: a caller that cancels all tasks must not cancel it.
     opening = asyncio.get_running_loop().run_in_executor(None, contextvars.copy_context().run, make)
     try:
         return await asyncio.shield(opening)

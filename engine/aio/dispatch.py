@@ -26,22 +26,22 @@ AsyncListener = Callable[[Message], Awaitable[Any]]
 T = TypeVar("T")
 K = TypeVar("K")
 
-#: After errors: a lost server comes back no sooner for being asked often.
+#: Pauses after errors: asking often does not bring a lost server back sooner.
 PAUSE_MAX_FAILING = 5.0
 RENEW_TIMEOUT = 2.0
 
 
 class AsyncListening(Protocol):
-    """A session, as what runs beside it knows it."""
+    """A session, as its dispatcher knows it."""
 
     def idle(self) -> Idle:
         """Return the session's wait."""
 
     def wake(self) -> None:
-        """Make whoever waits look again at once."""
+        """Make a waiting caller look again at once."""
 
     async def sleep(self, seconds: float) -> None:
-        """Wait until then, or until somebody calls ``wake``."""
+        """Wait until that time, or until somebody calls ``wake``."""
 
     async def finish(self) -> None:
         """End the session once no listener runs any more."""
@@ -51,7 +51,7 @@ class AsyncListeners(Protocol[K]):
     """The listeners of a session, and what is done with a message for one of them."""
 
     def places(self) -> Iterable[K]:
-        """Return what has a listener now."""
+        """Return the places that have a listener now."""
 
     async def deliver(self, place: K, idle: Idle) -> bool:
         """Deliver a message if there is one. Raises errors that are not the message's fault."""
@@ -88,7 +88,7 @@ class AsyncDispatcher(AsyncBackground, Generic[K]):
         return True
 
     async def _loop(self) -> None:
-        """Until stopped: pass over the listeners, then pause if none had a message."""
+        """Until stopped, pass over the listeners, and pause if none had a message."""
         idle = self._session.idle()
         failing_pause = PAUSE_MIN
         try:
@@ -114,7 +114,7 @@ class AsyncDispatcher(AsyncBackground, Generic[K]):
 
 
 class AsyncTransacted(Protocol):
-    """A session in whose transactions messages are delivered."""
+    """A session that delivers messages in its transactions."""
 
     #: How its transaction ended first since somebody set this to None: whether it was committed.
     committed: bool | None

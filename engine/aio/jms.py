@@ -124,7 +124,7 @@ class AsyncAckConsumer:
     def __init__(self, session: AsyncAckSession, consumer: AckConsumer) -> None:
         self.session = session
         self._consumer = consumer
-        #: What receives got that were cancelled, and that was consumed with them.
+        #: Messages that cancelled receives got and consumed.
         self._kept: deque[Delivery] = deque()
 
     @property

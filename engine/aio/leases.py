@@ -43,9 +43,9 @@ class AsyncLeases(AsyncVerbs):
         """Receive up to max_messages for a time (seconds or a timedelta). Returns None if there are none.
 
         acknowledge: a lease of the same queue to end first, as by ``ack``, in the same transaction. Raises LeaseLost,
-        also if all its messages were acknowledged or given back before (pass None then); then nothing is leased.
-        Any other error undoes the acknowledgement too:
-        where the queue was paused or disabled, or the consumer closed, call ``ack`` alone.
+        also if all its messages were acknowledged or given back before (pass None then). Nothing is leased then. Any
+        other error undoes the acknowledgement too: where the queue was paused or disabled, or the consumer closed, call
+        ``ack`` alone.
         """
         self._levels.check(queue)
         call = lease(queue, max_messages, duration, selector, consumer, acknowledge)
@@ -60,7 +60,7 @@ class AsyncLeases(AsyncVerbs):
             return await self._run(acknowledge(lease, messages))
 
     async def handed(self, lease: Lease, messages: Sequence[Message] | None = None) -> int:
-        """Note that the application has them; for engines without redelivered_optimization. Raises LeaseLost.
+        """Note that the application has the messages, for engines without redelivered_optimization. Raises LeaseLost.
 
         Returns how many.
         """
@@ -96,7 +96,7 @@ class AsyncLeases(AsyncVerbs):
     async def extend(
         self, lease: Lease, messages: Sequence[Message] | None = None, *, duration: Seconds = 30
     ) -> datetime:
-        """Let the lease end so long from now (seconds or a timedelta). Returns its end. Raises LeaseLost."""
+        """Extend the lease by a time from now (seconds or a timedelta). Returns its end. Raises LeaseLost."""
         length = interval("duration", duration)
         call: Call[datetime] = scalar("extend", **named(lease, messages), duration=("interval", length))
         return await self._run(call)

@@ -12,7 +12,7 @@ from ..database.waiting import PAUSE_MIN
 
 
 class Served(Protocol):
-    """A consumer, as whoever wakes it knows it."""
+    """A consumer, as its waker knows it."""
 
     @property
     def queue(self) -> str:
@@ -32,11 +32,11 @@ class AsyncLine:
         self._members: set[Served] = set()
         self._waiting: dict[Served, None] = {}
         self._serving: dict[Served, asyncio.Task[None]] = {}
-        #: Somebody was to be woken while nobody waited.
+        #: A wake-up came while nobody waited.
         self._again = False
-        #: Until the next look; it grows while nothing comes.
+        #: The pause until the next look. It grows while nothing comes.
         self.pause = PAUSE_MIN
-        #: When that is; None: not planned.
+        #: When the next look is. None: not planned.
         self.at: float | None = None
         #: When a consumer was last woken.
         self.looked_at = 0.0
@@ -56,13 +56,13 @@ class AsyncLine:
         return bool(self._waiting)
 
     def add(self, consumer: Served) -> None:
-        """One more waits."""
+        """Add one waiting consumer."""
         self._members.add(consumer)
         self._waiting[consumer] = None
         self._changed(self)
 
     async def remove(self, consumer: Served) -> None:
-        """It waits no more; a message in hand is handled first."""
+        """Remove a consumer. It finishes a message in hand first."""
         self._members.discard(consumer)
         self._waiting.pop(consumer, None)
         task = self._serving.get(consumer)

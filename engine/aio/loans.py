@@ -20,10 +20,10 @@ class AsyncLoans:
     """Lends connections of a pool, Howdah's own or the application's."""
 
     def __init__(self, pool: AsyncConnectionPool[AsyncPgConnection], reconnection: Reconnection | None = None) -> None:
-        """reconnection: how to go on when connections are lost. None: whoever borrows one sees it."""
+        """reconnection: how to go on when connections are lost. None: the borrower sees the error."""
         self.pool = pool
         self.reconnection = reconnection
-        #: What is lent, and the autocommit it had: an application's pool may have either.
+        #: The lent connections, and the autocommit of each: an application's pool may have either.
         self._lent: dict[AsyncPgConnection, bool] = {}
         self._lock = threading.Lock()
 
@@ -56,7 +56,7 @@ class AsyncLoans:
         except PoolClosed as error:
             raise IllegalState(f"the pool is closed: {error}") from error
         except (PoolTimeout, TooManyRequests) as error:
-            # The pool forgets to tell one that came while it was being closed, until its time is up.
+            # The pool does not tell a borrower that came while it was being closed, until its time is up.
             if self.pool.closed:
                 raise IllegalState("the pool is closed") from error
             raise CannotConnect(

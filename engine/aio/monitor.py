@@ -33,7 +33,8 @@ log = logging.getLogger("howdah.listener")
 AT_ONCE = 100
 """Queues that one statement asks for: some milliseconds of a connection."""
 PAUSE_MANY = 0.005
-"""Seconds between two questions for a queue, times the number of queues: so much of a connection's time they take."""
+"""Seconds between two questions for a queue, times the number of queues. It limits their share of a connection's
+time."""
 PAUSE_LONGEST = 0.8
 """Senders heed a question for at least a second."""
 PAUSE_RECEIVE = 2.0
@@ -63,7 +64,7 @@ class AsyncMonitor:
     # -- its consumers --------------------------------------------------------------------------------------------
 
     def add(self, consumer: Served) -> AsyncLine:
-        """Serve one more consumer; the line in which it waits with the others of its queue."""
+        """Serve one more consumer. Returns the line in which it waits with the others of its queue."""
         line = self._lines.get(consumer.queue)
         if line is None:
             line = self._lines[consumer.queue] = AsyncLine(consumer.queue, self._changed)
@@ -74,7 +75,7 @@ class AsyncMonitor:
         return line
 
     async def remove(self, consumer: Served) -> None:
-        """Serve a consumer no more, once it has handled the message in hand."""
+        """Stop serving a consumer, once it has handled the message in hand."""
         line = self._lines[consumer.queue]
         self.consumers -= 1
         await line.remove(consumer)
@@ -84,7 +85,7 @@ class AsyncMonitor:
                 self._by_payload.get(payload, set()).discard(line)
 
     async def close(self) -> None:
-        """Give the listening connection up."""
+        """Close the listening connection."""
         # The pool may lose a cancellation, because it uses asyncio.wait_for; the flag then ends the task.
         self._closed = True
         if self._tending is not None:
@@ -106,13 +107,13 @@ class AsyncMonitor:
             for line in self._by_payload.get(payload, ()):
                 line.wake()
             return
-        for line in self._lines.values():  # nobody else would tell of what comes now
+        for line in self._lines.values():  # nothing else would announce what comes now
             self._schedule(line, 0)
 
     # -- what it asks ---------------------------------------------------------------------------------------------
 
     def _changed(self, line: AsyncLine) -> None:
-        """Consumers of a line wait again."""
+        """Plan the look of a line whose consumers wait again."""
         self._schedule(line, line.pause)
 
     def _schedule(self, line: AsyncLine, pause: float) -> None:
@@ -124,7 +125,7 @@ class AsyncMonitor:
                 self._nudged.set()
 
     def _next(self) -> tuple[list[AsyncLine], float | None]:
-        """The lines that are due, and the seconds until the next one is if none is."""
+        """Return the lines that are due. If none is, also return the seconds until the next one."""
         now = time.monotonic()
         due: list[AsyncLine] = []
         while self._due and len(due) < AT_ONCE:
@@ -185,7 +186,7 @@ class AsyncMonitor:
             line.unsettled_since = None
         elif line.unsettled_since is None:
             line.unsettled_since = now
-        # A receive finds also what the answer does not know of.
+        # A receive also finds messages the answer missed.
         if not looked.empty or now - line.looked_at > max(PAUSE_RECEIVE, PAUSE_MANY * len(self._lines)):
             line.wake()
 

@@ -37,7 +37,8 @@ class AsyncReceiving(AsyncTransacting):
 
         The transaction stays open: commit consumes them, rollback puts them back.
 
-        - queue: it may be a wildcard, ``JOBS.>``. Nothing announces its messages: it is looked at four times a second.
+        - queue: it may be a wildcard, ``JOBS.>``. Nothing announces its messages, so the session looks four times a
+          second.
         - selector: receive only what it selects.
         - consumer: a number from ``open_consumer``.
         """
@@ -96,7 +97,7 @@ class AsyncReceiving(AsyncTransacting):
             return messages
 
     def _check(self, queue: str) -> None:
-        """Refuse what this client may not use. Its own subscriptions it may."""
+        """Refuse what this client may not use. It may use its own subscriptions."""
         if queue not in self._fleeting:
             self._levels.check(queue)
 
@@ -114,7 +115,7 @@ class AsyncReceiving(AsyncTransacting):
             call = self._levels.received(calls.receive(queue, max_messages, **which))
             messages = await self._received(queue, call)
             if idle and not messages:
-                # Not a rollback: what was received may have been expired messages and poison, which are gone now.
+                # Do not roll back: the receive may have disposed of expired messages and poison messages.
                 await self.commit()
             return messages
 
@@ -132,7 +133,7 @@ class AsyncReceiving(AsyncTransacting):
         return await self._received(queue, call) if self._is_ready() else []
 
     async def keep_result(self, message: Message, value: Any = None) -> bool:
-        """Keep what a received message was handled to, in this session's transaction; a value is JSON.
+        """Keep the result of a received message, in this session's transaction. A value is JSON.
 
         Returns False if the queue keeps no results (keep_results_ms). Raises BadArgument for what JSON cannot hold.
         """

@@ -78,7 +78,7 @@ class AsyncRequestor:
             if self._task is None or self._task.done() or self._made is None:
                 self._made = asyncio.get_running_loop().create_future()
                 self._task = asyncio.create_task(self._run(self._made), name="howdah-requestor")
-            return await asyncio.shield(self._made)  # whoever is cancelled here leaves the queue to the next
+            return await asyncio.shield(self._made)  # a cancelled caller leaves the queue to the next one
 
     async def _run(self, made: asyncio.Future[str]) -> None:
         """Receive from a new temporary queue until cancelled or until its connection is lost."""

@@ -161,7 +161,7 @@ class AsyncSession(AsyncReceiving):
         return AsyncConsumer(self, name)
 
     async def set_client_id(self, client_id: str | None) -> None:
-        """Set the client id under which this transaction publishes. Its own no_local subscriptions get none of that."""
+        """Set the client id under which this transaction publishes. Its no_local subscriptions get none of that."""
         if not self._transacted:
             raise IllegalState("a session that is not transacted has no transaction to set it for")
         if self._client_id() is not None:

@@ -50,7 +50,7 @@ class AsyncSharedConsumer:
         return self._queue
 
     async def deliver(self, found: Callable[[], None]) -> bool:
-        """Handle one message if there is one. After an error that no message caused, pause first."""
+        """Handle one message if there is one. Pause first after an error that no message caused."""
         if self.closed or not self._owner.started:
             return False
         try:

@@ -9,18 +9,18 @@ from typing import Any
 
 
 def is_cancelled(error: BaseException) -> bool:
-    """Whether an error is the caller's own task being cancelled, and not another's whose end it awaited."""
+    """Whether an error cancels the caller's own task, and not another task that it awaited."""
     task = asyncio.current_task()
     return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
 
 
 async def sleep(seconds: float) -> None:
-    """Let so much time pass."""
+    """Let that many seconds pass."""
     await asyncio.sleep(seconds)
 
 
 class AsyncFlag:
-    """Set from any task and any thread; whoever waits goes on."""
+    """A flag that any task and any thread may set. Waiting callers then go on."""
 
     def __init__(self) -> None:
         self._event = asyncio.Event()
@@ -28,7 +28,7 @@ class AsyncFlag:
         self._loop = _running_loop()
 
     def set(self) -> None:
-        """Have whoever waits go on."""
+        """Let waiting callers go on."""
         loop = self._loop
         if loop is None or loop is _running_loop():
             self._event.set()
@@ -36,7 +36,7 @@ class AsyncFlag:
             loop.call_soon_threadsafe(self._event.set)
 
     def clear(self) -> None:
-        """From now on whoever waits waits."""
+        """From now on, callers wait again."""
         self._event.clear()
 
     def is_set(self) -> bool:
@@ -44,7 +44,7 @@ class AsyncFlag:
         return self._event.is_set()
 
     async def wait(self, seconds: float | None = None) -> bool:
-        """Wait so long (None: no limit); whether it is set."""
+        """Wait up to that long (None: no limit). Returns whether it is set."""
         self._loop = asyncio.get_running_loop()
         with suppress(TimeoutError):
             # Not wait_for: until Python 3.12 it loses a cancellation that comes together with the event.
@@ -54,7 +54,7 @@ class AsyncFlag:
 
 
 class AsyncLock:
-    """Whichever task holds it may take it again."""
+    """A lock that its holding task may take again."""
 
     def __init__(self) -> None:
         self._lock = asyncio.Lock()

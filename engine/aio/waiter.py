@@ -1,4 +1,4 @@
-"""Who waits for messages, and is woken."""
+"""Callers that wait for messages and are woken."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .tasks import AsyncFlag
 
 
 class AsyncWaiter:
-    """Somebody who waits for messages, and whom any thread may wake."""
+    """Waits for messages. Any thread may wake it."""
 
     def __init__(self, waking: Waking | None = None) -> None:
         self._waking = waking
@@ -16,11 +16,11 @@ class AsyncWaiter:
         self._asks = Asks()
 
     def share(self, waking: Waking | None, asks: Asks) -> None:
-        """Be woken by that, and remember with others what was asked for."""
+        """Be woken by that, and share with others what was asked for."""
         self._waking, self._asks = waking, asks
 
     def idle(self, wait: float | None = None) -> Idle:
-        """Its waiting, up to so many seconds; None: no limit."""
+        """Return its wait, of up to that many seconds. None: no limit."""
         return Idle(self._waking, self.wake, wait, self._asks)
 
     def wake(self) -> None:
@@ -28,6 +28,6 @@ class AsyncWaiter:
         self._wake.set()
 
     async def sleep(self, seconds: float) -> None:
-        """Until then, or until somebody calls ``wake``."""
+        """Sleep until that time, or until somebody calls ``wake``."""
         if await self._wake.wait(seconds):
             self._wake.clear()

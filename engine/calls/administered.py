@@ -32,17 +32,17 @@ class AdministeredDestination(Destination):
 
 @dataclass(frozen=True)
 class Overrides:
-    """What holds for each message, whatever its sender says. None: the sender decides."""
+    """What applies to each message, whatever its sender says. None: the sender decides."""
 
     delivery_mode: Literal["persistent", "non-persistent"] | None = None
     priority: int | None = None
     #: Seconds; 0 is unlimited.
     time_to_live: float | None = None
-    #: Whether they hold for temporary destinations too.
+    #: Whether they apply to temporary destinations too.
     temporary: bool = False
 
     def over(self, queue: str) -> bool:
-        """Whether they hold for a destination."""
+        """Whether they apply to a destination."""
         return self.temporary or not queue.startswith(TEMPORARY)
 
 
@@ -103,7 +103,7 @@ class Administered(LevelMapping):
         return dict(super().applied(Destination(queue, delivery_mode=wanted.delivery_mode), given))
 
     def check(self, queue: str) -> None:
-        """Refuse what was not looked up. Raises IllegalState."""
+        """Refuse a destination that was not looked up. Raises IllegalState."""
         if self.predefined_only and not isinstance(queue, AdministeredDestination) and not queue.startswith(TEMPORARY):
             raise IllegalState(
                 f"this connection reaches only destinations that were looked up, and {queue!r} was not",

@@ -1,4 +1,4 @@
-"""Arrays of texts, bytes and JSON in PostgreSQL's binary format, written in one go.
+"""Arrays of texts, bytes and JSON in PostgreSQL's binary format, encoded at once.
 
 psycopg looks at the elements of a list one by one. For a batch of 1,000 bodies that took as long as the server needs to
 store them.

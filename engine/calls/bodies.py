@@ -14,7 +14,7 @@ from .typed_map import TypedMap, TypedStream
 
 Body = str | bytes | bytearray | memoryview | dict[str, Any] | list[Any] | int | float | bool
 
-# One encoder for all: json.dumps makes another at each call that has options.
+# One encoder for all: json.dumps makes a new one at each call with options.
 _encode_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 

@@ -28,7 +28,7 @@ class Call(Generic[T]):
     sql: str
     arguments: tuple[Any, ...]
     decode: Callable[[list[Any]], T]
-    #: Tells the cursor how to send the arguments and fetch the rows, where that is not psycopg's own way.
+    #: Tells the cursor how to send the arguments and fetch the rows, if psycopg's own way does not do.
     setup: Callable[[psycopg.Cursor[Any] | psycopg.AsyncCursor[Any]], None] | None = None
 
     def then(self, function: Callable[[T], U]) -> Call[U]:
@@ -68,7 +68,7 @@ def _as_they_are(rows: list[Message]) -> list[Message]:
 def table(function: str, columns: str, /, **arguments: tuple[str, Any]) -> Call[Rows]:
     """Call a set-returning procedure for rows as dictionaries. Arguments are (SQL type, value); None: the default.
 
-    A time that Python has not, before the year 1 or after 9999, is text.
+    A time that Python lacks, before the year 1 or after 9999, is text.
     """
     invocation, values = invoke(function, {}, arguments)
     names = [name.strip().strip('"') for name in columns.split(",")]

@@ -21,9 +21,10 @@ def open_consumer(
 
     Raises ConsumerRefused if the queue takes only one consumer, SubscriptionInUse for an unshared one that is taken.
 
-    exclusive: while it lives, others get nothing. own_session: it ends with the database session.
-    timeout (seconds or a timedelta): it ends when it
-    neither received nor was in a transaction for so long. instance: the name of its home, with which it ends.
+    exclusive: while it lives, others get nothing.
+    own_session: it ends with the database session.
+    timeout: seconds or a timedelta; the consumer ends when it neither received nor was in a transaction for so long.
+    instance: the name of its home, with which it ends.
     """
     return scalar(
         "open_consumer",

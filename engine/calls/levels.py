@@ -1,7 +1,7 @@
 """Which level of reliability a send asks for: by its destination object, its options and its connection factory.
 
-The rules are those of WebSphere's service integration: the destination's delivery mode is over the send's, and the
-factory maps a mode to a level. A level that is given decides over a mode.
+The rules are those of WebSphere's service integration. The destination's delivery mode overrides the send's, and the
+factory maps a mode to a level. A given level overrides a mode.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LEVELS = (
     "RELIABLE_PERSISTENT",
     "ASSURED_PERSISTENT",
 )
-"""From the lowest to the highest."""
+"""The levels from the lowest to the highest."""
 
 HOME = "howdah_home"
 """The header of the instance through which a message was sent."""
@@ -39,7 +39,7 @@ class Destination(str):
     delivery_mode: Mode
 
     def __new__(cls, name: str, *, delivery_mode: Mode = "application") -> Self:
-        """Raises BadArgument for what is no mode."""
+        """Raises BadArgument for an unknown mode."""
         if delivery_mode not in ("application", "persistent", "non-persistent"):
             raise BadArgument(
                 f"there is no delivery mode {delivery_mode!r}", "It is application, persistent or non-persistent."

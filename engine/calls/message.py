@@ -1,6 +1,6 @@
 """A message as a consumer holds it: one row of the server's answer, with fields decoded on demand.
 
-Most handlers look at few fields. So what is expensive to decode, JSON and times, is decoded when asked for. Times
+Most handlers look at few fields. So JSON and times, which are expensive to decode, are decoded on demand. Times
 come as the server's own count of microseconds.
 """
 
@@ -18,7 +18,7 @@ from psycopg.types.numeric import Int8BinaryLoader
 
 from .typed_map import TypedMap, TypedStream
 
-#: What is selected of ``howdah.message``: the order of the places that Message's fields read.
+#: The columns selected from ``howdah.message``, in the order in which Message's fields read them.
 COLUMNS = (
     "message_id, queue, body, bytes, content_type, headers::text, priority, correlation_id, reply_to, message_type,"
     " conversation_id, delivery_mode, sent_at, expires_at, delivery_count, redelivered,"
@@ -26,7 +26,7 @@ COLUMNS = (
     " dead_reason, dead_at, reliability"
 )
 
-#: The level whose messages are consumed when they are handed over, whatever the handler then does.
+#: Messages of this level are consumed when they are handed over, whatever the handler then does.
 BEST_EFFORT = "BEST_EFFORT_NONPERSISTENT"
 
 #: From when PostgreSQL counts microseconds, and the counts that mean infinity.

@@ -14,7 +14,7 @@ from .call import Call, Row, invoke
 COLUMNS = "name, kind, attributes, read_only, created_at, created_by, changed_at"
 
 ENVIRONMENT = "HOWDAH_OBJECT_"
-"""How the variables begin that override attributes of factories at the start of a client."""
+"""The prefix of the variables that override attributes of factories at the start of a client."""
 
 LISTS = frozenset({"hosts", "members"})
 TEXTS = frozenset(
@@ -44,7 +44,7 @@ class FoundObject:
     kind: str
     attributes: dict[str, Any]
     read_only: bool
-    #: The overrides among them, which the object itself has not.
+    #: The overrides among them, which the object itself lacks.
     overrides: dict[str, Any] = field(default_factory=dict)
 
 
@@ -92,7 +92,7 @@ def parsed(texts: Mapping[str, str]) -> dict[str, Any]:
 
 
 def overriding(found: FoundObject, overrides: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What overrides an object's attributes: of a factory the environment, and what is given. Empty: nothing."""
+    """What overrides an object's attributes: what is given and, for a factory, the environment. Empty: nothing."""
     if found.read_only:
         return {}
     return {**(from_environment() if found.kind == "connection_factory" else {}), **(overrides or {})}

@@ -19,7 +19,7 @@ class Which(TypedDict, total=False):
     #: Class and fingerprint of their last failure's error.
     error_class: str | None
     fingerprint: str | None
-    #: Dead before, or from, that time on.
+    #: Messages that died before that time, or from that time on.
     older_than: datetime | None
     newer_than: datetime | None
     #: JMS selector over their headers and properties.
@@ -33,7 +33,7 @@ class Found:
     message: Message
     #: live, parked or dead.
     state: str
-    #: Of a parked one: until when and why.
+    #: Until when and why it is parked.
     due_at: datetime | None
     parked_reason: str | None
 

@@ -38,11 +38,11 @@ def receive(
 class Asked:
     """The answer to ``wait``: the notifications to expect, and whether an earlier send may be uncommitted."""
 
-    #: Of a subscription several: its own number and those of its topics, with commas between.
+    #: A subscription has several: its own number and those of its topics, separated by commas.
     payload: str
     since: int
     unsettled: bool
-    #: For so long a rate leaves no room for the next message; None: no rate is spent, or nobody asked.
+    #: How long a rate leaves no room for the next message. None: no rate is spent, or nobody asked.
     limited_for: timedelta | None = None
 
     @property

@@ -32,7 +32,7 @@ class Result:
     finished_at: datetime | None
     #: Until when this is known.
     kept_until: datetime | None
-    #: The text of the message while it waits, and if it failed or expired; None for who may not browse the queue.
+    #: The text of the message while it waits, and if it failed or expired; None if the caller may not browse the queue.
     body: str | None
     #: The last 20 failures on record, oldest first: at, class, text, worker, traceback (None as for the body).
     errors: list[dict[str, Any]]
@@ -75,7 +75,7 @@ def keeps_results(queue: str) -> Call[bool]:
 
 
 def keep_result(message: Message, value: Any = None, *, notify: bool = True) -> Call[bool]:
-    """Keep what a message was handled to. False if its queue keeps no results. Raises BadArgument: it is not JSON."""
+    """Keep the result of a message. False if its queue keeps no results. Raises BadArgument if it is not JSON."""
     return Call(
         "select howdah.keep_result(%s::text, %s::bigint, %s::jsonb, %s::boolean, %s::integer)",
         (message.queue, message.message_id, None if value is None else to_json(value), notify, message.stage),

@@ -1,4 +1,4 @@
-"""What is sent by the clock."""
+"""The call that has the clock send messages."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class Batch:
     """What one call did with messages that match."""
 
     done: int
-    #: Those that match but are in somebody's hands, or have no queue to go back to.
+    #: Matching messages that are in somebody's hands, or have no queue to go back to.
     passed: int
     looked: int
     complete: bool

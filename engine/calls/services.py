@@ -34,7 +34,7 @@ class Service:
 
 
 def connect_service(name: str) -> Call[Service]:
-    """Have a database session belong to a service. Commit, or the rollback takes it back."""
+    """Let a database session belong to a service. Commit it: a rollback takes it back."""
     return Call(
         "select service, kind, model, min_connections, max_connections, idle_seconds, monitor_limit"
         " from howdah.connect_service(%s::text)",

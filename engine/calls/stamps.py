@@ -24,7 +24,7 @@ class Stamps:
         return "".join(f", {name} => true" for name, given in wanted.items() if given)
 
     def stamped(self, invocation: str, function: str = "stamp_headers", kind: str = "jsonb") -> str:
-        """A send whose argument ``headers`` is stamped on the way."""
+        """Return a send whose argument ``headers`` is stamped on the way."""
         plain = f'"headers" => %s::{kind}'
         return invocation.replace(plain, f'"headers" => howdah.{function}(%s::{kind}{self.on_send})', 1)
 

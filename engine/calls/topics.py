@@ -12,7 +12,7 @@ from .call import Call, scalar
 
 
 def subscription_name(topic: str, name: str, client_id: str = "", *, durable: bool = True) -> str:
-    """What a named subscription is called where a queue is asked for: what ``subscribe`` returns for it."""
+    """The name of a subscription where a queue is expected: ``subscribe`` returns it."""
     return f"{topic}:{client_id}:{'' if durable else '~'}{name}"
 
 
@@ -32,7 +32,7 @@ class Subscription:
     options: SubscriptionOptions = field(default_factory=SubscriptionOptions)
 
     def call(self) -> Call[str]:
-        """Subscribe; the result is the subscription's name where a queue is asked for."""
+        """Subscribe. The result is the subscription's name where a queue is expected."""
         arguments: dict[str, tuple[str, Any]] = {
             "topic": ("text", self.topic),
             "name": ("text", self.name),
@@ -48,7 +48,7 @@ class Subscription:
 
 
 def moment(moment: datetime | None) -> datetime | str | None:
-    """datetime.min and datetime.max are the beginning and the end of time, in whatever zone."""
+    """Return a time for SQL: datetime.min and datetime.max are the beginning and the end of time in any zone."""
     ends = {datetime.min: "-infinity", datetime.max: "infinity"}
     return moment if moment is None else ends.get(moment.replace(tzinfo=None), moment)
 

@@ -18,7 +18,7 @@ GID = re.compile(r"howdah:xa:[0-9a-f-]{36}:[0-9a-f-]{36}:\d{1,3}")
 
 @dataclass(frozen=True)
 class Logged:
-    """A transaction that the log has."""
+    """A transaction in the log."""
 
     transaction_id: str
     outcome: str | None
@@ -55,7 +55,7 @@ def forget(transaction_id: str) -> Call[bool]:
 
 
 def logged(factory: str) -> Call[list[Logged]]:
-    """What the log has of a factory."""
+    """Return the transactions that the log has of a factory."""
     return Call(
         "select transaction_id, outcome, age, mine from howdah.list_xa_transactions(%s::text)",
         (factory,),

@@ -16,7 +16,7 @@ from .runner import run
 
 
 class ClaimedClientId:
-    """Held by a database connection of its own, which does nothing else; claimed again when that was lost."""
+    """A claim by a database connection of its own, which does nothing else. It claims the id again after a loss."""
 
     def __init__(self, client_id: str, connect: Callable[[], PgConnection]) -> None:
         """connect: makes the database connection, in autocommit. Raises BadName, ClientIdInUse, CannotConnect."""
@@ -34,7 +34,7 @@ class ClaimedClientId:
                 self._held = self._claim()
 
     async def check_async(self) -> None:
-        """As ``check``, whose waiting is done in a thread. It costs no thread while nothing tells of a loss."""
+        """As ``check``, but it waits in a thread. It costs no thread while nothing tells of a loss."""
         if self._may_be_lost():
             await asyncio.to_thread(self.check)
 
@@ -45,7 +45,7 @@ class ClaimedClientId:
             self._held.close()
 
     def _may_be_lost(self) -> bool:
-        # An idle connection has something to read only when the server has said goodbye, or it is gone.
+        # An idle connection has something to read only once the server has closed it or is gone.
         return bool(self._held.closed) or is_readable(self._held)
 
     def _is_lost(self) -> bool:

@@ -1,4 +1,4 @@
-"""A connection that listens for one who serves many consumers, and so is told of every notification."""
+"""A listening connection for an owner that serves many consumers and hears every notification."""
 
 from __future__ import annotations
 

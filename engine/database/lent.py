@@ -37,7 +37,7 @@ class LentWaking(Waking):
         self._loans.give_back(self._lent)
 
     def _connect(self) -> PgConnection:
-        """The lent connection, or another one once that is lost. A pool's is not closed at the end of a block."""
+        """Return the lent connection, or another once it is lost. A block's end closes no connection of a pool."""
         if self._lent.closed:
             self._loans.give_back(self._lent)
             try:

@@ -21,10 +21,10 @@ class Loans:
     """Lends connections of a pool, Howdah's own or the application's."""
 
     def __init__(self, pool: ConnectionPool[PgConnection], reconnection: Reconnection | None = None) -> None:
-        """reconnection: how to go on when connections are lost. None: whoever borrows one sees it."""
+        """reconnection: how to go on when connections are lost. None: the borrower sees the error."""
         self.pool = pool
         self.reconnection = reconnection
-        #: What is lent, and the autocommit it had: an application's pool may have either.
+        #: The lent connections, and the autocommit of each: an application's pool may have either.
         self._lent: dict[PgConnection, bool] = {}
         self._lock = threading.Lock()
 
@@ -57,7 +57,7 @@ class Loans:
         except PoolClosed as error:
             raise IllegalState(f"the pool is closed: {error}") from error
         except (PoolTimeout, TooManyRequests) as error:
-            # The pool forgets to tell one that came while it was being closed, until its time is up.
+            # The pool does not tell a borrower that came while it was being closed, until its time is up.
             if self.pool.closed:
                 raise IllegalState("the pool is closed") from error
             raise CannotConnect(

@@ -13,7 +13,7 @@ from .loans import PgConnection
 from .runner import run, run_async
 
 MIN_SIZE, MAX_SIZE, IDLE_SECONDS = 0, 10, 600
-"""As usual, where neither arguments nor a service say otherwise."""
+"""The defaults, where neither arguments nor a service say otherwise."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Sizes:
 
     @classmethod
     def of(cls, min_size: int | None, max_size: int | None, service: Service | None = None) -> Sizes:
-        """As said, else as the service has it. Raises BadArgument for a pool that could not grow."""
+        """Take the arguments, else the service's sizes. Raises BadArgument for a pool that could not grow."""
         usual = (MIN_SIZE, MAX_SIZE, IDLE_SECONDS)
         if service is not None:
             usual = (service.min_connections, service.max_connections, service.idle_seconds)

@@ -48,7 +48,7 @@ class Reconnection:
 
 
 def is_readable(source: int | SupportsFileno, seconds: float = 0) -> bool:
-    """Wait so long for something to read; whether there is. Unlike select, it takes descriptors of 1,024 and more."""
+    """Wait for something to read. Returns whether there is. Unlike select, it takes descriptors of 1,024 and more."""
     poll = select.poll()
     poll.register(source, select.POLLIN)
     return bool(poll.poll(seconds * 1000))

@@ -17,7 +17,7 @@ SET = b"set local howdah.commit_by_reliability = on"
 
 
 class Begins(psycopg.BaseConnection[Any]):
-    """Says it with each BEGIN of the driver's own. Never for the session, which a pooler would hand to a stranger."""
+    """Says it with each BEGIN of the driver, never for the session: a pooler would hand that to a stranger."""
 
     commits_by_reliability = False
     _FINE: ClassVar = (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK)
@@ -40,7 +40,7 @@ class Begins(psycopg.BaseConnection[Any]):
 
 
 class ReliabilityConnection(Begins, psycopg.Connection[Any]):
-    """Of a pool of ``connect(commit_by_reliability=True)``."""
+    """A connection of a pool of ``connect(commit_by_reliability=True)``."""
 
     commits_by_reliability = True
 

@@ -1,7 +1,7 @@
 """Runs calls on a connection that somebody else owns: psycopg's or SQLAlchemy's, sync or async.
 
-Transactions are the owner's: nothing here begins, commits or rolls back, so that a business row and a message commit
-together. Of SQLAlchemy only the connection beneath is used, once its transaction has begun.
+Transactions are the owner's: nothing here begins, commits or rolls back. So a business row and a message commit
+together. Only the connection beneath SQLAlchemy is used, once its transaction has begun.
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@ import threading
 import time
 from collections.abc import Callable
 
-#: Set from any thread; whoever waits goes on.
+#: A flag that any thread may set. Waiting callers then go on.
 Flag = threading.Event
-#: Whoever holds it may take it again.
+#: A lock that its holder may take again.
 Lock = threading.RLock
 
 
@@ -18,7 +18,7 @@ def is_cancelled(error: BaseException) -> bool:
 
 
 def sleep(seconds: float) -> None:
-    """Let so much time pass."""
+    """Let that many seconds pass."""
     time.sleep(seconds)
 
 

@@ -1,5 +1,5 @@
 # Written by tools/make_sync.py from engine/aio/waiter.py: change that, and run make sync.
-"""Who waits for messages, and is woken."""
+"""Callers that wait for messages and are woken."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .waking import Waking
 
 
 class Waiter:
-    """Somebody who waits for messages, and whom any thread may wake."""
+    """Waits for messages. Any thread may wake it."""
 
     def __init__(self, waking: Waking | None = None) -> None:
         self._waking = waking
@@ -17,11 +17,11 @@ class Waiter:
         self._asks = Asks()
 
     def share(self, waking: Waking | None, asks: Asks) -> None:
-        """Be woken by that, and remember with others what was asked for."""
+        """Be woken by that, and share with others what was asked for."""
         self._waking, self._asks = waking, asks
 
     def idle(self, wait: float | None = None) -> Idle:
-        """Its waiting, up to so many seconds; None: no limit."""
+        """Return its wait, of up to that many seconds. None: no limit."""
         return Idle(self._waking, self.wake, wait, self._asks)
 
     def wake(self) -> None:
@@ -29,6 +29,6 @@ class Waiter:
         self._wake.set()
 
     def sleep(self, seconds: float) -> None:
-        """Until then, or until somebody calls ``wake``."""
+        """Sleep until that time, or until somebody calls ``wake``."""
         if self._wake.wait(seconds):
             self._wake.clear()

@@ -22,29 +22,31 @@ PAUSE_MIN = 0.001
 PAUSE_MAX = 0.25
 PAUSE_UNSETTLED = 0.01
 SHARE_UNSETTLED = 0.02
-"""While a transaction is open that may have sent before anybody asked to be woken: so much of the time waited."""
+"""The longest pause, as a share of the time waited, while a transaction is open that may have sent before anybody asked
+to be woken."""
 ASK_FROM = 0.002
 ASK_FROM_BUSY = 0.016
-"""Who has slept 1 ms in vain asks to be woken; on a queue that seems busy, only who has slept 1, 2, 4 and 8 ms."""
+"""A receiver asks to be woken once it has slept 1 ms in vain. On a queue that seems busy, it sleeps 1, 2, 4 and 8 ms
+first."""
 WAITED_BUSY = 0.004
 """A queue seems busy to a receiver that waited for less than this the last time; at first it seems so."""
 ASK_EVERY = 0.5
 ASK_EVERY_UNSETTLED = 0.1
 OPENS_SPREAD = 1.05
-"""Who waits for a rate comes when it leaves room, or up to so much later, so that not all come at once."""
+"""A receiver that waits for a rate comes when it leaves room, or up to so much later, so that not all come at once."""
 ASKED_LASTS = 1.5
 """Senders heed a request for two seconds."""
 
 
 def limit_of(seconds: float | None) -> float | None:
-    """How long to wait at most: what no clock can count to is no limit (None). Raises BadArgument for NaN."""
+    """How long to wait at most. A time beyond any clock is no limit (None). Raises BadArgument for NaN."""
     if seconds is not None and math.isnan(seconds):
         raise BadArgument("NaN is no time to wait", "Give a number of seconds.")
     return None if seconds is None or seconds > threading.TIMEOUT_MAX else seconds
 
 
 def _is_wildcard(queue: str) -> bool:
-    """Whether a name stands for several queues. That of a subscription may have a wildcard in it, and is one."""
+    """Whether a name stands for several queues. A subscription's name may contain a wildcard, but is a single place."""
     return ":" not in queue and ("*" in queue or ">" in queue)
 
 

@@ -1,4 +1,4 @@
-"""The one connection of a process that listens, and the thread that wakes who waits.
+"""The one connection of a process that listens, and the thread that wakes waiting receivers.
 
 It affects only speed. LISTEN may be impossible (behind a pooler), or the connection lost. Then receivers look at their
 queues from time to time, and no longer ask to be woken.
@@ -29,12 +29,12 @@ CHANNEL = "howdah"
 TOPIC = "topic:"
 """How the payload of a topic's notification begins."""
 RESULT = "result:"
-"""And that of a kept result's. Everybody who waits for it may have it."""
+"""How the payload of a kept result's notification begins. Everybody who waits for a result may have it."""
 ALL = (TOPIC, RESULT)
 """Notifications that wake all who wait for them."""
 RETRY_MIN = 0.1
 RETRY_MAX = 30.0
-#: Idle connections are what firewalls forget; these keep it known there, or show within a minute that it is lost.
+#: Firewalls forget idle connections. These keep it known there, or show within a minute that it is lost.
 KEEPALIVES = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 NETWORK = {**KEEPALIVES, "tcp_user_timeout": 60_000}
 """Parameters with which a server that falls silent counts as gone in a minute."""
@@ -79,7 +79,7 @@ class Waking:
 
     @classmethod
     def of(cls, dsn: str, parameters: Mapping[str, Any] | None = None) -> Waking:
-        """The process's one for a DSN and arguments of ``psycopg.connect``; to be released at the end."""
+        """Return the process's object for a DSN and arguments of ``psycopg.connect``. Release it at the end."""
         conninfo = _conninfo(dsn, parameters)
         with cls._sharing:
             if conninfo not in cls._shared:
@@ -90,12 +90,12 @@ class Waking:
 
     @classmethod
     def of_pool(cls, pool: ConnectionPool[Any] | AsyncConnectionPool[Any]) -> Waking | None:
-        """The process's one for a pool's database; None if the pool decides at each connection where it connects to."""
+        """Return the process's object for a pool's database. None if the pool decides where to connect each time."""
         conninfo = conninfo_of(pool)
         return None if conninfo is None else cls.of(conninfo)
 
     def release(self) -> None:
-        """Have one user less; the last one closes the connection."""
+        """Let go of it. The last user closes the connection."""
         with self._sharing, self._lock:
             self._users -= 1
             if self._users == 0:
@@ -103,7 +103,7 @@ class Waking:
                     del self._shared[self._conninfo]
                 thread, self._thread = self._thread, None
                 if self._stopper is not None:
-                    # A process that was forked meanwhile has a copy, which a mere close would leave open.
+                    # A process forked meanwhile has a copy, and a mere close would leave that open.
                     if self._process == os.getpid():
                         with suppress(OSError):  # the thread has ended by itself
                             self._stopper.shutdown(socket.SHUT_RDWR)
@@ -125,12 +125,12 @@ class Waking:
             return self._listening
 
     def join(self, payload: str, wake: Wake) -> None:
-        """Have a notification call ``wake``, once; the caller looks at its queue after this, and then sleeps."""
+        """Let a notification call ``wake``, once. The caller looks at its queue after this, and then sleeps."""
         with self._lock:
             self._waiting.setdefault(payload, {})[wake] = None
 
     def leave(self, payload: str, wake: Wake) -> None:
-        """Wait no longer, and wake the next, who may have been meant or have more to do."""
+        """Stop waiting, and wake the next receiver: the notification may have been for it, or there may be more."""
         with self._lock:
             self._waiting.get(payload, {}).pop(wake, None)
         if not payload.startswith(ALL):
@@ -145,7 +145,7 @@ class Waking:
         self._call(woken)
 
     def _lost(self) -> None:
-        """Listen no more, and have everybody look: nobody else would tell them of what comes now."""
+        """Stop listening, and let everybody look: nothing else would announce what comes now."""
         with self._lock:
             self._listening = False
             woken = [wake for waiting in self._waiting.values() for wake in waiting]
@@ -170,7 +170,7 @@ class Waking:
                             pause = RETRY_MIN
                             self._listening = True
                             self._pass_on(connection, stopped)
-                        else:  # a pooler: whoever gets this backend next would get the notifications
+                        else:  # a pooler: the next user of this backend would get the notifications
                             log.info("no LISTEN through a pooler: looking at queues from time to time instead")
                             pause = RETRY_MAX
                 except psycopg.Error as error:

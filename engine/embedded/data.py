@@ -85,7 +85,7 @@ def make_data(layout: Layout, programs: Path, version: int, account: Account) ->
 
 
 def give_space_back(dsn: str) -> None:
-    """Write the tables that messages come and go in anew, without what is dead in them."""
+    """Rewrite the tables that messages come and go in, without dead rows."""
     with psycopg.connect(dsn, autocommit=True) as db:
         db.execute("set lock_timeout = '2s'")
         for name in ("msgs", "msgs_nonpersistent", "parked"):

@@ -1,11 +1,11 @@
 """What lies where in an embedded server's folder, and what its files say.
 
-data/          PostgreSQL's own; mode 0700, the server's user
-log/           a file for each day of the week, and startup.log
-run/           the UNIX socket, unless its path would be too long
-lock           held by whoever starts or stops the server (never by the server)
-password       of the superuser; mode 0600
-port           the TCP port of the last start
+- data/: PostgreSQL's own; mode 0700, the server's user
+- log/: a file for each day of the week, and startup.log
+- run/: the UNIX socket, unless its path would be too long
+- lock: held by whoever starts or stops the server (never by the server)
+- password: of the superuser; mode 0600
+- port: the TCP port of the last start
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SOCKET_PATH_LIMIT = 107
 # Below the range from which systems take ports for outgoing connections, so that
 # a remembered port is seldom found taken by chance.
 PORTS = range(20000, 32000)
-# One above the largest pid that Linux can give: no process ever has it.
+# One above the largest pid of Linux: no process ever has it.
 NO_SUCH_PID = 4194305
 
 
@@ -106,7 +106,7 @@ class Layout:
         """The superuser's password; safe in a URL as it stands."""
         path = self.folder / "password"
         if create and not path.exists():
-            # Linked under its name when whole: a crash leaves no half password.
+            # It gets its name when it is whole, so a crash leaves no half password.
             draft = path.with_name(f"password.{os.getpid()}")
             with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as f:
                 f.write(secrets.token_urlsafe(24))
@@ -135,7 +135,7 @@ class Layout:
         gained = []
         for path, size in self.log_sizes().items():
             start = sizes.get(path, 0)
-            # A day's file that begins anew a week later is shorter than it was.
+            # A day's file begins anew a week later, and is shorter then.
             gained.append(path.read_bytes()[start if start <= size else 0 :])
         return b"\n".join(gained).decode(errors="replace")
 
@@ -180,9 +180,9 @@ class Layout:
         """Let PostgreSQL start where a dead server's pid is, or seems to be, in use.
 
         It would take the process that has the pid now for a server, and refuse. To it, even a dead process is alive
-        until its parent has waited for it. postmaster.pid stays, with a pid that nobody has, since it names the shared
-        memory by which PostgreSQL finds surviving backends. The socket's lock protects only the socket, in a folder
-        that no other server uses.
+        until its parent has waited for it. The file postmaster.pid stays, with a pid that nobody has. It names the
+        shared memory by which PostgreSQL finds surviving backends. The socket's lock protects only the socket, in a
+        folder that no other server uses.
         """
         if self.postmaster() is not None:
             return

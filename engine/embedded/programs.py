@@ -23,7 +23,7 @@ from .layout import EmbeddedServerError
 INSTALLS = {16: "pginstall", 18: "pginstall18"}
 # Where Debian installs other major versions.
 DEBIAN = Path("/usr/lib/postgresql")
-# Made where root may; PostgreSQL refuses to run as root.
+# Root creates this user: PostgreSQL refuses to run as root.
 SYSTEM_USER = "howdah"
 # Where root keeps copies of programs. Not in a server's folder: initdb hands its own path to a
 # shell, and a folder of the user's choice may have any name.
@@ -32,7 +32,7 @@ COPIES = Path("/var/cache/howdah")
 
 @dataclass(frozen=True)
 class Account:
-    """Who the server runs as."""
+    """The user that the server runs as."""
 
     uid: int
     gid: int

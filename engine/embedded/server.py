@@ -119,9 +119,10 @@ class EmbeddedServer:
     def stop(self, mode: StopMode = "fast", *, vacuum: bool = False) -> bool:
         """Stop the server and wait for its end; False if it did not run.
 
-        "smart" waits for clients to leave, "fast" sends them away, "immediate" is a crash, from
-        which the next start recovers. vacuum: give the space of consumed messages back first, for a smaller disk
-        and a slower stop; tables that somebody uses are left as they are.
+        mode: "smart" waits for clients to leave, and "fast" sends them away. "immediate" is a crash, from which the
+        next start recovers.
+        vacuum: give the space of consumed messages back first, for a smaller disk and a slower stop. Tables that
+        somebody uses are left as they are.
         """
         if not self._layout.data.exists():
             return False
@@ -225,7 +226,7 @@ class EmbeddedServer:
 
 
 def running(server: EmbeddedServer) -> ServerInfo:
-    """The server, which nobody is surprised by: it was started on purpose. Raises CannotConnect if it does not run."""
+    """The server, if somebody started it on purpose. Raises CannotConnect if it does not run."""
     info = server.status()
     if info is None:
         raise CannotConnect(

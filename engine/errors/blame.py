@@ -38,7 +38,7 @@ def is_servers(error: BaseException) -> bool:
 
 
 RAISED = (Exception, SystemExit, CancelledError, BaseExceptionGroup)
-"""What a listener may raise: all but what is meant for the program, such as KeyboardInterrupt."""
+"""What a listener may raise: everything except errors for the program, such as KeyboardInterrupt."""
 
 
 def as_exception(error: BaseException) -> Exception:
@@ -47,7 +47,7 @@ def as_exception(error: BaseException) -> Exception:
 
 
 def blamed(error: BaseException) -> BaseException:
-    """Return the error to report: of a group, the first error that is not innocent or else the first."""
+    """Return the error to report. For a group, that is the first error that is not innocent, or else the first."""
     if not isinstance(error, BaseExceptionGroup):
         return error
     found = leaves(error)

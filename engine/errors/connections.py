@@ -1,4 +1,4 @@
-"""Exceptions that the client finds itself, of connections and objects that cannot do something: without SQLSTATE."""
+"""Exceptions without SQLSTATE: the client itself finds that a connection or object cannot do something."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def _subclasses(cls: type[HowdahError]) -> Iterator[type[HowdahError]]:
 
 BY_SQLSTATE = {cls.sqlstate: cls for cls in _subclasses(HowdahError) if cls.sqlstate is not None}
 
-# Our statements name nothing but our own objects: what is missing is Howdah, or fits another version of it.
+# Our statements name only our own objects: a missing one means that Howdah is missing or of another version.
 _NOT_MIGRATED = {"3F000", "42883", "42P01", "42703", "42704"}
 #: The last two are timeouts of a transaction, idle or not, by which the server ends the session.
 _CONNECTION = ("08", "57P0", "25P03", "25P04")

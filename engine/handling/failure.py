@@ -13,7 +13,7 @@ from ..tracing.headers import readable
 from ..tracing.points import identity_of
 from .outcomes import Outcome, Rule, Rules, cause_of, decide
 
-#: Characters kept of a text; more of a traceback that recursed ten thousand times helps nobody.
+#: How many characters of a text are kept. More of a very deep traceback helps nobody.
 TEXT_LIMIT = 100_000
 
 
@@ -26,7 +26,7 @@ def failure_of(
     rejects the message, whatever the queue's limit. None: the queue's alone.
 
     If an outcome (Reject, Retry) was raised because of another error, class, text and SQLSTATE are that error's. The
-    outcome's reason is in the details. Of a group of errors they are those of the first error to blame.
+    outcome's reason is in the details. For a group of errors, they are those of the first error to blame.
     """
     outcome = decide(error, rules)
     told = error
@@ -43,7 +43,7 @@ def failure_of(
         "error_class": type(told).__name__,
         "error_text": text_of(told),
         "sqlstate": sqlstate_of(told),
-        # Of the outcome too: it begins with the cause's and ends with the reason.
+        # Also add the outcome's text: cause first, then reason.
         "traceback": storable(_traceback_of(error)),
     }
     details = identity_of(message)
@@ -75,7 +75,7 @@ def recording(
 
 
 def sqlstate_of(error: BaseException) -> str | None:
-    """The SQLSTATE of the error, or of the database's error behind it; of a group, that of the first error to blame."""
+    """The SQLSTATE of the error, or of the database's error behind it. A group has that of its first error to blame."""
     for current in chain(error):
         if isinstance(current, BaseExceptionGroup):
             return next((state for state in map(_own_sqlstate, chain(blamed(current))) if state), None)
@@ -90,7 +90,7 @@ def _own_sqlstate(error: BaseException) -> str | None:
 
 
 def storable(text: str) -> str:
-    """A text that any UTF-8 database takes: without NUL and lone surrogates, and not endless."""
+    """Return a text that any UTF-8 database takes: without NUL and lone surrogates, and of limited length."""
     if len(text) > TEXT_LIMIT:
         half = TEXT_LIMIT // 2
         text = f"{text[:half]}\n… {len(text) - 2 * half} characters left out …\n{text[-half:]}"

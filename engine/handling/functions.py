@@ -73,5 +73,5 @@ def check_ran(result: Any) -> None:
 
 
 def _is_lazy(result: Any) -> bool:
-    """Whether it calls functions only as it is gone through. Not every iterator does: a cursor has been executed."""
+    """Whether an iterator calls functions only while it is read. Not every one does: a cursor has been executed."""
     return isinstance(result, map | filter | zip | enumerate) or type(result).__module__ == "itertools"

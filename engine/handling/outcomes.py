@@ -16,7 +16,7 @@ AFTER_MAX = 3155760000.0
 
 
 class Outcome(Exception):
-    """What is to become of a message that was not handled; raised by a handler, or given in a rule."""
+    """What becomes of a message that was not handled. A handler raises it, or a rule names it."""
 
     #: Why, for the incident's details; None: the error behind it says enough.
     reason: str | None = None
@@ -31,7 +31,7 @@ class Outcome(Exception):
 
 
 class Reject(Outcome):
-    """No more tries: the message goes the way of one that has reached its queue's limit, at once."""
+    """Make no more tries: the message is treated at once as if it had reached its queue's limit."""
 
     def __str__(self) -> str:
         return self.reason or "the handler rejected the message"
@@ -66,7 +66,7 @@ def _seconds(after: object) -> float | None:
     return float(seconds)
 
 
-#: As a caller writes a rule's outcome: a class, an object made with a reason or a delay, or a word.
+#: The outcome of a rule as callers write it: a class, an object with a reason or a delay, or a word.
 Wanted = type[Outcome] | Outcome | str
 Rule = tuple[type[BaseException] | tuple[type[BaseException], ...], Wanted]
 _WORDS: dict[str, type[Outcome]] = {"reject": Reject, "retry": Retry}
@@ -76,7 +76,7 @@ class Rules:
     """Outcomes by class of exception: the rule of the most specific class decides, by the order of inheritance."""
 
     def __init__(self, rules: Iterable[Rule] = ()) -> None:
-        """Raises BadArgument for what is no rule, and for two rules of one class."""
+        """Raises BadArgument for an invalid rule, and for two rules of one class."""
         self._outcomes: dict[type, Outcome] = {}
         if isinstance(rules, str | bytes) or not isinstance(rules, Iterable):
             raise BadArgument(f"rules must be a list of (exception class, outcome), not {rules!r}")
@@ -120,7 +120,7 @@ def _outcome(wanted: Any) -> Outcome:
 
 
 def decide(error: BaseException, rules: Rules | None = None) -> Outcome | None:
-    """What is to become of the message: what the handler raised wins over the rules; None: the queue's policy."""
+    """What becomes of the message. What the handler raised wins over the rules. None: the queue's policy."""
     if isinstance(error, Outcome):
         return error
     return rules.of(error) if rules is not None else None

@@ -31,13 +31,13 @@ class Acknowledger:
         return cast(T, self._runner(call))
 
     def consume(self, messages: Sequence[Delivery], kind: AckType = AckType.STANDARD) -> None:
-        """They are consumed, all or none, by one statement. Raises LeaseLost."""
+        """Consume messages, all or none, by one statement. Raises LeaseLost."""
         if messages:
             self._run(lease_calls.acknowledge_many(messages))
             self.consumed(messages, kind)
 
     def consumed(self, messages: Sequence[Delivery], kind: AckType = AckType.STANDARD) -> None:
-        """They were consumed."""
+        """Note that messages were consumed."""
         if messages:
             self.counts[kind] += 1
         for consumer, own in by_consumer(messages):
@@ -79,7 +79,7 @@ class Acknowledger:
             try:
                 again = self._run(lease_calls.redeliver(consumer.queue, own, self._lease_duration, why))
             except BaseException:
-                # Deliver them uncounted; if they were given back after all, their lease is lost, which shows then.
+                # Deliver them uncounted. If they were given back after all, the lost lease shows then.
                 consumer.holding.again(own)
                 raise
             self.counts[AckType.REDELIVERED] += 1
@@ -100,12 +100,12 @@ class Acknowledger:
             consumer.holding.again(own)
 
     def give_back(self, queue: str, messages: Sequence[Delivery]) -> None:
-        """What was not delivered goes back to its place."""
+        """Put messages that were not delivered back in their place."""
         if messages:
             self._run(lease_calls.give_back(queue, messages))
 
     def end(self, consumer: Holder, error_class: str, error_text: str) -> None:
-        """A consumer gives back all it holds; only what it delivered has failed."""
+        """Give back all that a consumer holds. Only the messages that it delivered have failed."""
         held = consumer.holding
         if held.leases:
             why = {"error_class": error_class, "error_text": error_text}
@@ -113,7 +113,7 @@ class Acknowledger:
 
 
 def by_consumer(messages: Sequence[Delivery]) -> list[tuple[Holder, list[Delivery]]]:
-    """Each consumer that has some of them, with those."""
+    """Return the messages by the consumer that has them."""
     found: dict[int, tuple[Holder, list[Delivery]]] = {}
     for message in messages:
         found.setdefault(id(message.consumer), (message.consumer, []))[1].append(message)

@@ -26,18 +26,18 @@ class ReceivesAhead(ABC):
         self.session = session
         self.window = window
         self.queue = window.queue
-        #: Its place among the consumers of the queue, where that tells them apart.
+        #: Its place among the consumers of the queue, if the queue tells them apart.
         self.seat = seat
-        #: Only messages for which it is true are received; None: all.
+        #: The consumer receives only messages for which it is true. None: all.
         self.selector = selector
-        #: Whether it holds all that it may and has acknowledged none of it: others get the rest.
+        #: Whether it holds all that it may and acknowledges nothing. Others get the rest.
         self.slow = False
         self.closed = False
         self.holding = Holding()
         self._listener: Listener | None = None
-        #: What a client's window has grown by.
+        #: By how much a client's window has grown.
         self._extension = 0
-        #: Most messages so far that were delivered and not acknowledged.
+        #: The most messages so far that were delivered and not acknowledged.
         self._most = 0
         #: Since when something waits to be acknowledged by the session.
         self._pending_since: float | None = None
@@ -63,7 +63,7 @@ class ReceivesAhead(ABC):
     def fill(self) -> bool:
         """Claim what there is room for. Returns whether there was anything."""
         if self.session.mode is AckMode.AUTO and self.prefetch == 0:
-            # Consumed before receive returns: no lease is needed for that.
+            # The message is consumed before receive returns, so it needs no lease.
             for message in self.seat.ask(
                 lambda number: self.session.received(
                     calls.receive(self.queue, 1, selector=self.selector, consumer=number), consumed=True
@@ -107,11 +107,11 @@ class ReceivesAhead(ABC):
         if self.prefetch == 0:
             return 1
         if self.session.mode is AckMode.SESSION_TRANSACTED:
-            return self.prefetch - len(self.holding.ahead)  # what the transaction has got can only end with it
+            return self.prefetch - len(self.holding.ahead)  # messages in the transaction can end only with it
         return self.prefetch + self._extension - len(self.holding)
 
     def _suspects(self) -> int:
-        """How many messages it may have in hand at a time, as far as is known: they are blamed if it dies."""
+        """How many messages it may have in hand at a time, as far as is known. They are blamed if it dies."""
         if self._by_session:  # receive has acknowledged what it returns
             return self.window.batch if self.window.batch > 1 or self._listener is not None else 0
         return max(1, self._most)
@@ -128,7 +128,7 @@ class ReceivesAhead(ABC):
         if overdue := self.holding.overdue(time.monotonic()):
             self.holding.drop(overdue)  # others may have these by now
         if expired := self.holding.expired():
-            self.session.acknowledger.give_back(self.queue, expired)  # whoever receives next disposes of it
+            self.session.acknowledger.give_back(self.queue, expired)  # the next receive disposes of it
             self.session.acks[AckType.EXPIRED] += 1
             self.holding.forget_first(expired)
         return self.holding.ahead.popleft() if self.holding.ahead else None

@@ -67,8 +67,8 @@ class SessionBase(Waiter, ABC):
 
     @abstractmethod
     def listen(self) -> None:
-        """A consumer got a listener, or has none any more."""
+        """Note that a consumer got or lost its listener."""
 
     @abstractmethod
     def forget(self, consumer: Holder) -> None:
-        """A closed consumer that holds nothing any more is none of the session's."""
+        """Forget a closed consumer that no longer holds anything."""

@@ -30,7 +30,7 @@ class AckConsumer(ReceivesAhead):
         return self.receive_unless(lambda: False, timeout)
 
     def receive_unless(self, given_up: Callable[[], bool], timeout: float | None = None) -> Delivery | None:
-        """As ``receive``, and None once ``given_up`` says so; whoever changes that wakes the session."""
+        """As ``receive``, and None once ``given_up`` says so. Code that changes ``given_up`` wakes the session."""
         self.session.check_open()
         if self._listener is not None:
             raise IllegalState("a consumer with a listener cannot be asked to receive")
@@ -74,7 +74,7 @@ class AckConsumer(ReceivesAhead):
             try:
                 return self.handled(message)
             except BaseException:
-                # Nobody has seen it. If it was acknowledged after all, its lease is lost, which shows the next time.
+                # Nobody has seen it. If it was acknowledged after all, the lost lease shows the next time.
                 self.holding.delivered.pop(message.message_id, None)
                 self.holding.ahead.appendleft(message)
                 raise
@@ -213,7 +213,7 @@ class AckConsumer(ReceivesAhead):
                     self.flush()
                     self.session.acknowledger.give_back(self.queue, ahead)
                 finally:
-                    # What could not be given back comes again when its lease ends, which nobody renews any more.
+                    # What could not be given back comes again when its lease ends: nobody renews that any more.
                     self.holding.ahead.clear()
                     self.holding.forget(ahead)
                     try:

@@ -1,4 +1,4 @@
-"""The listeners of a session with an acknowledge mode: what follows a message is as the mode has it."""
+"""The listeners of a session with an acknowledge mode. The mode decides what follows a message."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ log = logging.getLogger("howdah.listener")
 
 
 class AckListeners:
-    """Delivers to the listeners, and sees to it that what follows is as the session's mode has it."""
+    """Delivers to the listeners, and then does what the session's mode says."""
 
     def __init__(self, session: SessionBase, places: Callable[[], list[AckConsumer]]) -> None:
         """places: the consumers with a listener."""
@@ -54,7 +54,7 @@ class AckListeners:
         return True
 
     def _failed(self, consumer: AckConsumer, message: Delivery, error: BaseException) -> None:
-        """AUTO and DUPS_OK: deliver the message again at once. Else the next: the client may still acknowledge this.
+        """Deliver the message again at once in AUTO and DUPS_OK. Otherwise the client may still acknowledge it.
 
         Raises an innocent error, after which the message comes again uncounted, once the dispatcher has paused.
         """
@@ -70,5 +70,5 @@ class AckListeners:
             self._session.acknowledger.redeliver([message], type(error).__name__, text_of(error))
 
     def recover(self, place: AckConsumer, error: Exception) -> None:
-        """Nothing is open that would have to be rolled back."""
+        """Log the error. Nothing is open that would have to be rolled back."""
         log.warning("listener of %s goes on after %s: %s", place.queue, type(error).__name__, error)

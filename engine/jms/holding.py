@@ -18,9 +18,9 @@ class Delivery(Message):
 
     __slots__ = ("consumer", "lease")
 
-    #: The lease it is held under; 0: it was consumed when it was received.
+    #: Its lease. 0: it was consumed when it was received.
     lease: int
-    #: Who got it.
+    #: The consumer that got it.
     consumer: Holder
 
     @classmethod
@@ -31,9 +31,9 @@ class Delivery(Message):
         return delivery
 
     def acknowledge(self) -> None:
-        """CLIENT: all that the session has delivered is consumed; INDIVIDUAL: this message; other modes: nothing.
+        """Consume all that the session has delivered (CLIENT), this message (INDIVIDUAL) or nothing (other modes).
 
-        Raises LeaseLost if that is somebody else's by now.
+        Raises LeaseLost if somebody else has some of that by now.
         """
         self.consumer.acknowledge_message(self)
 
@@ -45,15 +45,15 @@ class Holding:
         self.ahead: deque[Delivery] = deque()
         self.delivered: dict[int, Delivery] = {}
         self._leases: Counter[int] = Counter()
-        #: Until when they last at least, by this machine's monotonic clock.
+        #: Until when the leases last at least, by this machine's monotonic clock.
         self._until: dict[int, float] = {}
         #: One moment by both clocks: the server's, and this machine's monotonic one.
         self._moment: tuple[datetime, float] | None = None
-        #: Leases that nothing is left of, which the server need not remember.
+        #: Leases without messages, which the server may forget.
         self.finished: list[int] = []
 
     def add(self, lease: Lease, consumer: Holder, until: float, *, first: bool = False) -> None:
-        """Messages leased until then, by the monotonic clock, to be delivered last or first."""
+        """Add leased messages, to be delivered last or first. ``until`` goes by the monotonic clock."""
         self._until[lease.number] = until
         self._moment = lease.until, until
         messages = [Delivery.of(message, lease.number, consumer) for message in lease.messages]
@@ -64,7 +64,7 @@ class Holding:
             self.ahead.extend(messages)
 
     def forget(self, messages: Iterable[Delivery]) -> None:
-        """They are consumed, given back or lost."""
+        """Forget messages that are consumed, given back or lost."""
         for message in messages:
             self.delivered.pop(message.message_id, None)
             if message.lease not in self._leases:  # it was dropped
@@ -76,7 +76,7 @@ class Holding:
                 self.finished.append(message.lease)
 
     def expired(self) -> list[Delivery]:
-        """The first messages ahead, as far as their time is up by the server's clock, whatever this machine's says."""
+        """Return the first messages ahead that have expired by the server's clock, whatever this machine's says."""
         if self._moment is None:
             return []
         then, until = self._moment
@@ -84,13 +84,13 @@ class Holding:
         return list(takewhile(lambda m: m.lease and m.expires_at is not None and m.expires_at <= now, self.ahead))
 
     def forget_first(self, messages: Sequence[Delivery]) -> None:
-        """They are given back: the first ones ahead."""
+        """Forget the first messages ahead, which are given back."""
         self.forget(messages)
         for _ in messages:
             self.ahead.popleft()
 
     def drop(self, leases: Iterable[int]) -> None:
-        """Forget what lies ahead of leases that are lost; whoever acknowledges what was delivered is told."""
+        """Forget messages ahead under lost leases. Acknowledging a delivered one raises LeaseLost."""
         lost = set(leases)
         for lease in lost:
             self._leases.pop(lease, None)
@@ -98,7 +98,7 @@ class Holding:
         self.ahead = deque(message for message in self.ahead if message.lease not in lost)
 
     def renewed(self, until: float, lost: Container[int] = ()) -> None:
-        """All leases that it has last until then at least, but for lost ones. The caller needs no lock."""
+        """Note until when all leases last at least, except lost ones. The caller needs no lock."""
         for lease in list(self._until):
             if lease not in lost:
                 self._until[lease] = until
@@ -108,7 +108,7 @@ class Holding:
         return [lease for lease, until in self._until.items() if until < now]
 
     def again(self, messages: Sequence[Delivery]) -> None:
-        """Messages that were delivered lie ahead again, first, under the lease they had."""
+        """Put delivered messages ahead again, first, under the lease they had."""
         for message in messages:
             self.delivered.pop(message.message_id, None)
         self.ahead.extendleft(reversed(messages))
@@ -130,7 +130,7 @@ class Holding:
 
 
 class Holder(Protocol):
-    """A consumer, as those know it who deal with its messages."""
+    """A consumer, as code that deals with its messages knows it."""
 
     queue: str
     closed: bool
@@ -140,4 +140,4 @@ class Holder(Protocol):
         """What ``message.acknowledge`` does."""
 
     def acknowledged(self, messages: list[Delivery]) -> None:
-        """They are consumed, or not this consumer's any more."""
+        """Note that messages are consumed, or no longer this consumer's."""

@@ -19,13 +19,13 @@ from . import lease_calls
 log = logging.getLogger("howdah.keeper")
 
 BEATS = 3
-"""Times that a lease is renewed before it would run out."""
+"""How many times a lease is renewed before it would run out."""
 RETRY = 1.0
 PAUSE_MIN = 0.01
 
 
 class Kept(Protocol):
-    """A session, as the keeper knows it, which waits for none of its locks."""
+    """A session, as the keeper knows it. The keeper waits for none of its locks."""
 
     @property
     def leases(self) -> list[tuple[str, int]]:
@@ -36,10 +36,10 @@ class Kept(Protocol):
         """The open consumers that it has of queues that tell them apart."""
 
     def renewed(self, lost: set[int], until: float) -> None:
-        """Its leases last until then, by the monotonic clock, but for those that were lost."""
+        """Note until when its leases last, by the monotonic clock, except the lost ones."""
 
     def flush_due(self) -> float:
-        """Acknowledge what has waited long enough; when to look again, by the monotonic clock."""
+        """Acknowledge what has waited long enough. Returns when to look again, by the monotonic clock."""
 
 
 class Keeper:
@@ -61,12 +61,12 @@ class Keeper:
                 self._background.start()
 
     def discard(self, session: Kept) -> None:
-        """Look after it no longer."""
+        """Stop looking after a session."""
         with self._lock:
             self._sessions.discard(session)
 
     def nudge(self) -> None:
-        """Somebody has something to be acknowledged in time."""
+        """Note that a session has something to acknowledge in time."""
         self._nudged.set()
 
     def stop(self) -> None:
@@ -77,7 +77,7 @@ class Keeper:
         self._background.join()
 
     def beat(self) -> None:
-        """Renew all leases once, and have sessions drop what they have lost."""
+        """Renew all leases once, and let sessions drop what they have lost."""
         with self._lock:
             sessions = list(self._sessions)
         self._keep_seats([seat for session in sessions for seat in session.seats])
@@ -91,7 +91,7 @@ class Keeper:
             session.renewed(lost, until)
 
     def _keep_seats(self, seats: list[Seat]) -> None:
-        """Let open consumers live on, which may ask for nothing for long while they work off what they hold."""
+        """Keep open consumers alive: they may ask for nothing for long while they work off what they hold."""
         numbers = {seat.number: seat for seat in seats if seat.number is not None}
         if numbers:
             kept = self._owner.run(consumers.renew_consumers(sorted(numbers)))

@@ -57,7 +57,7 @@ class KeptSession(SessionBase):
                 self.lock.release()
 
     def flush_due(self) -> float:
-        """Acknowledge what has waited long enough; when to look again, by the monotonic clock."""
+        """Acknowledge what has waited long enough. Returns when to look again, by the monotonic clock."""
         if min((c.flush_due() for c in list(self._consumers)), default=math.inf) <= time.monotonic():
             if not self.lock.acquire(blocking=False):
                 return time.monotonic()
@@ -71,7 +71,7 @@ class KeptSession(SessionBase):
         return min((c.flush_due() for c in list(self._consumers)), default=math.inf)
 
     def forget(self, consumer: Holder) -> None:
-        """A closed consumer that holds nothing any more is none of the session's."""
+        """Forget a closed consumer that no longer holds anything."""
         if isinstance(consumer, AckConsumer) and consumer.closed and not consumer.holding.leases:
             with suppress(ValueError):
                 self._consumers.remove(consumer)

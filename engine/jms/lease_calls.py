@@ -22,7 +22,7 @@ def lease_ahead(
     selector: str | None = None,
     consumer: int | None = None,
 ) -> Call[Lease | None]:
-    """Lease messages that are delivered one after the other; so many of them may be in hand at a time."""
+    """Lease messages that are delivered one after the other. ``suspects`` says how many may be in hand at a time."""
     return leasing(
         queue,
         "lease_ahead(%s::text, %s::integer, %s::interval, %s::integer, %s::bigint[], %s::text, %s::bigint)",
@@ -31,7 +31,7 @@ def lease_ahead(
 
 
 def acknowledge_many(messages: Sequence[Delivery]) -> Call[int]:
-    """Messages of one or several leases and queues are consumed, all or none, in one statement."""
+    """Consume messages of one or several leases and queues, all or none, in one statement."""
     first = messages[0]
     ids = [message.message_id for message in messages]
     if all(message.lease == first.lease and message.queue == first.queue for message in messages):
@@ -47,7 +47,7 @@ def acknowledge_many(messages: Sequence[Delivery]) -> Call[int]:
 
 
 def acknowledge_interval(queue: str, leases: Sequence[int], first: int, last: int) -> Call[int]:
-    """What these leases hold from one message to another is consumed."""
+    """Consume what these leases hold from one message to another."""
     return scalar(
         "ack_interval",
         queue=("text", queue),
@@ -58,7 +58,7 @@ def acknowledge_interval(queue: str, leases: Sequence[int], first: int, last: in
 
 
 def renew(held: Sequence[tuple[str, int]], duration: Seconds) -> Call[set[int]]:
-    """Lengthen leases, given as (queue, number); the result is those that there still are."""
+    """Extend leases, given as (queue, number). The result is the leases that still exist."""
     return Call(
         "select howdah.renew_leases(%s::text[], %s::bigint[], %s::interval)",
         ([queue for queue, _ in held], [number for _, number in held], interval("duration", duration)),
@@ -87,7 +87,7 @@ def redeliver(
 def end_leases(
     queue: str, leases: Sequence[int], delivered: Sequence[Delivery], why: Mapping[str, str]
 ) -> Call[list[dict[str, Any]]]:
-    """Give back all that leases still have; only what was delivered has failed."""
+    """Give back all that leases still have. Only delivered messages have failed."""
     return table(
         "end_leases",
         "message_id, attempt, outcome",
@@ -100,7 +100,7 @@ def end_leases(
 
 
 def give_back(queue: str, messages: Sequence[Delivery]) -> Call[list[dict[str, Any]]]:
-    """Give back messages that were not delivered, those that were not lost."""
+    """Give back messages that were neither delivered nor lost."""
     return table(
         "end_leases",
         "message_id, attempt, outcome",

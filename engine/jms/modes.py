@@ -30,17 +30,17 @@ class AckMode(IntEnum):
 class AckType(IntEnum):
     """What an acknowledgement says, in ActiveMQ's numbers; ``AckSession.acks`` counts them."""
 
-    #: Handed out, not consumed: the window may grow. No statement.
+    #: Handed out, not consumed: the window may grow. This takes no statement.
     DELIVERED = 0
-    #: At its queue's limit: what ``redeliver`` does not give back, the queue's policy has dealt with.
+    #: At its queue's limit. The queue's policy has dealt with what ``redeliver`` does not give back.
     POISON = 1
     #: Consumed.
     STANDARD = 2
     #: Its delivery failed, and it is delivered again.
     REDELIVERED = 3
-    #: Consumed, this one alone.
+    #: This message alone is consumed.
     INDIVIDUAL = 4
-    #: Not selected by the selector; the server looks at it, so no client ever says so.
+    #: The selector does not select it. The server evaluates it, so no client ever says so.
     UNMATCHED = 5
     #: Expired while it waited in the consumer's buffer.
     EXPIRED = 6

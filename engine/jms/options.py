@@ -1,4 +1,4 @@
-"""The options of consumers that receive ahead, for who passes them on; a test holds them to ``AckSession``."""
+"""The options of consumers that receive ahead, for code that passes them on. A test holds them to ``AckSession``."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from .modes import HALF, OPTIMIZED, AckMode
 
 PREFETCH_MAX = 32767
 BATCH_MAX = 1000
-"""Messages of one claim at most: a lease of more makes a long statement."""
+"""The most messages of one claim: a lease of more makes a long statement."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Window:
     queue: str
     #: Messages held ahead; 0: each receive claims one.
     prefetch: int
-    #: Acknowledge as soon as so many were handled; 1: each at once.
+    #: How many handled messages to acknowledge together. 1: each at once.
     batch: int
     #: Seconds after which what was handled is acknowledged, however little it is.
     timeout: float

@@ -179,9 +179,9 @@ class AckSession(KeptSession):
                 self.acknowledger.consume([message], AckType.INDIVIDUAL)
 
     def recover(self) -> None:
-        """Deliver again from the first unacknowledged message on; what was delivered comes again, as redelivered.
+        """Deliver again from the first unacknowledged message on. Delivered messages come again as redelivered.
 
-        To this session, before anything else. Raises IllegalState if it is transacted.
+        This session gets them, before anything else. Raises IllegalState if it is transacted.
         """
         with self.lock:
             self.check_open()
@@ -272,7 +272,7 @@ class AckSession(KeptSession):
             self.closed = True
             self._wake.set()
             self._owner.forget(self)
-            # What cannot be done now comes about when the leases run out.
+            # What cannot be done now happens when the leases run out.
             with suppress(HowdahError, psycopg.Error):
                 if self._transaction is not None:
                     self._transaction.close()

@@ -53,8 +53,8 @@ class SendsAhead(ABC):
 
         - asynchronous: None waits for all but non-persistent messages, True for no message (useAsyncSend), False for
           every message.
-        - window_bytes: so much may be unconfirmed, then a send waits (producerWindowSize). None: the factory's, else
-          1 MiB.
+        - window_bytes: how many bytes may be unconfirmed before a send waits (producerWindowSize). None: the factory's,
+          else 1 MiB.
         - on_complete: called with a message and its number or error, in order, on the producer's thread.
 
         Raises BadArgument.
@@ -75,6 +75,6 @@ class SendsAhead(ABC):
     def _send_the_rest(self) -> None:
         """Send what is left, and end."""
         for producer in list(self._producers):
-            with suppress(Exception):  # what failed stands in the futures
+            with suppress(Exception):  # the futures have the errors
                 producer.close()
         self._sender.close()

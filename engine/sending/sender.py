@@ -15,7 +15,7 @@ from ..database.runner import run
 from ..database.threads import Background
 from ..errors import HowdahError, IllegalState
 
-#: Calls handed over and not yet made; the next one waits, so that a database that stands still cannot fill the memory.
+#: How many calls may wait to be made. The next one blocks, so that a stalled database cannot fill the memory.
 UNSENT_MAX = 10_000
 
 

@@ -28,11 +28,11 @@ from ..tracing.points import carrying
 log = logging.getLogger("howdah.producer")
 
 WINDOW_DEFAULT = 1 << 20
-#: Messages handed over and not yet confirmed, whatever their size; the next one waits.
+#: How many messages may be unconfirmed, whatever their size. The next send waits.
 UNCONFIRMED_MAX = 10_000
-#: After so long without work its connection goes back to the pool.
+#: Seconds without work after which its connection goes back to the pool.
 IDLE_SECONDS = 1.0
-#: Messages at most that are committed together.
+#: The most messages that are committed together.
 GROUP_MAX = 500
 
 
@@ -114,7 +114,7 @@ class WindowedProducer:
         persistent = level is None or not level.endswith(("non-persistent", "NONPERSISTENT"))
         awaited = not (self.asynchronous or (self.asynchronous is None and not persistent))
         sent = Sent(target, body, options, _size(call.arguments[1]), call, awaited)
-        sent.future.set_running_or_notify_cancel()  # what is handed over cannot be called back
+        sent.future.set_running_or_notify_cancel()  # a message that was handed over cannot be called back
         self._hand_over(sent)
         if awaited and not self._background.is_current():
             sent.future.result()
@@ -197,7 +197,7 @@ class WindowedProducer:
                 return
         except Exception as error:  # noqa: BLE001 - each of them gets an error of its own
             if isinstance(error, ConnectionLost) or self._connection is None or self._connection.closed:
-                if isinstance(error, CannotConnect):  # who comes after would wait as long, and in vain
+                if isinstance(error, CannotConnect):  # later senders would wait as long, and in vain
                     with self._changed:
                         group += self._waiting
                         self._waiting.clear()

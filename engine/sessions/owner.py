@@ -15,14 +15,14 @@ T = TypeVar("T")
 class SessionOwner(Protocol):
     """A connection, as its sessions know it."""
 
-    #: Redeliveries at most of what its listeners get, beside the queue's own limit; None: the queue's alone.
+    #: The most redeliveries of a message to its listeners, beside the queue's own limit. None: only the queue's limit.
     max_redeliveries: int | None
     #: The levels of reliability that delivery modes stand for.
     levels: LevelMapping
 
     @property
     def waking(self) -> Waking | None:
-        """What wakes waiting receives; None: nothing does, they look from time to time."""
+        """What wakes waiting receives. None: nothing does, so they look from time to time."""
 
     @property
     def client_id(self) -> str | None:
@@ -36,7 +36,7 @@ class SessionOwner(Protocol):
         """Whether sessions may receive."""
 
     def forget(self, session: object) -> None:
-        """A session was closed."""
+        """Note that a session was closed."""
 
 
 class Owner(SessionOwner, Protocol):

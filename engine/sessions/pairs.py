@@ -53,7 +53,7 @@ class Pairs:
         return session
 
     def leave(self, session: object) -> None:
-        """A session was closed: give its waiting connection back."""
+        """Give the waiting connection of a closed session back."""
         waking = self._waking.pop(session, None) if isinstance(session, Session) else None
         if waking is not None:
             waking.give_back()

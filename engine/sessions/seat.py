@@ -1,4 +1,4 @@
-"""A consumer's place among those of a queue that tells consumers apart, or as the one of an unshared subscription."""
+"""A consumer's place in a queue that tells consumers apart, or as the only one of an unshared subscription."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def is_subscription(name: str) -> bool:
 class Seat:
     """An open consumer. A subscription needs it from the start, a queue once it asks for one; most queues never do.
 
-    It lives by its timeout: whoever asks for messages, or renews it, keeps it. It does not live with a database
+    It lives by its timeout: each request for messages, and each renewal, keeps it alive. It is not tied to a database
     session: each statement may run in another one, and behind a pooler nobody owns one.
     """
 
@@ -45,7 +45,7 @@ class Seat:
         self._priority = priority
         #: Whether it is opened for any queue: it is exclusive, has a priority, or reads an unshared subscription.
         self.wanted = exclusive or priority != 0 or is_subscription(queue)
-        #: The consumer's number; None: none was needed yet, or others took its place.
+        #: The consumer's number. None: it has needed none yet, or others took its place.
         self.number: int | None = None
 
     def take(self) -> int | None:
@@ -67,7 +67,7 @@ class Seat:
         return number
 
     def ask(self, call: Callable[[int | None], Call[T]]) -> T:
-        """Run a call with the consumer's number; with a new one if the queue needs one or the old one is gone."""
+        """Run a call with the consumer's number. It takes a new one if the queue needs one or the old one is gone."""
         number = self.take() if self.number is None and self.wanted else self.number
         try:
             answer: T = self._run(call(number))
@@ -77,7 +77,7 @@ class Seat:
         return answer
 
     def lost(self) -> None:
-        """Others took its place; the next time it is asked another one is opened."""
+        """Note that others took its place. The next call opens another consumer."""
         self.number = None
 
     def leave(self) -> None:

@@ -37,7 +37,7 @@ class Transacting(Waiter):
         self._own_levels = BY_SERVER
         self._dispatcher: Dispatcher[object] | None = None
         self._closing = False
-        #: How its transaction ended first since somebody set this to None: whether it was committed.
+        #: Whether the first transaction that ended since somebody set this to None was committed.
         self.committed: bool | None = None
         #: Subscriptions that end with the session.
         self._fleeting: list[str] = []
@@ -45,7 +45,7 @@ class Transacting(Waiter):
         self._temporary = False
         #: What its transaction has received.
         self._unsettled = Unsettled()
-        #: Held while a statement runs, so that close gives no connection away in the middle of one.
+        #: A running statement holds it, so that close does not give the connection away meanwhile.
         self._in_use = Lock()
 
     @classmethod
@@ -64,12 +64,12 @@ class Transacting(Waiter):
         return self._own_levels if self._owner is None else self._owner.levels
 
     def decide(self, levels: LevelMapping) -> None:
-        """Have a connection's settings hold, which does not own the session."""
+        """Apply the settings of a connection that does not own the session."""
         self._own_levels = levels
 
     @property
     def max_redeliveries(self) -> int | None:
-        """The connection's limit of redeliveries; None: only the queue's holds."""
+        """The connection's limit of redeliveries. None: only the queue's limit holds."""
         return None if self._owner is None else self._owner.max_redeliveries
 
     @property
@@ -106,7 +106,7 @@ class Transacting(Waiter):
             except ConnectionLost:
                 if not self._regained() or not (fresh and self._transacted):
                     raise
-                return run(self._live(), call)  # nothing was lost but this call, which had not committed
+                return run(self._live(), call)  # only this call was lost, and it had not committed
             except BaseException:
                 if idle:
                     with suppress(ConnectionLost, psycopg.Error):
@@ -146,7 +146,7 @@ class Transacting(Waiter):
         return True
 
     def _within(self, seconds: float, call: Call[T]) -> T:
-        """Run a call that may take so long. Raises NoReply."""
+        """Run a call that may take up to ``seconds``. Raises NoReply."""
         with self._in_use:
             self._reached()
             connection = raw(self._live())
@@ -227,7 +227,7 @@ class Transacting(Waiter):
         try:
             yield self
         except BaseException:
-            # The block's own error is the one to be seen.
+            # Callers must see the block's own error.
             with suppress(ConnectionLost, IllegalState, psycopg.Error):
                 self.rollback()
             raise
@@ -257,9 +257,9 @@ class Transacting(Waiter):
 
     def finish(self) -> None:
         """The end of ``close``, once no listener runs any more."""
-        self._closing = True  # before a call under way is waited for, so that none follows it
+        self._closing = True  # set before waiting for a running call, so that none follows it
         self._wake.set()
-        # Whoever is cancelled meanwhile must not keep a connection of the pool.
+        # A cancelled task must return its connection.
         self._return()
 
     def _return(self) -> None:
@@ -270,7 +270,7 @@ class Transacting(Waiter):
         if loans is None or owner is None or not isinstance(connection, psycopg.Connection):
             return
         owner.forget(self)
-        # What cannot be ended now is ended by maintenance, a minute after it was last received from.
+        # Maintenance ends what cannot be ended now, a minute after its last receive.
         with suppress(HowdahError, psycopg.Error):
             connection.rollback()
             for name in self._fleeting:

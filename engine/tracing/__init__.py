@@ -1,1 +1,1 @@
-"""Spans, metrics and context by OpenTelemetry, for applications that have set it up; without it, nothing happens."""
+"""Spans, metrics and context by OpenTelemetry, for applications that have set it up. Without it, nothing happens."""

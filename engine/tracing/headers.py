@@ -1,4 +1,4 @@
-"""The headers that carry a trace's context. Read here without any library: a failure notes its trace in any case."""
+"""The headers that carry a trace's context. They are read without a library: a failure notes its trace in any case."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TRACEPARENT = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})(
 
 
 def readable(message: Message) -> dict[str, Any]:
-    """The headers of a message; none where Python cannot decode them, as JSON that is nested too deeply."""
+    """Return the headers of a message: none if Python cannot decode them, such as JSON that is nested too deeply."""
     try:
         return message.headers
     except (ValueError, RecursionError):
@@ -23,7 +23,7 @@ def readable(message: Message) -> dict[str, Any]:
 
 
 def carried_by(headers: Mapping[str, Any] | None) -> dict[str, str]:
-    """The headers of a message that carry context. What is no text is none."""
+    """Return the headers of a message that carry context. Only texts count."""
     found = {name: headers.get(name) for name in CONTEXT} if headers else {}
     return {name: value for name, value in found.items() if isinstance(value, str)}
 
@@ -37,7 +37,7 @@ def joined(headers: Mapping[str, Any] | None, context: Mapping[str, str]) -> dic
 
 
 def trace_id_of(headers: Mapping[str, Any] | None) -> str | None:
-    """The trace that a message's sender named; None: none, or what is none by W3C's rules."""
+    """Return the trace that a message's sender named. None: there is none that W3C's rules accept."""
     value = headers.get(TRACEPARENT) if headers else None
     found = _TRACEPARENT.fullmatch(value) if isinstance(value, str) else None
     return None if found is None else found[1]

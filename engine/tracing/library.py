@@ -64,7 +64,7 @@ class Operation:
 
     def __init__(self, span: Span, attributes: Mapping[str, Any], duration: metrics.Histogram) -> None:
         self.span = span
-        #: What metrics have of it.
+        #: Its attributes in metrics.
         self.attributes = dict(attributes)
         self._duration = duration
         self._failed = False

@@ -26,7 +26,7 @@ class Process(Protocol):
 
 
 class _Unseen:
-    """Of a program that traces nothing."""
+    """The process in a program that traces nothing."""
 
     def failed(self, error: BaseException) -> None:
         """Nothing is noted."""

@@ -26,7 +26,7 @@ class Traces(Producing, Consuming):
 
 
 def found() -> Traces | None:
-    """Those of the global providers. None: there is no SDK."""
+    """Return the traces of the global providers. None: there is no SDK."""
     if _is_real(trace.get_tracer_provider()) or _is_real(metrics.get_meter_provider()):
         return Traces()
     return None

@@ -531,7 +531,7 @@ COMMENT ON COLUMN howdah.destinations.deduplication_window_ms IS 'Milliseconds f
 COMMENT ON COLUMN howdah.destinations.keep_results_ms IS 'Milliseconds for which the results of its messages are kept. NULL: they are not kept.';
 COMMENT ON COLUMN howdah.destinations.room IS 'A sequence: the last ticket that sends may use without counting. howdah._reserve describes it. NULL: no limit applies.';
 COMMENT ON COLUMN howdah.destinations.tickets IS 'A sequence: the tickets that sends draw under a limit. NULL: no limit applies.';
-COMMENT ON COLUMN howdah.destinations.process_expired IS 'True: expired messages go to the exception destination. False: they are gone.';
+COMMENT ON COLUMN howdah.destinations.process_expired IS 'True: expired messages go to the exception destination. False: they are discarded.';
 COMMENT ON COLUMN howdah.destinations.keep_bodies_ms IS 'Milliseconds that a consumed message stays readable, in kept_messages. NULL: it is gone at once.';
 COMMENT ON COLUMN howdah.destinations.last_value_key IS 'The header by whose value a message replaces the unread ones sent before it. NULL: none is replaced.';
 COMMENT ON COLUMN howdah.destinations.contract IS 'The JSON Schema that bodies sent there must keep to. NULL: any body.';
@@ -937,7 +937,7 @@ CREATE TABLE howdah.import_holds (
 COMMENT ON TABLE howdah.import_holds IS 'Queues and subscriptions that wait for the final pass of an import.';
 COMMENT ON COLUMN howdah.import_holds.import_id IS 'The import.';
 COMMENT ON COLUMN howdah.import_holds.destination_id IS 'The queue or subscription.';
-COMMENT ON COLUMN howdah.import_holds.paused IS 'Whether the import paused receiving, and is to resume it.';
+COMMENT ON COLUMN howdah.import_holds.paused IS 'Whether the import paused receiving, and must resume it.';
 
 CREATE TABLE howdah.instances (
     instance_id UUID NOT NULL,

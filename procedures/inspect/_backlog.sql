@@ -1,8 +1,8 @@
 -- howdah._backlog(p_destination_id): count the messages in a destination; for a large one, take the last background
 -- count or an estimate.
 --
--- Returns  live; parked; when the oldest live message was sent, as howdah._count_messages says; whether that holds now;
---          and if not, when it was counted (NULL: it is an estimate).
+-- Returns  live; parked; oldest_sent_at, as howdah._count_messages; whether that holds now; and if not, when it was
+--          counted (NULL: it is an estimate).
 -- Role     internal
 --
 -- It looks first behind the head of the main lane, so that dead rows in front of a long queue are not walked.

@@ -1,6 +1,8 @@
 """howdah receive and browse: what is printed is consumed, what could not be printed is not."""
 
 import os
+import subprocess
+import sys
 import time
 
 import pytest

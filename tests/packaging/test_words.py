@@ -1,7 +1,10 @@
 """Pages, headers and comments are in plain English: short sentences, short lines, and one word for one thing."""
 
+import ast
+import functools
 import re
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import docsite
 import pytest
@@ -22,10 +25,20 @@ pages = pytest.mark.parametrize("page", [*docsite.written(ROOT), *RENDERED])
 _COMMENT = re.compile(r"^COMMENT ON \w+ (\S+) IS\s+((?:'(?:[^']|'')*'\s*)+);$", re.MULTILINE)
 
 
+PYTHON = (
+    *("audit", "benchmarks", "cli", "console", "django", "engine", "kombu"),
+    *("plots", "schema", "telemetry", "testing", "text", "tools", "workers"),
+)
+
+PARAMETER = re.compile(r"(?<=\.)\s+(?=[a-z_]+(?:, [a-z_]+)*(?: [(][^)]*[)])?: )")
+"""What is between two parameters of a docstring that says ``name: what.`` of each."""
+
+
 def text_of(page: str) -> str:
     return docsite.rendered()[RENDERED[page]][1] if page in RENDERED else (ROOT / page).read_text()
 
 
+@functools.cache
 def glossary(heading: str) -> list[list[str]]:
     """The cells of the glossary's table under a heading, without its head."""
     _, section = (ROOT / "docs/glossary.md").read_text().split(f"# {heading}\n")
@@ -72,6 +85,24 @@ def written_in(room: str) -> Iterator[tuple[str, list[str]]]:
             yield header.name, list(said(header))
 
 
+def docstrings(path: Path) -> Iterator[tuple[int, str]]:
+    """The line and text of each docstring: of the module, of classes, functions and constants."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        for one in getattr(node, "body", []) if isinstance(node, ast.stmt | ast.Module) else []:
+            match one:
+                case ast.Expr(value=ast.Constant(value=str(text))):
+                    yield one.lineno, text
+
+
+def found_in(text: str) -> Iterator[str]:
+    """What is wrong with a docstring."""
+    for sentence in sentences(text):
+        for one in PARAMETER.split(sentence):
+            if words(one) > MOST_WORDS:
+                yield f"{words(one)} words: {one}"
+    yield from given_up(prose(text))
+
+
 @pages
 def test_a_page_is_in_plain_english(page: str) -> None:
     wrong = found(page)
@@ -84,6 +115,24 @@ def test_headers_and_comments_are_in_plain_english(room: str) -> None:
     assert len(about) > (1000 if room == "schema" else 0)
     wrong = [f"{name}: {what}" for name, texts in about for what in (*too_long(texts), *given_up(texts))]
     assert not wrong, "\n".join([room, *wrong])
+
+
+@pytest.mark.parametrize("folder", PYTHON)
+def test_docstrings_are_in_plain_english(folder: str) -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line}: {one}"
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for line, text in docstrings(path)
+        for one in found_in(text)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_docstring_is_measured_by_sentence_and_by_parameter() -> None:
+    """What is found in a docstring, and that its parameters count apart."""
+    assert not [*found_in(f"first: {'word ' * 20}end. second, third: {'word ' * 20}end.")]
+    assert len([*found_in(f"One {'word ' * 25}end. Another ``with code in it``, {'word ' * 20}end.")]) == 1
+    assert [*found_in("The upkeep of it.")] == ["not upkeep, but maintenance: The upkeep of it."]
 
 
 @pages

@@ -34,7 +34,7 @@ class Hooks:
 
     def __init__(self, configuration: Configuration) -> None:
         self._configuration = configuration
-        #: Whom this process has told already, by advisory: a try that is repeated is for the others.
+        #: Which hooks this process has told, by advisory: a repeated try tells only the others.
         self._told: OrderedDict[tuple[int, int], set[str]] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -45,10 +45,10 @@ class Hooks:
         return app
 
     def handle(self, advisory: Message, transaction: Transaction) -> None:
-        """Call every hook that wants the event. Raises Retry if any failed, after the last try Reject."""
+        """Call every hook that wants the event. If any failed, raises Retry, or Reject after the last try."""
         event = _event(advisory)
         if event.get("queue") == advisory.queue:
-            return  # what befalls advisories is told by the log, lest one that cannot be told make another forever
+            return  # the log reports events of advisories: otherwise one that fails would cause another forever
         told = self._of(advisory)
         failed: list[HookFailed] = []
         for hook in self._configuration.hooks:

@@ -33,7 +33,7 @@ STANDBY_SECONDS = 2.0
 
 
 class Forwarder(threading.Thread):
-    """A thread with a connection to each of both engines. Of several for one link, one is active."""
+    """A thread with a connection to each of the two engines. One of several for a link is active."""
 
     def __init__(
         self, dsn: str, link: str, holder: str, stopping: threading.Event, waking: Waking | None = None
@@ -116,7 +116,7 @@ class Forwarder(threading.Thread):
         self._reached()
 
     def _reached(self) -> None:
-        """The target is not away, or no longer."""
+        """Note that the target can be reached."""
         self._retry.reset()
         if self._away:
             self._away = False

@@ -25,7 +25,7 @@ class Links:
     """A thread that looks for links from time to time and starts a forwarder for each. It holds no connection."""
 
     def __init__(self, dsn: str, worker: str, only: Sequence[str] = ()) -> None:
-        """only: names of links; none: all that the log-in may run."""
+        """only: names of links. Empty: all links that the log-in may run."""
         self._dsn = dsn
         self._worker = worker
         self._holder = f"{worker}:{uuid.uuid4().hex[:8]}"

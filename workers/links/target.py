@@ -62,7 +62,7 @@ def connect(link: str, taken: Taken) -> psycopg.Connection[Any]:
 
 
 def _keep_alive(connection: psycopg.Connection[Any]) -> None:
-    """Set what the service does not say. As parameters of the connection they would come before the service's own."""
+    """Set what the service does not set. Parameters of the connection would override the service's own."""
     said = {option.keyword.decode() for option in connection.pgconn.info if option.val}
     with socket.socket(fileno=os.dup(connection.fileno())) as sock:
         if sock.family not in (socket.AF_INET, socket.AF_INET6) or "keepalives" in said:

@@ -60,7 +60,7 @@ def _inflated(message: StoredMessage) -> bytes:
 
 
 def _tagged(values: TypedMap | TypedStream) -> Body:
-    """As a typed map or stream; as plain JSON if it holds maps or lists, which those cannot."""
+    """Return a typed map or stream. Maps or lists within make it plain JSON: a typed one cannot hold them."""
     try:
         plain, content_type = values.tagged(), values.CONTENT_TYPE
         return _utf8(json.dumps(plain, ensure_ascii=False, allow_nan=False)), True, content_type

@@ -1,4 +1,4 @@
-"""The administrator's verbs, each to be awaited; from these ``engine.admin`` is written."""
+"""The administrator's verbs, each to be awaited. ``engine.admin`` is written from them."""
 
 from .admin import AsyncAdmin
 
