@@ -84,7 +84,7 @@ def test_pause_resume_alter_and_drop_a_subscription(dsn: str) -> None:
     refused(howdah(dsn, "topic", "drop", "prices", "--yes"), "has 1 subscription")
     assert howdah(dsn, "subscription", "drop", "prices::a", "--yes").code == 0
     assert howdah(dsn, "subscription", "list").out == "no subscriptions\n"
-    refused(howdah(dsn, "subscription", "drop", "prices::a", "--yes"), "no queue 'prices::a'")
+    refused(howdah(dsn, "subscription", "drop", "prices::a", "--yes"), "no subscription 'prices::a'")
 
 
 def test_bridge_and_unbridge(dsn: str) -> None:
