@@ -9,8 +9,8 @@
 -- moment, somebody may take a message without its group, such as an administrator. The messages behind it in its group
 -- are then put back.
 --
--- The journal has the time after the locks, as in howdah._deliver_locked. The lower and the upper end are for PostgreSQL
--- up to 16, as in howdah._take_drawn.
+-- The journal has the time after the locks, as in howdah._deliver_locked. The lower and the upper end are for
+-- PostgreSQL up to 16, as in howdah._take_drawn.
 create or replace function howdah._deliver_chosen(
     p_lane howdah.lanes, p_name text, p_seqs bigint[], p_groups text[], p_mine jsonb, p_from bigint, p_locked boolean,
     p_now timestamptz, p_journaled boolean

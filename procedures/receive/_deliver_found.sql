@@ -5,7 +5,8 @@
 --          out those behind one of their group that must wait or may be parked at its limit.
 -- Role     internal
 --
--- p_strict: all messages are one group.
+-- p_strict: all messages are one group. With groups the journal has the time after the locks, as in
+-- howdah._deliver_locked.
 --
 -- Failures are counted where something ever failed (p_failing was drawn from), with a snapshot taken after the lock. A
 -- lease that ran out is one: taking its message records it.

@@ -5,8 +5,8 @@
 -- Role     internal
 --
 -- The journal has the time after the locks. Of a group, an event is then not older than the one before it, for which
--- this call may have waited. p_reason: what the journal says of them. The lower and the upper end are for PostgreSQL up to 16, as in
--- howdah._take_drawn.
+-- this call may have waited. p_reason: what the journal says of them. The lower and the upper end are for PostgreSQL up
+-- to 16, as in howdah._take_drawn.
 create or replace function howdah._deliver_locked(
     p_lane howdah.lanes, p_name text, p_positions bigint[], p_now timestamptz, p_reason text, p_journaled boolean
 ) returns setof howdah.message
