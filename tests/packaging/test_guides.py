@@ -1,7 +1,8 @@
-"""What a guide shows and no test can run, as it needs a service manager or a cloud, is at least well formed."""
+"""What a page shows and no test can run, as it needs a service manager or a cloud, is at least well formed."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import shlex
@@ -20,7 +21,7 @@ from support import one
 
 from howdah.cli.main import app
 
-GUIDES = sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs/guides").glob("*.md"))
+PAGES = sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md"))
 
 
 def titled(page: str, ending: str) -> dict[str, str]:
@@ -31,21 +32,23 @@ def titled(page: str, ending: str) -> dict[str, str]:
 def shown(text: str) -> Iterator[list[str]]:
     """The words of each command line of ours in a unit, an image or a script."""
     text = re.sub(r"\[\"howdah\".*?\]", lambda found: shlex.join(json.loads(found[0])), text)
-    for line in re.findall(r"(?:^|[/ =])howdah (\w.*)$", text, re.MULTILINE):
-        yield shlex.split(line, comments=True)
+    for line in re.findall(r"(?:^|[/ =])howdah (\w.*)$", text.replace("\\\n", " "), re.MULTILINE):
+        yield [*itertools.takewhile(lambda word: word not in SHELL, shlex.split(line, comments=True))]
 
+
+SHELL = {"|", "||", "&&", ";", "&", "<", ">", ">>", "2>"}
 
 LINES = [
     (page, words)
-    for page in GUIDES
+    for page in PAGES
     for part in parts(page)
-    if part.language in ("bash", "ini", "dockerfile", "yaml")
+    if part.language in ("bash", "sh", "ini", "dockerfile", "yaml")
     for words in shown(part.text)
 ]
 
 
 def test_there_are_command_lines_to_check() -> None:
-    assert len(LINES) > 5
+    assert len(LINES) > 30
 
 
 @pytest.mark.first_case
