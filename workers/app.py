@@ -159,7 +159,8 @@ class App:
                 ) from error
             binding = self.bindings.setdefault(queue, Binding(queue))
             if message_type in binding.handlers:
-                raise AppError(f"queue {queue} has a handler for message type {message_type!r} already")
+                kind = "messages of any type" if message_type is None else f"message type {message_type!r}"
+                raise AppError(f"queue {queue} has a handler for {kind} already")
             binding.handlers[message_type] = _replying(handle) if reply else handle
             binding.rules[message_type] = checked
             if time_limit is not None:
