@@ -78,7 +78,11 @@ COMMANDS = {
 # With its arguments or by its bare name. Arguments that contain parentheses stay: the pattern would cut them in half.
 _CALL = re.compile(r"\bhowdah\.([a-z_]+)\b(?:\(([^()]*)\)|(?!\())")
 
+_FLAG = re.compile(r"\b(again|force|replace|shared) => true\b")
+"""Arguments that commands have as options of the same name."""
+
 
 def in_commands(text: str) -> str:
     """Replace each SQL function in the text, called or only named, by the command that does the same."""
+    text = _FLAG.sub(r"--\1", text)
     return _CALL.sub(lambda call: COMMANDS.get(f"{call[1]}({call[2]})") or COMMANDS.get(call[1]) or call[0], text)

@@ -71,3 +71,21 @@ def test_what_no_command_does_is_named_as_it_is() -> None:
         "Call howdah.rebase_topics() once; howdah queue list."
     )
     assert in_commands("howdah.resume(subscription)") == "howdah subscription resume SUBSCRIPTION"
+
+
+@pytest.mark.parametrize("flag", ["again", "force", "replace", "shared"])
+def test_an_argument_is_said_as_the_option_that_some_command_has(flag: str) -> None:
+    assert in_commands(f"Drop it with {flag} => true.") == f"Drop it with --{flag}."
+    commands = [vars(_command())["commands"]]
+    options = set()
+    while commands:
+        for command in commands.pop().values():
+            commands.append(getattr(command, "commands", {}))
+            options |= {name for parameter in command.params for name in parameter.opts}
+    assert f"--{flag}" in options
+
+
+def test_a_refused_drop_names_the_option_that_forces_it(dsn: str) -> None:
+    howdah(dsn, "queue", "create", "q")
+    howdah(dsn, "send", "q", "x")
+    refused(howdah(dsn, "queue", "drop", "q", "--yes"), "drop it with --force")
