@@ -80,6 +80,7 @@ begin
              cross join lateral howdah._unleased(o) u
              where l.destination_id = v_destination.id and l.until <= v_now and (u.rank, u.seq) > (v_rank, v_seq)
                and (u.expires_at is null or u.expires_at > v_now)
+               and (not v_wild or howdah._may_read_copy(u.message_id, 'browse'))
              order by u.rank, u.seq limit max_messages)
         ) b
         cross join lateral howdah._message(b.message, queue, b.nonpersistent,
