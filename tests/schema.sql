@@ -2415,8 +2415,8 @@ begin
         return query
         select shown.* from howdah._look_up(v_destination.id, only_id, _browse.correlation_id) b
         cross join lateral howdah._message(b.message, queue, b.nonpersistent,
-            howdah._failures(v_destination.id, (b.message).message_id, (b.message).stage, (b.message).conversation_id,
-                howdah._group((b.message).headers, (b.message).conversation_id))) shown
+            b.leased::integer + howdah._failures(v_destination.id, (b.message).message_id, (b.message).stage,
+                (b.message).conversation_id, howdah._group((b.message).headers, (b.message).conversation_id))) shown
         where (b.due_at is null or b.due_at <= v_now) and ((b.message).rank, (b.message).seq) > (v_rank, v_seq)
           and ((b.message).expires_at is null or (b.message).expires_at > v_now)
           and (not v_wild or howdah._may_read_copy((b.message).message_id, 'browse'))
@@ -12316,7 +12316,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._look_parked(p_lane howdah.lanes, p_want integer, p_now timestamp with time zone, p_all boolean) IS 'find the free parked messages that are due, for a receive.';
 
-CREATE FUNCTION howdah._look_up(p_destination_id integer, p_message_id bigint, p_correlation_id text) RETURNS TABLE(message howdah.msgs, nonpersistent boolean, due_at timestamp with time zone)
+CREATE FUNCTION howdah._look_up(p_destination_id integer, p_message_id bigint, p_correlation_id text) RETURNS TABLE(message howdah.msgs, nonpersistent boolean, due_at timestamp with time zone, leased boolean)
     LANGUAGE plpgsql STABLE
     SET enable_seqscan TO 'off'
     SET jit TO 'off'
@@ -12329,22 +12329,22 @@ declare
 begin
     if p_correlation_id is not null then
         return query
-        select f.message, f.nonpersistent, f.due_at from (
-            select m as message, false as nonpersistent, null::timestamptz as due_at from howdah.msgs m
+        select f.message, f.nonpersistent, f.due_at, f.leased from (
+            select m as message, false as nonpersistent, null::timestamptz as due_at, false as leased from howdah.msgs m
             where hashtextextended(m.correlation_id, 0) = hashtextextended(p_correlation_id, 0)
               and m.correlation_id = p_correlation_id
             union all
-            select howdah._as_ready(n), true, null from howdah.msgs_nonpersistent n
+            select howdah._as_ready(n), true, null, false from howdah.msgs_nonpersistent n
             where hashtextextended(n.correlation_id, 0) = hashtextextended(p_correlation_id, 0)
               and n.correlation_id = p_correlation_id
               and n.boot = v_boot
             union all
-            select howdah._as_ready(p), p.boot is not null, p.due_at from howdah.parked p
+            select howdah._as_ready(p), p.boot is not null, p.due_at, p.lease_id is not null from howdah.parked p
             where hashtextextended(p.correlation_id, 0) = hashtextextended(p_correlation_id, 0)
               and p.correlation_id = p_correlation_id
               and (p.boot is null or p.boot = v_boot)
             union all
-            select howdah._unleased(o), false, l.until
+            select howdah._unleased(o), false, l.until, true
             from howdah.leases l cross join lateral howdah._in_lease(l.destination_id, l.lease_id) o
             where l.destination_id = p_destination_id and l.until <= howdah.now()
               and o.correlation_id = p_correlation_id
@@ -12356,10 +12356,10 @@ begin
     v_seqs := howdah._positions(p_destination_id, p_message_id);
     return query
     select k.* from unnest(v_ranks) r(rank) cross join unnest(v_seqs) s(seq) cross join lateral (
-        select m, false, null::timestamptz from howdah.msgs m
+        select m, false, null::timestamptz, false from howdah.msgs m
         where m.destination_id = p_destination_id and m.rank = r.rank and m.seq = s.seq and m.message_id = p_message_id
         union all
-        select howdah._as_ready(n), true, null from howdah.msgs_nonpersistent n
+        select howdah._as_ready(n), true, null, false from howdah.msgs_nonpersistent n
         where n.destination_id = p_destination_id and n.rank = r.rank and n.seq = s.seq
           and n.message_id = p_message_id and n.boot = v_boot
         offset 0  -- one look for each priority and position, as in howdah._find
@@ -12368,10 +12368,10 @@ begin
         return;
     end if;
     return query
-    select howdah._as_ready(p), p.boot is not null, p.due_at from howdah.parked p
+    select howdah._as_ready(p), p.boot is not null, p.due_at, p.lease_id is not null from howdah.parked p
     where p.destination_id = p_destination_id and p.message_id = p_message_id and (p.boot is null or p.boot = v_boot)
     union all
-    select howdah._unleased(o), false, l.until
+    select howdah._unleased(o), false, l.until, true
     from howdah.leases l cross join lateral howdah._in_lease(l.destination_id, l.lease_id, array[p_message_id]) o
     where l.destination_id = p_destination_id;
 end

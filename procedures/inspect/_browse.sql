@@ -45,8 +45,8 @@ begin
         return query
         select shown.* from howdah._look_up(v_destination.id, only_id, _browse.correlation_id) b
         cross join lateral howdah._message(b.message, queue, b.nonpersistent,
-            howdah._failures(v_destination.id, (b.message).message_id, (b.message).stage, (b.message).conversation_id,
-                howdah._group((b.message).headers, (b.message).conversation_id))) shown
+            b.leased::integer + howdah._failures(v_destination.id, (b.message).message_id, (b.message).stage,
+                (b.message).conversation_id, howdah._group((b.message).headers, (b.message).conversation_id))) shown
         where (b.due_at is null or b.due_at <= v_now) and ((b.message).rank, (b.message).seq) > (v_rank, v_seq)
           and ((b.message).expires_at is null or (b.message).expires_at > v_now)
           and (not v_wild or howdah._may_read_copy((b.message).message_id, 'browse'))

@@ -179,6 +179,10 @@ class Model:
         """Whether it has failed so often that the next receive ends it."""
         return message.failures - message.uncounted + self.lapsed(message) >= LIMIT
 
+    def timely(self, message: Message) -> bool:
+        """Whether neither a delay nor a lease keeps it from being delivered now."""
+        return message.due is None or message.due <= self.now
+
     def there(self, message: Message, session: Session | None) -> bool:
         """Whether it is in the queue for this session, in nobody else's hands."""
         if message.touched not in (None, session) or not (message.sent or message.touched is session):
@@ -189,7 +193,7 @@ class Model:
         """Whether a receive of this session may return it; what holds of its group is another matter."""
         return (
             self.there(message, session)
-            and (message.due is None or message.due <= self.now)
+            and self.timely(message)
             and not self.expired(message)
             and not self.doomed(message)
         )

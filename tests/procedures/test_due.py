@@ -338,25 +338,26 @@ def test_browse_shows_a_delayed_message_from_its_time_on(db: Db, clock: Clock, m
     assert browsed(db) == later
 
 
-@pytest.mark.parametrize("selector", [None, "n = 1"])
+@pytest.mark.parametrize("which", ["", ", selector => 'n = 1'", ", only_id => m", ", correlation_id => 'c'"])
 @pytest.mark.parametrize("groups", ["none", "transaction"])
 def test_browse_shows_what_comes_back_from_a_lease_as_the_next_receive_gives_it(
-    db: Db, clock: Clock, selector: str | None, groups: str
+    db: Db, clock: Clock, which: str, groups: str
 ) -> None:
     one(
         db,
         "select howdah.alter_queue('q', jsonb_build_object('redelivery_delay_ms', 0, 'message_groups', %s::text))",
         (groups,),
     )
-    number = one(db, """select howdah.send('q', 'x', headers => '{"n": 1, "JMSXGroupID": "g"}')""")
+    headers = '{"n": 1, "JMSXGroupID": "g"}'
+    number = one(db, "select howdah.send('q', 'x', headers => %s::jsonb, correlation_id => 'c')", (headers,))
     one(db, "select count(*) from howdah.lease('q', 1, '1 min')")
-    shown = "select message_id, delivery_count, redelivered from howdah.browse('q', selector => %s)"
-    assert db.execute(shown, (selector,)).fetchall() == []
+    columns = "message_id, delivery_count, redelivered"
+    shown = f"select {columns} from (select {number}::bigint as m) g, howdah.browse('q'{which})"
+    assert db.execute(shown.encode()).fetchall() == []
     clock.advance(61)
-    assert db.execute(shown, (selector,)).fetchall() == [(number, 2, True)]
-    received = "select message_id, delivery_count, redelivered from howdah.receive('q')"
-    assert db.execute(received).fetchall() == [(number, 2, True)]
-    assert db.execute(shown, (selector,)).fetchall() == []
+    assert db.execute(shown.encode()).fetchall() == [(number, 2, True)]
+    assert db.execute(f"select {columns} from howdah.receive('q')".encode()).fetchall() == [(number, 2, True)]
+    assert db.execute(shown.encode()).fetchall() == []
 
 
 def test_the_oldest_age_counts_from_the_time_at_which_a_message_was_due(db: Db, clock: Clock) -> None:
