@@ -28,6 +28,7 @@ from .calls.message import Message
 from .calls.results import Result
 from .calls.typed_map import TypedMap, TypedStream
 from .connection import Connection
+from .database.reconnection import Reconnection
 from .errors import HowdahError, is_innocent
 from .factory import ConnectionFactory, connect
 from .handling.outcomes import Reject, Retry
@@ -63,6 +64,7 @@ __all__ = [
     "Message",
     "Prefetch",
     "Producer",
+    "Reconnection",
     "Reject",
     "Requestor",
     "Result",

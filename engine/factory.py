@@ -2,51 +2,23 @@
 
 from __future__ import annotations
 
-import os
-import re
-import time
 from dataclasses import replace
-from functools import partial
-from typing import Any, TypedDict, Unpack
-from urllib.parse import parse_qsl
+from typing import Any, Unpack
 
 import psycopg
 from psycopg.conninfo import make_conninfo
 from psycopg_pool import ConnectionPool
 
-from ..text.dsn import BadDsnError, canonical, read
-from ..text.passfile import VARIABLE, LooseFileError, checked
 from .calls.levels import LevelMapping
 from .calls.services import Service
 from .connection import Connection
 from .database.client_id import ClaimedClientId
 from .database.loans import PgConnection
-from .database.pooling import Beginning, Sizes
+from .database.pooling import Sizes
 from .database.reconnection import Reconnection
 from .database.reliability import ReliabilityConnection
-from .database.waking import KEEPALIVES
-from .errors import CHECK_DSN, BadArgument, CannotConnect, cannot_connect, translated
 from .jms.prefetch import Prefetch
-
-MAXIMUM_REDELIVERIES = "jms.redeliveryPolicy.maximumRedeliveries"
-
-
-class ConnectSettings(TypedDict, total=False):
-    """The settings of ``connect``."""
-
-    min_size: int | None
-    max_size: int | None
-    timeout: float
-    role: str | None
-    prepare: bool
-    max_redeliveries: int | None
-    prefetch: Prefetch | None
-    lease_duration: float
-    client_id: str | None
-    commit_by_reliability: bool
-    instance: str | None
-    service: str | None
-    reconnection: Reconnection | None
+from .plan import ConnectSettings, Plan, complete, configured, of_pool, split_url
 
 
 def connect(
@@ -96,167 +68,55 @@ def connect(
     Raises CannotConnect if the server does not answer, BadArgument for wrong sizes, NotAllowed for a role not granted,
     ServiceUnavailable, ClientIdInUse.
     """
-    dsn, said = split_url(
-        dsn if pool is not None else configured(dsn),
-        {"max_redeliveries": max_redeliveries, "prefetch": prefetch, "client_id": client_id},
-    )
-    client_id = said["client_id"]
-    check_duration(lease_duration)
-    settings: dict[str, Any] = {
-        "started": started,
-        "max_redeliveries": said["max_redeliveries"],
-        "prefetch": said["prefetch"],
+    given: ConnectSettings = {
+        "min_size": min_size,
+        "max_size": max_size,
+        "timeout": timeout,
+        "role": role,
+        "prepare": prepare,
+        "max_redeliveries": max_redeliveries,
+        "prefetch": prefetch,
         "lease_duration": lease_duration,
-        "levels": LevelMapping(home=instance),
+        "client_id": client_id,
+        "commit_by_reliability": commit_by_reliability,
+        "instance": instance,
+        "service": service,
         "reconnection": reconnection,
     }
     if pool is not None:
-        _refuse_with_pool(commit_by_reliability=commit_by_reliability, client_id=client_id, service=service)
-        return Connection(pool, owns_pool=False, **settings)
-    if service is None:
-        Sizes.of(min_size, max_size)
-    conninfo = complete(dsn, timeout)
-    beginning = Beginning(role, client_id, service)
-    chosen = _probed(conninfo, beginning, reconnection)
-    sizes = Sizes.of(min_size, max_size, chosen)
-    claim = None if client_id is None else ClaimedClientId(client_id, partial(alone, conninfo, beginning))
-    made: ConnectionPool[PgConnection] = ConnectionPool(
-        conninfo,
-        kwargs=pool_settings(prepare),
-        min_size=sizes.min_size,
-        max_size=sizes.max_size,
-        max_idle=sizes.max_idle,
-        timeout=timeout,
-        open=False,
-        connection_class=ReliabilityConnection if commit_by_reliability else psycopg.Connection,
-        configure=beginning.configure,
-        name="howdah",
+        levels, own = LevelMapping(home=instance), _of_sessions(of_pool(given))
+        return Connection(pool, owns_pool=False, started=started, levels=levels, **own)
+    plan = Plan.of(dsn, given)
+    chosen = plan.probe()
+    return opened(plan, plan.sizes(chosen), chosen, plan.claim(), started=started)
+
+
+def opened(
+    plan: Plan, sizes: Sizes, service: Service | None, claim: ClaimedClientId | None, *, started: bool
+) -> Connection:
+    """Open a pool and make a connection over it. It releases the claim when it is closed."""
+    by_reliability = plan.settings.get("commit_by_reliability")
+    pool: ConnectionPool[PgConnection] = ConnectionPool(
+        connection_class=ReliabilityConnection if by_reliability else psycopg.Connection,
+        configure=plan.beginning.configure,
+        **plan.pool(sizes),
     )
-    made.open()
-    return Connection(made, owns_pool=True, client_id=claim, service=chosen, **settings)
+    pool.open()
+    return Connection(
+        pool,
+        owns_pool=True,
+        started=started,
+        client_id=claim,
+        levels=plan.levels,
+        service=service,
+        **_of_sessions(plan.settings),
+    )
 
 
-def _refuse_with_pool(**given: object) -> None:
-    """Refuse settings that do not go with an application's own pool. Raises BadArgument."""
-    hints = {
-        "commit_by_reliability": "or say set local howdah.commit_by_reliability = on in each transaction.",
-        "client_id": "whoever else uses the pool would publish under it.",
-        "service": "or have the pool call howdah.connect_service for each of its connections.",
-    }
-    for name, hint in hints.items():
-        if given[name] not in (None, False):
-            separator = ", " if hint.startswith("or ") else ": "
-            raise BadArgument(
-                f"{name} does not go with a pool of the application's own", f"Connect by DSN{separator}{hint}"
-            )
-
-
-def _probed(conninfo: str, beginning: Beginning, reconnection: Reconnection | None) -> Service | None:
-    """The service of a first connection, by which errors show at once."""
-    with reach(conninfo, reconnection) as probe, translated():
-        return beginning.begin(probe)
-
-
-def split_url(dsn: str | None, given: ConnectSettings) -> tuple[str | None, ConnectSettings]:
-    """Return the DSN without ActiveMQ's options, and the settings. The options fill in missing settings.
-
-    Raises BadArgument for a wrong option.
-    """
-    dsn, max_redeliveries = _redelivery_policy(dsn, given.get("max_redeliveries"))
-    dsn, options = _jms_options(dsn)
-    in_url, client_id = options.pop("jms.clientID", None), given.get("client_id")
-    return dsn, {
-        **given,
-        "max_redeliveries": max_redeliveries,
-        "client_id": in_url if client_id is None else client_id,
-        "prefetch": Prefetch.from_url(options, given.get("prefetch")),
-    }
-
-
-def _redelivery_policy(dsn: str | None, given: int | None) -> tuple[str | None, int | None]:
-    """Return the DSN without ActiveMQ's option, and the redelivery limit: the argument or the option; -1 is none."""
-    option = re.search(rf"([?&]){re.escape(MAXIMUM_REDELIVERIES)}=([^&]*)(&|$)", dsn or "")
-    if dsn is not None and option is not None:
-        rest = option[1] if option[3] else ""
-        dsn = dsn[: option.start()] + rest + dsn[option.end() :]
-        given = option[2] if given is None else given  # type: ignore[assignment]
-    try:
-        limit = None if given is None else int(given)
-    except ValueError:
-        limit = -2
-    if limit is not None and limit < -1:
-        raise BadArgument(f"max_redeliveries is a whole number from -1 (no limit), not {given!r}")
-    return dsn, None if limit == -1 else limit
-
-
-def _jms_options(dsn: str | None) -> tuple[str | None, dict[str, str]]:
-    """The DSN without the other options that ActiveMQ has in a connection's URL, and those."""
-    if dsn is None or "?" not in dsn:
-        return dsn, {}
-    base, _, query = dsn.partition("?")
-    parts = query.split("&")
-    ours = [part for part in parts if part.startswith("jms.")]
-    rest = "&".join(part for part in parts if part not in ours)
-    return (f"{base}?{rest}" if rest else base), dict(parse_qsl("&".join(ours), keep_blank_values=True))
-
-
-def check_duration(seconds: float) -> None:
-    """Refuse a lease that is too short to be renewed. Raises BadArgument."""
-    if not isinstance(seconds, int | float) or not 1 <= seconds <= 604800:
-        raise BadArgument(f"lease_duration is a number of seconds from 1 to 604800 (7 days), not {seconds!r}")
-
-
-def complete(dsn: str | None, timeout: float) -> str:
-    """The DSN, HOWDAH_DSN or the embedded server's, with a timeout and a name for what it leaves open.
-
-    A passfile that the DSN or HOWDAH_PASSFILE names must be its owner's alone. Raises CannotConnect if it is none.
-    """
-    dsn = configured(dsn)
-    defaults: dict[str, Any] = {"connect_timeout": max(2, int(timeout)), "fallback_application_name": "howdah"}
-    try:
-        found = defaults | read(dsn)
-        passfile = found.get("passfile") or os.environ.get(VARIABLE)
-        if passfile:
-            found["passfile"] = checked(str(passfile))
-        return canonical(dsn, **found)
-    except BadDsnError as error:
-        raise CannotConnect(str(error), CHECK_DSN) from None
-    except LooseFileError as error:
-        raise CannotConnect(str(error), "Make it yours alone: chmod 600.") from None
-
-
-def configured(dsn: str | None) -> str:
-    """The DSN; if there is none, HOWDAH_DSN or the embedded server's. Raises CannotConnect if that is none either."""
-    if dsn is not None:
-        return dsn
-    from .embedded import default_dsn
-
-    return default_dsn()
-
-
-def pool_settings(prepare: bool) -> dict[str, Any]:
-    """What every connection of a pool is made with."""
-    return {} if prepare else {"prepare_threshold": None}
-
-
-def reach(conninfo: str, reconnection: Reconnection | None) -> PgConnection:
-    """Connect for the first time. Raises CannotConnect after the last attempt."""
-    pauses = iter(()) if reconnection is None else reconnection.pauses()
-    while True:
-        try:
-            return psycopg.connect(conninfo)
-        except psycopg.Error as error:
-            pause = next(pauses, None)
-            if pause is None:
-                raise cannot_connect(error) from error
-            time.sleep(pause)
-
-
-def alone(conninfo: str, beginning: Beginning) -> PgConnection:
-    """Return a database connection that only has to exist."""
-    connection = psycopg.connect(make_conninfo(conninfo, **KEEPALIVES), autocommit=True)
-    beginning.begin(connection)
-    return connection
+def _of_sessions(settings: ConnectSettings) -> dict[str, Any]:
+    """The settings that a connection keeps for its sessions."""
+    names = ("max_redeliveries", "prefetch", "lease_duration", "reconnection")
+    return {name: value for name, value in settings.items() if name in names}
 
 
 class ConnectionFactory:

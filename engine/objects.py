@@ -18,8 +18,9 @@ from .connection import Connection
 from .database.reconnection import Reconnection
 from .database.runner import run
 from .errors import BadArgument, ReadOnlyObject, cannot_connect
-from .factory import ConnectionFactory, ConnectSettings, complete, configured, connect, split_url
+from .factory import ConnectionFactory, connect
 from .jms.prefetch import Prefetch
+from .plan import ConnectSettings, complete, configured, split_url
 from .xa import XAConnectionFactory
 
 #: The parts of a DSN that stay if an object names a service of pg_service.conf.

@@ -5,31 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
+from typing import Unpack
 
 import psycopg
 from psycopg_pool import AsyncConnectionPool
 
-from ..calls.services import Service
-from ..connection import Connection
-from ..database.client_id import ClaimedClientId
-from ..database.pooling import Beginning, Sizes
-from ..database.reconnection import Reconnection
+from ..calls.levels import LevelMapping
 from ..database.reliability import AsyncReliabilityConnection
-from ..errors import translated
-from ..factory import (
-    ConnectSettings,
-    alone,
-    check_duration,
-    complete,
-    configured,
-    connect,
-    pool_settings,
-    reach,
-    split_url,
-)
-from ..jms.prefetch import Prefetch
+from ..errors import BadArgument
+from ..factory import opened
 from ..objects import AdministeredFactory
+from ..plan import ConnectSettings, Plan, of_pool
 from .connection import AsyncConnection
 from .loans import AsyncPgConnection
 
@@ -38,84 +26,72 @@ from .loans import AsyncPgConnection
 async def connect_async(
     dsn: str | None = None,
     *,
-    min_size: int | None = None,
-    max_size: int | None = None,
-    timeout: float = 30,
-    prepare: bool = True,
-    prefetch: Prefetch | None = None,
-    lease_duration: float = 60,
-    commit_by_reliability: bool = False,
-    service: str | None = None,
+    pool: AsyncConnectionPool[AsyncPgConnection] | None = None,
     factory: AdministeredFactory | None = None,
+    started: bool = True,
+    **settings: Unpack[ConnectSettings],
 ) -> AsyncIterator[AsyncConnection]:
-    """Connect by DSN, as ``connect``. The block's end closes the pool. Raises as ``connect``.
+    """Connect by DSN, by the application's own pool or by a factory. The block's end closes the connection.
 
-    prefetch, lease_duration: for sessions with an acknowledge mode, which have up to ``max_size`` connections besides.
-    commit_by_reliability, service: as of ``connect``. The sessions of a service always share what waits.
-    factory: one that was looked up decides over all of these instead.
+    - pool: the block's end leaves it open. Sessions with an acknowledge mode need a DSN or a factory.
+    - factory: one that was looked up. It decides where to connect and how: no DSN and no settings go with it.
+    - started: False keeps its sessions from receiving until ``start``.
+    - settings: as of ``connect``. Sessions with an acknowledge mode have up to ``max_size`` connections besides. The
+      sessions of a service always share what waits.
+
+    Raises as ``connect``.
     """
-    settings: ConnectSettings = {
-        "min_size": min_size,
-        "max_size": max_size,
-        "timeout": timeout,
-        "prepare": prepare,
-        "prefetch": prefetch,
-        "lease_duration": lease_duration,
-        "commit_by_reliability": commit_by_reliability,
-        "service": service,
-    }
-    if factory is not None:
-        dsn, settings = factory.conninfo(), factory.settings()
-    dsn, settings = split_url(configured(dsn), settings)
-    wanted = (settings.get("min_size"), settings.get("max_size"))
-    claimed, reconnection = settings.get("client_id"), settings.get("reconnection")
-    check_duration(settings.get("lease_duration", 60))
-    if settings.get("service") is None:
-        Sizes.of(*wanted)
-    conninfo = complete(dsn, settings.get("timeout", 30))
-    beginning = Beginning(settings.get("role"), claimed, settings.get("service"))
-    chosen = await _probed(conninfo, beginning, reconnection)
-    sizes = Sizes.of(*wanted, chosen)
-    claim = None
-    if claimed is not None:
-        claim = await asyncio.to_thread(lambda: ClaimedClientId(claimed, partial(alone, conninfo, beginning)))
-    pool: AsyncConnectionPool[AsyncPgConnection] = AsyncConnectionPool(
-        conninfo,
-        kwargs=pool_settings(settings.get("prepare", True)),
-        min_size=sizes.min_size,
-        max_size=sizes.max_size,
-        max_idle=sizes.max_idle,
-        timeout=settings.get("timeout", 30),
-        open=False,
-        connection_class=(
-            AsyncReliabilityConnection if settings.get("commit_by_reliability") else psycopg.AsyncConnection
-        ),
-        configure=beginning.configure_async,
-        name="howdah",
+    if pool is not None:
+        connection = _over(pool, settings, started=started)
+    else:
+        connection = await _opened(_planned(dsn, factory, settings), started=started)
+    try:
+        yield connection
+    finally:
+        await connection.close()
+
+
+def _over(pool: AsyncConnectionPool[AsyncPgConnection], settings: ConnectSettings, *, started: bool) -> AsyncConnection:
+    own = of_pool(settings)
+    return AsyncConnection(
+        pool,
+        owns_pool=False,
+        started=started,
+        max_redeliveries=own.get("max_redeliveries"),
+        levels=LevelMapping(home=own.get("instance")),
+        reconnection=own.get("reconnection"),
     )
 
-    def threaded() -> Connection:
-        made = connect(conninfo, **{**settings, "min_size": 0, "max_size": sizes.max_size, "client_id": None})  # type: ignore[arg-type]
-        if factory is not None:
-            made.levels = factory.levels
-        return made
 
-    async with pool:
-        connection = AsyncConnection(pool, threaded, reconnection=reconnection, claim=claim, service=chosen)
-        connection.max_redeliveries = settings.get("max_redeliveries")
-        if factory is not None:
-            connection.levels = factory.levels
-        try:
-            yield connection
-        finally:
-            await connection.close()
+def _planned(dsn: str | None, factory: AdministeredFactory | None, settings: ConnectSettings) -> Plan:
+    if factory is None:
+        return Plan.of(dsn, settings)
+    given = [*(["dsn"] if dsn is not None else []), *settings]
+    if given:
+        raise BadArgument(
+            f"{given[0]} does not go with a factory", "Set the factory's attribute, or connect without the factory."
+        )
+    return Plan.of(factory.conninfo(), factory.settings(), factory.levels)
 
 
-async def _probed(conninfo: str, beginning: Beginning, reconnection: Reconnection | None) -> Service | None:
-    """The service of a first connection, by which errors show at once."""
-
-    def probe() -> Service | None:
-        with reach(conninfo, reconnection) as connection, translated():
-            return beginning.begin(connection)
-
-    return await asyncio.to_thread(probe)
+async def _opened(plan: Plan, *, started: bool) -> AsyncConnection:
+    service = await asyncio.to_thread(plan.probe)
+    sizes = plan.sizes(service)
+    claim = await asyncio.to_thread(plan.claim)
+    by_reliability = plan.settings.get("commit_by_reliability")
+    pool: AsyncConnectionPool[AsyncPgConnection] = AsyncConnectionPool(
+        connection_class=AsyncReliabilityConnection if by_reliability else psycopg.AsyncConnection,
+        configure=plan.beginning.configure_async,
+        **plan.pool(sizes),
+    )
+    await pool.open()
+    return AsyncConnection(
+        pool,
+        partial(opened, plan, replace(sizes, min_size=0), service, claim, started=True),
+        started=started,
+        max_redeliveries=plan.settings.get("max_redeliveries"),
+        levels=plan.levels,
+        reconnection=plan.settings.get("reconnection"),
+        claim=claim,
+        service=service,
+    )

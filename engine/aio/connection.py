@@ -50,22 +50,27 @@ C = TypeVar("C", Connection, AckSession)
 class AsyncConnection(AsyncAdministration):
     """A pool of async connections; ``transaction`` gives a session that commits at the end of its block."""
 
-    #: The most redeliveries of a message to listeners. None: the queue's own limit.
-    max_redeliveries: int | None = None
-    #: The levels of reliability that delivery modes stand for.
-    levels: LevelMapping = BY_SERVER
-
     def __init__(
         self,
         pool: AsyncConnectionPool[AsyncPgConnection],
         threaded: Callable[[], Connection] | None = None,
         *,
+        owns_pool: bool = True,
+        started: bool = True,
+        max_redeliveries: int | None = None,
+        levels: LevelMapping = BY_SERVER,
         reconnection: Reconnection | None = None,
         claim: ClaimedClientId | None = None,
         service: Service | None = None,
     ) -> None:
         """threaded: makes the connection that all sessions with an acknowledge mode share, for the first of them."""
         self.pool = pool
+        #: The most redeliveries of a message to its listeners, beside the queue's own limit. None: only the queue's
+        #: limit.
+        self.max_redeliveries = max_redeliveries
+        #: The levels of reliability that delivery modes stand for.
+        self.levels = levels
+        self._owns_pool = owns_pool
         self._claim = claim
         #: The service that it has connected with; None: it named none.
         self.service = service
@@ -75,7 +80,7 @@ class AsyncConnection(AsyncAdministration):
         self._loans = AsyncLoans(pool, reconnection)
         self._sessions: set[AsyncSession] = set()
         self._shared: WeakSet[AsyncSharedConsumers] = WeakSet()
-        self._started = True
+        self._started = started
         self._closed = False
         self._waking = Waking.of_pool(pool)
         self._asks = Asks()
@@ -98,10 +103,14 @@ class AsyncConnection(AsyncAdministration):
     def start(self) -> None:
         """Start delivery to the sessions."""
         self._started = True
+        if self._thread_connection is not None:
+            self._thread_connection.start()
 
     def stop(self) -> None:
-        """Stop the delivery to sessions of ``session``. Sending goes on; timeouts of waiting receives keep running."""
+        """Stop delivery to the sessions. Sending goes on; timeouts of waiting receives keep running."""
         self._started = False
+        if self._thread_connection is not None:
+            self._thread_connection.stop()
 
     async def session(self, *, transacted: bool = True) -> AsyncSession:
         """Open a session on a pooled connection, as ``Connection.session``. Commit and close it yourself.
@@ -162,9 +171,8 @@ class AsyncConnection(AsyncAdministration):
             await self._loans.give_back(connection)
 
     def _over(self, connection: AsyncPgConnection, asks: Asks) -> AsyncSession:
-        session = AsyncSession(connection)
+        session = AsyncSession(connection, self)
         session.share(self._waking, asks)
-        session.decide(self.levels)
         return session
 
     async def lookup(self, name: str, overrides: Mapping[str, Any] | None = None) -> Any:
@@ -199,7 +207,7 @@ class AsyncConnection(AsyncAdministration):
         self, message: Message, error: BaseException, rules: Iterable[Rule] = ()
     ) -> Incident | None:
         """As ``Connection.record_failure``."""
-        call = recording(message, error, rules)
+        call = recording(message, error, rules, self.max_redeliveries)
         if call is None:
             return None
         return await self.call(call)
@@ -207,7 +215,7 @@ class AsyncConnection(AsyncAdministration):
     @property
     def admin(self) -> AsyncAdmin:
         """Administration, each call in its own transaction."""
-        return AsyncAdmin(self.call)
+        return AsyncAdmin(self.call, client_id=self.client_id or "")
 
     @property
     def leases(self) -> AsyncLeases:
@@ -230,19 +238,24 @@ class AsyncConnection(AsyncAdministration):
     async def jms_session(self, *, transacted: bool = False, mode: int = AckMode.AUTO) -> AsyncAckSession:
         """Open a session with an acknowledge mode, as ``Connection.jms_session``, with its own thread and connections.
 
-        Raises BadArgument, CannotConnect, and IllegalState for a connection that was not made by ``connect_async``.
+        Raises BadArgument, CannotConnect, and IllegalState for a connection over the application's own pool.
         """
         await self._check_usable()
         async with self._making:
             if self._threaded is None:
-                raise IllegalState("only a connection by connect_async has sessions with an acknowledge mode")
+                raise IllegalState(
+                    "a connection over the application's own pool has no sessions with an acknowledge mode",
+                    "Connect by DSN.",
+                )
             if self._thread_connection is None:
                 self._thread_connection = await _in_thread(self._threaded)
+                if not self._started:
+                    self._thread_connection.stop()
         owner = self._thread_connection
         return AsyncAckSession(await _in_thread(lambda: owner.jms_session(transacted=transacted, mode=mode)))
 
     async def close(self) -> None:
-        """Close the pool and every session."""
+        """Close every session and the connection's own pool."""
         self._closed = True
         for consumers in list(self._shared):
             await consumers.close()
@@ -253,7 +266,8 @@ class AsyncConnection(AsyncAdministration):
         waking, self._waking = self._waking, None
         if waking is not None:
             waking.release()
-        await self.pool.close()
+        if self._owns_pool:
+            await self.pool.close()
         if self._claim is not None:
             self._claim.release()
 

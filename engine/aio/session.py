@@ -42,7 +42,7 @@ class AsyncSession(AsyncReceiving):
     @property
     def admin(self) -> AsyncAdmin:
         """Administration, in the session's transaction."""
-        return AsyncAdmin(self.call)
+        return AsyncAdmin(self.call, client_id=self._client_id() or "")
 
     async def lookup(self, name: str, overrides: Mapping[str, Any] | None = None) -> Any:
         """Find an administered object by its name, as ``Connection.lookup``, in the session's transaction."""

@@ -28,10 +28,11 @@ T = TypeVar("T")
 class AsyncTransacting(AsyncWaiter):
     """One connection, the session's or its caller's, with one transaction at a time."""
 
-    def __init__(self, connection: AnyAsyncConnection) -> None:
+    def __init__(self, connection: AnyAsyncConnection, owner: SessionOwner | None = None) -> None:
+        """owner: the connection of Howdah's that it belongs to."""
         super().__init__()
         self._connection: AnyAsyncConnection | None = connection
-        self._owner: SessionOwner | None = None
+        self._owner = owner
         self._loans: AsyncLoans | None = None
         self._transacted = True
         self._own_levels = BY_SERVER
@@ -54,8 +55,8 @@ class AsyncTransacting(AsyncWaiter):
 
         Not transacted: every call commits at once, so a received message is gone before ``receive`` returns.
         """
-        session = cls(await loans.borrow(autocommit=not transacted))
-        session._owner, session._loans, session._waking, session._transacted = owner, loans, owner.waking, transacted
+        session = cls(await loans.borrow(autocommit=not transacted), owner)
+        session._loans, session._waking, session._transacted = loans, owner.waking, transacted
         return session
 
     @property

@@ -43,7 +43,7 @@ class Session(Receiving):
     @property
     def admin(self) -> Admin:
         """Administration, in the session's transaction."""
-        return Admin(self.call)
+        return Admin(self.call, client_id=self._client_id() or "")
 
     def lookup(self, name: str, overrides: Mapping[str, Any] | None = None) -> Any:
         """Find an administered object by its name, as ``Connection.lookup``, in the session's transaction."""

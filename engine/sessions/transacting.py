@@ -28,10 +28,11 @@ T = TypeVar("T")
 class Transacting(Waiter):
     """One connection, the session's or its caller's, with one transaction at a time."""
 
-    def __init__(self, connection: AnyConnection) -> None:
+    def __init__(self, connection: AnyConnection, owner: SessionOwner | None = None) -> None:
+        """owner: the connection of Howdah's that it belongs to."""
         super().__init__()
         self._connection: AnyConnection | None = connection
-        self._owner: SessionOwner | None = None
+        self._owner = owner
         self._loans: Loans | None = None
         self._transacted = True
         self._own_levels = BY_SERVER
@@ -54,8 +55,8 @@ class Transacting(Waiter):
 
         Not transacted: every call commits at once, so a received message is gone before ``receive`` returns.
         """
-        session = cls(loans.borrow(autocommit=not transacted))
-        session._owner, session._loans, session._waking, session._transacted = owner, loans, owner.waking, transacted
+        session = cls(loans.borrow(autocommit=not transacted), owner)
+        session._loans, session._waking, session._transacted = loans, owner.waking, transacted
         return session
 
     @property
