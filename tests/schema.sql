@@ -7945,7 +7945,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._find(p_destination_id integer, p_message_id bigint, p_priority integer, p_position bigint) IS 'find a message of a destination, and lock it if it is free.';
 
-CREATE FUNCTION howdah._find_in_lane(p_lane howdah.lanes, p_walk howdah.walk, p_way integer, p_want integer, p_held bigint, p_now timestamp with time zone, p_all boolean, OUT positions bigint[], OUT tids tid[], OUT locked boolean, OUT firsts bigint[], OUT parked boolean) RETURNS record
+CREATE FUNCTION howdah._find_in_lane(p_lane howdah.lanes, p_walk howdah.walk, p_way text, p_want integer, p_held bigint, p_now timestamp with time zone, p_all boolean, OUT positions bigint[], OUT tids tid[], OUT locked boolean, OUT firsts bigint[], OUT parked boolean) RETURNS record
     LANGUAGE plpgsql
     AS $$
 declare
@@ -7992,7 +7992,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._find_in_lane(p_lane howdah.lanes, p_walk howdah.walk, p_way integer, p_want integer, p_held bigint, p_now timestamp with time zone, p_all boolean, OUT positions bigint[], OUT tids tid[], OUT locked boolean, OUT firsts bigint[], OUT parked boolean) IS 'find messages of a lane that a receive may take.';
+COMMENT ON FUNCTION howdah._find_in_lane(p_lane howdah.lanes, p_walk howdah.walk, p_way text, p_want integer, p_held bigint, p_now timestamp with time zone, p_all boolean, OUT positions bigint[], OUT tids tid[], OUT locked boolean, OUT firsts bigint[], OUT parked boolean) IS 'find messages of a lane that a receive may take.';
 
 CREATE FUNCTION howdah._find_published(p_destination_id integer, p_message_id bigint) RETURNS TABLE(message howdah.msgs, place text, nonpersistent boolean, free boolean)
     LANGUAGE plpgsql
@@ -13486,7 +13486,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._next_of_groups(p_lane howdah.lanes, p_after bigint, p_upto bigint, p_want integer, p_mine jsonb, p_back boolean, p_locked boolean, OUT seqs bigint[], OUT groups text[]) IS 'the next ready messages between two positions whose groups are free, and that wait behind no parked message.';
 
-CREATE FUNCTION howdah._next_positions(p_lane howdah.lanes, p_way integer, p_want integer, p_held bigint, p_all boolean, OUT positions bigint[], OUT locked boolean) RETURNS record
+CREATE FUNCTION howdah._next_positions(p_lane howdah.lanes, p_way text, p_want integer, p_held bigint, p_all boolean, OUT positions bigint[], OUT locked boolean) RETURNS record
     LANGUAGE plpgsql
     AS $$
 declare
@@ -13496,8 +13496,8 @@ declare
     v_pace bigint;
     v_most bigint;
 begin
-    locked := p_way in (1, 6);
-    if p_lane.head is null and p_way < 6 then
+    locked := p_way in ('back', 'head');
+    if p_lane.head is null and p_way <> 'head' then
         return;
     end if;
     v_tail := (select coalesce(pg_sequence_last_value(d.positions), 0) from howdah.destinations d
@@ -13513,10 +13513,10 @@ begin
         v_head := setval(p_lane.head, v_tail);
         v_back := v_head;
     end if;
-    if p_way = 1 and p_all then
+    if p_way = 'back' and p_all then
         positions := howdah._search(p_lane, v_head, p_want, true);
         return;
-    elsif p_way = 1 then
+    elsif p_way = 'back' then
         v_pace := howdah._pace(clock_timestamp());
         if v_tail > v_head + 64 then
             -- Under a backlog the last 256 positions belong to tickets, some of which are in use. Where receives are
@@ -13557,7 +13557,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._next_positions(p_lane howdah.lanes, p_way integer, p_want integer, p_held bigint, p_all boolean, OUT positions bigint[], OUT locked boolean) IS 'the next positions of ready messages in a lane, found in one of the six ways of howdah.receive and howdah.lease.';
+COMMENT ON FUNCTION howdah._next_positions(p_lane howdah.lanes, p_way text, p_want integer, p_held bigint, p_all boolean, OUT positions bigint[], OUT locked boolean) IS 'the next positions of ready messages in a lane, found in one of the ways of howdah.receive and howdah.lease.';
 
 CREATE UNLOGGED TABLE howdah.topic_nonpersistent_0 (
     xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
@@ -16307,6 +16307,7 @@ declare
     v_lanes howdah.lanes[];
     v_lane howdah.lanes;
     v_walk howdah.walk;
+    v_way text;
     v_now timestamptz := howdah.now();
     v_left integer := p_want;
     v_taken integer;
@@ -16329,7 +16330,7 @@ begin
     into v_queue
     from howdah.destinations d where d.id = p_id;
     v_lanes := array[v_queue.lane];
-    if not v_queue.plain or p_selector is not null or p_consumer is not null then
+    if not v_queue.plain or num_nonnulls(p_selector, p_consumer) > 0 then
         if (v_queue.grouped or p_selector is not null) and p_consumer is null and not p_hold
            and pg_sequence_last_value(v_queue.failing) is null then
             if p_selector is null then
@@ -16359,10 +16360,9 @@ begin
             v_ready := v_lane.place = 2 and v_walk.groups is null;
             v_upto := null;
             v_taken := 0;
-            -- What came back lies before what was taken, and is for the next call.
-            for v_way in case when v_ready and (p_taken or v_lane.rank = v_again) then 2 else 1 end
-                      ..case when v_ready then 6 else 1 end loop
-                continue when v_way between 3 and 5 and v_found is null;  -- there is no backlog to draw from
+            foreach v_way in array case when not v_ready then '{only}' when p_taken or v_lane.rank = v_again
+                then '{draw,redraw,redraw,redraw,head}' else '{back,draw,redraw,redraw,redraw,head}' end::text[] loop
+                continue when v_way = 'redraw' and v_found is null;  -- there is no backlog to draw from
                 select f.* into v_at
                 from howdah._find_in_lane(v_lane, v_walk, v_way, v_left, greatest(v_upto,
                     case when p_taken or p_hold and v_left < p_want or v_lane.rank = v_again then 0 end),
@@ -26919,11 +26919,11 @@ COMMENT ON FUNCTION howdah.last_acked_id(ack_id integer) IS 'the message id up t
 CREATE FUNCTION howdah.lease(queue text, max_messages integer DEFAULT 1, duration interval DEFAULT '00:00:30'::interval, selector text DEFAULT NULL::text, consumer bigint DEFAULT NULL::bigint, acknowledge bigint DEFAULT NULL::bigint) RETURNS TABLE(lease bigint, leased_until timestamp with time zone, message_id bigint, queue_name text, body text, bytes bytea, content_type text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, delivery_mode text, sent_at timestamp with time zone, expires_at timestamp with time zone, delivery_count integer, redelivered boolean, "position" bigint, stage integer, origin_queue text, dead_reason text, dead_at timestamp with time zone, reliability text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    SET jit TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_sort TO 'off'
     SET enable_bitmapscan TO 'off'
-    SET jit TO 'off'
     AS $$
 declare
     v_queue record;
@@ -26940,6 +26940,7 @@ declare
     v_failures integer[];
     v_ended bigint[];
     v_taken integer;
+    v_way text;
 begin
     if current_setting('howdah.commit_by_reliability', true) <> '' then
         return query select * from howdah._lease_noting(queue, max_messages, duration, selector, consumer, acknowledge);
@@ -26961,13 +26962,13 @@ begin
     where d.name = queue and d.dropped_at is null and d.kind = 'queue' and not d.receiving_paused and d.main_rank >= 0
       and max_messages between 1 and 10000 and selector is null and consumer is null;
     if v_queue.allowed and (v_queue.plain or howdah._is_plain(v_queue.id)) then
-        for v_way in 0..6 loop
-            if v_way = 0 then
+        foreach v_way in array '{batch,back,draw,redraw,redraw,redraw,head}'::text[] loop
+            if v_way = 'batch' then
                 continue when v_queue.backlog is not true;
                 v_seqs := howdah._draw_next(v_queue.lane, max_messages);
                 v_locked := false;
             else
-                continue when v_way = 1 and v_left < max_messages;  -- what came back is for the next call
+                continue when v_way = 'back' and v_left < max_messages;  -- what came back is for the next call
                 select n.positions, n.locked into v_seqs, v_locked
                 from howdah._next_positions(v_queue.lane, v_way, v_left,
                     case when v_left < max_messages then 0 end, false) n;
@@ -37352,7 +37353,7 @@ REVOKE ALL ON FUNCTION howdah._figures_at() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._find(p_destination_id integer, p_message_id bigint, p_priority integer, p_position bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._find_in_lane(p_lane howdah.lanes, p_walk howdah.walk, p_way integer, p_want integer, p_held bigint, p_now timestamp with time zone, p_all boolean, OUT positions bigint[], OUT tids tid[], OUT locked boolean, OUT firsts bigint[], OUT parked boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._find_in_lane(p_lane howdah.lanes, p_walk howdah.walk, p_way text, p_want integer, p_held bigint, p_now timestamp with time zone, p_all boolean, OUT positions bigint[], OUT tids tid[], OUT locked boolean, OUT firsts bigint[], OUT parked boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._find_published(p_destination_id integer, p_message_id bigint) FROM PUBLIC;
 
@@ -37804,7 +37805,7 @@ REVOKE ALL ON FUNCTION howdah._new_temporary() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._next_of_groups(p_lane howdah.lanes, p_after bigint, p_upto bigint, p_want integer, p_mine jsonb, p_back boolean, p_locked boolean, OUT seqs bigint[], OUT groups text[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._next_positions(p_lane howdah.lanes, p_way integer, p_want integer, p_held bigint, p_all boolean, OUT positions bigint[], OUT locked boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._next_positions(p_lane howdah.lanes, p_way text, p_want integer, p_held bigint, p_all boolean, OUT positions bigint[], OUT locked boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._nonpersistent_0(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) FROM PUBLIC;
 

@@ -1,5 +1,5 @@
 -- howdah._next_positions(p_lane, p_way, p_want, p_held, p_all): the next positions of ready messages in a lane, found
--- in one of the six ways of howdah.receive and howdah.lease.
+-- in one of the ways of howdah.receive and howdah.lease.
 --
 -- Returns  one row: up to p_want positions, ascending (NULL or empty: none), and whether their messages are locked.
 --          Positions that are not locked were drawn by nextval. They are the caller's alone, may be empty, and are
@@ -7,11 +7,12 @@
 --          draws.
 -- Role     internal
 --
--- p_way 1: what came back behind the head, if a look is due; with p_all at once and everywhere. p_way 2 to 5: the next
--- positions, under a backlog. p_way 6: what lies from the head on. It begins 16 positions before the head, unless
--- p_held says that the caller has messages up to that position.
+-- p_way is back, draw, redraw or head. The callers go these ways in order while they want more. back: what came back
+-- behind the head, if a look is due; with p_all at once and everywhere. draw, then redraw three times: the next
+-- positions, under a backlog. head: what lies from the head on. It begins 16 positions before the head, unless p_held
+-- says that the caller has messages up to that position.
 create or replace function howdah._next_positions(
-    p_lane howdah.lanes, p_way integer, p_want integer, p_held bigint, p_all boolean,
+    p_lane howdah.lanes, p_way text, p_want integer, p_held bigint, p_all boolean,
     out positions bigint[], out locked boolean
 ) returns record
 language plpgsql volatile
@@ -23,8 +24,8 @@ declare
     v_pace bigint;
     v_most bigint;
 begin
-    locked := p_way in (1, 6);
-    if p_lane.head is null and p_way < 6 then
+    locked := p_way in ('back', 'head');
+    if p_lane.head is null and p_way <> 'head' then
         return;
     end if;
     v_tail := (select coalesce(pg_sequence_last_value(d.positions), 0) from howdah.destinations d
@@ -40,10 +41,10 @@ begin
         v_head := setval(p_lane.head, v_tail);
         v_back := v_head;
     end if;
-    if p_way = 1 and p_all then
+    if p_way = 'back' and p_all then
         positions := howdah._search(p_lane, v_head, p_want, true);
         return;
-    elsif p_way = 1 then
+    elsif p_way = 'back' then
         v_pace := howdah._pace(clock_timestamp());
         if v_tail > v_head + 64 then
             -- Under a backlog the last 256 positions belong to tickets, some of which are in use. Where receives are

@@ -43,9 +43,8 @@ create or replace function howdah.lease(
     expires_at timestamptz, delivery_count integer, redelivered boolean, "position" bigint, stage integer,
     origin_queue text, dead_reason text, dead_at timestamptz, reliability text
 )
-language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_sort = off set enable_bitmapscan = off set jit = off
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set jit = off
+    set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_sort = off set enable_bitmapscan = off
 as $$
 declare
     v_queue record;
@@ -62,6 +61,7 @@ declare
     v_failures integer[];
     v_ended bigint[];
     v_taken integer;
+    v_way text;
 begin
     if current_setting('howdah.commit_by_reliability', true) <> '' then
         return query select * from howdah._lease_noting(queue, max_messages, duration, selector, consumer, acknowledge);
@@ -83,13 +83,13 @@ begin
     where d.name = queue and d.dropped_at is null and d.kind = 'queue' and not d.receiving_paused and d.main_rank >= 0
       and max_messages between 1 and 10000 and selector is null and consumer is null;
     if v_queue.allowed and (v_queue.plain or howdah._is_plain(v_queue.id)) then
-        for v_way in 0..6 loop
-            if v_way = 0 then
+        foreach v_way in array '{batch,back,draw,redraw,redraw,redraw,head}'::text[] loop
+            if v_way = 'batch' then
                 continue when v_queue.backlog is not true;
                 v_seqs := howdah._draw_next(v_queue.lane, max_messages);
                 v_locked := false;
             else
-                continue when v_way = 1 and v_left < max_messages;  -- what came back is for the next call
+                continue when v_way = 'back' and v_left < max_messages;  -- what came back is for the next call
                 select n.positions, n.locked into v_seqs, v_locked
                 from howdah._next_positions(v_queue.lane, v_way, v_left,
                     case when v_left < max_messages then 0 end, false) n;

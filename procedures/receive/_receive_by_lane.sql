@@ -6,8 +6,8 @@
 -- Role     internal
 --
 -- A lane is what lies in one place with one priority. A plain queue has one lane. Ready messages of a plain lane are
--- found in six ways (howdah._next_positions). Everything is looked at only if nothing was found so far. p_taken: the
--- caller has messages already. p_share: a condition; messages that do not meet it are for others, or for later.
+-- found in several ways (howdah._next_positions). Everything is looked at only if nothing was found so far. p_taken:
+-- the caller has messages already. p_share: a condition; messages that do not meet it are for others, or for later.
 --
 -- A disposed message used up a slot, and another message may lie in its lane. So the call looks at that lane again
 -- before those of lower priority. The same holds for a message whose group was one too many; howdah._claim_groups
@@ -26,6 +26,7 @@ declare
     v_lanes howdah.lanes[];
     v_lane howdah.lanes;
     v_walk howdah.walk;
+    v_way text;
     v_now timestamptz := howdah.now();
     v_left integer := p_want;
     v_taken integer;
@@ -48,7 +49,7 @@ begin
     into v_queue
     from howdah.destinations d where d.id = p_id;
     v_lanes := array[v_queue.lane];
-    if not v_queue.plain or p_selector is not null or p_consumer is not null then
+    if not v_queue.plain or num_nonnulls(p_selector, p_consumer) > 0 then
         if (v_queue.grouped or p_selector is not null) and p_consumer is null and not p_hold
            and pg_sequence_last_value(v_queue.failing) is null then
             if p_selector is null then
@@ -78,10 +79,9 @@ begin
             v_ready := v_lane.place = 2 and v_walk.groups is null;
             v_upto := null;
             v_taken := 0;
-            -- What came back lies before what was taken, and is for the next call.
-            for v_way in case when v_ready and (p_taken or v_lane.rank = v_again) then 2 else 1 end
-                      ..case when v_ready then 6 else 1 end loop
-                continue when v_way between 3 and 5 and v_found is null;  -- there is no backlog to draw from
+            foreach v_way in array case when not v_ready then '{only}' when p_taken or v_lane.rank = v_again
+                then '{draw,redraw,redraw,redraw,head}' else '{back,draw,redraw,redraw,redraw,head}' end::text[] loop
+                continue when v_way = 'redraw' and v_found is null;  -- there is no backlog to draw from
                 select f.* into v_at
                 from howdah._find_in_lane(v_lane, v_walk, v_way, v_left, greatest(v_upto,
                     case when p_taken or p_hold and v_left < p_want or v_lane.rank = v_again then 0 end),

@@ -24,6 +24,7 @@ declare
     v_locked boolean;
     v_left bigint := coalesce(p_qty, 2147483647) - p_taken;
     v_taken integer;
+    v_way text;
     v_expired integer;
 begin
     if v_left < 0 then
@@ -52,9 +53,8 @@ begin
         l as parking,
         howdah._has_role(d.receivers[1]) or d.receivers <> '{}' and howdah._has_right(d.id, 'receive') as allowed
     into v_queue
-    from howdah.destinations d
-        left join howdah.lanes l on l.destination_id = d.id and l.rank = d.main_rank and l.place = 0
-            and l.head is not null
+    from howdah.destinations d left join howdah.lanes l
+        on l.destination_id = d.id and l.rank = d.main_rank and l.place = 0 and l.head is not null
     where d.name = lower(p_queue) and d.dropped_at is null and d.kind = 'queue' and not d.receiving_paused
       and d.main_rank >= 0 and d.max_failed_deliveries = 0 and not (p_pop and d.keep_bodies_ms is not null)
       and current_setting('howdah.commit_by_reliability', true) <> '' is not true;
@@ -75,7 +75,7 @@ begin
         -- What came back behind the head goes first: pgmq._find does not look there, and may find due ones forever.
         if v_queue.due and p_conditional is null then
             select n.positions, n.locked into v_seqs, v_locked
-            from howdah._next_positions(v_queue.lane, 1, v_left::integer, null, false) n;
+            from howdah._next_positions(v_queue.lane, 'back', v_left::integer, null, false) n;
         end if;
         if coalesce(cardinality(v_seqs), 0) = 0 then
             select f.seqs, f.parked, true into v_seqs, v_due, v_locked
@@ -95,13 +95,13 @@ begin
     end if;
     loop
         v_expired := 0;
-        for v_way in 0..6 loop
-            if v_way = 0 then
+        foreach v_way in array '{batch,back,draw,redraw,redraw,redraw,head}'::text[] loop
+            if v_way = 'batch' then
                 continue when v_queue.backlog is not true;
                 v_seqs := howdah._draw_next(v_queue.lane, v_left::integer);
                 v_locked := false;
             else
-                continue when v_way = 1 and v_left < p_qty;  -- what came back is for the next call
+                continue when v_way = 'back' and v_left < p_qty;  -- what came back is for the next call
                 select n.positions, n.locked into v_seqs, v_locked
                 from howdah._next_positions(v_queue.lane, v_way, v_left::integer,
                     case when v_left < p_qty then 0 end, false) n;
