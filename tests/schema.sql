@@ -1405,27 +1405,6 @@ $$;
 
 COMMENT ON FUNCTION howdah._apply_schedule(p_is jsonb, p_wanted jsonb) IS 'take back what was done with a schedule.';
 
-CREATE FUNCTION howdah._apply_verdict(p_destination howdah.destinations, p_message howdah.msgs, p_place text, p_nonpersistent boolean, p_failures integer, p_delay_ms bigint, p_due_at timestamp with time zone) RETURNS text
-    LANGUAGE plpgsql
-    AS $$
-declare
-    v_verdict text := howdah._verdict(p_destination, p_failures, p_delay_ms);
-begin
-    if v_verdict = 'delayed' then
-        perform howdah._remove(p_message, p_place);
-        perform howdah._park(p_message, p_nonpersistent,
-            coalesce(p_due_at, howdah.now() + howdah._redelivery_delay(p_destination, p_failures, p_delay_ms)),
-            'redelivery');
-    elsif v_verdict <> 'returned' then
-        perform howdah._remove(p_message, p_place);
-        return howdah._apply_limit_policy(p_destination, p_message, p_nonpersistent, howdah._death_reason(p_failures));
-    end if;
-    return v_verdict;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._apply_verdict(p_destination howdah.destinations, p_message howdah.msgs, p_place text, p_nonpersistent boolean, p_failures integer, p_delay_ms bigint, p_due_at timestamp with time zone) IS 'apply the policy to a message that the caller has locked.';
-
 CREATE FUNCTION howdah._archived_until() RETURNS pg_snapshot
     LANGUAGE sql STABLE
     AS $$
@@ -5921,6 +5900,27 @@ $$;
 
 COMMENT ON FUNCTION howdah._default_rules() IS 'the access rules of a new installation.';
 
+CREATE FUNCTION howdah._delay_or_dispose(p_destination howdah.destinations, p_message howdah.msgs, p_place text, p_nonpersistent boolean, p_failures integer, p_delay_ms bigint, p_due_at timestamp with time zone) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_verdict text := howdah._verdict(p_destination, p_failures, p_delay_ms);
+begin
+    if v_verdict = 'delayed' then
+        perform howdah._remove(p_message, p_place);
+        perform howdah._park(p_message, p_nonpersistent,
+            coalesce(p_due_at, howdah.now() + howdah._redelivery_delay(p_destination, p_failures, p_delay_ms)),
+            'redelivery');
+    elsif v_verdict <> 'returned' then
+        perform howdah._remove(p_message, p_place);
+        return howdah._apply_limit_policy(p_destination, p_message, p_nonpersistent, howdah._death_reason(p_failures));
+    end if;
+    return v_verdict;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._delay_or_dispose(p_destination howdah.destinations, p_message howdah.msgs, p_place text, p_nonpersistent boolean, p_failures integer, p_delay_ms bigint, p_due_at timestamp with time zone) IS 'delay the redelivery of a message that the caller has locked, or dispose of it at its limit.';
+
 CREATE FUNCTION howdah._deliver(p_destination_id integer, p_message howdah.msgs, p_nonpersistent boolean, p_now timestamp with time zone, p_limit integer, p_journaled boolean, p_failed boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
     AS $$
@@ -6753,52 +6753,6 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._empty_destination(p_destination howdah.destinations, p_reason text) IS 'discard every message of a destination that no transaction holds (nor, in a purge, a lease).';
-
-CREATE FUNCTION howdah._empty_slot(p_slot integer) RETURNS bigint
-    LANGUAGE plpgsql
-    AS $_$
-declare
-    v_open integer := howdah._generation() % 3;
-    v_keys record;
-begin
-    select array_agg(n.destination_id) as ids, array_agg(n.xid) as xids, array_agg(n.seq) as seqs, count(*) as kept
-    into v_keys from howdah._still_needed(p_slot) n;
-    if v_keys.kept > 0 then
-        execute format('insert into howdah.topic_msgs_%s select s.* from howdah.topic_msgs_%s s
-            join unnest($1, $2, $3) k(id, xid, seq) on s.destination_id = k.id and s.xid = k.xid
-                and s.seq = k.seq', v_open, p_slot)
-        using v_keys.ids, v_keys.xids, v_keys.seqs;
-        execute format('insert into howdah.topic_nonpersistent_%s select s.* from howdah.topic_nonpersistent_%s s
-            join unnest($1, $2, $3) k(id, xid, seq) on s.destination_id = k.id and s.xid = k.xid
-                and s.seq = k.seq', v_open, p_slot)
-        using v_keys.ids, v_keys.xids, v_keys.seqs;
-    end if;
-    -- No cursor will meet the messages that go now, so what was recorded about them goes, too.
-    execute format('delete from howdah.acked d using howdah.acks a
-        where a.id = d.ack_id and not exists (select from unnest($1, $2) k(id, seq) where k.id = a.destination_id
-          and k.seq = d.seq)
-          and (exists (select from howdah.topic_msgs_%1$s s where s.destination_id = a.destination_id
-          and s.xid = d.xid and s.seq = d.seq)
-            or exists (select from howdah.topic_nonpersistent_%1$s s where s.destination_id = a.destination_id
-                and s.xid = d.xid and s.seq = d.seq))',
-        p_slot)
-    using v_keys.ids, v_keys.seqs;
-    perform setval('howdah.topic_truncations'::regclass, (select max(r.truncations) + 1 from howdah.topic_ring r));
-    execute format('truncate table only howdah.topic_msgs_%s', p_slot);
-    -- Truncate it only if needed. If an UNLOGGED table's new file is undone just before a crash, PostgreSQL cannot
-    -- start (docs/operations.md).
-    if pg_relation_size(format('howdah.topic_nonpersistent_%s', p_slot)::regclass) > 0 then
-        execute format('truncate table only howdah.topic_nonpersistent_%s', p_slot);
-    end if;
-    update howdah.topic_ring r
-    set state = 'empty', closed_xid = null, closed_at = null,
-        truncations = (select max(m.truncations) + 1 from howdah.topic_ring m)
-    where r.slot = p_slot;
-    return v_keys.kept;
-end
-$_$;
-
-COMMENT ON FUNCTION howdah._empty_slot(p_slot integer) IS 'empty a closed pair of topic tables that the caller has locked, and carry on what is needed to the open pair.';
 
 CREATE FUNCTION howdah._end_after_restart() RETURNS void
     LANGUAGE plpgsql
@@ -9042,6 +8996,52 @@ CREATE FUNCTION howdah._generation() RETURNS bigint
     AS $$ select coalesce(pg_sequence_last_value('howdah.topic_generation'::regclass), 0) $$;
 
 COMMENT ON FUNCTION howdah._generation() IS 'how often the ring of topic tables was turned; modulo 3, the number of the open tables.';
+
+CREATE FUNCTION howdah._give_back_space(p_slot integer) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $_$
+declare
+    v_open integer := howdah._generation() % 3;
+    v_keys record;
+begin
+    select array_agg(n.destination_id) as ids, array_agg(n.xid) as xids, array_agg(n.seq) as seqs, count(*) as kept
+    into v_keys from howdah._still_needed(p_slot) n;
+    if v_keys.kept > 0 then
+        execute format('insert into howdah.topic_msgs_%s select s.* from howdah.topic_msgs_%s s
+            join unnest($1, $2, $3) k(id, xid, seq) on s.destination_id = k.id and s.xid = k.xid
+                and s.seq = k.seq', v_open, p_slot)
+        using v_keys.ids, v_keys.xids, v_keys.seqs;
+        execute format('insert into howdah.topic_nonpersistent_%s select s.* from howdah.topic_nonpersistent_%s s
+            join unnest($1, $2, $3) k(id, xid, seq) on s.destination_id = k.id and s.xid = k.xid
+                and s.seq = k.seq', v_open, p_slot)
+        using v_keys.ids, v_keys.xids, v_keys.seqs;
+    end if;
+    -- No cursor will meet the messages that go now, so what was recorded about them goes, too.
+    execute format('delete from howdah.acked d using howdah.acks a
+        where a.id = d.ack_id and not exists (select from unnest($1, $2) k(id, seq) where k.id = a.destination_id
+          and k.seq = d.seq)
+          and (exists (select from howdah.topic_msgs_%1$s s where s.destination_id = a.destination_id
+          and s.xid = d.xid and s.seq = d.seq)
+            or exists (select from howdah.topic_nonpersistent_%1$s s where s.destination_id = a.destination_id
+                and s.xid = d.xid and s.seq = d.seq))',
+        p_slot)
+    using v_keys.ids, v_keys.seqs;
+    perform setval('howdah.topic_truncations'::regclass, (select max(r.truncations) + 1 from howdah.topic_ring r));
+    execute format('truncate table only howdah.topic_msgs_%s', p_slot);
+    -- Truncate it only if needed. If an UNLOGGED table's new file is undone just before a crash, PostgreSQL cannot
+    -- start (docs/operations.md).
+    if pg_relation_size(format('howdah.topic_nonpersistent_%s', p_slot)::regclass) > 0 then
+        execute format('truncate table only howdah.topic_nonpersistent_%s', p_slot);
+    end if;
+    update howdah.topic_ring r
+    set state = 'empty', closed_xid = null, closed_at = null,
+        truncations = (select max(m.truncations) + 1 from howdah.topic_ring m)
+    where r.slot = p_slot;
+    return v_keys.kept;
+end
+$_$;
+
+COMMENT ON FUNCTION howdah._give_back_space(p_slot integer) IS 'empty a closed pair of topic tables that the caller has locked, and carry on what is needed to the open pair.';
 
 CREATE FUNCTION howdah._grant_rule(p_destination howdah.destinations, p_verb text, p_allow boolean, p_kind text, p_principals text[]) RETURNS boolean
     LANGUAGE sql
@@ -17228,8 +17228,8 @@ begin
     elsif not v_found.free then
         outcome := 'held';
     else
-        outcome := howdah._apply_verdict(p_destination, v_found.message, v_found.place, v_found.nonpersistent, v_weight,
-            v_failure.delay_ms::bigint, v_due_at);
+        outcome := howdah._delay_or_dispose(p_destination, v_found.message, v_found.place, v_found.nonpersistent,
+            v_weight, v_failure.delay_ms::bigint, v_due_at);
     end if;
     v_now := howdah.now();
     insert into howdah.poison_details as i (message_id, recorded_at, destination_id, attempt, duration_ms, stage,
@@ -29274,7 +29274,7 @@ begin
                 execute format(
                     'lock table only howdah.topic_msgs_%s, only howdah.topic_nonpersistent_%s in access exclusive mode',
                     v_slot.slot, v_slot.slot);
-                v_left := howdah._empty_slot(v_slot.slot);
+                v_left := howdah._give_back_space(v_slot.slot);
                 v_done := v_done || format('emptied %s, carried %s messages on', v_slot.slot, v_left);
             elsif v_due and v_slot.slot = (v_open.slot + 1) % 3 then
                 v_reason := howdah._kept_for(v_slot.slot);
@@ -32718,8 +32718,8 @@ begin
                 (v_found.message).conversation_id,
                 howdah._group((v_found.message).headers, (v_found.message).conversation_id), null);
             if v_standing.failures > 0 then
-                outcome := howdah._apply_verdict(v_destination, v_found.message, v_found.place, v_found.nonpersistent,
-                    v_standing.weight, v_standing.delay_ms, v_standing.due_at);
+                outcome := howdah._delay_or_dispose(v_destination, v_found.message, v_found.place,
+                    v_found.nonpersistent, v_standing.weight, v_standing.delay_ms, v_standing.due_at);
             end if;
         end if;
         return next;
@@ -36939,8 +36939,6 @@ REVOKE ALL ON FUNCTION howdah._apply_other(p_kind text, p_name text, p_is jsonb,
 
 REVOKE ALL ON FUNCTION howdah._apply_schedule(p_is jsonb, p_wanted jsonb) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._apply_verdict(p_destination howdah.destinations, p_message howdah.msgs, p_place text, p_nonpersistent boolean, p_failures integer, p_delay_ms bigint, p_due_at timestamp with time zone) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._archived_until() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._are_over(p_positions regclass, p_mark bigint, p_ask boolean) FROM PUBLIC;
@@ -37221,6 +37219,8 @@ REVOKE ALL ON FUNCTION howdah._deduplicate(p_destination howdah.destinations, p_
 
 REVOKE ALL ON FUNCTION howdah._default_rules() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._delay_or_dispose(p_destination howdah.destinations, p_message howdah.msgs, p_place text, p_nonpersistent boolean, p_failures integer, p_delay_ms bigint, p_due_at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._deliver(p_destination_id integer, p_message howdah.msgs, p_nonpersistent boolean, p_now timestamp with time zone, p_limit integer, p_journaled boolean, p_failed boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._deliver_chosen(p_lane howdah.lanes, p_name text, p_seqs bigint[], p_groups text[], p_mine jsonb, p_from bigint, p_locked boolean, p_now timestamp with time zone, p_journaled boolean) FROM PUBLIC;
@@ -37276,8 +37276,6 @@ REVOKE ALL ON FUNCTION howdah._drop_sequences(p_destination howdah.destinations)
 REVOKE ALL ON FUNCTION howdah._drop_temporary(p_queue howdah.temporary_queues) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._empty_destination(p_destination howdah.destinations, p_reason text) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._empty_slot(p_slot integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._end_after_restart() FROM PUBLIC;
 
@@ -37416,6 +37414,8 @@ REVOKE ALL ON FUNCTION howdah._function_shape(p_kind text, OUT arguments regtype
 REVOKE ALL ON FUNCTION howdah._function_version(p_name text, p_kind text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._generation() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._give_back_space(p_slot integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._grant_rule(p_destination howdah.destinations, p_verb text, p_allow boolean, p_kind text, p_principals text[]) FROM PUBLIC;
 

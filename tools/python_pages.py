@@ -37,7 +37,7 @@ PAGES = (
         "connections",
         "Connections",
         "engine/connection.py",
-        _of("howdah.engine", "connect", "Connection", "ConnectionFactory", "Destination"),
+        _of("howdah.engine", "connect", "Connection", "ConnectionFactory", "Reconnection", "Destination"),
     ),
     Page(
         "sessions",

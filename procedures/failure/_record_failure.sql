@@ -97,8 +97,8 @@ begin
     elsif not v_found.free then
         outcome := 'held';
     else
-        outcome := howdah._apply_verdict(p_destination, v_found.message, v_found.place, v_found.nonpersistent, v_weight,
-            v_failure.delay_ms::bigint, v_due_at);
+        outcome := howdah._delay_or_dispose(p_destination, v_found.message, v_found.place, v_found.nonpersistent,
+            v_weight, v_failure.delay_ms::bigint, v_due_at);
     end if;
     v_now := howdah.now();
     insert into howdah.poison_details as i (message_id, recorded_at, destination_id, attempt, duration_ms, stage,

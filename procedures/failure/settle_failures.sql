@@ -49,8 +49,8 @@ begin
                 (v_found.message).conversation_id,
                 howdah._group((v_found.message).headers, (v_found.message).conversation_id), null);
             if v_standing.failures > 0 then
-                outcome := howdah._apply_verdict(v_destination, v_found.message, v_found.place, v_found.nonpersistent,
-                    v_standing.weight, v_standing.delay_ms, v_standing.due_at);
+                outcome := howdah._delay_or_dispose(v_destination, v_found.message, v_found.place,
+                    v_found.nonpersistent, v_standing.weight, v_standing.delay_ms, v_standing.due_at);
             end if;
         end if;
         return next;

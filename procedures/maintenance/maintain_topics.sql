@@ -66,7 +66,7 @@ begin
                 execute format(
                     'lock table only howdah.topic_msgs_%s, only howdah.topic_nonpersistent_%s in access exclusive mode',
                     v_slot.slot, v_slot.slot);
-                v_left := howdah._empty_slot(v_slot.slot);
+                v_left := howdah._give_back_space(v_slot.slot);
                 v_done := v_done || format('emptied %s, carried %s messages on', v_slot.slot, v_left);
             elsif v_due and v_slot.slot = (v_open.slot + 1) % 3 then
                 v_reason := howdah._kept_for(v_slot.slot);

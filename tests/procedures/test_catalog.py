@@ -270,7 +270,7 @@ def test_dynamic_sql_is_run_for_partitions_sequences_storage_selectors_and_poiso
     assert dynamic == {
         "maintain_journal", "_has_invisible_rows", "_greatest_xid", "_new_hint", "_new_positions", "_drop_sequences",
         "selector_matches", "_page", "_forward_to_bridges", "_select_history", "_selected_messages",
-        "maintain_topics", "_still_needed", "_empty_slot", "rebase_topics", "_walk_rows", "_forget_selections",
+        "maintain_topics", "_still_needed", "_give_back_space", "rebase_topics", "_walk_rows", "_forget_selections",
         "_look_ahead", "set_storage", "_browse_selected", "_call_poison_procedure", "_drop_prepared",
         "_call_transformation",
         "_lose_unread", "_found", "_maintain_kept", "_drop_kept"

@@ -1,9 +1,9 @@
--- howdah._empty_slot(p_slot): empty a closed pair of topic tables that the caller has locked, and carry on what is
+-- howdah._give_back_space(p_slot): empty a closed pair of topic tables that the caller has locked, and carry on what is
 -- needed to the open pair.
 --
 -- Returns  the number of messages carried on (bigint).
 -- Role     internal
-create or replace function howdah._empty_slot(p_slot integer) returns bigint
+create or replace function howdah._give_back_space(p_slot integer) returns bigint
 language plpgsql volatile
 as $$
 declare

@@ -1,10 +1,10 @@
--- howdah._apply_verdict(p_destination, p_message, p_place, p_nonpersistent, p_failures, p_delay_ms, p_due_at): apply
--- the policy to a message that the caller has locked.
+-- howdah._delay_or_dispose(p_destination, p_message, p_place, p_nonpersistent, p_failures, p_delay_ms, p_due_at): delay
+-- the redelivery of a message that the caller has locked, or dispose of it at its limit.
 --
 -- Returns  what was done, as howdah._verdict. p_due_at: when the recorded delay ends; NULL: none was recorded, and the
 --          delay begins now.
 -- Role     internal
-create or replace function howdah._apply_verdict(
+create or replace function howdah._delay_or_dispose(
     p_destination howdah.destinations, p_message howdah.msgs, p_place text, p_nonpersistent boolean, p_failures integer,
     p_delay_ms bigint, p_due_at timestamptz
 ) returns text
