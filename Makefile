@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-console test-all test-rest test-versions chaos check lint format sync docs docs-serve screenshots baseline schema bench bench-full bench-compare wheel clean
+.PHONY: help demo test test-console test-seeds test-all test-rest test-versions chaos check lint format sync docs docs-serve screenshots baseline schema bench bench-full bench-compare wheel clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,11 +39,13 @@ test-console: $(VENV)/.dev ## Run the slow tests of the console, most of them in
 
 test-all: test test-rest ## Run all tests, on PostgreSQL 16 and what Debian has installed too (an hour or more)
 
-# What make test left out.
-test-rest: FIRST := 1
-test-rest: $(VENV)/.dev
+test-seeds: $(VENV)/.dev ## Run the random schedules, models and calls with more of the fixed seeds (two minutes)
 	HOWDAH_TEST_SCHEDULES=500 HOWDAH_TEST_MODELS=16 HOWDAH_TEST_FUZZ=4000 $(PYTEST) tests/procedures/test_schedules.py \
 	  tests/procedures/test_topic_schedules.py tests/procedures/test_jms_model.py tests/procedures/test_fuzz.py
+
+# What make test left out.
+test-rest: FIRST := 1
+test-rest: test-seeds
 	HOWDAH_TEST_FUZZ=4000 $(BIN)/pytest -q -n 2 --dist loadgroup -m slow
 	@$(ON_OTHERS)
 
