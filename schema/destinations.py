@@ -17,9 +17,10 @@ from sqlalchemy import (
     Text,
     text,
 )
-from sqlalchemy.dialects.postgresql import ARRAY, JSONB, REGCLASS
+from sqlalchemy.dialects.postgresql import JSONB
 
 from .base import TIMESTAMPTZ, metadata
+from .fast_path import derived_columns, fast_path_columns
 from .policies import limit_columns, permit_columns, policy_checks, policy_columns
 
 FAILING = 16
@@ -67,6 +68,8 @@ destinations = Table(
             "topics)."
         ),
     ),
+    *derived_columns(),
+    *fast_path_columns(),
     Column(
         "is_system",
         Boolean,
@@ -148,16 +151,6 @@ destinations = Table(
         ),
     ),
     Column(
-        "max_message_bytes",
-        BigInteger,
-        nullable=False,
-        server_default="73400320",
-        comment=(
-            "Largest body that a send accepts, in bytes: the lesser of own_max_message_bytes and the engine's "
-            "max_message_bytes."
-        ),
-    ),
-    Column(
         "own_max_message_bytes",
         BigInteger,
         nullable=False,
@@ -182,48 +175,6 @@ destinations = Table(
         nullable=False,
         server_default="exits",
         comment="off, exits (what became of each message) or full (also each send).",
-    ),
-    Column(
-        "positions",
-        REGCLASS,
-        nullable=False,
-        comment="The sequence that gives the destination's messages their positions.",
-    ),
-    Column(
-        "head",
-        REGCLASS,
-        nullable=False,
-        comment="Hint of the main lane (ready messages of the priority it was created with): as lanes.head.",
-    ),
-    Column("search", REGCLASS, nullable=False, comment="Hint of the main lane: as lanes.search."),
-    Column(
-        "waiting",
-        REGCLASS,
-        nullable=False,
-        comment="A sequence, a hint: whether somebody waits and asked to be woken. howdah._wake describes it.",
-    ),
-    Column(
-        "special",
-        REGCLASS,
-        nullable=False,
-        comment=(
-            "A sequence, shared with other destinations. It has a value once a lane was opened; receives then read "
-            "lanes."
-        ),
-    ),
-    Column("main_rank", SmallInteger, nullable=False, comment="Rank of the main lane."),
-    Column("senders", ARRAY(Text), nullable=False, comment="Copy of destination_grants for the verb send, by trigger."),
-    Column(
-        "receivers", ARRAY(Text), nullable=False, comment="Copy of destination_grants for the verb receive, by trigger."
-    ),
-    Column(
-        "failing",
-        REGCLASS,
-        nullable=False,
-        comment=(
-            "A sequence, shared with other destinations. It has a value once a failure was recorded; receives then "
-            "count failures."
-        ),
     ),
     Column(
         "journal_level_at",

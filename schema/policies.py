@@ -13,7 +13,7 @@ from sqlalchemy import (
     Text,
     text,
 )
-from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION, JSONB, REGCLASS
+from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION, JSONB
 
 from .base import TIMESTAMPTZ, metadata
 
@@ -56,15 +56,6 @@ def policy_columns() -> list[Column[object]]:
             comment=(
                 "Which failures count: volatile (since the server's start), recorded (all incidents) or hardened "
                 "(every attempt, committed before it begins)."
-            ),
-        ),
-        Column(
-            "dispose_at",
-            Integer,
-            nullable=False,
-            server_default=text("5"),
-            comment=(
-                "Failures at which a receive disposes of a message; derived from the other columns. 1000000: never."
             ),
         ),
         Column(
@@ -278,32 +269,12 @@ def limit_columns() -> list[Column[object]]:
             BigInteger,
             comment="Milliseconds for which the results of its messages are kept. NULL: they are not kept.",
         ),
-        Column(
-            "room",
-            REGCLASS,
-            comment=(
-                "A sequence: the last ticket that sends may use without counting. howdah._reserve describes it. NULL: "
-                "no limit applies."
-            ),
-        ),
-        Column(
-            "tickets",
-            REGCLASS,
-            comment=("A sequence: the tickets that sends draw under a limit. NULL: no limit applies."),
-        ),
     ]
 
 
 def permit_columns() -> list[Column[object]]:
     """How many of a destination's messages all its consumers together may have in hand, and how fast they may go."""
     return [
-        Column(
-            "limited",
-            Boolean,
-            nullable=False,
-            server_default=text("false"),
-            comment="True: a receive needs permits or draws on a rate; derived from the columns that follow.",
-        ),
         Column("max_concurrent", Integer, comment="Most messages in hand at a time, received or leased. NULL: any."),
         Column(
             "rate_limit",

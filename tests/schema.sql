@@ -101,6 +101,28 @@ CREATE TABLE howdah.destinations (
     id integer NOT NULL,
     name text NOT NULL COLLATE pg_catalog."C",
     kind text DEFAULT 'queue'::text NOT NULL,
+    usual_send boolean NOT NULL,
+    usual_publish boolean NOT NULL,
+    usual_receive boolean NOT NULL,
+    is_queue boolean NOT NULL,
+    assured boolean NOT NULL,
+    journaled boolean NOT NULL,
+    grouped boolean NOT NULL,
+    default_time_to_live interval,
+    main_rank smallint NOT NULL,
+    dispose_at integer DEFAULT 5 NOT NULL,
+    limited boolean DEFAULT false NOT NULL,
+    positions regclass NOT NULL,
+    head regclass NOT NULL,
+    search regclass NOT NULL,
+    waiting regclass NOT NULL,
+    special regclass NOT NULL,
+    failing regclass NOT NULL,
+    max_message_bytes bigint DEFAULT '73400320'::bigint NOT NULL,
+    senders text[] NOT NULL,
+    receivers text[] NOT NULL,
+    room regclass,
+    tickets regclass,
     is_system boolean DEFAULT false NOT NULL,
     created_at timestamp with time zone NOT NULL,
     created_by text NOT NULL,
@@ -114,27 +136,16 @@ CREATE TABLE howdah.destinations (
     exception_queue text,
     redelivery_delay_ms bigint DEFAULT '0'::bigint NOT NULL,
     blocked_retry_ms bigint DEFAULT '-1'::integer NOT NULL,
-    max_message_bytes bigint DEFAULT '73400320'::bigint NOT NULL,
     own_max_message_bytes bigint DEFAULT '73400320'::bigint NOT NULL,
     default_priority integer DEFAULT 4 NOT NULL,
     default_time_to_live_ms bigint,
     journal_level text DEFAULT 'exits'::text NOT NULL,
-    positions regclass NOT NULL,
-    head regclass NOT NULL,
-    search regclass NOT NULL,
-    waiting regclass NOT NULL,
-    special regclass NOT NULL,
-    main_rank smallint NOT NULL,
-    senders text[] NOT NULL,
-    receivers text[] NOT NULL,
-    failing regclass NOT NULL,
     journal_level_at timestamp with time zone NOT NULL,
     preset text DEFAULT 'howdah'::text NOT NULL,
     limit_comparison text DEFAULT 'reached'::text NOT NULL,
     count_by text DEFAULT 'message'::text NOT NULL,
     decided_at text DEFAULT 'failure'::text NOT NULL,
     backout_count text DEFAULT 'recorded'::text NOT NULL,
-    dispose_at integer DEFAULT 5 NOT NULL,
     initial_redelivery_delay_ms bigint,
     use_exponential_backoff boolean DEFAULT false NOT NULL,
     backoff_multiplier double precision DEFAULT 5 NOT NULL,
@@ -174,8 +185,6 @@ CREATE TABLE howdah.destinations (
     send_timeout_ms bigint DEFAULT 30000 NOT NULL,
     deduplication_window_ms bigint DEFAULT 300000 NOT NULL,
     keep_results_ms bigint,
-    room regclass,
-    tickets regclass,
     process_expired boolean DEFAULT false NOT NULL,
     keep_bodies_ms bigint,
     last_value_key text,
@@ -186,7 +195,6 @@ CREATE TABLE howdah.destinations (
     notify_events boolean DEFAULT false NOT NULL,
     stamp_user boolean DEFAULT false NOT NULL,
     auto_created boolean DEFAULT false NOT NULL,
-    limited boolean DEFAULT false NOT NULL,
     max_concurrent integer,
     rate_limit text,
     limit_key text,
@@ -230,6 +238,50 @@ COMMENT ON COLUMN howdah.destinations.name IS 'Name: 1 to 242 letters, digits, d
 
 COMMENT ON COLUMN howdah.destinations.kind IS 'queue (one consumer per message), topic (every subscriber) or subscription (one subscriber''s view of topics).';
 
+COMMENT ON COLUMN howdah.destinations.usual_send IS 'A send with the default priority may take the fast path: it is stored in the main lane, is not journaled and not paused.';
+
+COMMENT ON COLUMN howdah.destinations.usual_publish IS 'A topic to which a publish may take the fast path: persistent, without limits, as usual_send.';
+
+COMMENT ON COLUMN howdah.destinations.usual_receive IS 'A receive may take the fast path: receiving is not paused, and no bodies are kept.';
+
+COMMENT ON COLUMN howdah.destinations.is_queue IS 'kind is queue.';
+
+COMMENT ON COLUMN howdah.destinations.assured IS 'default_reliability is ASSURED_PERSISTENT.';
+
+COMMENT ON COLUMN howdah.destinations.journaled IS 'journal_level is not off.';
+
+COMMENT ON COLUMN howdah.destinations.grouped IS 'message_groups is transaction, and no limit of permits applies (limited).';
+
+COMMENT ON COLUMN howdah.destinations.default_time_to_live IS 'default_time_to_live_ms as an interval.';
+
+COMMENT ON COLUMN howdah.destinations.main_rank IS 'Rank of the main lane.';
+
+COMMENT ON COLUMN howdah.destinations.dispose_at IS 'Failures at which a receive disposes of a message; derived from the other columns. 1000000: never.';
+
+COMMENT ON COLUMN howdah.destinations.limited IS 'True: a receive needs permits or draws on a rate; derived from max_concurrent and the like.';
+
+COMMENT ON COLUMN howdah.destinations.positions IS 'The sequence that gives the destination''s messages their positions.';
+
+COMMENT ON COLUMN howdah.destinations.head IS 'Hint of the main lane (ready messages of the priority it was created with): as lanes.head.';
+
+COMMENT ON COLUMN howdah.destinations.search IS 'Hint of the main lane: as lanes.search.';
+
+COMMENT ON COLUMN howdah.destinations.waiting IS 'A sequence, a hint: whether somebody waits and asked to be woken. howdah._wake describes it.';
+
+COMMENT ON COLUMN howdah.destinations.special IS 'A sequence, shared with other destinations. It has a value once a lane was opened; receives then read lanes.';
+
+COMMENT ON COLUMN howdah.destinations.failing IS 'A sequence, shared with other destinations. It has a value once a failure was recorded; receives then count failures.';
+
+COMMENT ON COLUMN howdah.destinations.max_message_bytes IS 'Largest body that a send accepts, in bytes: the lesser of own_max_message_bytes and the engine''s max_message_bytes.';
+
+COMMENT ON COLUMN howdah.destinations.senders IS 'Copy of destination_grants for the verb send, by trigger.';
+
+COMMENT ON COLUMN howdah.destinations.receivers IS 'Copy of destination_grants for the verb receive, by trigger.';
+
+COMMENT ON COLUMN howdah.destinations.room IS 'A sequence: the last ticket that sends may use without counting. howdah._reserve describes it. NULL: no limit applies.';
+
+COMMENT ON COLUMN howdah.destinations.tickets IS 'A sequence: the tickets that sends draw under a limit. NULL: no limit applies.';
+
 COMMENT ON COLUMN howdah.destinations.is_system IS 'Made by Howdah: can be neither altered nor dropped.';
 
 COMMENT ON COLUMN howdah.destinations.created_at IS 'When it was created.';
@@ -256,8 +308,6 @@ COMMENT ON COLUMN howdah.destinations.redelivery_delay_ms IS 'Milliseconds that 
 
 COMMENT ON COLUMN howdah.destinations.blocked_retry_ms IS 'Milliseconds between retries past the limit, if exception_mode is none and override_blocked_retry is set. -1: no retry until howdah.retry.';
 
-COMMENT ON COLUMN howdah.destinations.max_message_bytes IS 'Largest body that a send accepts, in bytes: the lesser of own_max_message_bytes and the engine''s max_message_bytes.';
-
 COMMENT ON COLUMN howdah.destinations.own_max_message_bytes IS 'The option max_message_bytes as given. The default of 70 MiB is Sun ONE MQ''s.';
 
 COMMENT ON COLUMN howdah.destinations.default_priority IS 'Priority of a message sent without one, 0 to 9.';
@@ -265,24 +315,6 @@ COMMENT ON COLUMN howdah.destinations.default_priority IS 'Priority of a message
 COMMENT ON COLUMN howdah.destinations.default_time_to_live_ms IS 'Milliseconds that a message lives if it is sent without time_to_live. NULL: forever.';
 
 COMMENT ON COLUMN howdah.destinations.journal_level IS 'off, exits (what became of each message) or full (also each send).';
-
-COMMENT ON COLUMN howdah.destinations.positions IS 'The sequence that gives the destination''s messages their positions.';
-
-COMMENT ON COLUMN howdah.destinations.head IS 'Hint of the main lane (ready messages of the priority it was created with): as lanes.head.';
-
-COMMENT ON COLUMN howdah.destinations.search IS 'Hint of the main lane: as lanes.search.';
-
-COMMENT ON COLUMN howdah.destinations.waiting IS 'A sequence, a hint: whether somebody waits and asked to be woken. howdah._wake describes it.';
-
-COMMENT ON COLUMN howdah.destinations.special IS 'A sequence, shared with other destinations. It has a value once a lane was opened; receives then read lanes.';
-
-COMMENT ON COLUMN howdah.destinations.main_rank IS 'Rank of the main lane.';
-
-COMMENT ON COLUMN howdah.destinations.senders IS 'Copy of destination_grants for the verb send, by trigger.';
-
-COMMENT ON COLUMN howdah.destinations.receivers IS 'Copy of destination_grants for the verb receive, by trigger.';
-
-COMMENT ON COLUMN howdah.destinations.failing IS 'A sequence, shared with other destinations. It has a value once a failure was recorded; receives then count failures.';
 
 COMMENT ON COLUMN howdah.destinations.journal_level_at IS 'When journal_level was last set. An audit trusts records from then on.';
 
@@ -295,8 +327,6 @@ COMMENT ON COLUMN howdah.destinations.count_by IS 'What failures are counted for
 COMMENT ON COLUMN howdah.destinations.decided_at IS 'When a message at its limit is disposed of: failure (at once, if it is free) or receive (when a receive next finds it).';
 
 COMMENT ON COLUMN howdah.destinations.backout_count IS 'Which failures count: volatile (since the server''s start), recorded (all incidents) or hardened (every attempt, committed before it begins).';
-
-COMMENT ON COLUMN howdah.destinations.dispose_at IS 'Failures at which a receive disposes of a message; derived from the other columns. 1000000: never.';
 
 COMMENT ON COLUMN howdah.destinations.initial_redelivery_delay_ms IS 'Milliseconds before the first redelivery. NULL: as redelivery_delay_ms.';
 
@@ -376,10 +406,6 @@ COMMENT ON COLUMN howdah.destinations.deduplication_window_ms IS 'Milliseconds f
 
 COMMENT ON COLUMN howdah.destinations.keep_results_ms IS 'Milliseconds for which the results of its messages are kept. NULL: they are not kept.';
 
-COMMENT ON COLUMN howdah.destinations.room IS 'A sequence: the last ticket that sends may use without counting. howdah._reserve describes it. NULL: no limit applies.';
-
-COMMENT ON COLUMN howdah.destinations.tickets IS 'A sequence: the tickets that sends draw under a limit. NULL: no limit applies.';
-
 COMMENT ON COLUMN howdah.destinations.process_expired IS 'True: expired messages go to the exception destination. False: they are discarded.';
 
 COMMENT ON COLUMN howdah.destinations.keep_bodies_ms IS 'Milliseconds that a consumed message stays readable, in kept_messages. NULL: it is gone at once.';
@@ -399,8 +425,6 @@ COMMENT ON COLUMN howdah.destinations.notify_events IS 'True: dead messages and 
 COMMENT ON COLUMN howdah.destinations.stamp_user IS 'True: each message sent here gets the role of its sender in the header JMSXUserID.';
 
 COMMENT ON COLUMN howdah.destinations.auto_created IS 'True: its first use created it, and it ends when nobody uses it. False: it stays.';
-
-COMMENT ON COLUMN howdah.destinations.limited IS 'True: a receive needs permits or draws on a rate; derived from the columns that follow.';
 
 COMMENT ON COLUMN howdah.destinations.max_concurrent IS 'Most messages in hand at a time, received or leased. NULL: any.';
 
@@ -2086,7 +2110,7 @@ declare
 begin
     -- A reader of a shared subscription blocks whoever wants to change it.
     loop
-        select d.id, d.journal_level <> 'off' as journaled, d.special, s.topic, s.shared, s.alive,
+        select d.id, d.journaled, d.special, s.topic, s.shared, s.alive,
             howdah._is_wildcard(s.topic) as wild,
             not (s.prioritized or s.no_local or p_hold and not s.shared or howdah._has_old_snapshot())
                 and s.selector_sql is null and s.transformation is null
@@ -6164,6 +6188,27 @@ $$;
 
 COMMENT ON FUNCTION howdah._dequeued() IS 'what has left each destination since the totals for monitoring began, up to this moment.';
 
+CREATE FUNCTION howdah._derive() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
+    AS $$
+begin
+    new.usual_send := new.main_rank = 9 - new.default_priority and not new.sending_paused
+        and new.journal_level <> 'full';
+    new.assured := new.default_reliability = 'ASSURED_PERSISTENT';
+    new.usual_publish := new.kind = 'topic' and not new.sending_paused and new.journal_level <> 'full'
+        and new.persistent and new.assured and new.room is null;
+    new.is_queue := new.kind = 'queue';
+    new.usual_receive := not new.receiving_paused and new.keep_bodies_ms is null;
+    new.journaled := new.journal_level <> 'off';
+    new.grouped := new.message_groups = 'transaction' and not new.limited;
+    new.default_time_to_live := new.default_time_to_live_ms * interval '1 millisecond';
+    return new;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._derive() IS 'keep the columns of a destination that the fast paths read in place of others.';
+
 CREATE FUNCTION howdah._destination(p_name text, p_verb text) RETURNS howdah.destinations
     LANGUAGE plpgsql STABLE
     AS $$
@@ -9218,14 +9263,16 @@ CREATE FUNCTION howdah._has_old_snapshot() RETURNS boolean
 
 COMMENT ON FUNCTION howdah._has_old_snapshot() IS 'whether the transaction keeps one snapshot, and so may not see what others have committed since.';
 
-CREATE FUNCTION howdah._has_right(p_destination_id integer, p_verb text) RETURNS boolean
+CREATE FUNCTION howdah._has_right(p_destination_id integer, p_verb text, p_copy text[] DEFAULT NULL::text[]) RETURNS boolean
     LANGUAGE plpgsql STABLE COST 1
     AS $$
 declare
     v_rule_set text := howdah._rule_set_of_caller();
     v_allow boolean := v_rule_set is null;
 begin
-    if not v_allow then
+    if p_copy = '{}' then
+        return false;
+    elsif not v_allow then
         select g.allow into v_allow from howdah.destination_grants g
         where g.destination_id = p_destination_id and g.verb = p_verb and g.rule_set in (v_rule_set, '')
           and case when g.role_name = '*' then true when g.kind = 'user' then g.role_name = howdah._caller()
@@ -9236,7 +9283,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._has_right(p_destination_id integer, p_verb text) IS 'whether the caller has a right to a destination.';
+COMMENT ON FUNCTION howdah._has_right(p_destination_id integer, p_verb text, p_copy text[]) IS 'whether the caller has a right to a destination.';
 
 CREATE FUNCTION howdah._has_right_by_name(p_resource text, p_name text, p_operation text) RETURNS boolean
     LANGUAGE plpgsql STABLE
@@ -9258,7 +9305,8 @@ COMMENT ON FUNCTION howdah._has_right_by_name(p_resource text, p_name text, p_op
 CREATE FUNCTION howdah._has_role(p_role text) RETURNS boolean
     LANGUAGE sql
     AS $$
-    select coalesce(pg_has_role(howdah._caller()::name, to_regrole(quote_ident(p_role))::oid, 'USAGE'), false)
+    select coalesce(pg_has_role(coalesce(nullif(current_setting('role')::name, 'none'), session_user),
+            to_regrole(quote_ident(p_role))::oid, 'USAGE'), false)
         and (current_setting('is_superuser') = 'off' or howdah._caller_is_granted(p_role))
         and howdah._refuse_maintenance()
 $$;
@@ -9719,7 +9767,7 @@ COMMENT ON FUNCTION howdah._is_composite(p_name text) IS 'whether a name lists s
 
 CREATE FUNCTION howdah._is_due(p_search bigint, p_pace bigint) RETURNS boolean
     LANGUAGE sql IMMUTABLE
-    AS $$ select ((((coalesce(p_search, 0) & 1048575) - p_pace) & 1048575) - 1) & 1048575 >= 2000 $$;
+    AS $$ select (coalesce(p_search, 0) - p_pace - 1) & 1048575 >= 2000 $$;
 
 COMMENT ON FUNCTION howdah._is_due(p_search bigint, p_pace bigint) IS 'whether a step of a search is due.';
 
@@ -10096,15 +10144,16 @@ $$;
 
 COMMENT ON FUNCTION howdah._is_time(p_text text) IS 'whether PostgreSQL reads a text as a time.';
 
-CREATE FUNCTION howdah._is_unblamed(p_message_id bigint, p_group text) RETURNS boolean
+CREATE FUNCTION howdah._is_unblamed(p_message_id bigint, p_headers jsonb, p_conversation_id uuid) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
 begin
-    return p_group is null and not exists (select from howdah.poison_details p where p.message_id = p_message_id);
+    return howdah._group(p_headers, p_conversation_id) is null
+        and not exists (select from howdah.poison_details p where p.message_id = p_message_id);
 end
 $$;
 
-COMMENT ON FUNCTION howdah._is_unblamed(p_message_id bigint, p_group text) IS 'whether certainly no failure counts against a message.';
+COMMENT ON FUNCTION howdah._is_unblamed(p_message_id bigint, p_headers jsonb, p_conversation_id uuid) IS 'whether certainly no failure counts against a message.';
 
 CREATE FUNCTION howdah._is_walked(p_destination howdah.destinations) RETURNS boolean
     LANGUAGE sql IMMUTABLE
@@ -15751,17 +15800,15 @@ begin
                     body, headers, correlation_id, reply_to, message_type, client_id)
                 select nextval(d.positions), v_now,
                     v_now + coalesce(howdah._span(p_time_to_live),
-                        d.default_time_to_live_ms * interval '1 millisecond'), d.id,
+                        d.default_time_to_live), d.id,
                     9 - coalesce(p_priority, d.default_priority), p_is_text, p_content_type, p_body, p_headers,
                     p_correlation_id, p_reply_to, p_message_type, nullif(current_setting('howdah.client_id', true), '')
                 from howdah.destinations d
-                where d.name = p_topic and d.dropped_at is null and not d.sending_paused
+                where d.name = p_topic and d.dropped_at is null and d.usual_publish
                   and octet_length(p_body) <= d.max_message_bytes
-                  and d.journal_level <> 'full' and d.persistent and d.default_reliability = 'ASSURED_PERSISTENT'
-                  and d.room is null
                   and (select t.stored and not t.bridged and t.refused_for is null from howdah.topics t
                        where t.destination_id = d.id)
-                  and (howdah._has_role(d.senders[1]) or d.senders <> '{}' and howdah._has_right(d.id, 'send'))
+                  and (howdah._has_role(d.senders[1]) or howdah._has_right(d.id, 'send', d.senders))
                   and (pg_sequence_last_value(d.waiting) is null or p_notify is not true
                       or howdah._wake(d.id, d.waiting, 'topic:'))
                 returning seq, destination_id into v_seq, v_topic;
@@ -15770,17 +15817,15 @@ begin
                     body, headers, correlation_id, reply_to, message_type, client_id)
                 select nextval(d.positions), v_now,
                     v_now + coalesce(howdah._span(p_time_to_live),
-                        d.default_time_to_live_ms * interval '1 millisecond'), d.id,
+                        d.default_time_to_live), d.id,
                     9 - coalesce(p_priority, d.default_priority), p_is_text, p_content_type, p_body, p_headers,
                     p_correlation_id, p_reply_to, p_message_type, nullif(current_setting('howdah.client_id', true), '')
                 from howdah.destinations d
-                where d.name = p_topic and d.dropped_at is null and not d.sending_paused
+                where d.name = p_topic and d.dropped_at is null and d.usual_publish
                   and octet_length(p_body) <= d.max_message_bytes
-                  and d.journal_level <> 'full' and d.persistent and d.default_reliability = 'ASSURED_PERSISTENT'
-                  and d.room is null
                   and (select t.stored and not t.bridged and t.refused_for is null from howdah.topics t
                        where t.destination_id = d.id)
-                  and (howdah._has_role(d.senders[1]) or d.senders <> '{}' and howdah._has_right(d.id, 'send'))
+                  and (howdah._has_role(d.senders[1]) or howdah._has_right(d.id, 'send', d.senders))
                   and (pg_sequence_last_value(d.waiting) is null or p_notify is not true
                       or howdah._wake(d.id, d.waiting, 'topic:'))
                 returning seq, destination_id into v_seq, v_topic;
@@ -15789,17 +15834,15 @@ begin
                     body, headers, correlation_id, reply_to, message_type, client_id)
                 select nextval(d.positions), v_now,
                     v_now + coalesce(howdah._span(p_time_to_live),
-                        d.default_time_to_live_ms * interval '1 millisecond'), d.id,
+                        d.default_time_to_live), d.id,
                     9 - coalesce(p_priority, d.default_priority), p_is_text, p_content_type, p_body, p_headers,
                     p_correlation_id, p_reply_to, p_message_type, nullif(current_setting('howdah.client_id', true), '')
                 from howdah.destinations d
-                where d.name = p_topic and d.dropped_at is null and not d.sending_paused
+                where d.name = p_topic and d.dropped_at is null and d.usual_publish
                   and octet_length(p_body) <= d.max_message_bytes
-                  and d.journal_level <> 'full' and d.persistent and d.default_reliability = 'ASSURED_PERSISTENT'
-                  and d.room is null
                   and (select t.stored and not t.bridged and t.refused_for is null from howdah.topics t
                        where t.destination_id = d.id)
-                  and (howdah._has_role(d.senders[1]) or d.senders <> '{}' and howdah._has_right(d.id, 'send'))
+                  and (howdah._has_role(d.senders[1]) or howdah._has_right(d.id, 'send', d.senders))
                   and (pg_sequence_last_value(d.waiting) is null or p_notify is not true
                       or howdah._wake(d.id, d.waiting, 'topic:'))
                 returning seq, destination_id into v_seq, v_topic;
@@ -16323,7 +16366,7 @@ declare
     v_again smallint;
     v_held howdah.message[];
 begin
-    select d.failing, d.dispose_at as most, d.journal_level <> 'off' as journaled, d.main_rank,
+    select d.failing, d.dispose_at as most, d.journaled, d.main_rank,
         d.message_groups = 'transaction' as grouped, pg_sequence_last_value(d.special) is null as plain,
         d.count_by <> 'message' as together, d.strict_order,
         row(0, d.id, d.main_rank, 2, d.head, d.search)::howdah.lanes as lane
@@ -16597,7 +16640,7 @@ begin
     if v_queue.limited then
         return query
         select * from howdah._receive_limited(v_queue.id, p_queue, p_max_messages, p_hold, p_selector, p_consumer);
-    elsif v_queue.receiving_paused or v_queue.keeps then
+    elsif v_queue.keeps then
         return query
         select * from howdah._receive_keeping(v_queue.id, p_queue, p_max_messages, p_hold, p_selector, p_consumer);
     else
@@ -20168,18 +20211,17 @@ declare
 begin
     insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text, content_type,
         correlation_id, reply_to, message_type)
-    select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id,
+    select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live, d.id,
         d.main_rank, 0, p_is_text, p_content_type, p_correlation_id, p_reply_to, p_message_type
     from (
-        select c.id, c.main_rank, c.default_time_to_live_ms,
+        select c.id, c.main_rank, c.default_time_to_live,
         case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
         from howdah.destinations c
-        where c.name = p_queue and c.dropped_at is null and not c.sending_paused
+        where c.name = p_queue and c.dropped_at is null and c.usual_send
           and octet_length(p_body) <= c.max_message_bytes
-          and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
-          and c.default_reliability = 'ASSURED_PERSISTENT'
+          and c.assured
           and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(p_body)))
-          and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send'))
+          and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send', c.senders))
           and (pg_sequence_last_value(c.waiting) is null or p_notify is not true or howdah._wake(c.id, c.waiting))
     ) d
     returning message_id into v_message_id;
@@ -20246,22 +20288,21 @@ begin
     v_now := howdah.now();
     insert into howdah.msgs_nonpersistent (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
         content_type, body, correlation_id, reply_to, message_type, reliability, boot)
-    select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id,
+    select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live, d.id,
         d.main_rank, 0, p_is_text, p_content_type, p_body, p_correlation_id, p_reply_to, p_message_type,
         nullif(p_level, 1), pg_postmaster_start_time()
     from (
-        select c.id, c.main_rank, c.default_time_to_live_ms,
+        select c.id, c.main_rank, c.default_time_to_live,
         case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
         from howdah.destinations c
-        where c.name = p_queue and c.dropped_at is null and not c.sending_paused
+        where c.name = p_queue and c.dropped_at is null and c.usual_send
           and octet_length(p_body) <= c.max_message_bytes
-          and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
           and c.producer_may_override and c.max_reliability = 'ASSURED_PERSISTENT' and p_level is not null
           and not c.discard_with_sender
           and exists (select from howdah.lanes l
               where l.destination_id = c.id and l.rank = c.main_rank and l.place = 1 and l.head is not null)
           and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(p_body)))
-          and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send'))
+          and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send', c.senders))
           and pg_sequence_last_value(c.special) is not null
           and (pg_sequence_last_value(c.waiting) is null or p_notify is not true or howdah._wake(c.id, c.waiting))
     ) d
@@ -20284,18 +20325,18 @@ declare
 begin
     insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
         content_type, body, correlation_id, reply_to, message_type, reliability)
-    select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id,
+    select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live, d.id,
         d.main_rank, 0, p_is_text, p_content_type, p_body, p_correlation_id, p_reply_to, p_message_type, 3
     from (
-        select c.id, c.main_rank, c.default_time_to_live_ms,
+        select c.id, c.main_rank, c.default_time_to_live,
         case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
         from howdah.destinations c
-        where c.name = p_queue and c.dropped_at is null and not c.sending_paused
+        where c.name = p_queue and c.dropped_at is null and c.usual_send
           and octet_length(p_body) <= c.max_message_bytes
-          and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full' and c.persistent
+          and c.persistent
           and c.producer_may_override and c.max_reliability = 'ASSURED_PERSISTENT'
           and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(p_body)))
-          and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send'))
+          and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send', c.senders))
           and (pg_sequence_last_value(c.waiting) is null or p_notify is not true or howdah._wake(c.id, c.waiting))
     ) d
     returning message_id into v_message_id;
@@ -23406,9 +23447,9 @@ begin
         perform howdah._note_acked(queue, lease, message_ids);
     end if;
     -- The usual case: the messages are in leased, and the lease has not ended. Nobody else takes these rows.
-    select d.id, d.journal_level <> 'off' as journaled, l.rank, d.keep_bodies_ms is null
+    select d.id, d.journaled, l.rank, d.keep_bodies_ms is null
             and (howdah._has_role(d.receivers[1])
-                or d.receivers <> '{}' and howdah._has_right(d.id, 'receive')) as usual
+                or howdah._has_right(d.id, 'receive', d.receivers)) as usual
     into v_queue
     from howdah.destinations d left join howdah.leases l
         on l.lease_id = lease and l.destination_id = d.id and l.until > v_now
@@ -26956,7 +26997,7 @@ begin
             as backlog,
         exists (select from howdah.lanes l where l.destination_id = d.id and l.rank = d.main_rank and l.place = 0
             and l.head is not null) as opened,
-        howdah._has_role(d.receivers[1]) or d.receivers <> '{}' and howdah._has_right(d.id, 'receive') as allowed
+        howdah._has_role(d.receivers[1]) or howdah._has_right(d.id, 'receive', d.receivers) as allowed
     into v_queue
     from howdah.destinations d
     where d.name = queue and d.dropped_at is null and d.kind = 'queue' and not d.receiving_paused and d.main_rank >= 0
@@ -30454,35 +30495,42 @@ declare
     v_clear boolean := true;
     v_taken integer := 0;
 begin
-    select d.id, d.kind, d.failing, d.head, d.main_rank, d.dispose_at as most,
-        d.journal_level <> 'off' as journaled, coalesce(pg_sequence_last_value(d.head), 0) as headed,
+    select d.id, d.is_queue, d.failing, d.head, d.main_rank, d.dispose_at as most,
+        d.journaled, coalesce(pg_sequence_last_value(d.head), 0) as headed,
         pg_sequence_last_value(d.positions) - 64 - coalesce(pg_sequence_last_value(d.head), 0) as ahead,
         pg_sequence_last_value(d.special) is null as plain, d.limited,
-        d.message_groups = 'transaction' and not d.limited as grouped,
-        d.search, coalesce(pg_sequence_last_value(d.search), 0) as hint,
+        d.grouped, d.search, coalesce(pg_sequence_last_value(d.search), 0) as hint,
         howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as due,
-        case when hold is not null and max_messages between 1 and 10000 and d.keep_bodies_ms is null
-            and not d.receiving_paused and (current_setting('howdah.commit_by_reliability', true) <> '') is not true
-            and (d.kind <> 'queue' or howdah._has_role(d.receivers[1])
-                or d.receivers <> '{}' and howdah._has_right(d.id, 'receive'))
-            then case when d.kind = 'queue' and not hold and selector is null and consumer is null
+        case when hold is not null and max_messages between 1 and 10000 and d.usual_receive
+            and (current_setting('howdah.commit_by_reliability', true) <> '') is not true
+            and (not d.is_queue or howdah._has_role(d.receivers[1])
+                or howdah._has_right(d.id, 'receive', d.receivers))
+            then case when d.is_queue and not hold and selector is null and consumer is null
                 then max_messages else 0 end end as usual
     into v_queue
     from howdah.destinations d where d.name = queue and d.dropped_at is null;
-    if v_queue.usual > 0 and (v_queue.usual = 1 or v_queue.usual <= v_queue.ahead)
-       and (v_queue.plain or not v_queue.grouped and howdah._is_plain(v_queue.id)) then
+    if not v_queue.plain then
+        v_queue.plain := v_queue.usual > 0 and v_queue.usual <= greatest(v_queue.ahead, 1) and not v_queue.grouped
+            and howdah._is_plain(v_queue.id);
+    end if;
+    if v_queue.plain and v_queue.usual > 0 and v_queue.usual <= greatest(v_queue.ahead, 1) then
         -- What came back lies before what was not yet taken. Most often it was taken last.
-        if v_queue.due then
-            v_clear := howdah._nothing_came_back(v_queue.id, v_queue.main_rank, v_queue.headed,
-                v_queue.ahead > 0, v_queue.search, v_queue.hint);
-        elsif v_queue.ahead > 0 then
+        if v_queue.ahead > 0 and not v_queue.due then
             perform from howdah.msgs m
             where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_queue.headed
               and m.xmax <> 0
             for update skip locked;
             v_clear := not found;
+        elsif v_queue.due then
+            v_clear := howdah._nothing_came_back(v_queue.id, v_queue.main_rank, v_queue.headed,
+                v_queue.ahead > 0, v_queue.search, v_queue.hint);
         end if;
-        if v_clear and v_queue.usual > 1 then
+        if v_clear and v_queue.ahead > 0 and v_queue.usual = 1 then
+            delete from howdah.msgs m
+            where m.destination_id = v_queue.id and m.rank = v_queue.main_rank
+              and m.seq = (select nextval(v_queue.head)) and m.xmax = 0
+            returning m.* into v_message;
+        elsif v_clear and v_queue.usual > 1 then
             if pg_sequence_last_value(v_queue.failing) is null then
                 return query select * from howdah._take_drawn(v_queue.id, v_queue.main_rank, queue,
                     array(select nextval(v_queue.head) from generate_series(1, max_messages)), howdah.now(),
@@ -30492,11 +30540,6 @@ begin
                     return;
                 end if;
             end if;
-        elsif v_clear and v_queue.ahead > 0 then
-            delete from howdah.msgs m
-            where m.destination_id = v_queue.id and m.rank = v_queue.main_rank
-              and m.seq = (select nextval(v_queue.head)) and m.xmax = 0
-            returning m.* into v_message;
         elsif v_clear then
             select m.seq into v_seq from howdah.msgs m
             where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq > v_queue.headed - 16
@@ -30514,30 +30557,29 @@ begin
         v_message := v_lane.message;
         v_nonpersistent := v_lane.nonpersistent;
     end if;
-    if v_message.seq is not null then
-        if not v_nonpersistent and (pg_sequence_last_value(v_queue.failing) is null
-                or howdah._is_unblamed(v_message.message_id,
-                    howdah._group(v_message.headers, v_message.conversation_id)))
-           and (v_message.expires_at > howdah.now()) is not false then
-            if v_queue.journaled then
-                insert into howdah.journal (at, destination_id, event, message_ids, oldest_sent_at)
-                values (howdah.now(), v_queue.id, 'consumed', array[v_message.message_id], v_message.sent_at);
-            end if;
-            if v_message.body is null then
-                v_message.body := howdah._take_body(v_message.message_id);
-            end if;
-            return next row(v_message.message_id, queue,
-                case when v_message.is_text then convert_from(v_message.body, 'UTF8') end,
-                case when not v_message.is_text then v_message.body end, v_message.content_type, v_message.headers,
-                9 - v_message.rank, v_message.correlation_id, v_message.reply_to, v_message.message_type,
-                v_message.conversation_id, 'persistent', v_message.sent_at, v_message.expires_at, 1, false,
-                v_message.seq, v_message.stage::integer,
-                case when v_message.origin_id is not null then howdah._destination_name(v_message.origin_id) end,
-                v_message.dead_reason, v_message.dead_at,
-                case when v_message.reliability is null then 'ASSURED_PERSISTENT' else 'RELIABLE_PERSISTENT' end
-            )::howdah.message;
-            return;
+    if v_message.seq is not null and not v_nonpersistent and (v_message.expires_at > howdah.now()) is not false
+       and (pg_sequence_last_value(v_queue.failing) is null
+            or howdah._is_unblamed(v_message.message_id, v_message.headers, v_message.conversation_id))
+       then
+        if v_queue.journaled then
+            insert into howdah.journal (at, destination_id, event, message_ids, oldest_sent_at)
+            values (howdah.now(), v_queue.id, 'consumed', array[v_message.message_id], v_message.sent_at);
         end if;
+        if v_message.body is null then
+            v_message.body := howdah._take_body(v_message.message_id);
+        end if;
+        return next row(v_message.message_id, queue,
+            case when v_message.is_text then convert_from(v_message.body, 'UTF8') end,
+            case when not v_message.is_text then v_message.body end, v_message.content_type, v_message.headers,
+            9 - v_message.rank, v_message.correlation_id, v_message.reply_to, v_message.message_type,
+            v_message.conversation_id, 'persistent', v_message.sent_at, v_message.expires_at, 1, false,
+            v_message.seq, v_message.stage::integer,
+            case when v_message.origin_id is not null then howdah._destination_name(v_message.origin_id) end,
+            v_message.dead_reason, v_message.dead_at,
+            case when v_message.reliability is null then 'ASSURED_PERSISTENT' else 'RELIABLE_PERSISTENT' end
+        )::howdah.message;
+        return;
+    elsif v_message.seq is not null then
         return query select * from howdah._deliver(v_queue.id, v_message, v_nonpersistent, howdah.now(),
             v_queue.most, v_queue.journaled, pg_sequence_last_value(v_queue.failing) is not null);
         if found then
@@ -30547,7 +30589,7 @@ begin
 
     if v_queue.usual is null or v_queue.limited then
         return query select * from howdah._receive_otherwise(queue, max_messages, hold, selector, consumer);
-    elsif v_queue.kind = 'queue' then
+    elsif v_queue.is_queue then
         return query select * from howdah._receive_by_lane(v_queue.id, queue, max_messages - v_taken, hold, selector,
             consumer, v_taken > 0);
     else
@@ -31214,7 +31256,7 @@ begin
     v_open := array(
         select c.id from howdah.consumers c join howdah.destinations d on d.id = c.destination_id
         where c.id = any (consumers) and d.dropped_at is null
-          and d.receivers <> '{}' and howdah._has_right(d.id, 'receive')
+          and howdah._has_right(d.id, 'receive', d.receivers)
     );
     update howdah.consumers c set seen_at = howdah.now()
     where c.ctid = any (array(select u.ctid from howdah.consumers u where u.id = any (v_open) for update skip locked));
@@ -32122,7 +32164,6 @@ CREATE FUNCTION howdah.send(queue text, body bytea, headers jsonb DEFAULT NULL::
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
-    v_now timestamptz := howdah.now();
     v_bytes constant integer := octet_length(send.body);
     v_message_id bigint;
 begin
@@ -32134,19 +32175,18 @@ begin
        and queue is distinct from current_setting('howdah.topic', true) then
         insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
             content_type, body, correlation_id, reply_to, message_type, conversation_id)
-        select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id,
+        select d.seq, d.seq * 1000000 + d.id, d.now, d.now + d.default_time_to_live, d.id,
             d.main_rank, 0, false, send.content_type, send.body, send.correlation_id,
             send.reply_to, send.message_type, null::uuid
         from (
-            select c.id, c.main_rank, c.default_time_to_live_ms,
+            select c.id, c.main_rank, c.default_time_to_live, howdah.now() as now,
             case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
             from howdah.destinations c
-            where c.name = queue and c.dropped_at is null and not c.sending_paused
+            where c.name = queue and c.dropped_at is null and c.usual_send
               and v_bytes <= c.max_message_bytes
-              and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
-              and c.default_reliability = 'ASSURED_PERSISTENT'
+              and c.assured
               and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, v_bytes))
-              and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send'))
+              and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send', c.senders))
               and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
         ) d
         returning message_id into v_message_id;
@@ -32204,7 +32244,6 @@ CREATE FUNCTION howdah.send(queue text, body jsonb, headers jsonb DEFAULT NULL::
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
-    v_now timestamptz := howdah.now();
     v_bytes constant integer := octet_length(send.body::text);
     v_message_id bigint;
 begin
@@ -32216,19 +32255,18 @@ begin
        and queue is distinct from current_setting('howdah.topic', true) then
         insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
             content_type, body, correlation_id, reply_to, message_type, conversation_id)
-        select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id,
+        select d.seq, d.seq * 1000000 + d.id, d.now, d.now + d.default_time_to_live, d.id,
             d.main_rank, 0, true, send.content_type, convert_to(send.body::text, 'UTF8'), send.correlation_id,
             send.reply_to, send.message_type, null::uuid
         from (
-            select c.id, c.main_rank, c.default_time_to_live_ms,
+            select c.id, c.main_rank, c.default_time_to_live, howdah.now() as now,
             case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
             from howdah.destinations c
-            where c.name = queue and c.dropped_at is null and not c.sending_paused
+            where c.name = queue and c.dropped_at is null and c.usual_send
               and v_bytes <= c.max_message_bytes
-              and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
-              and c.default_reliability = 'ASSURED_PERSISTENT'
+              and c.assured
               and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, v_bytes))
-              and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send'))
+              and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send', c.senders))
               and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
         ) d
         returning message_id into v_message_id;
@@ -32286,7 +32324,6 @@ CREATE FUNCTION howdah.send(queue text, body text, headers jsonb DEFAULT NULL::j
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
-    v_now timestamptz := howdah.now();
     v_bytes constant integer := octet_length(send.body);
     v_message_id bigint;
 begin
@@ -32298,19 +32335,18 @@ begin
        and queue is distinct from current_setting('howdah.topic', true) then
         insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
             content_type, body, correlation_id, reply_to, message_type, conversation_id)
-        select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id,
+        select d.seq, d.seq * 1000000 + d.id, d.now, d.now + d.default_time_to_live, d.id,
             d.main_rank, 0, true, send.content_type, convert_to(send.body, 'UTF8'), send.correlation_id,
             send.reply_to, send.message_type, null::uuid
         from (
-            select c.id, c.main_rank, c.default_time_to_live_ms,
+            select c.id, c.main_rank, c.default_time_to_live, howdah.now() as now,
             case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
             from howdah.destinations c
-            where c.name = queue and c.dropped_at is null and not c.sending_paused
+            where c.name = queue and c.dropped_at is null and c.usual_send
               and v_bytes <= c.max_message_bytes
-              and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
-              and c.default_reliability = 'ASSURED_PERSISTENT'
+              and c.assured
               and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, v_bytes))
-              and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send'))
+              and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send', c.senders))
               and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
         ) d
         returning message_id into v_message_id;
@@ -36833,6 +36869,8 @@ ALTER INDEX howdah.ix_kept_messages_message ATTACH PARTITION howdah.kept_message
 
 ALTER INDEX howdah.ix_kept_messages_until ATTACH PARTITION howdah.kept_messages_default_kept_until_idx;
 
+CREATE TRIGGER derive BEFORE INSERT OR UPDATE ON howdah.destinations FOR EACH ROW EXECUTE FUNCTION howdah._derive();
+
 CREATE TRIGGER note_changed AFTER UPDATE ON howdah.destination_grants REFERENCING OLD TABLE AS so_before NEW TABLE AS now_so FOR EACH STATEMENT EXECUTE FUNCTION howdah._note_rights();
 
 CREATE TRIGGER note_gone AFTER DELETE ON howdah.destination_grants REFERENCING OLD TABLE AS so_before FOR EACH STATEMENT EXECUTE FUNCTION howdah._note_rights();
@@ -37235,6 +37273,8 @@ REVOKE ALL ON FUNCTION howdah._deny_others(p_destination howdah.destinations, p_
 
 REVOKE ALL ON FUNCTION howdah._dequeued() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._derive() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._destination(p_name text, p_verb text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._destination_name(p_id integer) FROM PUBLIC;
@@ -37443,7 +37483,7 @@ REVOKE ALL ON FUNCTION howdah._has_leased(p_subscription_id integer) FROM PUBLIC
 
 REVOKE ALL ON FUNCTION howdah._has_old_snapshot() FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._has_right(p_destination_id integer, p_verb text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._has_right(p_destination_id integer, p_verb text, p_copy text[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._has_right_by_name(p_resource text, p_name text, p_operation text) FROM PUBLIC;
 
@@ -37537,7 +37577,7 @@ REVOKE ALL ON FUNCTION howdah._is_swallowed(p_sqlstate text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._is_time(p_text text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._is_unblamed(p_message_id bigint, p_group text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._is_unblamed(p_message_id bigint, p_headers jsonb, p_conversation_id uuid) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._is_walked(p_destination howdah.destinations) FROM PUBLIC;
 

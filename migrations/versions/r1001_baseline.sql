@@ -328,6 +328,28 @@ CREATE TABLE howdah.destinations (
     id INTEGER GENERATED ALWAYS AS IDENTITY,
     name TEXT COLLATE "C" NOT NULL,
     kind TEXT DEFAULT 'queue' NOT NULL,
+    usual_send BOOLEAN NOT NULL,
+    usual_publish BOOLEAN NOT NULL,
+    usual_receive BOOLEAN NOT NULL,
+    is_queue BOOLEAN NOT NULL,
+    assured BOOLEAN NOT NULL,
+    journaled BOOLEAN NOT NULL,
+    grouped BOOLEAN NOT NULL,
+    default_time_to_live INTERVAL,
+    main_rank SMALLINT NOT NULL,
+    dispose_at INTEGER DEFAULT 5 NOT NULL,
+    limited BOOLEAN DEFAULT false NOT NULL,
+    positions REGCLASS NOT NULL,
+    head REGCLASS NOT NULL,
+    search REGCLASS NOT NULL,
+    waiting REGCLASS NOT NULL,
+    special REGCLASS NOT NULL,
+    failing REGCLASS NOT NULL,
+    max_message_bytes BIGINT DEFAULT '73400320' NOT NULL,
+    senders TEXT[] NOT NULL,
+    receivers TEXT[] NOT NULL,
+    room REGCLASS,
+    tickets REGCLASS,
     is_system BOOLEAN DEFAULT false NOT NULL,
     created_at TIMESTAMP WITH TIME ZONE NOT NULL,
     created_by TEXT NOT NULL,
@@ -341,27 +363,16 @@ CREATE TABLE howdah.destinations (
     exception_queue TEXT,
     redelivery_delay_ms BIGINT DEFAULT '0' NOT NULL,
     blocked_retry_ms BIGINT DEFAULT -1 NOT NULL,
-    max_message_bytes BIGINT DEFAULT '73400320' NOT NULL,
     own_max_message_bytes BIGINT DEFAULT '73400320' NOT NULL,
     default_priority INTEGER DEFAULT '4' NOT NULL,
     default_time_to_live_ms BIGINT,
     journal_level TEXT DEFAULT 'exits' NOT NULL,
-    positions REGCLASS NOT NULL,
-    head REGCLASS NOT NULL,
-    search REGCLASS NOT NULL,
-    waiting REGCLASS NOT NULL,
-    special REGCLASS NOT NULL,
-    main_rank SMALLINT NOT NULL,
-    senders TEXT[] NOT NULL,
-    receivers TEXT[] NOT NULL,
-    failing REGCLASS NOT NULL,
     journal_level_at TIMESTAMP WITH TIME ZONE NOT NULL,
     preset TEXT DEFAULT 'howdah' NOT NULL,
     limit_comparison TEXT DEFAULT 'reached' NOT NULL,
     count_by TEXT DEFAULT 'message' NOT NULL,
     decided_at TEXT DEFAULT 'failure' NOT NULL,
     backout_count TEXT DEFAULT 'recorded' NOT NULL,
-    dispose_at INTEGER DEFAULT 5 NOT NULL,
     initial_redelivery_delay_ms BIGINT,
     use_exponential_backoff BOOLEAN DEFAULT false NOT NULL,
     backoff_multiplier DOUBLE PRECISION DEFAULT 5 NOT NULL,
@@ -401,8 +412,6 @@ CREATE TABLE howdah.destinations (
     send_timeout_ms BIGINT DEFAULT 30000 NOT NULL,
     deduplication_window_ms BIGINT DEFAULT 300000 NOT NULL,
     keep_results_ms BIGINT,
-    room REGCLASS,
-    tickets REGCLASS,
     process_expired BOOLEAN DEFAULT false NOT NULL,
     keep_bodies_ms BIGINT,
     last_value_key TEXT,
@@ -413,7 +422,6 @@ CREATE TABLE howdah.destinations (
     notify_events BOOLEAN DEFAULT false NOT NULL,
     stamp_user BOOLEAN DEFAULT false NOT NULL,
     auto_created BOOLEAN DEFAULT false NOT NULL,
-    limited BOOLEAN DEFAULT false NOT NULL,
     max_concurrent INTEGER,
     rate_limit TEXT,
     limit_key TEXT,
@@ -456,6 +464,28 @@ COMMENT ON TABLE howdah.destinations IS 'Queues and topics, with the policies th
 COMMENT ON COLUMN howdah.destinations.id IS 'Number of the destination, used in every other table.';
 COMMENT ON COLUMN howdah.destinations.name IS 'Name: 1 to 242 letters, digits, dots, underscores, hyphens, slashes.';
 COMMENT ON COLUMN howdah.destinations.kind IS 'queue (one consumer per message), topic (every subscriber) or subscription (one subscriber''s view of topics).';
+COMMENT ON COLUMN howdah.destinations.usual_send IS 'A send with the default priority may take the fast path: it is stored in the main lane, is not journaled and not paused.';
+COMMENT ON COLUMN howdah.destinations.usual_publish IS 'A topic to which a publish may take the fast path: persistent, without limits, as usual_send.';
+COMMENT ON COLUMN howdah.destinations.usual_receive IS 'A receive may take the fast path: receiving is not paused, and no bodies are kept.';
+COMMENT ON COLUMN howdah.destinations.is_queue IS 'kind is queue.';
+COMMENT ON COLUMN howdah.destinations.assured IS 'default_reliability is ASSURED_PERSISTENT.';
+COMMENT ON COLUMN howdah.destinations.journaled IS 'journal_level is not off.';
+COMMENT ON COLUMN howdah.destinations.grouped IS 'message_groups is transaction, and no limit of permits applies (limited).';
+COMMENT ON COLUMN howdah.destinations.default_time_to_live IS 'default_time_to_live_ms as an interval.';
+COMMENT ON COLUMN howdah.destinations.main_rank IS 'Rank of the main lane.';
+COMMENT ON COLUMN howdah.destinations.dispose_at IS 'Failures at which a receive disposes of a message; derived from the other columns. 1000000: never.';
+COMMENT ON COLUMN howdah.destinations.limited IS 'True: a receive needs permits or draws on a rate; derived from max_concurrent and the like.';
+COMMENT ON COLUMN howdah.destinations.positions IS 'The sequence that gives the destination''s messages their positions.';
+COMMENT ON COLUMN howdah.destinations.head IS 'Hint of the main lane (ready messages of the priority it was created with): as lanes.head.';
+COMMENT ON COLUMN howdah.destinations.search IS 'Hint of the main lane: as lanes.search.';
+COMMENT ON COLUMN howdah.destinations.waiting IS 'A sequence, a hint: whether somebody waits and asked to be woken. howdah._wake describes it.';
+COMMENT ON COLUMN howdah.destinations.special IS 'A sequence, shared with other destinations. It has a value once a lane was opened; receives then read lanes.';
+COMMENT ON COLUMN howdah.destinations.failing IS 'A sequence, shared with other destinations. It has a value once a failure was recorded; receives then count failures.';
+COMMENT ON COLUMN howdah.destinations.max_message_bytes IS 'Largest body that a send accepts, in bytes: the lesser of own_max_message_bytes and the engine''s max_message_bytes.';
+COMMENT ON COLUMN howdah.destinations.senders IS 'Copy of destination_grants for the verb send, by trigger.';
+COMMENT ON COLUMN howdah.destinations.receivers IS 'Copy of destination_grants for the verb receive, by trigger.';
+COMMENT ON COLUMN howdah.destinations.room IS 'A sequence: the last ticket that sends may use without counting. howdah._reserve describes it. NULL: no limit applies.';
+COMMENT ON COLUMN howdah.destinations.tickets IS 'A sequence: the tickets that sends draw under a limit. NULL: no limit applies.';
 COMMENT ON COLUMN howdah.destinations.is_system IS 'Made by Howdah: can be neither altered nor dropped.';
 COMMENT ON COLUMN howdah.destinations.created_at IS 'When it was created.';
 COMMENT ON COLUMN howdah.destinations.created_by IS 'The role that created it.';
@@ -469,27 +499,16 @@ COMMENT ON COLUMN howdah.destinations.exception_mode IS 'Where a message goes at
 COMMENT ON COLUMN howdah.destinations.exception_queue IS 'Name of the exception destination when exception_mode is named.';
 COMMENT ON COLUMN howdah.destinations.redelivery_delay_ms IS 'Milliseconds that a failed message waits before its next delivery.';
 COMMENT ON COLUMN howdah.destinations.blocked_retry_ms IS 'Milliseconds between retries past the limit, if exception_mode is none and override_blocked_retry is set. -1: no retry until howdah.retry.';
-COMMENT ON COLUMN howdah.destinations.max_message_bytes IS 'Largest body that a send accepts, in bytes: the lesser of own_max_message_bytes and the engine''s max_message_bytes.';
 COMMENT ON COLUMN howdah.destinations.own_max_message_bytes IS 'The option max_message_bytes as given. The default of 70 MiB is Sun ONE MQ''s.';
 COMMENT ON COLUMN howdah.destinations.default_priority IS 'Priority of a message sent without one, 0 to 9.';
 COMMENT ON COLUMN howdah.destinations.default_time_to_live_ms IS 'Milliseconds that a message lives if it is sent without time_to_live. NULL: forever.';
 COMMENT ON COLUMN howdah.destinations.journal_level IS 'off, exits (what became of each message) or full (also each send).';
-COMMENT ON COLUMN howdah.destinations.positions IS 'The sequence that gives the destination''s messages their positions.';
-COMMENT ON COLUMN howdah.destinations.head IS 'Hint of the main lane (ready messages of the priority it was created with): as lanes.head.';
-COMMENT ON COLUMN howdah.destinations.search IS 'Hint of the main lane: as lanes.search.';
-COMMENT ON COLUMN howdah.destinations.waiting IS 'A sequence, a hint: whether somebody waits and asked to be woken. howdah._wake describes it.';
-COMMENT ON COLUMN howdah.destinations.special IS 'A sequence, shared with other destinations. It has a value once a lane was opened; receives then read lanes.';
-COMMENT ON COLUMN howdah.destinations.main_rank IS 'Rank of the main lane.';
-COMMENT ON COLUMN howdah.destinations.senders IS 'Copy of destination_grants for the verb send, by trigger.';
-COMMENT ON COLUMN howdah.destinations.receivers IS 'Copy of destination_grants for the verb receive, by trigger.';
-COMMENT ON COLUMN howdah.destinations.failing IS 'A sequence, shared with other destinations. It has a value once a failure was recorded; receives then count failures.';
 COMMENT ON COLUMN howdah.destinations.journal_level_at IS 'When journal_level was last set. An audit trusts records from then on.';
 COMMENT ON COLUMN howdah.destinations.preset IS 'Preset last applied: howdah, websphere, websphere_mq, service_broker, activemq or sun_mq.';
 COMMENT ON COLUMN howdah.destinations.limit_comparison IS 'When a message is at its limit: reached (failures >= max_failed_deliveries) or exceeded (>).';
 COMMENT ON COLUMN howdah.destinations.count_by IS 'What failures are counted for: message, or conversation or group (failures of all its messages add up).';
 COMMENT ON COLUMN howdah.destinations.decided_at IS 'When a message at its limit is disposed of: failure (at once, if it is free) or receive (when a receive next finds it).';
 COMMENT ON COLUMN howdah.destinations.backout_count IS 'Which failures count: volatile (since the server''s start), recorded (all incidents) or hardened (every attempt, committed before it begins).';
-COMMENT ON COLUMN howdah.destinations.dispose_at IS 'Failures at which a receive disposes of a message; derived from the other columns. 1000000: never.';
 COMMENT ON COLUMN howdah.destinations.initial_redelivery_delay_ms IS 'Milliseconds before the first redelivery. NULL: as redelivery_delay_ms.';
 COMMENT ON COLUMN howdah.destinations.use_exponential_backoff IS 'True: each delay is backoff_multiplier times the one before.';
 COMMENT ON COLUMN howdah.destinations.backoff_multiplier IS 'Factor between one delay and the next; ActiveMQ''s default is 5.';
@@ -529,8 +548,6 @@ COMMENT ON COLUMN howdah.destinations.limit_behaviour IS 'What a send to a full 
 COMMENT ON COLUMN howdah.destinations.send_timeout_ms IS 'Milliseconds that a send waits for room if limit_behaviour is block.';
 COMMENT ON COLUMN howdah.destinations.deduplication_window_ms IS 'Milliseconds for which a deduplication key is remembered. Amazon SQS has five minutes.';
 COMMENT ON COLUMN howdah.destinations.keep_results_ms IS 'Milliseconds for which the results of its messages are kept. NULL: they are not kept.';
-COMMENT ON COLUMN howdah.destinations.room IS 'A sequence: the last ticket that sends may use without counting. howdah._reserve describes it. NULL: no limit applies.';
-COMMENT ON COLUMN howdah.destinations.tickets IS 'A sequence: the tickets that sends draw under a limit. NULL: no limit applies.';
 COMMENT ON COLUMN howdah.destinations.process_expired IS 'True: expired messages go to the exception destination. False: they are discarded.';
 COMMENT ON COLUMN howdah.destinations.keep_bodies_ms IS 'Milliseconds that a consumed message stays readable, in kept_messages. NULL: it is gone at once.';
 COMMENT ON COLUMN howdah.destinations.last_value_key IS 'The header by whose value a message replaces the unread ones sent before it. NULL: none is replaced.';
@@ -541,7 +558,6 @@ COMMENT ON COLUMN howdah.destinations.groups_at IS 'When message_groups or deliv
 COMMENT ON COLUMN howdah.destinations.notify_events IS 'True: dead messages and stopped listeners are announced by NOTIFY, on the channel howdah_events.';
 COMMENT ON COLUMN howdah.destinations.stamp_user IS 'True: each message sent here gets the role of its sender in the header JMSXUserID.';
 COMMENT ON COLUMN howdah.destinations.auto_created IS 'True: its first use created it, and it ends when nobody uses it. False: it stays.';
-COMMENT ON COLUMN howdah.destinations.limited IS 'True: a receive needs permits or draws on a rate; derived from the columns that follow.';
 COMMENT ON COLUMN howdah.destinations.max_concurrent IS 'Most messages in hand at a time, received or leased. NULL: any.';
 COMMENT ON COLUMN howdah.destinations.rate_limit IS 'Most messages given out in a period, such as 100/1s or 100/1m burst 10. NULL: any number.';
 COMMENT ON COLUMN howdah.destinations.limit_key IS 'The header whose value is a message''s key. NULL: no limit by key.';

@@ -18,7 +18,8 @@
 create or replace function howdah._has_role(p_role text) returns boolean
 language sql volatile
 as $$
-    select coalesce(pg_has_role(howdah._caller()::name, to_regrole(quote_ident(p_role))::oid, 'USAGE'), false)
+    select coalesce(pg_has_role(coalesce(nullif(current_setting('role')::name, 'none'), session_user),
+            to_regrole(quote_ident(p_role))::oid, 'USAGE'), false)
         and (current_setting('is_superuser') = 'off' or howdah._caller_is_granted(p_role))
         and howdah._refuse_maintenance()
 $$;

@@ -21,7 +21,7 @@ begin
     v_open := array(
         select c.id from howdah.consumers c join howdah.destinations d on d.id = c.destination_id
         where c.id = any (consumers) and d.dropped_at is null
-          and d.receivers <> '{}' and howdah._has_right(d.id, 'receive')
+          and howdah._has_right(d.id, 'receive', d.receivers)
     );
     update howdah.consumers c set seen_at = howdah.now()
     where c.ctid = any (array(select u.ctid from howdah.consumers u where u.id = any (v_open) for update skip locked));

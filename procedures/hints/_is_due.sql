@@ -7,4 +7,4 @@
 -- such a value is old or wrong.
 create or replace function howdah._is_due(p_search bigint, p_pace bigint) returns boolean
 language sql immutable
-as $$ select ((((coalesce(p_search, 0) & 1048575) - p_pace) & 1048575) - 1) & 1048575 >= 2000 $$;
+as $$ select (coalesce(p_search, 0) - p_pace - 1) & 1048575 >= 2000 $$;

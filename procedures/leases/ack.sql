@@ -27,9 +27,9 @@ begin
         perform howdah._note_acked(queue, lease, message_ids);
     end if;
     -- The usual case: the messages are in leased, and the lease has not ended. Nobody else takes these rows.
-    select d.id, d.journal_level <> 'off' as journaled, l.rank, d.keep_bodies_ms is null
+    select d.id, d.journaled, l.rank, d.keep_bodies_ms is null
             and (howdah._has_role(d.receivers[1])
-                or d.receivers <> '{}' and howdah._has_right(d.id, 'receive')) as usual
+                or howdah._has_right(d.id, 'receive', d.receivers)) as usual
     into v_queue
     from howdah.destinations d left join howdah.leases l
         on l.lease_id = lease and l.destination_id = d.id and l.until > v_now

@@ -77,7 +77,7 @@ begin
             as backlog,
         exists (select from howdah.lanes l where l.destination_id = d.id and l.rank = d.main_rank and l.place = 0
             and l.head is not null) as opened,
-        howdah._has_role(d.receivers[1]) or d.receivers <> '{}' and howdah._has_right(d.id, 'receive') as allowed
+        howdah._has_role(d.receivers[1]) or howdah._has_right(d.id, 'receive', d.receivers) as allowed
     into v_queue
     from howdah.destinations d
     where d.name = queue and d.dropped_at is null and d.kind = 'queue' and not d.receiving_paused and d.main_rank >= 0

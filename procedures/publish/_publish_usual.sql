@@ -37,17 +37,15 @@ begin
                     body, headers, correlation_id, reply_to, message_type, client_id)
                 select nextval(d.positions), v_now,
                     v_now + coalesce(howdah._span(p_time_to_live),
-                        d.default_time_to_live_ms * interval '1 millisecond'), d.id,
+                        d.default_time_to_live), d.id,
                     9 - coalesce(p_priority, d.default_priority), p_is_text, p_content_type, p_body, p_headers,
                     p_correlation_id, p_reply_to, p_message_type, nullif(current_setting('howdah.client_id', true), '')
                 from howdah.destinations d
-                where d.name = p_topic and d.dropped_at is null and not d.sending_paused
+                where d.name = p_topic and d.dropped_at is null and d.usual_publish
                   and octet_length(p_body) <= d.max_message_bytes
-                  and d.journal_level <> 'full' and d.persistent and d.default_reliability = 'ASSURED_PERSISTENT'
-                  and d.room is null
                   and (select t.stored and not t.bridged and t.refused_for is null from howdah.topics t
                        where t.destination_id = d.id)
-                  and (howdah._has_role(d.senders[1]) or d.senders <> '{}' and howdah._has_right(d.id, 'send'))
+                  and (howdah._has_role(d.senders[1]) or howdah._has_right(d.id, 'send', d.senders))
                   and (pg_sequence_last_value(d.waiting) is null or p_notify is not true
                       or howdah._wake(d.id, d.waiting, 'topic:'))
                 returning seq, destination_id into v_seq, v_topic;

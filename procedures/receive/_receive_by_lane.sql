@@ -42,7 +42,7 @@ declare
     v_again smallint;
     v_held howdah.message[];
 begin
-    select d.failing, d.dispose_at as most, d.journal_level <> 'off' as journaled, d.main_rank,
+    select d.failing, d.dispose_at as most, d.journaled, d.main_rank,
         d.message_groups = 'transaction' as grouped, pg_sequence_last_value(d.special) is null as plain,
         d.count_by <> 'message' as together, d.strict_order,
         row(0, d.id, d.main_rank, 2, d.head, d.search)::howdah.lanes as lane

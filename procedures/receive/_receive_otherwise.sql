@@ -50,7 +50,7 @@ begin
     if v_queue.limited then
         return query
         select * from howdah._receive_limited(v_queue.id, p_queue, p_max_messages, p_hold, p_selector, p_consumer);
-    elsif v_queue.receiving_paused or v_queue.keeps then
+    elsif v_queue.keeps then
         return query
         select * from howdah._receive_keeping(v_queue.id, p_queue, p_max_messages, p_hold, p_selector, p_consumer);
     else

@@ -29,9 +29,9 @@
 -- docs/decisions/0006-the-claim-path.md.
 --
 -- The first part serves the usual calls: above all, messages from the main lane. It has as few expressions as possible,
--- because PostgreSQL prepares each of them anew in every transaction. The settings make
--- the statements walk the key: sessions keep plans that they made while the queue was short. Why it misses nothing
--- stands in docs/decisions/0006, too.
+-- because PostgreSQL prepares each of them anew in every transaction; what a queue is like, howdah._derive keeps ready.
+-- The settings make the statements walk the key: sessions keep plans that they made while the queue was short. Why it
+-- misses nothing stands in docs/decisions/0006, too.
 create or replace function howdah.receive(
     queue text, max_messages integer default 1, hold boolean default false, selector text default null,
     consumer bigint default null
@@ -49,35 +49,42 @@ declare
     v_clear boolean := true;
     v_taken integer := 0;
 begin
-    select d.id, d.kind, d.failing, d.head, d.main_rank, d.dispose_at as most,
-        d.journal_level <> 'off' as journaled, coalesce(pg_sequence_last_value(d.head), 0) as headed,
+    select d.id, d.is_queue, d.failing, d.head, d.main_rank, d.dispose_at as most,
+        d.journaled, coalesce(pg_sequence_last_value(d.head), 0) as headed,
         pg_sequence_last_value(d.positions) - 64 - coalesce(pg_sequence_last_value(d.head), 0) as ahead,
         pg_sequence_last_value(d.special) is null as plain, d.limited,
-        d.message_groups = 'transaction' and not d.limited as grouped,
-        d.search, coalesce(pg_sequence_last_value(d.search), 0) as hint,
+        d.grouped, d.search, coalesce(pg_sequence_last_value(d.search), 0) as hint,
         howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as due,
-        case when hold is not null and max_messages between 1 and 10000 and d.keep_bodies_ms is null
-            and not d.receiving_paused and (current_setting('howdah.commit_by_reliability', true) <> '') is not true
-            and (d.kind <> 'queue' or howdah._has_role(d.receivers[1])
-                or d.receivers <> '{}' and howdah._has_right(d.id, 'receive'))
-            then case when d.kind = 'queue' and not hold and selector is null and consumer is null
+        case when hold is not null and max_messages between 1 and 10000 and d.usual_receive
+            and (current_setting('howdah.commit_by_reliability', true) <> '') is not true
+            and (not d.is_queue or howdah._has_role(d.receivers[1])
+                or howdah._has_right(d.id, 'receive', d.receivers))
+            then case when d.is_queue and not hold and selector is null and consumer is null
                 then max_messages else 0 end end as usual
     into v_queue
     from howdah.destinations d where d.name = queue and d.dropped_at is null;
-    if v_queue.usual > 0 and (v_queue.usual = 1 or v_queue.usual <= v_queue.ahead)
-       and (v_queue.plain or not v_queue.grouped and howdah._is_plain(v_queue.id)) then
+    if not v_queue.plain then
+        v_queue.plain := v_queue.usual > 0 and v_queue.usual <= greatest(v_queue.ahead, 1) and not v_queue.grouped
+            and howdah._is_plain(v_queue.id);
+    end if;
+    if v_queue.plain and v_queue.usual > 0 and v_queue.usual <= greatest(v_queue.ahead, 1) then
         -- What came back lies before what was not yet taken. Most often it was taken last.
-        if v_queue.due then
-            v_clear := howdah._nothing_came_back(v_queue.id, v_queue.main_rank, v_queue.headed,
-                v_queue.ahead > 0, v_queue.search, v_queue.hint);
-        elsif v_queue.ahead > 0 then
+        if v_queue.ahead > 0 and not v_queue.due then
             perform from howdah.msgs m
             where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_queue.headed
               and m.xmax <> 0
             for update skip locked;
             v_clear := not found;
+        elsif v_queue.due then
+            v_clear := howdah._nothing_came_back(v_queue.id, v_queue.main_rank, v_queue.headed,
+                v_queue.ahead > 0, v_queue.search, v_queue.hint);
         end if;
-        if v_clear and v_queue.usual > 1 then
+        if v_clear and v_queue.ahead > 0 and v_queue.usual = 1 then
+            delete from howdah.msgs m
+            where m.destination_id = v_queue.id and m.rank = v_queue.main_rank
+              and m.seq = (select nextval(v_queue.head)) and m.xmax = 0
+            returning m.* into v_message;
+        elsif v_clear and v_queue.usual > 1 then
             if pg_sequence_last_value(v_queue.failing) is null then
                 return query select * from howdah._take_drawn(v_queue.id, v_queue.main_rank, queue,
                     array(select nextval(v_queue.head) from generate_series(1, max_messages)), howdah.now(),
@@ -87,11 +94,6 @@ begin
                     return;
                 end if;
             end if;
-        elsif v_clear and v_queue.ahead > 0 then
-            delete from howdah.msgs m
-            where m.destination_id = v_queue.id and m.rank = v_queue.main_rank
-              and m.seq = (select nextval(v_queue.head)) and m.xmax = 0
-            returning m.* into v_message;
         elsif v_clear then
             select m.seq into v_seq from howdah.msgs m
             where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq > v_queue.headed - 16
@@ -109,30 +111,29 @@ begin
         v_message := v_lane.message;
         v_nonpersistent := v_lane.nonpersistent;
     end if;
-    if v_message.seq is not null then
-        if not v_nonpersistent and (pg_sequence_last_value(v_queue.failing) is null
-                or howdah._is_unblamed(v_message.message_id,
-                    howdah._group(v_message.headers, v_message.conversation_id)))
-           and (v_message.expires_at > howdah.now()) is not false then
-            if v_queue.journaled then
-                insert into howdah.journal (at, destination_id, event, message_ids, oldest_sent_at)
-                values (howdah.now(), v_queue.id, 'consumed', array[v_message.message_id], v_message.sent_at);
-            end if;
-            if v_message.body is null then
-                v_message.body := howdah._take_body(v_message.message_id);
-            end if;
-            return next row(v_message.message_id, queue,
-                case when v_message.is_text then convert_from(v_message.body, 'UTF8') end,
-                case when not v_message.is_text then v_message.body end, v_message.content_type, v_message.headers,
-                9 - v_message.rank, v_message.correlation_id, v_message.reply_to, v_message.message_type,
-                v_message.conversation_id, 'persistent', v_message.sent_at, v_message.expires_at, 1, false,
-                v_message.seq, v_message.stage::integer,
-                case when v_message.origin_id is not null then howdah._destination_name(v_message.origin_id) end,
-                v_message.dead_reason, v_message.dead_at,
-                case when v_message.reliability is null then 'ASSURED_PERSISTENT' else 'RELIABLE_PERSISTENT' end
-            )::howdah.message;
-            return;
+    if v_message.seq is not null and not v_nonpersistent and (v_message.expires_at > howdah.now()) is not false
+       and (pg_sequence_last_value(v_queue.failing) is null
+            or howdah._is_unblamed(v_message.message_id, v_message.headers, v_message.conversation_id))
+       then
+        if v_queue.journaled then
+            insert into howdah.journal (at, destination_id, event, message_ids, oldest_sent_at)
+            values (howdah.now(), v_queue.id, 'consumed', array[v_message.message_id], v_message.sent_at);
         end if;
+        if v_message.body is null then
+            v_message.body := howdah._take_body(v_message.message_id);
+        end if;
+        return next row(v_message.message_id, queue,
+            case when v_message.is_text then convert_from(v_message.body, 'UTF8') end,
+            case when not v_message.is_text then v_message.body end, v_message.content_type, v_message.headers,
+            9 - v_message.rank, v_message.correlation_id, v_message.reply_to, v_message.message_type,
+            v_message.conversation_id, 'persistent', v_message.sent_at, v_message.expires_at, 1, false,
+            v_message.seq, v_message.stage::integer,
+            case when v_message.origin_id is not null then howdah._destination_name(v_message.origin_id) end,
+            v_message.dead_reason, v_message.dead_at,
+            case when v_message.reliability is null then 'ASSURED_PERSISTENT' else 'RELIABLE_PERSISTENT' end
+        )::howdah.message;
+        return;
+    elsif v_message.seq is not null then
         return query select * from howdah._deliver(v_queue.id, v_message, v_nonpersistent, howdah.now(),
             v_queue.most, v_queue.journaled, pg_sequence_last_value(v_queue.failing) is not null);
         if found then
@@ -142,7 +143,7 @@ begin
 
     if v_queue.usual is null or v_queue.limited then
         return query select * from howdah._receive_otherwise(queue, max_messages, hold, selector, consumer);
-    elsif v_queue.kind = 'queue' then
+    elsif v_queue.is_queue then
         return query select * from howdah._receive_by_lane(v_queue.id, queue, max_messages - v_taken, hold, selector,
             consumer, v_taken > 0);
     else

@@ -16,18 +16,18 @@ declare
 begin
     insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
         content_type, body, correlation_id, reply_to, message_type, reliability)
-    select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id,
+    select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live, d.id,
         d.main_rank, 0, p_is_text, p_content_type, p_body, p_correlation_id, p_reply_to, p_message_type, 3
     from (
-        select c.id, c.main_rank, c.default_time_to_live_ms,
+        select c.id, c.main_rank, c.default_time_to_live,
         case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
         from howdah.destinations c
-        where c.name = p_queue and c.dropped_at is null and not c.sending_paused
+        where c.name = p_queue and c.dropped_at is null and c.usual_send
           and octet_length(p_body) <= c.max_message_bytes
-          and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full' and c.persistent
+          and c.persistent
           and c.producer_may_override and c.max_reliability = 'ASSURED_PERSISTENT'
           and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(p_body)))
-          and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send'))
+          and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send', c.senders))
           and (pg_sequence_last_value(c.waiting) is null or p_notify is not true or howdah._wake(c.id, c.waiting))
     ) d
     returning message_id into v_message_id;

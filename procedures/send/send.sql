@@ -54,7 +54,6 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
     pg_temp set plan_cache_mode = force_generic_plan
 as $$
 declare
-    v_now timestamptz := howdah.now();
     v_bytes constant integer := octet_length(BODY_VALUE);
     v_message_id bigint;
 begin
@@ -66,19 +65,18 @@ begin
        and queue is distinct from current_setting('howdah.topic', true) then
         insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
             content_type, body, correlation_id, reply_to, message_type, conversation_id)
-        select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id,
+        select d.seq, d.seq * 1000000 + d.id, d.now, d.now + d.default_time_to_live, d.id,
             d.main_rank, 0, IS_TEXT, send.content_type, BODY_BYTES, send.correlation_id,
             send.reply_to, send.message_type, null::uuid
         from (
-            select c.id, c.main_rank, c.default_time_to_live_ms,
+            select c.id, c.main_rank, c.default_time_to_live, howdah.now() as now,
             case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
             from howdah.destinations c
-            where c.name = queue and c.dropped_at is null and not c.sending_paused
+            where c.name = queue and c.dropped_at is null and c.usual_send
               and v_bytes <= c.max_message_bytes
-              and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
-              and c.default_reliability = 'ASSURED_PERSISTENT'
+              and c.assured
               and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, v_bytes))
-              and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send'))
+              and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send', c.senders))
               and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
         ) d
         returning message_id into v_message_id;

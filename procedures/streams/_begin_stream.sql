@@ -34,7 +34,7 @@ declare
 begin
     -- A reader of a shared subscription blocks whoever wants to change it.
     loop
-        select d.id, d.journal_level <> 'off' as journaled, d.special, s.topic, s.shared, s.alive,
+        select d.id, d.journaled, d.special, s.topic, s.shared, s.alive,
             howdah._is_wildcard(s.topic) as wild,
             not (s.prioritized or s.no_local or p_hold and not s.shared or howdah._has_old_snapshot())
                 and s.selector_sql is null and s.transformation is null

@@ -21,8 +21,8 @@ from howdah.engine.calls import consumers, temporary
 from howdah.engine.calls import options as of_calls
 from howdah.engine.calls.objects import LISTS, TEXTS
 from howdah.engine.calls.schedules import schedule
-from howdah.engine.factory import ConnectSettings
 from howdah.engine.jms import options as of_jms
+from howdah.engine.plan import ConnectSettings
 
 MISSPELT = """
 from howdah.engine import connect

@@ -382,7 +382,7 @@ def test_one_message_at_a_time_is_counted_like_many_at_once(db: Db, create: Crea
                     (queue, Jsonb([{"message_id": sent, "reject": True}])),
                 )
     seen = db.execute(
-        "select howdah._is_unblamed(m.message_id, howdah._group(m.headers, m.conversation_id)),"
+        "select howdah._is_unblamed(m.message_id, m.headers, m.conversation_id),"
         " howdah._failures(m.destination_id, m.message_id, m.stage, m.conversation_id,"
         " howdah._group(m.headers, m.conversation_id)) from howdah.msgs m"
     ).fetchall()

@@ -18,9 +18,9 @@ declare
     v_gone record;
     v_left record;
 begin
-    select d.id, d.name, d.main_rank as rank, d.journal_level <> 'off' as journaled,
+    select d.id, d.name, d.main_rank as rank, d.journaled,
         case when not p_forever then d.keep_bodies_ms end as keep_ms,
-        howdah._has_role(d.receivers[1]) or d.receivers <> '{}' and howdah._has_right(d.id, 'receive') as allowed,
+        howdah._has_role(d.receivers[1]) or howdah._has_right(d.id, 'receive', d.receivers) as allowed,
         pgmq._message_ids(d.id, p_numbers) as ids
     into v_queue
     from howdah.destinations d where d.name = lower(p_queue) and d.dropped_at is null and d.kind = 'queue';

@@ -21,8 +21,8 @@ declare
     v_apart bigint[];
     v_left bigint[];
 begin
-    select d.id, d.main_rank as rank, d.keep_bodies_ms is not null as keeps, d.journal_level <> 'off' as journaled,
-        howdah._has_role(d.receivers[1]) or d.receivers <> '{}' and howdah._has_right(d.id, 'receive') as allowed,
+    select d.id, d.main_rank as rank, d.keep_bodies_ms is not null as keeps, d.journaled,
+        howdah._has_role(d.receivers[1]) or howdah._has_right(d.id, 'receive', d.receivers) as allowed,
         pgmq._message_ids(d.id, p_numbers) as ids
     into v_queue
     from howdah.destinations d where d.name = lower(p_queue) and d.dropped_at is null and d.kind = 'queue';

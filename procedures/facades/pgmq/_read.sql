@@ -30,7 +30,7 @@ begin
     if v_left < 0 then
         raise exception using errcode = 'invalid_row_count_in_limit_clause', message = 'LIMIT must not be negative';
     end if;
-    select d.id, d.name, d.main_rank as rank, d.journal_level <> 'off' as journaled,
+    select d.id, d.name, d.main_rank as rank, d.journaled,
         row(0, d.id, d.main_rank, 2, d.head, d.search)::howdah.lanes as lane,
         coalesce(pg_sequence_last_value(d.head), 0) as headed,
         pg_sequence_last_value(d.positions) - 64 - coalesce(pg_sequence_last_value(d.head), 0) >= v_left as backlog,
@@ -51,7 +51,7 @@ begin
             and not exists (select from howdah.lanes o
                 where o.destination_id = d.id and (o.place > 0 or o.rank <> d.main_rank)) as usual,
         l as parking,
-        howdah._has_role(d.receivers[1]) or d.receivers <> '{}' and howdah._has_right(d.id, 'receive') as allowed
+        howdah._has_role(d.receivers[1]) or howdah._has_right(d.id, 'receive', d.receivers) as allowed
     into v_queue
     from howdah.destinations d left join howdah.lanes l
         on l.destination_id = d.id and l.rank = d.main_rank and l.place = 0 and l.head is not null

@@ -25,7 +25,7 @@ begin
         raise exception using errcode = 'invalid_row_count_in_limit_clause', message = 'LIMIT must not be negative';
     end if;
     select d.id, d.main_rank as rank, pgmq._is_usual(d) as usual, d.max_failed_deliveries > 0 as counted,
-        howdah._has_role(d.receivers[1]) or d.receivers <> '{}' and howdah._has_right(d.id, 'receive') as allowed
+        howdah._has_role(d.receivers[1]) or howdah._has_right(d.id, 'receive', d.receivers) as allowed
     into v_queue
     from howdah.destinations d
     where d.name = lower(p_queue) and d.dropped_at is null and d.kind = 'queue' and not d.receiving_paused;

@@ -20,20 +20,19 @@ begin
     if p_vt is null and current_setting('howdah.commit_by_reliability', true) <> '' is not true then
         insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
             content_type, body, headers)
-        select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id,
+        select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live, d.id,
             d.main_rank, 0, true, v_type, case when not howdah._is_large(v_bytes) then v_body end,
             pgmq._stored_headers(p_headers)
         from (
-            select c.id, c.main_rank, c.default_time_to_live_ms,
+            select c.id, c.main_rank, c.default_time_to_live,
             case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
             from howdah.destinations c
-            where c.name = lower(p_queue) and c.dropped_at is null and c.kind = 'queue' and not c.sending_paused
+            where c.name = lower(p_queue) and c.dropped_at is null and c.kind = 'queue' and c.usual_send
               and v_bytes <= c.max_message_bytes
-              and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
-              and c.default_reliability = 'ASSURED_PERSISTENT'
+              and c.assured
               and (p_headers is null or c.last_value_key is null)
               and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, v_bytes))
-              and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send'))
+              and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send', c.senders))
               and (pg_sequence_last_value(c.waiting) is null or howdah._wake(c.id, c.waiting))
               and (pg_sequence_last_value('pgmq.notifying'::regclass) is null or pgmq._notify(c.name))
         ) d

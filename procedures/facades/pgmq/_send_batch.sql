@@ -26,23 +26,22 @@ begin
         return query
         insert into howdah.msgs as i (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
             content_type, body, headers)
-        select b.seq, b.seq * 1000000 + b.id, v_now, v_now + b.default_time_to_live_ms * interval '1 millisecond', b.id,
+        select b.seq, b.seq * 1000000 + b.id, v_now, v_now + b.default_time_to_live, b.id,
             b.main_rank, 0, true,
             case when octet_length(b.body) = 0 then 'application/x-sql-null' else 'application/json' end, b.body,
             pgmq._stored_headers(b.headers)
         from (
             select d.*, m.body, m.headers, nextval(d.positions) as seq
             from (
-                select c.id, c.main_rank, c.default_time_to_live_ms, c.positions
+                select c.id, c.main_rank, c.default_time_to_live, c.positions
                 from howdah.destinations c
-                where c.name = lower(p_queue) and c.dropped_at is null and c.kind = 'queue' and not c.sending_paused
+                where c.name = lower(p_queue) and c.dropped_at is null and c.kind = 'queue' and c.usual_send
                   and v_longest <= c.max_message_bytes
-                  and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
-                  and c.default_reliability = 'ASSURED_PERSISTENT'
+                  and c.assured
                   and (p_headers is null or c.last_value_key is null)
                   and (c.room is null
                        or howdah._reserve(c.id, c.room, c.tickets, cardinality(p_messages), v_bytes))
-                  and (howdah._has_role(c.senders[1]) or c.senders <> '{}' and howdah._has_right(c.id, 'send'))
+                  and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send', c.senders))
                   and (pg_sequence_last_value(c.waiting) is null or howdah._wake(c.id, c.waiting))
                   and (pg_sequence_last_value('pgmq.notifying'::regclass) is null or pgmq._notify(c.name))
                   and pg_current_xact_id() is not null  -- before a position is drawn: howdah._set_mark

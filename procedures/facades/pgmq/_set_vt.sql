@@ -20,7 +20,7 @@ declare
     v_again boolean := false;
 begin
     select d.id, d.main_rank as rank, d.limited,
-        howdah._has_role(d.receivers[1]) or d.receivers <> '{}' and howdah._has_right(d.id, 'receive') as allowed
+        howdah._has_role(d.receivers[1]) or howdah._has_right(d.id, 'receive', d.receivers) as allowed
     into v_queue
     from howdah.destinations d where d.name = lower(p_queue) and d.dropped_at is null and d.kind = 'queue';
     if v_queue.allowed is not true then

@@ -18,7 +18,7 @@ begin
         from howdah.destinations d
         where d.name = lower(queue_name) and d.dropped_at is null and d.kind = 'queue'
           and d.keep_bodies_ms is null and d.journal_level <> 'off'
-          and (howdah._has_role(d.receivers[1]) or d.receivers <> '{}' and howdah._has_right(d.id, 'receive'))
+          and (howdah._has_role(d.receivers[1]) or howdah._has_right(d.id, 'receive', d.receivers))
     ), gone as (
         delete from howdah.parked p
         where p.ctid = (
@@ -50,7 +50,7 @@ begin
         from howdah.destinations d
         where d.name = lower(queue_name) and d.dropped_at is null and d.kind = 'queue'
           and d.keep_bodies_ms is null and d.journal_level <> 'off'
-          and (howdah._has_role(d.receivers[1]) or d.receivers <> '{}' and howdah._has_right(d.id, 'receive'))
+          and (howdah._has_role(d.receivers[1]) or howdah._has_right(d.id, 'receive', d.receivers))
     ), gone as (
         delete from howdah.parked p
         where p.ctid = any (array(

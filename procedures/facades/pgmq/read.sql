@@ -39,7 +39,7 @@ begin
           -- by a column of c, without which there would be a node above the scan, whose rows then had all columns
           and case when c.id > 0 then qty > 0 and (conditional <> '{}') is not true
               and (current_setting('howdah.commit_by_reliability', true) <> '') is not true end
-          and (howdah._has_role(c.receivers[1]) or c.receivers <> '{}' and howdah._has_right(c.id, 'receive'))
+          and (howdah._has_role(c.receivers[1]) or howdah._has_right(c.id, 'receive', c.receivers))
         offset 0
     ) d
     where pg_sequence_last_value(d.positions) - 64 - d.headed >= qty
