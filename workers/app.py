@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import wraps
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 from ..engine import Body, Call, HowdahError, Message
 from ..engine.calls.admin_options import ListenerOptions, SubscriptionOptions
@@ -33,6 +33,7 @@ class UnknownMessageType(HowdahError):
 Handler = Callable[[Message, Transaction], Any]
 """Its result is the answer if it was registered with ``reply``. Otherwise the queue keeps it, if it keeps results. A
 handler may be ``async def``."""
+RUNNABLE = "A handler is a function of a message and a transaction, plain or async, without yield."
 
 
 @dataclass(frozen=True)
@@ -60,11 +61,23 @@ class Binding:
     #: The subscription to make before receiving. None: there is none to make.
     subscription: Subscription | None = None
 
-    def listen(self, listener: Listener) -> None:
-        """Receive through the listener. Raises AppError if another handler named another one."""
-        if self.listener not in (None, listener):
+    def add(self, message_type: str | None, handler: Handler, rules: Rules, time_limit: float | None) -> None:
+        """Add the handler of a type of message. Raises AppError for a second one."""
+        if message_type in self.handlers:
+            kind = "messages of any type" if message_type is None else f"message type {message_type!r}"
+            raise AppError(f"queue {self.queue} has a handler for {kind} already")
+        self.handlers[message_type], self.rules[message_type] = handler, rules
+        if time_limit is not None:
+            self.time_limits[message_type] = time_limit
+
+    def receive(self, batch: int | None, listener: Listener | None) -> None:
+        """Receive in batches or through the listener. Raises AppError if that contradicts another handler."""
+        if listener is not None and self.listener not in (None, listener):
             raise AppError(f"queue {self.queue} has a listener already, or one with other options")
-        self.listener, self.batch = listener, 1
+        self.listener = listener or self.listener
+        if self.listener is not None and batch not in (None, 1):
+            raise AppError(f"queue {self.queue} has a listener, so its batch must be 1, not {batch}")
+        self.batch = 1 if self.listener is not None else batch or self.batch
 
     def handler_for(self, message: Message) -> Handler:
         """Return the handler of the message's type, or the queue's general one. Raises UnknownMessageType."""
@@ -123,24 +136,23 @@ class App:
         once, 1 to 10000. None: as many as are handled in a tenth of a second, 1000 at most. With ``listener``, workers
         receive through the listener of that name, one message a transaction. The three options apply only if the
         listener must be created; an administrator's values count. ``rules`` say what becomes of a message by the class
-        of its
-        exception: (ValueError, Reject), (TimeoutError, Retry(after=30)). ``reply``: the function's result is the answer
-        to the message, sent in its transaction to its reply_to; None is no answer. ``time_limit``: seconds after which
-        a call is a failed delivery, HandlerTimeout. Its SQL is cancelled then; an ``async def`` is cancelled
+        of its exception: (ValueError, Reject), (TimeoutError, Retry(after=30)). ``reply``: the function's result is the
+        answer to the message, sent in its transaction to its reply_to; None is no answer. ``time_limit``: seconds after
+        which a call is a failed delivery, HandlerTimeout. Its SQL is cancelled then; an ``async def`` is cancelled
         altogether. An ``async def`` runs to its end in the event loop of its session's thread. Raises AppError for an
-        invalid rule or limit, and for a generator function: calling one runs nothing.
+        invalid argument, and for a generator function: calling one runs nothing. Raises it for a function that does not
+        take a message and a transaction, too.
         """
-        if batch is not None and not 1 <= batch <= 10000:
-            raise AppError(f"batch must be 1 to 10000, not {batch}")
+        for what, name in {"queue": queue, "message_type": message_type or "", "listener": listener or ""}.items():
+            if not isinstance(name, str):
+                raise AppError(f"{what} must be a text, not {name!r}", "Such as: @app.handler('orders').")
+        if batch is not None and not (isinstance(batch, int) and 1 <= batch <= 10000):
+            raise AppError(f"batch must be 1 to 10000, not {batch!r}")
         if time_limit is not None and not (isinstance(time_limit, int | float) and time_limit > 0):
             raise AppError(f"time_limit must be a number of seconds above 0, not {time_limit!r}")
-        options: ListenerOptions = {}
-        if max_sessions is not None:
-            options["max_sessions"] = max_sessions
-        if stop_on_failure is not None:
-            options["stop_on_failure"] = stop_on_failure
-        if sequential_failures is not None:
-            options["sequential_failures"] = sequential_failures
+        options = _given(
+            max_sessions=max_sessions, stop_on_failure=stop_on_failure, sequential_failures=sequential_failures
+        )
         if listener is None and options:
             raise AppError(f"{', '.join(options)} without a listener", "Name one: @app.handler(queue, listener=…).")
         if listener is not None and batch not in (None, 1):
@@ -154,23 +166,10 @@ class App:
             try:
                 handle = runnable(function)
             except TypeError as error:
-                raise AppError(
-                    f"handler of queue {queue}: {error}", "A handler is a function, plain or async, without yield."
-                ) from error
+                raise AppError(f"handler of queue {queue}: {error}", RUNNABLE) from error
             binding = self.bindings.setdefault(queue, Binding(queue))
-            if message_type in binding.handlers:
-                kind = "messages of any type" if message_type is None else f"message type {message_type!r}"
-                raise AppError(f"queue {queue} has a handler for {kind} already")
-            binding.handlers[message_type] = _replying(handle) if reply else handle
-            binding.rules[message_type] = checked
-            if time_limit is not None:
-                binding.time_limits[message_type] = time_limit
-            if batch is not None:
-                binding.batch = batch
-            if listener is not None:
-                binding.listen(Listener(listener, options))
-            if binding.listener is not None and binding.batch not in (None, 1):
-                raise AppError(f"queue {queue} has a listener, so its batch must be 1, not {binding.batch}")
+            binding.add(message_type, _replying(handle) if reply else handle, checked, time_limit)
+            binding.receive(batch, None if listener is None else Listener(listener, options))
             return function
 
         return register
@@ -244,6 +243,10 @@ class App:
             return function
 
         return register
+
+
+def _given(**options: Any) -> ListenerOptions:
+    return cast("ListenerOptions", {name: value for name, value in options.items() if value is not None})
 
 
 def _replying(function: Handler) -> Handler:

@@ -7,6 +7,7 @@ Nothing else of the session runs meanwhile: the message's transaction is open, a
 from __future__ import annotations
 
 import asyncio
+import inspect
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
@@ -36,6 +37,7 @@ def runnable(function: Callable[..., Any]) -> Callable[[Message, Any], Any]:
     """Return the handler as a plain function, which returns once it has run. Raises TypeError if it cannot be run."""
     if not callable(function):
         raise TypeError(f"{function!r} is not callable")
+    _check_arguments(function)
     kind = kind_of(function)
     if kind in ("generator", "async generator"):
         raise TypeError(
@@ -107,6 +109,18 @@ async def _alone(coroutine: Coroutine[Any, Any, Any], connection: HandlerConnect
             "Await them, or start them in an asyncio.TaskGroup.",
         )
     return result
+
+
+def _check_arguments(function: Callable[..., Any]) -> None:
+    """Raises TypeError if it does not take a message and a transaction. What a decorator wraps may take others."""
+    try:
+        signature = inspect.signature(function, follow_wrapped=False)
+    except Exception:  # noqa: BLE001 - C code may tell none, and its annotations may name what is not imported
+        return
+    try:
+        signature.bind(None, None)
+    except TypeError as error:
+        raise TypeError(f"{_name(function)} does not take a message and a transaction: {error}") from None
 
 
 def _name(function: Callable[..., Any]) -> str:

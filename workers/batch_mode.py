@@ -49,3 +49,9 @@ class Blamed(Exception):
         super().__init__(failure["error_text"])
         self.message = message
         self.failure = failure
+        #: What was counted in hand, as ``Receiver._count`` returns it. None: the failure is not on record yet.
+        self.to_settle: list[Message] | None = None
+
+
+class GivenBack(Exception):
+    """The batch is rolled back unhandled, and nobody is to blame."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from uuid import UUID
 
 import psycopg
 
@@ -19,7 +18,7 @@ from ..engine.errors import AttemptNeeded, ConsumerNotOpen
 from ..engine.tracing.points import Unsettled, receiving
 from ..engine.tracing.switch import current
 from . import events
-from .batch_mode import APART_MAX, Blamed, Done, Way
+from .batch_mode import APART_MAX, Blamed, Done, GivenBack, Way
 from .burst import DONE, SAVE, SAVE_NEXT, UNDO, Burst
 from .guard import HandlerConnection
 from .handover import Handover, handed_over
@@ -61,52 +60,23 @@ class Delivery(Receiver):
     def _together(self, connection: HandlerConnection) -> Done:
         """Deliver batch after batch, until one is empty, one fails, or the time is up."""
         way, done = self._way, Done()
-        kind = HardenedBurst if way is Way.HARDENED else Burst
-        burst: Burst | TracedBurst = kind(connection, self._binding.queue, self._seat.number, self._listener)
-        if isinstance(burst, Burst) and self._calling.traced:
-            burst = TracedBurst(burst, connection, self._binding.queue)
-        messages: list[Message] = []
-        to_settle: list[Message] = []
-        counted = False
-        given: list[Message] = []
-        given_up: UUID | None = None
-        ends = time.monotonic() + BURST_SECONDS
+        messages: list[Message] = []  # the last batch
         try:
-            with burst.transaction():
-                while True:
-                    asked = time.monotonic()
-                    messages = self._next(burst, messages, done)
-                    if messages and self._stopping():
-                        messages, given_up = [], self._calling.attempt_id
-                        raise psycopg.Rollback
-                    given = self._given(messages)
-                    if given:
-                        break
-                    transaction = Transaction(connection, self._worker)
-                    for message in messages:
-                        try:
-                            self._handle(message, transaction)
-                        except Blamed as blamed:
-                            if self._undone(connection):
-                                with suppress(psycopg.errors.LockNotAvailable):
-                                    counted, to_settle = True, self._count([blamed], in_hand=True)
-                            raise
-                    now = time.monotonic()
-                    self._pace.note(len(messages), now - asked)
-                    if not messages or now > ends or self._way is not way or self._stopping():
-                        break
+            best_effort = self._handle_batches(connection, messages, done)
+        except GivenBack:
+            self._cancel(connection, self._calling.attempt_id)
+            return done
         except Blamed as blamed:
-            if not counted:
+            if blamed.to_settle is None:
                 self._count([blamed], in_hand=False)
-            self._settle(connection, to_settle)
+            self._settle(connection, blamed.to_settle or [])
             if way is Way.TOGETHER and self._pace.batch > 1:
                 self._way = Way.APART
             self._count_singly(1)
             return Done(done.handled, 1)
         except Exception as error:
             if messages and isinstance(error, psycopg.Error) and not is_innocent(error):
-                failed = self._commit_failed(connection, messages, error)
-                return Done(done.handled, failed.failed)
+                return Done(done.handled, self._commit_failed(messages, error))
             self._cancel(connection, self._calling.attempt_id)
             if len(messages) > 1 and not connection.closed:
                 # One message blocked by a lock must not block its batch on every retry.
@@ -116,59 +86,79 @@ class Delivery(Receiver):
             # Earlier batches were committed. If the error persists, the next pass meets it at once and raises it.
             events.retried(self._worker, self._binding.queue, error)
             return done
-        if given:
-            self._handover(connection, given, done)
+        if best_effort:
+            self._count_singly(len(messages))
+            Handover(self._calling, self._handle, self._lost, self._worker).run(connection, messages, done)
         else:
             self._committed(messages, done)
-            self._cancel(connection, given_up)
         return done
 
-    @staticmethod
-    def _undone(connection: HandlerConnection) -> bool:
-        """Undo what a failed handler did. Returns whether the transaction still holds its messages."""
-        if connection.is_over:
-            return False
-        try:
-            connection.execute(UNDO, prepare=False)
-        except psycopg.Error:  # such as a lost connection: the handler failed before, so it stays to blame
-            return False
-        return True
+    def _handle_batches(self, connection: HandlerConnection, messages: list[Message], done: Done) -> bool:
+        """Handle batches: the receive of each commits the one before. ``messages`` becomes the last one.
 
-    def _given(self, messages: list[Message]) -> list[Message]:
-        """Return best-effort messages: commit them first, then handle them. A mixed batch is received singly."""
-        given = handed_over(messages)
-        if len(given) not in (0, len(messages)):
-            self._singly(len(messages))
-            messages.clear()
-            raise psycopg.Rollback
-        return given
+        Returns whether the last one is best-effort, and so is handled after its commit. Raises Blamed. Raises GivenBack
+        if the worker stops, and for a batch that is best-effort in part: its messages are received singly.
+        """
+        way, ends = self._way, time.monotonic() + BURST_SECONDS
+        kind = HardenedBurst if way is Way.HARDENED else Burst
+        plain = kind(connection, self._binding.queue, self._seat.number, self._listener)
+        burst = TracedBurst(plain, connection, self._binding.queue) if self._calling.traced else plain
+        with burst.transaction():
+            while True:
+                asked = time.monotonic()
+                self._receive_next(burst, messages, done)
+                if messages and self._stopping():
+                    raise GivenBack
+                if handed := handed_over(messages):
+                    if len(handed) == len(messages):
+                        return True
+                    self._singly(len(messages))
+                    raise GivenBack
+                transaction = Transaction(connection, self._worker)
+                try:
+                    for message in messages:
+                        self._handle(message, transaction)
+                except Blamed as blamed:
+                    blamed.to_settle = self._count_in_hand(connection, blamed)
+                    raise
+                now = time.monotonic()
+                self._pace.note(len(messages), now - asked)
+                if not messages or now > ends or self._way is not way or self._stopping():
+                    return False
 
-    def _handover(self, connection: HandlerConnection, given: list[Message], done: Done) -> None:
-        """Handle what was consumed when it was received."""
-        self._count_singly(len(given))
-        Handover(self._calling, self._handle, self._lost, self._worker).run(connection, given, done)
-
-    def _next(self, burst: Burst | TracedBurst, messages: list[Message], done: Done) -> list[Message]:
-        """Commit the messages handled so far, if any, and receive the next. Empties ``messages``."""
+    def _receive_next(self, burst: Burst | TracedBurst, messages: list[Message], done: Done) -> None:
+        """Commit the messages handled so far, if any, and receive the next in their place."""
         try:
             received = burst.receive(1 if self._way is Way.SINGLY else self._pace.batch, commit=bool(messages))
         finally:
             self._calling.attempt_id = burst.attempt_id
             if burst.committed:
                 self._committed(messages, done)
-        return self._hold(received)
+        messages[:] = self._hold(received)
 
     def _committed(self, messages: list[Message], done: Done) -> None:
         done.handled += len(messages)
         self._count_singly(len(messages))
         messages.clear()
 
+    def _count_in_hand(self, connection: HandlerConnection, blamed: Blamed) -> list[Message] | None:
+        """Undo what the handler did and count its failure in hand. None: it must be counted after the rollback."""
+        if connection.is_over:
+            return None
+        try:
+            connection.execute(UNDO, prepare=False)
+        except psycopg.Error:  # such as a lost connection: the handler failed before, so it stays to blame
+            return None
+        with suppress(psycopg.errors.LockNotAvailable):
+            return self._count([blamed], in_hand=True)
+        return None
+
     def _apart(self, connection: HandlerConnection) -> Done:
-        blamed: list[Blamed] = []
+        """Deliver one batch, each message in a savepoint: settle those that failed, and consume the others."""
         messages: list[Message] = []
         handled: list[Message] = []
-        again: BaseException | None = None
-        counted = False
+        blamed: list[Blamed] = []
+        to_settle: list[Message] | None = None  # None: the failures are not on record yet
         unsettled = Unsettled()
         try:
             with settled(connection, unsettled):
@@ -179,43 +169,49 @@ class Delivery(Receiver):
                 unsettled.note(self._binding.queue, messages)
                 if handed_over(messages):
                     self._singly(len(messages))
-                    raise psycopg.Rollback
-                connection.execute(SAVE, prepare=False)
-                for message in messages:
-                    try:
-                        self._handle(message, Transaction(connection, self._worker))
-                    except Exception as error:
-                        self._hands.leave(self._slot)
-                        if isinstance(error, Blamed):
-                            blamed.append(error)
-                        else:
-                            again = error
-                        if connection.is_over:
-                            raise
-                        connection.execute(UNDO, prepare=False)
-                    else:
-                        handled.append(message)
-                        connection.execute(SAVE_NEXT, prepare=False)
-                # Outside the savepoint, like the locks: else PostgreSQL makes a multixact of each row.
-                connection.execute(DONE, prepare=False)
-                counted, to_settle = True, self._count(blamed, in_hand=True)
+                    raise GivenBack
+                again = self._handle_each(connection, messages, handled, blamed)
+                to_settle = self._count(blamed, in_hand=True)
                 if to_settle:
                     run(connection, calls.settle_failures(self._binding.queue, to_settle))
                 if handled:
                     run(connection, calls.consume_locked(self._binding.queue, handled))
+        except GivenBack:
+            return Done()
         except Blamed:  # its handler ended the whole transaction
-            handled, again = [], None
             self._count(blamed, in_hand=False)
+            return Done(0, len(blamed))
         except Exception as error:
-            if not counted:
+            if to_settle is None:
                 self._count(blamed, in_hand=False)
-            if isinstance(error, psycopg.Error) and not is_innocent(error):
-                if handled:
-                    done = self._commit_failed(connection, messages, error)
-                    return Done(0, len(blamed) + done.failed)
-                if blamed:  # and each is on record already
-                    return Done(0, len(blamed))
-            raise
-        if not blamed and again is None and self._way is Way.APART:
+            if not isinstance(error, psycopg.Error) or is_innocent(error) or not (handled or blamed):
+                raise
+            return Done(0, len(blamed) + (self._commit_failed(messages, error) if handled else 0))
+        if not blamed and again is None:
             self._way = Way.TOGETHER
         return Done(len(handled), len(blamed), again)
+
+    def _handle_each(
+        self, connection: HandlerConnection, messages: list[Message], handled: list[Message], blamed: list[Blamed]
+    ) -> Exception | None:
+        """Sort the messages into ``handled`` and ``blamed``. Returns the last error that blames none of them."""
+        again: Exception | None = None
+        connection.execute(SAVE, prepare=False)
+        for message in messages:
+            try:
+                self._handle(message, Transaction(connection, self._worker))
+            except Exception as error:
+                self._hands.leave(self._slot)
+                if isinstance(error, Blamed):
+                    blamed.append(error)
+                else:
+                    again = error
+                if connection.is_over:
+                    raise
+                connection.execute(UNDO, prepare=False)
+            else:
+                handled.append(message)
+                connection.execute(SAVE_NEXT, prepare=False)
+        # Consuming happens outside the savepoint, like the locks: else PostgreSQL makes a multixact of each row.
+        connection.execute(DONE, prepare=False)
+        return again

@@ -12,6 +12,7 @@ from ..engine.database.runner import run
 from ..engine.errors import NoSuchQueue
 from . import events
 from .app import App
+from .own_connection import OwnConnection
 
 NAME = "howdah until empty"
 
@@ -25,16 +26,15 @@ class Emptiness:
 
     def __init__(self, app: App, dsn: str) -> None:
         self._app = app
-        self._dsn = dsn
-        self._connection: psycopg.Connection[Any] | None = None
+        self._own = OwnConnection(dsn, NAME)
 
     def look(self) -> bool:
         """Whether all queues are empty; False without an answer. Raises errors that a retry cannot cure."""
         try:
-            connection = self._open()
+            connection = self._own.open()
             with connection.transaction():
                 connection.execute("set transaction isolation level repeatable read")
-                stopped = self._stopped(connection)
+                stopped = self._stopped()
                 return all(self._is_empty(connection, queue) for queue in self._app.bindings if queue not in stopped)
         except (HowdahError, psycopg.Error) as error:
             if not is_innocent(error):
@@ -45,9 +45,7 @@ class Emptiness:
 
     def close(self) -> None:
         """Close the connection, if there is one."""
-        if self._connection is not None:
-            self._connection.close()
-        self._connection = None
+        self._own.close()
 
     def _is_empty(self, connection: psycopg.Connection[Any], queue: str) -> bool:
         if self._app.bindings[queue].subscription is not None:
@@ -56,16 +54,11 @@ class Emptiness:
             return False  # the worker is about to subscribe
         return not run(connection, calls.browse(queue, 1))
 
-    def _stopped(self, connection: psycopg.Connection[Any]) -> set[str]:
+    def _stopped(self) -> set[str]:
         """Return the queues whose listener is stopped: nobody receives what is left there."""
-        admin = Admin(lambda call: run(connection, call))
+        admin = Admin(self._own.run)
         return {
             queue
             for queue, listener in self._app.listeners.items()
             if [row["status"] for row in admin.list_listeners(listener)] == ["stopped"]
         }
-
-    def _open(self) -> psycopg.Connection[Any]:
-        if self._connection is None or self._connection.closed:
-            self._connection = psycopg.connect(self._dsn, autocommit=True, application_name=NAME)
-        return self._connection

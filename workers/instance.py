@@ -20,13 +20,13 @@ import psycopg
 
 from ..engine import HowdahError
 from ..engine.admin.instances import Instances
-from ..engine.database.runner import run
 from ..engine.database.waking import NETWORK
 from ..engine.errors import InstanceRefused, UnknownWorker
 from ..text.passfile import accessible
 from . import events
 from .backoff import Backoff
 from .home import Home
+from .own_connection import OwnConnection
 
 POLL_SECONDS = 0.25
 """Seconds between looks at the record of changes, and between heartbeats of an instance that is not running yet."""
@@ -50,10 +50,10 @@ class Instance:
         self.name = name or f"{host}:{os.getpid()}"
         #: Whether an administrator or its settings want it to end.
         self.ended = False
-        self._dsn = accessible(dsn, NETWORK)
         self._settings = dict(settings or {})
         self._on_change = on_change
-        self._connection: psycopg.Connection[Any] | None = None
+        self._own = OwnConnection(accessible(dsn, NETWORK, connect_timeout=5), "howdah instance")
+        self._instances = Instances(self._own.run)
         self._id: UUID | None = None
         self._home: Home | None = None
         self._state = ""
@@ -100,10 +100,9 @@ class Instance:
         self._home = None
         if self._id is not None:
             with contextlib.suppress(HowdahError, psycopg.Error):
-                self._instances().unregister(self._id)
+                self._instances.unregister(self._id)
             self._id = None
-        if self._connection is not None:
-            self._connection.close()
+        self._own.close()
 
     def step(self) -> None:
         """One pass: report that it lives if that is due, and read what was changed."""
@@ -111,12 +110,12 @@ class Instance:
             self._id = self._register()
         now = time.monotonic()
         if now >= self._next_beat:
-            self._heed(self._instances().heartbeat(self._id))
+            self._heed(self._instances.heartbeat(self._id))
             self._heard = now
             waiting = self._state not in ("RUNNING", "QUIESCED")
             self._next_beat = now + (POLL_SECONDS if waiting else min(HEARTBEAT_SECONDS, self._timeout / 4))
         if self._state in ("RUNNING", "QUIESCED"):
-            for change in self._instances().read_changes(self._id):
+            for change in self._instances.read_changes(self._id):
                 events.configuration_changed(self.name, change)
                 if self._on_change is not None:
                     self._on_change(change)
@@ -166,28 +165,20 @@ class Instance:
 
     def _is_taken(self) -> bool:
         """Whether another instance has the name. A process of this host that is gone loses it at once."""
-        for row in self._instances().list():
+        for row in self._instances.list():
             if row["name"] == self.name:
                 if row["host"] == socket.gethostname() and not _lives(row["pid"]):
                     with contextlib.suppress(HowdahError):
-                        self._instances().unregister(row["instance_id"])
+                        self._instances.unregister(row["instance_id"])
                 return True
         return False
 
     def _register(self) -> UUID:
         from importlib.metadata import version
 
-        return self._instances().register(
+        return self._instances.register(
             self.name, socket.gethostname(), os.getpid(), version=version("howdah"), settings=self._settings
         )
-
-    def _instances(self) -> Instances:
-        if self._connection is None or self._connection.closed:
-            self._connection = psycopg.connect(
-                self._dsn, autocommit=True, application_name="howdah instance", connect_timeout=5
-            )
-        connection = self._connection
-        return Instances(lambda call: run(connection, call))
 
 
 def _lives(pid: int) -> bool:

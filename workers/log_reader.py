@@ -6,16 +6,15 @@ import logging
 import socket
 import threading
 import time
-from typing import Any
 
 import psycopg
 
 from ..engine import HowdahError
 from ..engine.admin.logs import Logs
-from ..engine.database.runner import run
 from . import events
 from .backoff import Backoff
 from .metrics import Rates
+from .own_connection import OwnConnection
 
 LOOK_SECONDS = 1.0
 """Seconds between looks into the database's log."""
@@ -32,13 +31,13 @@ class LogReader:
     ) -> None:
         """app: part of the name. metrics_seconds: how often the metrics are logged; None: never."""
         self.name = f"{socket.gethostname()}:{app}"[:200]
-        self._dsn = dsn
         self._metrics_seconds = metrics_seconds
         self._look_seconds = look_seconds
         self._rates = Rates()
         self._metrics_at = 0.0
         self._stopping = threading.Event()
-        self._connection: psycopg.Connection[Any] | None = None
+        self._own = OwnConnection(dsn, "howdah log")
+        self._logs = Logs(self._own.run)
         self._retry = Backoff(0.2, 30.0)
         self._lost = False
         self._thread = threading.Thread(target=self._run, name="log reader", daemon=True)
@@ -55,20 +54,18 @@ class LogReader:
 
     def run_once(self) -> None:
         """Write the events that are new and, if it is time, the metrics."""
-        logs = self._logs()
-        while self._write_page(logs):
+        while self._write_page():
             pass
         if self._metrics_seconds is not None and time.monotonic() >= self._metrics_at:
             self._metrics_at = time.monotonic() + self._metrics_seconds
-            fields = self._rates.since(logs.metrics(), time.monotonic())
+            fields = self._rates.since(self._logs.metrics(), time.monotonic())
             if fields is not None:
                 events.metrics(fields)
 
-    def _write_page(self, logs: Logs) -> bool:
+    def _write_page(self) -> bool:
         """Write some events. Returns whether there may be more. Killed before the commit, it writes them again."""
-        assert self._connection is not None
-        with self._connection.transaction():
-            entries = logs.read(self.name, PAGE)
+        with self._own.open().transaction():
+            entries = self._logs.read(self.name, PAGE)
             for entry in entries:
                 events.happened(_LEVELS[entry["level"]], entry)
         return len(entries) == PAGE
@@ -79,14 +76,14 @@ class LogReader:
                 pass
             self._pause()
         finally:
-            self._close()
+            self._own.close()
 
     def _pause(self) -> float:
         """Look once. Returns the seconds until the next look."""
         try:
             self.run_once()
         except (HowdahError, psycopg.Error) as error:
-            self._close()
+            self._own.close()
             pause = self._retry.pause()
             if not self._lost and not self._stopping.is_set():
                 self._lost = True
@@ -97,14 +94,3 @@ class LogReader:
         if self._metrics_seconds is None:
             return self._look_seconds
         return max(min(self._look_seconds, self._metrics_at - time.monotonic()), 0.0)
-
-    def _logs(self) -> Logs:
-        if self._connection is None or self._connection.closed:
-            self._connection = psycopg.connect(self._dsn, autocommit=True, application_name="howdah log")
-        connection = self._connection
-        return Logs(lambda call: run(connection, call))
-
-    def _close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None

@@ -9,18 +9,16 @@ import contextlib
 import threading
 import time
 import uuid
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import psycopg
 from apscheduler.jobstores.base import JobLookupError
 from apscheduler.schedulers.background import BackgroundScheduler
 
-from ..engine import Admin, Call, HowdahError
+from ..engine import Admin, HowdahError
 from ..engine.admin.transactions import Transactions
-from ..engine.database.runner import run
 from . import events
+from .own_connection import OwnConnection
 
 LOCK = "maintenance"
 LOCK_SECONDS = 30.0
@@ -66,7 +64,6 @@ class Maintenance:
     def __init__(
         self, dsn: str, worker: str, *, every: dict[str, float] | None = None, lock_seconds: float = LOCK_SECONDS
     ) -> None:
-        self._dsn = dsn
         self._worker = worker
         # In containers two workers can have the same host name and process id.
         self._holder = f"{worker}:{uuid.uuid4().hex[:8]}"
@@ -76,7 +73,8 @@ class Maintenance:
         self._turn = threading.Lock()
         self._stopped = False
         self._ending = threading.Event()
-        self._connection: psycopg.Connection[Any] | None = None
+        self._own = OwnConnection(dsn, "howdah maintenance", LOCK_TIMEOUT)
+        self._admin = Admin(self._own.run)
         self._epoch: int | None = None
         #: By how much the time of day is ahead of the monotonic clock.
         self._ahead = time.time() - time.monotonic()
@@ -113,8 +111,7 @@ class Maintenance:
             if self._stopped:
                 return None
             try:
-                admin = self._admin()
-                count = self._pass(admin, service)
+                count = self._pass(service)
             except psycopg.errors.LockNotAvailable:
                 return None  # the holder is in the middle of a pass
             except (HowdahError, psycopg.Error) as error:
@@ -124,16 +121,16 @@ class Maintenance:
             events.maintained(self._worker, service, count)
         return count
 
-    def _pass(self, admin: Admin, service: str) -> int | str | None:
+    def _pass(self, service: str) -> int | str | None:
         """Run the service under the lock. Repeats those of REPEATED as long as they find something."""
         if service == TRANSACTIONS:
-            return self._roll_back(admin)
+            return self._roll_back()
         total = 0
         for _ in range(PASSES):
-            self._epoch = admin.acquire_lock(LOCK, self._holder, self._lock_seconds)
+            self._epoch = self._admin.acquire_lock(LOCK, self._holder, self._lock_seconds)
             if self._epoch is None:
                 return total or None
-            done = admin.maintain(service, self._epoch)
+            done = self._admin.maintain(service, self._epoch)
             if service not in REPEATED or not isinstance(done, int):
                 return done
             total += done
@@ -141,12 +138,12 @@ class Maintenance:
                 break
         return total
 
-    def _roll_back(self, admin: Admin) -> int | None:
+    def _roll_back(self) -> int | None:
         """Roll back what was prepared before the server's start, if the engine says autorollback."""
-        self._epoch = admin.acquire_lock(LOCK, self._holder, self._lock_seconds)
+        self._epoch = self._admin.acquire_lock(LOCK, self._holder, self._lock_seconds)
         if self._epoch is None:
             return None
-        old = Transactions(self._runner()).roll_back_old()
+        old = Transactions(self._own.run).roll_back_old()
         for row in old:
             events.transaction_rolled_back(self._worker, row["gid"])
         return len(old)
@@ -158,19 +155,7 @@ class Maintenance:
             self._scheduler.shutdown(wait=True)
         with self._turn:
             self._stopped = True
-            if self._connection is None:
-                return
             with contextlib.suppress(HowdahError, psycopg.Error):
                 if self._epoch is not None:
-                    self._admin().release_lock(LOCK, self._epoch, self._holder)
-            self._connection.close()
-
-    def _admin(self) -> Admin:
-        return Admin(self._runner())
-
-    def _runner(self) -> Callable[[Call[Any]], Any]:
-        if self._connection is None or self._connection.closed:
-            self._connection = psycopg.connect(self._dsn, autocommit=True, application_name="howdah maintenance")
-            self._connection.execute("select set_config('lock_timeout', %s, false)", (LOCK_TIMEOUT,))
-        connection = self._connection
-        return lambda call: run(connection, call)
+                    self._admin.release_lock(LOCK, self._epoch, self._holder)
+            self._own.close()

@@ -14,7 +14,7 @@ from ..engine.errors import ConsumerRefused
 from ..engine.sessions.seat import Seat
 from . import events
 from .app import Binding
-from .batch_mode import Blamed, Done, Way
+from .batch_mode import Blamed, Way
 from .calling import Calling
 from .figures import Tally
 from .guard import HandlerConnection
@@ -139,14 +139,14 @@ class Receiver:
             with connection.transaction():
                 run(connection, calls.settle_failures(self._binding.queue, messages))
 
-    def _commit_failed(self, connection: HandlerConnection, messages: list[Message], error: BaseException) -> Done:
-        """Deal with a commit that failed. A single message is to blame; several messages are each tried alone."""
+    def _commit_failed(self, messages: list[Message], error: BaseException) -> int:
+        """After a failed commit, blame a single message, or try each of several alone. Returns how many failed."""
         if len(messages) > 1:
             events.retried(self._worker, self._binding.queue, error)
             self._singly(len(messages))
-            return Done()
+            return 0
         now = time.monotonic()
         self._hands.take(self._slot, self._queue_index, messages[0], now, self._calling.attempt_id)
         self._count([Blamed(messages[0], self._calling.failure(messages[0], error, now))], in_hand=False)
         self._count_singly(1)
-        return Done(0, 1)
+        return 1

@@ -8,18 +8,17 @@ import socket
 import time
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import psycopg
 
 from ..engine import Admin, HowdahError, calls
-from ..engine.database.runner import run
 from ..engine.errors import NoSuchQueue, UnknownWorker
 from . import events
 from .backoff import Backoff
 from .figures import Figures
 from .home import Home
 from .in_hand import Hands
+from .own_connection import OwnConnection
 
 HEARTBEAT_SECONDS = 2.0
 
@@ -43,14 +42,14 @@ class Registration:
         home: the instance with which the entry ends.
         """
         self._home = home
-        self._dsn = dsn
         self._worker = worker
         self._sessions = sessions
         self._queues = queues
         self._hands = hands
         self._fleeting = fleeting
         self._figures = figures or Figures()
-        self._connection: psycopg.Connection[Any] | None = None
+        self._own = OwnConnection(dsn, "howdah heartbeat")
+        self._admin = Admin(self._own.run)
         self._worker_id: str | None = None
         self._retry = Backoff(0.1, 5.0)
         self._next = 0.0
@@ -60,9 +59,8 @@ class Registration:
         if time.monotonic() < self._next:
             return
         try:
-            admin = self._admin()
             if self._worker_id is None:
-                self._worker_id = admin.register_worker(
+                self._worker_id = self._admin.register_worker(
                     self._worker,
                     socket.gethostname(),
                     os.getpid(),
@@ -70,7 +68,7 @@ class Registration:
                     self._queues,
                     instance=None if self._home is None else str(self._home.instance_id),
                 )
-            admin.heartbeat(self._worker_id, self._in_hand())
+            self._admin.heartbeat(self._worker_id, self._in_hand())
             self._keep()
             self._record(self._worker_id)
         except UnknownWorker:  # silent for so long that it was taken for dead
@@ -85,36 +83,28 @@ class Registration:
 
     def end(self) -> None:
         """Leave the registry, and end the subscriptions that no other worker keeps."""
-        if self._connection is None:
+        if self._own.connection is None:
             return
         with contextlib.suppress(HowdahError, psycopg.Error):
             if self._worker_id is not None:
                 with contextlib.suppress(HowdahError, psycopg.Error):
                     self._record(self._worker_id, at_once=True)
-                self._admin().unregister_worker(self._worker_id)
+                self._admin.unregister_worker(self._worker_id)
             if self._fleeting:
-                kept = {queue for row in self._admin().list_workers() for queue in row["queues"]}
+                kept = {queue for row in self._admin.list_workers() for queue in row["queues"]}
                 for name in set(self._fleeting) - kept:
-                    self._admin().unsubscribe(name)
-        self._connection.close()
+                    self._admin.unsubscribe(name)
+        self._own.close()
 
     def _record(self, worker_id: str, *, at_once: bool = False) -> None:
         """Record what the sessions have done since the last record."""
-        admin = self._admin()
-        self._figures.record(partial(admin.record_worker_figures, worker_id), at_once=at_once)
+        self._figures.record(partial(self._admin.record_worker_figures, worker_id), at_once=at_once)
 
     def _keep(self) -> None:
         """Report that the subscriptions are in use, however long the sessions are busy elsewhere."""
         for name in self._fleeting:
-            if self._connection is not None:
-                with contextlib.suppress(NoSuchQueue):  # not subscribed yet
-                    run(self._connection, calls.wait(name))
-
-    def _admin(self) -> Admin:
-        if self._connection is None or self._connection.closed:
-            self._connection = psycopg.connect(self._dsn, autocommit=True, application_name="howdah heartbeat")
-        connection = self._connection
-        return Admin(lambda call: run(connection, call))
+            with contextlib.suppress(NoSuchQueue):  # not subscribed yet
+                self._own.run(calls.wait(name))
 
     def _in_hand(self) -> dict[str, int]:
         counts = dict.fromkeys(self._queues, 0)

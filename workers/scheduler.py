@@ -15,11 +15,11 @@ import psycopg
 
 from ..engine import Call, HowdahError
 from ..engine.admin.schedules import Schedules
-from ..engine.database.runner import run
 from ..engine.errors import ConnectionLost
 from . import events
 from .backoff import Backoff
 from .cron import plan
+from .own_connection import OwnConnection
 
 LOOK_SECONDS = 1.0
 """Longest time in seconds that schedulers overlook a new schedule or delayed message."""
@@ -36,11 +36,11 @@ class Scheduler:
 
     def __init__(self, dsn: str, worker: str, declared: Mapping[str, Call[int]] | None = None) -> None:
         """declared: schedules to create, by name."""
-        self._dsn = dsn
         self._worker = worker
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
-        self._connection: psycopg.Connection[Any] | None = None
+        self._own = OwnConnection(dsn, "howdah scheduler", LOCK_TIMEOUT)
+        self._schedules = Schedules(self._own.run)
         self._since: datetime | None = None
         self._restart = Backoff(0.1, 30.0)
         self._declared = dict(declared or {})
@@ -60,29 +60,28 @@ class Scheduler:
             self._thread.join(STOP_SECONDS)
             if self._thread.is_alive():  # it waits for a database that does not answer
                 return
-        self._close()
+        self._own.close()
 
     def run_once(self) -> float:
         """Make one pass. Returns the seconds until something is due, at most LOOK_SECONDS."""
-        schedules = self._schedules()
-        fired, unplanned, fire_in = schedules.fire()
-        plans = self._plans(schedules) if unplanned else []
+        fired, unplanned, fire_in = self._schedules.fire()
+        plans = self._plans() if unplanned else []
         if plans:
-            more, _, fire_in = schedules.fire(plans)
+            more, _, fire_in = self._schedules.fire(plans)
             fired += more
-        woken, wake_in, self._since = schedules.wake_due(self._since)
+        woken, wake_in, self._since = self._schedules.wake_due(self._since)
         if fired or woken:
             events.schedules_fired(self._worker, fired)
-        declared = self._declare(schedules)  # afterwards: it may have to wait for a lock
+        declared = self._declare()  # afterwards: it may have to wait for a lock
         if fired or woken or declared:
             return 0.0
         waits = [LOOK_SECONDS, *(seconds for seconds in (fire_in, wake_in) if seconds is not None)]
         return max(0.0, min(waits))
 
-    def _plans(self, schedules: Schedules) -> list[dict[str, Any]]:
+    def _plans(self) -> list[dict[str, Any]]:
         """Plan what is due. Schedules that this host cannot plan stay due for others and take no room here."""
         made: list[dict[str, Any]] = []
-        rows = schedules.due(min(PLANS + self._left_out, 100_000))
+        rows = self._schedules.due(min(PLANS + self._left_out, 100_000))
         for row in rows:
             try:
                 made.append(plan(row))
@@ -93,7 +92,7 @@ class Scheduler:
         self._left_out = len(rows) - len(made)
         return made
 
-    def _declare(self, schedules: Schedules) -> bool:
+    def _declare(self) -> bool:
         """Create the application's schedules if it is time. Returns whether there is a new one.
 
         One that is refused, as for a missing queue, is tried again later. After a futile wait for a lock, the others
@@ -104,14 +103,14 @@ class Scheduler:
         before = len(self._declared)
         for name, call in list(self._declared.items()):
             try:
-                schedules.run(call)
+                self._own.run(call)
                 del self._declared[name]
             except ConnectionLost:
                 raise
             except HowdahError as error:
                 events.schedule_refused(self._worker, name, error)
             except psycopg.Error as error:
-                if self._connection is None or self._connection.closed:
+                if self._own.connection is None or self._own.connection.closed:
                     raise
                 events.schedule_refused(self._worker, name, error)
                 self._declared[name] = self._declared.pop(name)
@@ -127,21 +126,9 @@ class Scheduler:
                     self._restart.reset()
                 except (HowdahError, psycopg.Error) as error:
                     events.scheduler_failed(self._worker, error)
-                    self._close()
+                    self._own.close()
                     pause = self._restart.pause()
                 # A pause of 0: another scheduler holds a lock, or a large batch is not finished.
                 self._stopping.wait(max(pause, 0.001))
         finally:
-            self._close()
-
-    def _schedules(self) -> Schedules:
-        if self._connection is None or self._connection.closed:
-            self._connection = psycopg.connect(self._dsn, autocommit=True, application_name="howdah scheduler")
-            self._connection.execute("select set_config('lock_timeout', %s, false)", (LOCK_TIMEOUT,))
-        connection = self._connection
-        return Schedules(lambda call: run(connection, call))
-
-    def _close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+            self._own.close()

@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Self, TypeVar, cast
 
 from ..errors import IllegalState
-from .levels import Called, Destination, LevelMapping, Mode
+from .levels import Called, Destination, LevelMapping, Mode, Verb
 from .stamps import Every, StampedBatch, StampedHeaders
 
 Options = TypeVar("Options")
 TEMPORARY = "_TEMP."
+_PRIORITY: dict[Verb, str | None] = {"send": "priority", "send_many": "priorities", "load": None}
+"""The option that priorities are given by."""
 
 
 class AdministeredDestination(Destination):
@@ -54,24 +56,14 @@ class Administered(LevelMapping):
     predefined_only: bool = False
     client_id: str | None = None
 
-    def applied(self, queue: str, options: Options) -> Options:
-        """The options of a send of one message."""
-        given = self._overridden(queue, options, "priority")
-        if self.stamps.on_send:
-            given["headers"] = StampedHeaders(given.get("headers"), self.stamps)
-        return cast("Options", given)
-
-    def applied_to_many(self, queue: str, options: Options) -> Options:
-        """The options of a send of many messages."""
-        given = self._overridden(queue, options, "priorities")
-        if self.stamps.on_send:
-            given["headers"] = StampedBatch(given.get("headers"), self.stamps)
-        return cast("Options", given)
-
-    def applied_to_load(self, queue: str, options: Options) -> Options:
-        """The options of a stream or a load."""
-        given = self._overridden(queue, options, None)
-        given.pop("notify", None)  # every() says it
+    def applied(self, queue: str, options: Options, verb: Verb = "send") -> Options:
+        """The options of a send, with what applies whatever its sender says."""
+        given = self._overridden(queue, options, _PRIORITY[verb])
+        if verb == "load":
+            given.pop("notify", None)  # every() says it
+        elif self.stamps.on_send:
+            stamped = StampedHeaders if verb == "send" else StampedBatch
+            given["headers"] = stamped(given.get("headers"), self.stamps)
         return cast("Options", given)
 
     def every(self, queue: str) -> Every | None:

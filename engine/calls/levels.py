@@ -25,6 +25,8 @@ HOME = "howdah_home"
 """The header of the instance through which a message was sent."""
 
 Mode = Literal["application", "persistent", "non-persistent"]
+Verb = Literal["send", "send_many", "load"]
+"""A send of one message, of many with options of their own, or a stream or load, which has none: see ``every``."""
 Options = TypeVar("Options")
 Called = TypeVar("Called")
 
@@ -75,16 +77,18 @@ class LevelMapping:
 
     def stamped(self, queue: str, options: Options, bodies: int | None = None) -> Options:
         """As ``applied``, and with the header of the home instance. bodies: how many, of a send of many."""
+        verb: Verb = "send" if bodies is None else "send_many"
         if self.home is None:
-            return self.applied(queue, options) if bodies is None else self.applied_to_many(queue, options)
+            return self.applied(queue, options, verb)
         given = cast("dict[str, Any]", options)
         headers, home = given.get("headers"), {HOME: self.home}
-        if bodies is not None:
-            every = [home | dict(own or {}) for own in headers or [None] * bodies]
-            return self.applied_to_many(queue, cast("Options", {**given, "headers": every}))
-        return self.applied(queue, cast("Options", {**given, "headers": home | dict(headers or {})}))
+        if bodies is None:
+            stamped: object = home | dict(headers or {})
+        else:
+            stamped = [home | dict(own or {}) for own in headers or [None] * bodies]
+        return self.applied(queue, cast("Options", {**given, "headers": stamped}), verb)
 
-    def applied(self, queue: str, options: Options) -> Options:
+    def applied(self, queue: str, options: Options, verb: Verb = "send") -> Options:
         """The options of a send, with the delivery mode or level that applies."""
         given = cast("dict[str, Any]", options)
         mode, level = given.get("delivery_mode"), given.get("reliability")
@@ -100,14 +104,6 @@ class LevelMapping:
         if (mode, level) == (given.get("delivery_mode"), given.get("reliability")):
             return options
         return cast("Options", {**given, "delivery_mode": mode, "reliability": level})
-
-    def applied_to_many(self, queue: str, options: Options) -> Options:
-        """The options of a send of many messages."""
-        return self.applied(queue, options)
-
-    def applied_to_load(self, queue: str, options: Options) -> Options:
-        """The options of a stream or a load, which has none for single messages: see ``every``."""
-        return self.applied(queue, options)
 
     def every(self, queue: str) -> Every | None:
         """What each message of a stream or a load gets besides. None: nothing."""

@@ -1,6 +1,6 @@
 """Howdah's exceptions, how they are chosen, and which of all errors blame a message."""
 
-from .base import HowdahError
+from .base import HowdahError, safe_str
 from .blame import RAISED, as_exception, blamed, chain, is_innocent, is_servers, leaves
 from .classes import (
     AttemptNeeded,
@@ -122,6 +122,7 @@ __all__ = [
     "is_servers",
     "leaves",
     "lost_translated",
+    "safe_str",
     "translate",
     "translated",
 ]

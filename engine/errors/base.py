@@ -1,4 +1,4 @@
-"""What all of Howdah's exceptions are."""
+"""What all of Howdah's exceptions are, and the text of anybody's."""
 
 from __future__ import annotations
 
@@ -15,3 +15,11 @@ class HowdahError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message} ({self.hint})" if self.hint else self.message
+
+
+def safe_str(error: BaseException) -> str:
+    """Return an error's text. Never raises itself."""
+    try:
+        return str(error)
+    except Exception as unprintable:  # noqa: BLE001 - __str__ may do anything
+        return f"(its text cannot be had: {type(unprintable).__name__})"

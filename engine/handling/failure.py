@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from .. import calls
 from ..calls import Call, Incident
 from ..calls.message import Message
-from ..errors import blamed, chain, is_innocent
+from ..errors import blamed, chain, is_innocent, safe_str
 from ..tracing.headers import readable
 from ..tracing.points import identity_of
 from .outcomes import Outcome, Rule, Rules, cause_of, decide
@@ -99,20 +99,13 @@ def storable(text: str) -> str:
 
 def text_of(error: BaseException) -> str:
     """An error's text as it can be stored. Never raises itself."""
-    return storable(_text_of(error))
+    return storable(safe_str(error))
 
 
 def _group_of(message: Message) -> str | None:
     """The message group by its header; the database sees for itself unless the message is gone."""
     group = readable(message).get("JMSXGroupID")
     return storable(group) if isinstance(group, str) else None
-
-
-def _text_of(error: BaseException) -> str:
-    try:
-        return str(error)
-    except Exception as unprintable:  # noqa: BLE001 - __str__ may do anything
-        return f"(its text cannot be had: {type(unprintable).__name__})"
 
 
 def _traceback_of(error: BaseException) -> str:

@@ -75,7 +75,7 @@ class Session(Receiving):
         ``batch`` bodies go in one statement and are of one kind; options are those of ``calls.send_many`` that are not
         sequences. After an error, the iterable's own too, nothing is sent. The iterable must not use this session.
         """
-        wanted, every = self._levels.applied_to_load(queue, options), self._levels.every(queue)
+        wanted, every = self._levels.applied(queue, options, "load"), self._levels.every(queue)
         with loading(queue, connection=self._connection) as counted:
             return counted(self._load(lambda connection: send_stream(connection, queue, bodies, batch, wanted, every)))
 
@@ -88,7 +88,7 @@ class Session(Receiving):
         correlation_id, message_type, conversation_id, deduplication_key. All bodies are of one kind; otherwise as
         ``send_stream``.
         """
-        wanted, every = self._levels.applied_to_load(queue, options), self._levels.every(queue)
+        wanted, every = self._levels.applied(queue, options, "load"), self._levels.every(queue)
         with loading(queue, connection=self._connection) as counted:
             return counted(self._load(lambda connection: send_copy(connection, queue, rows, columns, wanted, every)))
 

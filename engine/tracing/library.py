@@ -14,6 +14,7 @@ from opentelemetry.propagators.composite import CompositePropagator
 from opentelemetry.trace import Link, Span, SpanContext, SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
+from ..errors import safe_str
 from . import conventions
 from .headers import carried_by
 
@@ -76,7 +77,7 @@ class Operation:
             self.attributes[conventions.ERROR] = type(error).__name__
             self.span.set_attribute(conventions.ERROR, type(error).__name__)
             self.span.record_exception(error)
-            self.span.set_status(Status(StatusCode.ERROR, _text_of(error)))
+            self.span.set_status(Status(StatusCode.ERROR, safe_str(error)))
 
     @contextmanager
     def lasting(self, under: Context | None = None, since: float | None = None) -> Iterator[None]:
@@ -92,13 +93,6 @@ class Operation:
             context.detach(token)
             self.span.end()
             self._duration.record(perf_counter() - started, self.attributes)
-
-
-def _text_of(error: BaseException) -> str:
-    try:
-        return str(error)
-    except Exception as unprintable:  # noqa: BLE001 - __str__ may do anything
-        return f"(its text cannot be had: {type(unprintable).__name__})"
 
 
 def headers_of(span: Span | None = None) -> dict[str, str]:
