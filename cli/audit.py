@@ -17,6 +17,7 @@ import typer
 from ..text.extras import how_to_install
 from . import output, progress, times
 from .common import BUSY, FAILED, NOT_READY, OK, Dsn, Json, connected, one_line, resolve_dsn
+from .link_audit import audit_links
 from .verdict import no_verdict
 
 if TYPE_CHECKING:
@@ -96,65 +97,43 @@ def audit(
 
     Exit code 1 if a message is not, 6 for warnings only (see --fail-on), 3 if no audit was possible.
     """
-    bucket_seconds = None if bucket is None else round(bucket)
-    if bucket_seconds is not None and bucket_seconds < 1:
+    if bucket is not None and round(bucket) < 1:
         raise typer.BadParameter("it is less than a second", param_hint="--bucket")
+    options: AuditOptions = {
+        "master": master,
+        "partitions": partitions,
+        "jdbc_jar": jdbc_jar,
+        "page": page,
+        "bucket_seconds": None if bucket is None else round(bucket),
+        "archive": archive,
+        "rows": rows,
+    }
     with no_verdict():
         dsn = resolve_dsn(dsn)
         if last:
             _show_last(dsn, as_json)
             return
         if links:
-            from .link_audit import audit_links
-
             raise typer.Exit(audit_links(dsn, links, as_json=as_json))
         # Ask the database first: Spark and its Java take seconds to start.
         with connected(dsn, None) as connection:
             connection.admin.list_queues()
         if every is not None or cron is not None:
-            from .audit_schedule import audit_by_the_clock
-
-            words = [
-                "--master",
-                master,
-                "--partitions",
-                str(partitions),
-                "--fail-on",
-                fail_on,
-                *(["--rows"] if rows else []),
-                *(["--json"] if as_json else []),
-            ]
-            for option, value in (
-                ("--jdbc-jar", jdbc_jar),
-                ("--page", page),
-                ("--bucket", bucket_seconds),
-                ("--archive", archive),
-            ):
-                words += [] if value is None else [option, str(value)]
             if not record:
                 raise typer.BadParameter("audits by the clock are recorded", param_hint="--no-record")
+            from .audit_schedule import audit_by_the_clock
+
+            words = _words(options, fail_on, as_json)
             audit_by_the_clock(dsn, words, every=every, cron=cron, time_zone=time_zone, keep=keep)
             return
-        result = _audited(
-            dsn,
-            holder,
-            record,
-            fail_on,
-            output=keep,
-            master=master,
-            partitions=partitions,
-            jdbc_jar=jdbc_jar,
-            page=page,
-            bucket_seconds=bucket_seconds,
-            archive=archive,
-            rows=rows,
-        )
+        options["output"] = keep
+        result = _audited(dsn, holder, record, fail_on, **options)
         if as_json:
             output.write(output.to_json(result.to_dict()))
         else:
-            from .. import audit as audits
+            from ..audit import print_report
 
-            audits.print_report(result, output.console())
+            print_report(result, output.console())
         raise typer.Exit(code_of(result, fail_on))
 
 
@@ -166,6 +145,16 @@ def code_of(result: AuditResult, fail_on: str) -> int:
         return FAILED
     warned = any(rule.count for rule in result.rules if rule.severity == "warning")
     return WARNED if warned and fail_on == "warning" else OK
+
+
+def _words(options: AuditOptions, fail_on: str, as_json: bool) -> list[str]:
+    """Return the words by which each audit of a schedule is called."""
+    words = ["--fail-on", fail_on, *(["--json"] if as_json else [])]
+    for name, value in options.items():
+        option = "--" + name.removesuffix("_seconds").replace("_", "-")
+        if value is not None and value is not False:
+            words += [option] if value is True else [option, str(value)]
+    return words
 
 
 def _audited(dsn: str, holder: str | None, record: bool, fail_on: str, **options: Unpack[AuditOptions]) -> AuditResult:

@@ -13,6 +13,7 @@ import typer
 
 from . import output, tables
 from .common import Dsn, Json, Role, Wide, Yes, confirm, connected, resolve_dsn
+from .log_options import LogJson
 
 app = typer.Typer(
     no_args_is_help=True, help="Manage links, which forward messages to queues of other engines, each exactly once."
@@ -215,7 +216,7 @@ def run(
         list[str] | None, typer.Argument(metavar="[NAME]...", help="Links to run. [default: all]", show_default=False)
     ] = None,
     dsn: Dsn = None,
-    log_json: Annotated[bool, typer.Option("--log-json", help="Write the log as JSON lines.")] = False,
+    log_json: LogJson = False,
 ) -> None:
     """Forward until SIGTERM. Needed only where no worker runs; several may run at once."""
     from ..workers import logs

@@ -12,6 +12,7 @@ import typer
 
 from . import output, tables, times
 from .common import Dsn, Json, JsonBody, Queue, Role, Wide, connected, resolve_dsn
+from .log_options import LogJson
 
 app = typer.Typer(no_args_is_help=True, help="Manage schedules, which send messages by the clock.")
 
@@ -142,9 +143,7 @@ def fire(
     output.said(text, as_json=as_json, schedule_id=schedule, message_id=sent)
 
 
-def scheduler(
-    dsn: Dsn = None, log_json: Annotated[bool, typer.Option("--log-json", help="Write the log as JSON lines.")] = False
-) -> None:
+def scheduler(dsn: Dsn = None, log_json: LogJson = False) -> None:
     """Fire schedules until SIGTERM. Needed only where no worker runs; several may run at once."""
     from ..workers import logs
     from ..workers.scheduler import Scheduler
