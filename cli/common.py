@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import logging
 import os
+import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +21,8 @@ from .hints import in_commands
 # and completion answer at once.
 if TYPE_CHECKING:
     from ..engine import AdministeredFactory, Connection, Session
+    from ..workers.links import Links
+    from ..workers.scheduler import Scheduler
 
 OK = 0
 #: Refused or failed: the line on stderr says why, and nothing was changed unless it says so.
@@ -219,6 +223,17 @@ def confirm(question: str, *, yes: bool) -> None:
         raise HowdahError("not done: this needs confirmation, and stdin is not a terminal", "Use --yes.")
     if not typer.confirm(question, err=True):
         raise HowdahError("not done")
+
+
+def run_until_told(running: Scheduler | Links) -> None:
+    """Run threads until SIGTERM or Ctrl-C."""
+    told = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: told.set())
+    running.start()
+    while not told.wait(0.5):
+        pass
+    running.stop()
 
 
 def describe(error: Exception) -> tuple[str, int] | None:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import signal
 import socket
-import threading
 from typing import Annotated, Any
 
 import typer
 
 from . import output, tables, times
-from .common import Dsn, Json, JsonBody, Queue, Role, Wide, connected, resolve_dsn
+from .common import Dsn, Json, JsonBody, Queue, Role, Wide, connected, resolve_dsn, run_until_told
 from .log_options import LogJson
 
 app = typer.Typer(no_args_is_help=True, help="Manage schedules, which send messages by the clock.")
@@ -152,14 +150,7 @@ def scheduler(dsn: Dsn = None, log_json: LogJson = False) -> None:
     with connected(target, None) as connection:  # a database that is not there or not migrated is said at once
         connection.schedules.due()
     logs.configure(as_json=log_json)
-    stopping = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stopping.set())
-    running = Scheduler(target, f"{socket.gethostname()}:scheduler:{os.getpid()}")
-    running.start()
-    while not stopping.wait(0.5):
-        pass
-    running.stop()
+    run_until_told(Scheduler(target, f"{socket.gethostname()}:scheduler:{os.getpid()}"))
 
 
 def _when(row: dict[str, Any]) -> str:
