@@ -16,7 +16,7 @@ import typer
 
 from ..text.extras import how_to_install
 from . import output, progress, times
-from .common import BUSY, FAILED, NOT_READY, OK, Dsn, Json, connected, one_line, resolve_dsn
+from .common import BUSY, FAILED, NOT_READY, OK, Dsn, Jar, Json, Master, Partitions, connected, one_line, resolve_dsn
 from .link_audit import audit_links
 from .verdict import no_verdict
 
@@ -45,10 +45,8 @@ def audit(
             help="New or empty folder for Parquet. Scheduled audits make a subfolder each. [default: keep none]",
         ),
     ] = None,
-    master: Annotated[str, typer.Option("--master", help="Spark master.")] = "local[*]",
-    jdbc_jar: Annotated[
-        Path | None, typer.Option("--jdbc-jar", metavar="JAR", help="PostgreSQL JDBC driver. [default: searched for]")
-    ] = None,
+    master: Master = "local[*]",
+    jdbc_jar: Jar = None,
     page: Annotated[
         Path | None,
         typer.Option(
@@ -65,9 +63,7 @@ def audit(
         Literal["error", "warning", "never"],
         typer.Option("--fail-on", help="Lowest severity that fails: exit code 1 for errors, 6 for warnings only."),
     ] = "warning",
-    partitions: Annotated[
-        int, typer.Option("--partitions", metavar="N", min=1, help="Number of connections that read.")
-    ] = 4,
+    partitions: Partitions = 4,
     archive: Annotated[
         Path | None, typer.Option("--archive", metavar="DIR", help="Archive to read archived records from.")
     ] = None,
@@ -113,11 +109,11 @@ def audit(
         if last:
             _show_last(dsn, as_json)
             return
-        if links:
-            raise typer.Exit(audit_links(dsn, links, as_json=as_json))
         # Ask the database first: Spark and its Java take seconds to start.
         with connected(dsn, None) as connection:
             connection.admin.list_queues()
+        if links:
+            raise typer.Exit(audit_links(dsn, links, as_json=as_json))
         if every is not None or cron is not None:
             if not record:
                 raise typer.BadParameter("audits by the clock are recorded", param_hint="--no-record")

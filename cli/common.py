@@ -82,6 +82,11 @@ JsonBody = Annotated[
 Wide = Annotated[bool, typer.Option("--wide", "-w", help="Show every column in full.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 Queue = Annotated[str, typer.Argument(metavar="QUEUE", help="Queue name.", show_default=False)]
+Master = Annotated[str, typer.Option("--master", help="Spark master.")]
+Jar = Annotated[
+    Path | None, typer.Option("--jdbc-jar", metavar="JAR", help="PostgreSQL JDBC driver. [default: searched for]")
+]
+Partitions = Annotated[int, typer.Option("--partitions", metavar="N", min=1, help="Number of connections that read.")]
 OneQueue = Annotated[str | None, typer.Argument(metavar="QUEUE", help="Show only this queue.", show_default=False)]
 
 

@@ -11,7 +11,7 @@ LogJson = Annotated[bool, typer.Option("--log-json", help="Write the log as JSON
 LogLevel = Annotated[
     Literal["DEBUG", "INFO", "WARNING", "ERROR"] | None,
     typer.Option(
-        case_sensitive=False, help="Lowest level to log, for the application too. [default: INFO]", show_default=False
+        case_sensitive=False, help="Lowest level to log, of every logger. [default: INFO]", show_default=False
     ),
 ]
 LogFile = Annotated[
