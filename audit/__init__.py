@@ -3,12 +3,12 @@
 The data takes this way:
 
 - ``snapshot`` exports a snapshot.
-- ``read`` fetches the public views in it over JDBC.
+- ``read`` fetches the public views in it over JDBC, and ``kept`` keeps them as Parquet.
 - ``ledger`` makes one row for each message and queue.
 - ``hours`` makes one row for each queue and hour.
 - ``checks`` finds what breaks a rule (the ``rules``).
 - ``identity`` sums up each queue.
-- ``job`` runs these in order.
+- ``proof`` runs the last four in order, and ``job`` all.
 - ``report`` prints the result.
 
 ``recorded`` makes the result one of the audits on record. Each of them counts on from the last (``since``).

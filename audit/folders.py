@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from .errors import AuditError
 from .hours import HOUR_COLUMNS
+from .session import is_local
 
 
 def hours_at_hand(frame: DataFrame, folder: Path) -> DataFrame:
@@ -41,7 +42,7 @@ def written(frame: DataFrame, folder: Path) -> list[dict[str, Any]]:
 
 def check_reachable(spark: SparkSession, output: Path | None) -> None:
     """Check that executors on other machines write to the folder that the driver reads. Raises AuditError."""
-    if output is None and not (spark.sparkContext.master or "").startswith("local"):
+    if output is None and not is_local(spark):
         raise AuditError(
             "on a cluster --output must name a folder that the driver and all executors reach by that path"
         )

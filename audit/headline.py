@@ -42,8 +42,7 @@ def headline(result: AuditResult) -> Headline:
     rest = "the other one" if len(weak) == 1 else f"the other {len(weak):,}"
     said = (
         f"Every message is accounted for in {proved:,} of {len(judged):,} queues; in {rest} a lost message would not"
-        f" show,"
-        " for their sends are not on record"
+        " show, for their sends are not on record"
     )
     short = {_short(queue) for queue in weak}
     advice = ", ".join(command for what, command in RAISE.items() if what in short)
@@ -52,14 +51,19 @@ def headline(result: AuditResult) -> Headline:
     )
 
 
+def is_subscription(queue: Queue) -> bool:
+    """Whether it is a subscription: only their names have a colon."""
+    return ":" in queue.queue
+
+
 def _is_judged(queue: Queue) -> bool:
     """Whether more could be recorded of it. Nothing records what a subscription had to choose."""
     return queue.verdict != PROOFS["chosen"] and (queue.messages > 0 or not queue.queue.startswith(TEMPORARY))
 
 
 def _short(queue: Queue) -> str:
-    """What must record more before this one is proved. Only names of subscriptions have a colon."""
-    if ":" not in queue.queue:
+    """What must record more before this one is proved."""
+    if not is_subscription(queue):
         return "queue"
     return "subscription" if queue.verdict == PROOFS["off"] else "topic"
 

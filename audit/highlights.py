@@ -37,7 +37,7 @@ def _traffic(shown: Shown) -> str:
     top = left[0]
     out = sum(row["went_out"] for row in left)
     span = duration(max((shown.taken_at - shown.first).total_seconds(), 0))
-    return f"Traffic: {out:,} messages left {len(left):,} queues in {span}, most of {_name(top['queue'])}"
+    return f"Traffic: {out:,} messages left {len(left):,} queues in {span}; the busiest is {_name(top['queue'])}"
 
 
 def _waits(shown: Shown) -> str:
@@ -60,7 +60,7 @@ def _dead(shown: Shown) -> str:
     last = {row["queue"]: row for row in shown.dead_messages}
     came = sum(row["came_in"] for row in shown.dead_messages)
     there = sum(row["messages"] for row in last.values())
-    return f"Dead messages: {there:,} there, {came:,} came during the record" if there or came else ""
+    return f"Dead messages: {there:,} there now, {came:,} came in the time of the journal" if there or came else ""
 
 
 def _slow(shown: Shown) -> str:

@@ -30,7 +30,7 @@ PROOFS = {
     "exits": "sends not recorded independently",
     "off": "only what is present is known",
     "topic": "proved by its topic's sends",
-    "chosen": "what it was to get is not recorded",
+    "chosen": "no record says what it should have got",
 }
 """Verdicts on queues without faults, by journal_level. The last two: subscriptions whose topics record their sends."""
 

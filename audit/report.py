@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterator
 from typing import Any
 
 from rich.console import Console
@@ -10,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..text.controls import printable
-from .headline import headline
+from .headline import headline, is_subscription
 from .identity import PROVED
 from .result import AuditResult, Queue, RuleResult, Sample
 
@@ -68,12 +69,17 @@ def _identity_table(result: AuditResult) -> Table:
     for side in SIDES:
         table.add_column(side, justify="right")
     for queue in result.queues:
-        cells = [
-            "\n".join(f"{getattr(queue, term):,} {name}" for term, name in terms.items() if getattr(queue, term))
-            for terms in SIDES.values()
-        ]
+        cells = ["\n".join(_terms(queue, terms)) for terms in SIDES.values()]
         table.add_row(Text("\n").join([Text(queue.queue), *_verdict(queue)]), *cells)
     return table
+
+
+def _terms(queue: Queue, names: dict[str, str]) -> Iterator[str]:
+    for term, name in names.items():
+        if number := getattr(queue, term):
+            # The topic records its sends, and nothing how each came into a subscription.
+            from_topic = term == "unrecorded_in" and is_subscription(queue)
+            yield f"{number:,} {'from its topic' if from_topic else name}"
 
 
 def _verdict(queue: Queue) -> list[Text]:
@@ -116,10 +122,12 @@ def proved(result: AuditResult) -> str:
 
 
 def _summary(result: AuditResult) -> Text:
-    rows = ", ".join(f"{count:,} {name}" for name, count in result.rows.items() if name != "destinations")
+    counts = {name: count for name, count in result.rows.items() if name != "destinations" and count}
+    names = {name: "journal rows" if name == "journal" else name for name in counts}
+    rows = ", ".join(f"{n:,} {names[name] if n > 1 else names[name].removesuffix('s')}" for name, n in counts.items())
     first = headline(result)
     text = Text(first.verdict, style=STYLES[first.kind])
-    facts = f" {len(result.rules)} rules over {rows}, in one snapshot, {result.seconds:.1f} s."
+    facts = f" {len(result.rules)} rules over what one snapshot has: {rows}. It took {result.seconds:.1f} s."
     text.append(facts, style="not bold default")
     text.append(f" Proved: {proved(result)}." if result.coverage else "", style="not bold default")
     return text.append(f"\n{first.advice}", style="not bold default") if first.advice else text

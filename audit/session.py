@@ -87,6 +87,11 @@ def for_few_rows(spark: SparkSession, rows: int) -> Iterator[None]:
                 spark.conf.set(name, value)
 
 
+def is_local(spark: SparkSession) -> bool:
+    """Whether Spark works on this machine alone."""
+    return (spark.sparkContext.master or "").startswith("local")
+
+
 def _submitted(settings: dict[str, str]) -> SparkSession:
     """The session of a program that spark-submit runs."""
     mine = {name: value for name, value in _SETTINGS.items() if name.startswith("spark.sql.")}

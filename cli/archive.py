@@ -12,17 +12,12 @@ import typer
 
 from ..text.extras import how_to_install
 from . import output, progress, tables
-from .common import FAILED, OK, Dsn, Json, Role, Wide, connected, resolve_dsn
+from .common import FAILED, OK, Dsn, Jar, Json, Master, Partitions, Role, Wide, connected, resolve_dsn
 from .verdict import no_verdict
 
 app = typer.Typer(no_args_is_help=True, help="Archive journal, incidents and dead messages as Parquet.")
 
 Dir = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the archive.", show_default=False)]
-Master = Annotated[str, typer.Option("--master", help="Spark master.")]
-Jar = Annotated[
-    Path | None, typer.Option("--jdbc-jar", metavar="JAR", help="PostgreSQL JDBC driver. [default: searched for]")
-]
-Partitions = Annotated[int, typer.Option("--partitions", metavar="N", min=1, help="Number of connections that read.")]
 
 RUN_COLUMNS = tables.Columns(
     {

@@ -16,7 +16,8 @@ import typer
 
 from ..text.extras import how_to_install
 from . import output, progress, times
-from .common import BUSY, FAILED, NOT_READY, OK, Dsn, Json, connected, one_line, resolve_dsn
+from .common import BUSY, FAILED, NOT_READY, OK, Dsn, Jar, Json, Master, Partitions, connected, one_line, resolve_dsn
+from .link_audit import audit_links
 from .verdict import no_verdict
 
 if TYPE_CHECKING:
@@ -44,10 +45,8 @@ def audit(
             help="New or empty folder for Parquet. Scheduled audits make a subfolder each. [default: keep none]",
         ),
     ] = None,
-    master: Annotated[str, typer.Option("--master", help="Spark master.")] = "local[*]",
-    jdbc_jar: Annotated[
-        Path | None, typer.Option("--jdbc-jar", metavar="JAR", help="PostgreSQL JDBC driver. [default: searched for]")
-    ] = None,
+    master: Master = "local[*]",
+    jdbc_jar: Jar = None,
     page: Annotated[
         Path | None,
         typer.Option(
@@ -64,9 +63,7 @@ def audit(
         Literal["error", "warning", "never"],
         typer.Option("--fail-on", help="Lowest severity that fails: exit code 1 for errors, 6 for warnings only."),
     ] = "warning",
-    partitions: Annotated[
-        int, typer.Option("--partitions", metavar="N", min=1, help="Number of connections that read.")
-    ] = 4,
+    partitions: Partitions = 4,
     archive: Annotated[
         Path | None, typer.Option("--archive", metavar="DIR", help="Archive to read archived records from.")
     ] = None,
@@ -96,65 +93,43 @@ def audit(
 
     Exit code 1 if a message is not, 6 for warnings only (see --fail-on), 3 if no audit was possible.
     """
-    bucket_seconds = None if bucket is None else round(bucket)
-    if bucket_seconds is not None and bucket_seconds < 1:
+    if bucket is not None and round(bucket) < 1:
         raise typer.BadParameter("it is less than a second", param_hint="--bucket")
+    options: AuditOptions = {
+        "master": master,
+        "partitions": partitions,
+        "jdbc_jar": jdbc_jar,
+        "page": page,
+        "bucket_seconds": None if bucket is None else round(bucket),
+        "archive": archive,
+        "rows": rows,
+    }
     with no_verdict():
         dsn = resolve_dsn(dsn)
         if last:
             _show_last(dsn, as_json)
             return
-        if links:
-            from .link_audit import audit_links
-
-            raise typer.Exit(audit_links(dsn, links, as_json=as_json))
         # Ask the database first: Spark and its Java take seconds to start.
         with connected(dsn, None) as connection:
             connection.admin.list_queues()
+        if links:
+            raise typer.Exit(audit_links(dsn, links, as_json=as_json))
         if every is not None or cron is not None:
-            from .audit_schedule import audit_by_the_clock
-
-            words = [
-                "--master",
-                master,
-                "--partitions",
-                str(partitions),
-                "--fail-on",
-                fail_on,
-                *(["--rows"] if rows else []),
-                *(["--json"] if as_json else []),
-            ]
-            for option, value in (
-                ("--jdbc-jar", jdbc_jar),
-                ("--page", page),
-                ("--bucket", bucket_seconds),
-                ("--archive", archive),
-            ):
-                words += [] if value is None else [option, str(value)]
             if not record:
                 raise typer.BadParameter("audits by the clock are recorded", param_hint="--no-record")
+            from .audit_schedule import audit_by_the_clock
+
+            words = _words(options, fail_on, as_json)
             audit_by_the_clock(dsn, words, every=every, cron=cron, time_zone=time_zone, keep=keep)
             return
-        result = _audited(
-            dsn,
-            holder,
-            record,
-            fail_on,
-            output=keep,
-            master=master,
-            partitions=partitions,
-            jdbc_jar=jdbc_jar,
-            page=page,
-            bucket_seconds=bucket_seconds,
-            archive=archive,
-            rows=rows,
-        )
+        options["output"] = keep
+        result = _audited(dsn, holder, record, fail_on, **options)
         if as_json:
             output.write(output.to_json(result.to_dict()))
         else:
-            from .. import audit as audits
+            from ..audit import print_report
 
-            audits.print_report(result, output.console())
+            print_report(result, output.console())
         raise typer.Exit(code_of(result, fail_on))
 
 
@@ -166,6 +141,16 @@ def code_of(result: AuditResult, fail_on: str) -> int:
         return FAILED
     warned = any(rule.count for rule in result.rules if rule.severity == "warning")
     return WARNED if warned and fail_on == "warning" else OK
+
+
+def _words(options: AuditOptions, fail_on: str, as_json: bool) -> list[str]:
+    """Return the words by which each audit of a schedule is called."""
+    words = ["--fail-on", fail_on, *(["--json"] if as_json else [])]
+    for name, value in options.items():
+        option = "--" + name.removesuffix("_seconds").replace("_", "-")
+        if value is not None and value is not False:
+            words += [option] if value is True else [option, str(value)]
+    return words
 
 
 def _audited(dsn: str, holder: str | None, record: bool, fail_on: str, **options: Unpack[AuditOptions]) -> AuditResult:

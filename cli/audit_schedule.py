@@ -63,14 +63,14 @@ class AuditSchedule:
         self._scheduler.add_listener(self._failed, EVENT_JOB_ERROR)
         logging.getLogger("apscheduler").addHandler(logging.NullHandler())  # what matters of it is said by these two
 
-    def run(self, trigger: BaseTrigger, first: datetime | None) -> None:
+    def run(self, trigger: BaseTrigger, first: datetime) -> None:
         """Audit by the trigger, first at ``first``. Returns when ``stop`` is called."""
         # coalesce without a grace time: one run makes up for all runs that a sleep missed.
         self._scheduler.add_job(
             self.audit, trigger, next_run_time=first, coalesce=True, max_instances=1, misfire_grace_time=None
         )
         self._scheduler.start()
-        complain(f"audits begin at {'no time' if first is None else first.isoformat(' ', 'seconds')}")
+        complain(f"audits begin at {first.isoformat(' ', 'seconds')}")
         while not self._stopping.wait(0.5):
             pass
         self._scheduler.shutdown(wait=True)
@@ -148,6 +148,7 @@ def audit_by_the_clock(
     last = cast(datetime, runs[0]["started_at"]) if runs else None
     now = datetime.now(UTC)
     trigger: Any
+    first: datetime | None
     if every is not None:
         period = _period(every)
         trigger = IntervalTrigger(seconds=period.total_seconds(), timezone=UTC)
@@ -160,13 +161,15 @@ def audit_by_the_clock(
             raise typer.BadParameter(f"{cron!r} in {time_zone}: {error}", param_hint="--cron") from error
         trigger = CronTimes(times)
         first = next_cron(times, last, now)
+    if first is None:
+        raise typer.BadParameter(f"{cron!r} never comes", param_hint="--cron")
     schedule = AuditSchedule(dsn, words, keep)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: schedule.stop())
     schedule.run(trigger, first)
 
 
-def next_every(period: timedelta, last: datetime | None, now: datetime) -> datetime | None:
+def next_every(period: timedelta, last: datetime | None, now: datetime) -> datetime:
     """Return when to begin: one period after the last recorded audit; now if that has passed or there is none."""
     return now if last is None else max(now, last + period)
 

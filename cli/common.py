@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import logging
 import os
+import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +21,8 @@ from .hints import in_commands
 # and completion answer at once.
 if TYPE_CHECKING:
     from ..engine import AdministeredFactory, Connection, Session
+    from ..workers.links import Links
+    from ..workers.scheduler import Scheduler
 
 OK = 0
 #: Refused or failed: the line on stderr says why, and nothing was changed unless it says so.
@@ -78,6 +82,11 @@ JsonBody = Annotated[
 Wide = Annotated[bool, typer.Option("--wide", "-w", help="Show every column in full.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 Queue = Annotated[str, typer.Argument(metavar="QUEUE", help="Queue name.", show_default=False)]
+Master = Annotated[str, typer.Option("--master", help="Spark master.")]
+Jar = Annotated[
+    Path | None, typer.Option("--jdbc-jar", metavar="JAR", help="PostgreSQL JDBC driver. [default: searched for]")
+]
+Partitions = Annotated[int, typer.Option("--partitions", metavar="N", min=1, help="Number of connections that read.")]
 OneQueue = Annotated[str | None, typer.Argument(metavar="QUEUE", help="Show only this queue.", show_default=False)]
 
 
@@ -219,6 +228,17 @@ def confirm(question: str, *, yes: bool) -> None:
         raise HowdahError("not done: this needs confirmation, and stdin is not a terminal", "Use --yes.")
     if not typer.confirm(question, err=True):
         raise HowdahError("not done")
+
+
+def run_until_told(running: Scheduler | Links) -> None:
+    """Run threads until SIGTERM or Ctrl-C."""
+    told = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: told.set())
+    running.start()
+    while not told.wait(0.5):
+        pass
+    running.stop()
 
 
 def describe(error: Exception) -> tuple[str, int] | None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from . import worker
 from .common import Dsn, connected, resolve_dsn
+from .log_options import LogJson, LogLevel
 
 app = typer.Typer(help="Tell administrators of events by webhook and e-mail.", no_args_is_help=True)
 
@@ -36,10 +37,8 @@ def run(
     file: File,
     dsn: Dsn = None,
     sessions: Annotated[int, typer.Option(min=1, max=200, help="Number of events handled at the same time.")] = 1,
-    log_json: Annotated[bool, typer.Option("--log-json", help="Write the log as JSON lines.")] = False,
-    log_level: Annotated[
-        Literal["DEBUG", "INFO", "WARNING", "ERROR"], typer.Option(case_sensitive=False, help="Lowest level to log.")
-    ] = "INFO",
+    log_json: LogJson = False,
+    log_level: LogLevel = None,
 ) -> None:
     """Call the hooks of each event until SIGTERM. Calls in progress are finished."""
     from ..engine.errors import NoSuchQueue

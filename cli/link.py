@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import signal
 import socket
-import threading
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 import typer
 
 from . import output, tables
-from .common import Dsn, Json, Role, Wide, Yes, confirm, connected, resolve_dsn
+from .common import Dsn, Json, Role, Wide, Yes, confirm, connected, resolve_dsn, run_until_told
+from .log_options import LogJson
 
 app = typer.Typer(
     no_args_is_help=True, help="Manage links, which forward messages to queues of other engines, each exactly once."
@@ -28,12 +27,15 @@ DsnEnv = Annotated[
     typer.Option("--dsn-env", metavar="VARIABLE", help="Environment variable with the target's DSN: HOWDAH_…."),
 ]
 BatchSize = Annotated[
-    int | None, typer.Option(min=1, max=10000, help="Most messages at a time. [default: 1000]", show_default=False)
+    int | None, typer.Option(min=1, max=10000, help="Most messages at a time. A new link has 1000.", show_default=False)
 ]
 RetryMs = Annotated[
     int | None,
     typer.Option(
-        "--retry-ms-max", min=1, help="Longest pause while the target is away. [default: 30000]", show_default=False
+        "--retry-ms-max",
+        min=1,
+        help="Longest pause while the target is away. A new link has 30000.",
+        show_default=False,
     ),
 ]
 
@@ -132,17 +134,19 @@ def list_(wide: Wide = False, dsn: Dsn = None, role: Role = None, as_json: Json 
     """List the links from here."""
     with connected(dsn, role) as connection:
         rows = connection.links.list()
-    _show(rows, wide=wide, as_json=as_json)
+    if not as_json:
+        rows = [{**row, "to": f"{row['target_queue']} ({row['service'] or row['dsn_env']})"} for row in rows]
+    tables.show(rows, COLUMNS, as_json=as_json, empty="no links", wide=wide)
 
 
 @app.command()
 def status(name: Name, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
-    """Show one link in full. Exit code 1 if it is away."""
+    """Show one link: its state, what waits, the last error, its settings. Exit code 1 if it is away."""
     with connected(dsn, role) as connection:
         rows = [row for row in connection.links.list() if row["name"] == name]
     if not rows:
         raise typer.BadParameter(f"there is no link {name}", param_hint="NAME")
-    _show(rows, wide=True, as_json=as_json)
+    output.facts(rows[0], as_json=as_json)
     raise typer.Exit(rows[0]["state"] == "away")
 
 
@@ -215,7 +219,7 @@ def run(
         list[str] | None, typer.Argument(metavar="[NAME]...", help="Links to run. [default: all]", show_default=False)
     ] = None,
     dsn: Dsn = None,
-    log_json: Annotated[bool, typer.Option("--log-json", help="Write the log as JSON lines.")] = False,
+    log_json: LogJson = False,
 ) -> None:
     """Forward until SIGTERM. Needed only where no worker runs; several may run at once."""
     from ..workers import logs
@@ -228,17 +232,4 @@ def run(
         if name not in known:
             raise typer.BadParameter(f"there is no link {name}", param_hint="NAME")
     logs.configure(as_json=log_json)
-    stopping = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stopping.set())
-    running = Links(target, f"{socket.gethostname()}:link:{os.getpid()}", names or ())
-    running.start()
-    while not stopping.wait(0.5):
-        pass
-    running.stop()
-
-
-def _show(rows: list[dict[str, Any]], *, wide: bool, as_json: bool) -> None:
-    if not as_json:
-        rows = [{**row, "to": f"{row['target_queue']} ({row['service'] or row['dsn_env']})"} for row in rows]
-    tables.show(rows, COLUMNS, as_json=as_json, empty="no links", wide=wide)
+    run_until_told(Links(target, f"{socket.gethostname()}:link:{os.getpid()}", names or ()))

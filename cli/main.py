@@ -58,6 +58,8 @@ from .demo.command import demo
 from .importing import command as importing
 from .poison import command as poison
 
+HELP_OPTIONS = ["-h", "--help"]
+
 app = typer.Typer(
     name="howdah",
     help="A message queue that lives in PostgreSQL.",
@@ -65,7 +67,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     # The commands below inherit it.
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": HELP_OPTIONS},
 )
 app.add_typer(server.app, name="server")
 app.command("migrate")(migrate.migrate)
@@ -150,11 +152,17 @@ def _command() -> Callable[..., Any]:
 
 
 def _mend_help(command: Any) -> None:
-    """Join the lines of each paragraph, and escape what the help would drop as markup, such as [default: all]."""
+    """Join the lines of each paragraph, and escape what the help would drop as markup, such as [default: all].
+
+    A flag takes no value, but Typer would show it as <bool>.
+    """
     if command.help:
         # Typer joins those of the first paragraph only: at 80 columns, the others would be broken twice.
         command.help = re.sub(r"(?<!\n)\n[ \t]*(?!\n)", " ", inspect.cleandoc(command.help))
+    command.get_help_option(typer.Context(command, help_option_names=HELP_OPTIONS)).metavar = ""
     for parameter in command.params:
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
         if getattr(parameter, "help", None):
             parameter.help = re.sub(r"(?<!\\)\[default:", r"\\[default:", parameter.help)
     for below in getattr(command, "commands", {}).values():

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import signal
 import socket
-import threading
 from typing import Annotated, Any
 
 import typer
 
 from . import output, tables, times
-from .common import Dsn, Json, JsonBody, Queue, Role, Wide, connected, resolve_dsn
+from .common import Dsn, Json, JsonBody, Queue, Role, Wide, connected, resolve_dsn, run_until_told
+from .log_options import LogJson
 
 app = typer.Typer(no_args_is_help=True, help="Manage schedules, which send messages by the clock.")
 
@@ -142,9 +141,7 @@ def fire(
     output.said(text, as_json=as_json, schedule_id=schedule, message_id=sent)
 
 
-def scheduler(
-    dsn: Dsn = None, log_json: Annotated[bool, typer.Option("--log-json", help="Write the log as JSON lines.")] = False
-) -> None:
+def scheduler(dsn: Dsn = None, log_json: LogJson = False) -> None:
     """Fire schedules until SIGTERM. Needed only where no worker runs; several may run at once."""
     from ..workers import logs
     from ..workers.scheduler import Scheduler
@@ -153,14 +150,7 @@ def scheduler(
     with connected(target, None) as connection:  # a database that is not there or not migrated is said at once
         connection.schedules.due()
     logs.configure(as_json=log_json)
-    stopping = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stopping.set())
-    running = Scheduler(target, f"{socket.gethostname()}:scheduler:{os.getpid()}")
-    running.start()
-    while not stopping.wait(0.5):
-        pass
-    running.stop()
+    run_until_told(Scheduler(target, f"{socket.gethostname()}:scheduler:{os.getpid()}"))
 
 
 def _when(row: dict[str, Any]) -> str:

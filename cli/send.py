@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import stat
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from . import output, times
+from . import output, progress, times
 from .common import Define, Dsn, Factory, Json, JsonBody, Queue, Role, connected, destination, pairs, transaction
-
-if TYPE_CHECKING:
-    from ..engine import Connection
-    from .batches import Outcome
 
 
 def send(
@@ -82,23 +73,17 @@ def send(
 
     A BODY is sent as text, even if it looks like JSON. Use --json-body to send it as JSON.
     """
-    if (body is None) == (file is None):
-        raise typer.BadParameter("give either a BODY or a --file", param_hint="BODY")
-    if file is not None and deduplication_key is not None:
-        raise typer.BadParameter("it identifies one message, not those of a --file", param_hint="--deduplication-key")
-    if json_body and file is not None:
-        raise typer.BadParameter("a --file marks JSON in its lines", param_hint="--json-body")
-    if json_body and content_type is not None:
-        raise typer.BadParameter("it says the content type: application/json", param_hint="--json-body")
-    if file is None and (raw_lines or from_line > 1):
-        raise typer.BadParameter("--raw-lines and --from-line need a --file", param_hint="--file")
+    _check_usage(body, json_body, file, raw_lines or from_line > 1, content_type, deduplication_key)
+    from . import lines
+    from .batches import Sender
+
     message: dict[str, Any] = {
         "headers": pairs(header, "--header") or None,
         "priority": priority,
         "correlation_id": correlation_id,
         "message_type": message_type,
         "reply_to": reply_to,
-        "content_type": content_type,
+        "content_type": "application/json" if json_body else content_type,
     }
     common: dict[str, Any] = {
         "time_to_live": ttl,
@@ -106,76 +91,37 @@ def send(
         "delivery_mode": "non-persistent" if non_persistent else None,
         "reliability": reliability,
     }
-    if file is not None:
-        outcome = _send_file(
-            file,
-            queue,
-            message,
-            common,
-            raw=raw_lines,
-            start=from_line,
-            batch=batch,
-            by=lambda: connected(dsn, role, factory, define),
-            factory=factory,
-        )
-        result = {"queue": queue, "sent": outcome.sent, "last_line": outcome.last_line}
-        output.said(f"{output.counted(outcome.sent, 'message')} sent to {queue}", as_json=as_json, **result)
+    if body is not None:
+        lines.check_text(body, message["content_type"])
+        with transaction(dsn, role, factory, define) as session:
+            target = destination(session, queue, factory)
+            message_id = session.send(target, body, **message, **common, deduplication_key=deduplication_key)
+        lines.note_text(body, message["content_type"])
+        output.said(f"message {message_id} sent to {queue}", as_json=as_json, queue=queue, message_id=message_id)
         return
-    assert body is not None
-    from .lines import check_text, note_text
-
-    if json_body:
-        message["content_type"] = "application/json"
-    check_text(body, message["content_type"])
-    with transaction(dsn, role, factory, define) as session:
+    assert file is not None
+    with (
+        connected(dsn, role, factory, define) as connection,
+        connection.session() as session,
+        progress.sending(file) as (advance, count),
+    ):
         target = destination(session, queue, factory)
-        message_id = session.send(target, body, **message, **common, deduplication_key=deduplication_key)
-    note_text(body, message["content_type"])
-    output.said(f"message {message_id} sent to {queue}", as_json=as_json, queue=queue, message_id=message_id)
+        found = lines.read(file, raw=raw_lines, start=from_line, content_type=content_type, advance=advance)
+        outcome = Sender(session, target, message, common, batch=batch, start=from_line, sent=count).send_all(found)
+    result = {"queue": queue, "sent": outcome.sent, "last_line": outcome.last_line}
+    output.said(f"{output.counted(outcome.sent, 'message')} sent to {queue}", as_json=as_json, **result)
 
 
-def _send_file(
-    file: IO[bytes],
-    queue: str,
-    message: dict[str, Any],
-    common: dict[str, Any],
-    *,
-    raw: bool,
-    start: int,
-    batch: int,
-    by: Callable[[], AbstractContextManager[Connection]],
-    factory: str | None,
-) -> Outcome:
-    from . import lines
-    from .batches import Sender
-
-    with by() as connection, connection.session() as session, _progress(file) as (advance, count):
-        target = destination(session, queue, factory)
-        sender = Sender(session, target, message, common, batch=batch, start=start, sent=count)
-        found = lines.read(file, raw=raw, start=start, content_type=message["content_type"], advance=advance)
-        return sender.send_all(found)
-
-
-@contextmanager
-def _progress(file: IO[bytes]) -> Iterator[tuple[Any, Any]]:
-    """Show a bar on stderr if that is a terminal. Yields the functions to call with bytes read and messages sent."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    facts = os.fstat(file.fileno()) if _has_descriptor(file) else None
-    size = facts.st_size if facts and stat.S_ISREG(facts.st_mode) else None
-    columns = (BarColumn(), TextColumn("{task.fields[sent]:,} sent"), TimeElapsedColumn())
-    console = output.console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
-        task = progress.add_task("send", total=size, sent=0)
-        yield (
-            lambda read: progress.advance(task, read),
-            lambda sent: progress.update(task, sent=sent),
-        )
-
-
-def _has_descriptor(file: IO[bytes]) -> bool:
-    try:
-        file.fileno()
-    except (OSError, AttributeError):
-        return False
-    return True
+def _check_usage(
+    body: str | None, json_body: bool, file: object, of_lines: bool, content_type: str | None, key: str | None
+) -> None:
+    if (body is None) == (file is None):
+        raise typer.BadParameter("give either a BODY or a --file", param_hint="BODY")
+    if file is not None and key is not None:
+        raise typer.BadParameter("it identifies one message, not those of a --file", param_hint="--deduplication-key")
+    if json_body and file is not None:
+        raise typer.BadParameter("a --file marks JSON in its lines", param_hint="--json-body")
+    if json_body and content_type is not None:
+        raise typer.BadParameter("it says the content type: application/json", param_hint="--json-body")
+    if file is None and of_lines:
+        raise typer.BadParameter("--raw-lines and --from-line need a --file", param_hint="--file")

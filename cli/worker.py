@@ -12,6 +12,7 @@ import typer
 
 from . import times
 from .common import Define, Dsn, Factory, connected, found_factory, resolve_dsn
+from .log_options import LogConfig, LogFile, LogJson, LogLevel, LogSet, configure, log_settings
 
 WAIT_SECONDS = 0.5, 15.0
 """The first pause and the longest one between looks for a database that is down."""
@@ -83,80 +84,40 @@ def worker(
     reload: Annotated[
         bool, typer.Option("--reload", help="Restart when Python files below this folder change; for development.")
     ] = False,
-    log_json: Annotated[bool, typer.Option("--log-json", help="Write the log as JSON lines.")] = False,
-    log_level: Annotated[
-        Literal["DEBUG", "INFO", "WARNING", "ERROR"] | None,
-        typer.Option(
-            case_sensitive=False,
-            help="Lowest level to log, for the application too. [default: INFO]",
-            show_default=False,
-        ),
-    ] = None,
-    log_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--log-file",
-            metavar="FILE",
-            dir_okay=False,
-            help="Write the log to this file, too. It rolls over by size and age, and nine archives stay.",
-        ),
-    ] = None,
-    log_set: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--log-set",
-            metavar="NAME=VALUE",
-            help="Setting of the log, such as imq.log.console.output=ERROR|WARNING; may be repeated.",
-        ),
-    ] = None,
+    log_json: LogJson = False,
+    log_level: LogLevel = None,
+    log_file: LogFile = None,
+    log_set: LogSet = None,
     metrics: Annotated[
         float | None,
         times.length(
             "--metrics", positive=True, help="Interval at which figures of queues are logged: 60 (seconds), 5m, …"
         ),
     ] = None,
-    log_config: Annotated[
-        Path | None,
-        typer.Option(
-            "--log-config",
-            metavar="FILE",
-            exists=True,
-            dir_okay=False,
-            help="Logging configuration: .json or .toml for logging.config.dictConfig, .properties for settings, any"
-            " other file for fileConfig.",
-        ),
-    ] = None,
+    log_config: LogConfig = None,
 ) -> None:
     """Run an application's handlers until SIGTERM. Messages in hand are finished; a second SIGTERM rolls them back.
 
     If a process is killed, the message in the handler of each of its sessions counts as failed.
     It does not matter which of them was the cause: see --isolate.
     """
-    from ..workers import Supervisor, logs
+    from ..workers import Supervisor
     from ..workers.instance import Instance
     from ..workers.selection import UnknownQueue
 
-    settings = _settings(log_set, log_file, metrics)
-    try:
-        configured = logs.configure(as_json=log_json, level=log_level, config=log_config, settings=settings)
-    except logs.BadLogConfig as error:
-        raise typer.BadParameter(error.message, param_hint="--log-config" if log_config else "--log-set") from error
-    target_dsn = resolve_dsn(dsn)
-    told = {"cluster_mode": cluster_mode, "cluster_master": cluster_master, "exclusive": exclusive}
-    if (found := found_factory(target_dsn, factory, define)) is not None:
-        target_dsn = found.conninfo()
+    settings = log_settings(log_set, log_file, metrics)
+    metrics_seconds = configure(log_json, log_level, log_config, settings)
+    dsn = resolve_dsn(dsn)
+    if (found := found_factory(dsn, factory, define)) is not None:
+        dsn = found.conninfo()
         commit_by_reliability = commit_by_reliability or found.attributes.get("commit_by_reliability", False)
     if reload:
-        if until_empty:
-            raise typer.BadParameter("it does not go with --reload", param_hint="--until-empty")
-        from ..workers import reload as reloading
-
-        words = [word for word in sys.argv[sys.argv.index("worker") + 1 :] if word != "--reload"]
-        raise typer.Exit(reloading.run(words, target_dsn, Path.cwd()))
+        raise typer.Exit(_reloading(dsn, until_empty))
+    of_cluster = {"cluster_mode": cluster_mode, "cluster_master": cluster_master, "exclusive": exclusive}
     try:
         supervisor = Supervisor(
             target,
-            target_dsn,
+            dsn,
             processes=processes,
             sessions=sessions,
             isolate=isolate,
@@ -164,36 +125,32 @@ def worker(
             log_level=log_level,
             log_config=log_config,
             log_settings=[f"{name}={value}" for name, value in settings.items()],
-            metrics_seconds=configured.metrics_seconds,
+            metrics_seconds=metrics_seconds,
             queues=queues or (),
             until_empty=until_empty,
             time_limit=time_limit,
             commit_by_reliability=commit_by_reliability,
-            instance=Instance(target_dsn, instance, {key: value for key, value in told.items() if value is not None}),
+            instance=Instance(dsn, instance, {key: value for key, value in of_cluster.items() if value is not None}),
         )
     except UnknownQueue as error:
         raise typer.BadParameter(str(error), param_hint="--queue") from error
     with closing(supervisor):
-        _look(target_dsn, wait)
+        _await_database(dsn, wait)
         code = supervisor.run()
     raise typer.Exit(code)
 
 
-def _settings(log_set: list[str] | None, file: Path | None, metrics: float | None) -> dict[str, str]:
-    """Return the settings that the options make, by their names."""
-    settings = {}
-    for word in log_set or []:
-        name, equals, settings[name] = word.partition("=")
-        if not equals:
-            raise typer.BadParameter(f"{word!r} is not NAME=VALUE", param_hint="--log-set")
-    if file is not None:
-        settings |= {"imq.log.file.dirpath": str(file.absolute().parent), "imq.log.file.filename": file.name}
-    if metrics is not None:
-        settings |= {"imq.metrics.enabled": "true", "imq.metrics.interval": f"{metrics:f}"}
-    return settings
+def _reloading(dsn: str, until_empty: bool) -> int:
+    """Run this command without --reload, anew whenever a file changes. Returns its exit code."""
+    from ..workers import reload
+
+    if until_empty:
+        raise typer.BadParameter("it does not go with --reload", param_hint="--until-empty")
+    words = [word for word in sys.argv[sys.argv.index("worker") + 1 :] if word != "--reload"]
+    return reload.run(words, dsn, Path.cwd())
 
 
-def _look(dsn: str, wait: bool) -> None:
+def _await_database(dsn: str, wait: bool) -> None:
     """Return once the database answers and is migrated. What waiting cannot cure is raised at once."""
     from psycopg.pq import PGconn, Ping
 

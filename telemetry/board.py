@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import tomllib
 from enum import StrEnum
-from importlib.resources import files
+from pathlib import Path
 from string import ascii_uppercase
-from typing import Any
+from typing import Any, Literal
 
-_FOLDER = files(__package__) / "boards"
+_FOLDER = Path(__file__).with_name("boards")
 
 _COLUMNS, _WIDTH, _HEIGHT = 24, 12, 8
 """Grafana's grid: its columns, those of a usual panel, and the rows of each."""
@@ -18,24 +18,24 @@ _JOB = {"name": "job", "type": "query", "label": "Job", "query": "label_values(h
 """The variable by which the reader of a board chooses among several scraped databases."""
 
 
-class Board(StrEnum):
-    """What it reads."""
+class Import(StrEnum):
+    """What there is to import: boards by what they read, and alert rules."""
 
     PROMETHEUS = "prometheus"
     SQL = "sql"
+    ALERTS = "alerts"
 
-    @property
-    def source(self) -> dict[str, str]:
-        """The data source of its panels, which a reader chooses."""
-        kind = "prometheus" if self is Board.PROMETHEUS else "grafana-postgresql-datasource"
-        return {"type": kind, "uid": "${datasource}"}
+
+Board = Literal[Import.PROMETHEUS, Import.SQL]
 
 
 def board(name: Board) -> dict[str, Any]:
     """A board as Grafana imports it. It asks for its data source."""
     panels = tomllib.loads((_FOLDER / "panels.toml").read_text())[name]
-    source = {"name": "datasource", "type": "datasource", "query": name.source["type"], "label": "Data source"}
-    live = name is Board.PROMETHEUS
+    live = name is Import.PROMETHEUS
+    kind = "prometheus" if live else "grafana-postgresql-datasource"
+    source = {"name": "datasource", "type": "datasource", "query": kind, "label": "Data source"}
+    chosen = {"type": kind, "uid": "${datasource}"}  # by the reader of the board
     return {
         "uid": f"howdah-{name}",
         "title": "Howdah" if live else "Howdah (SQL)",
@@ -47,10 +47,10 @@ def board(name: Board) -> dict[str, Any]:
         "time": {"from": "now-6h" if live else "now-1h", "to": "now"},
         "timezone": "browser",
         "templating": {
-            "list": [source | {"current": {}, "hide": 0}, *([_JOB | {"datasource": name.source}] if live else [])]
+            "list": [source | {"current": {}, "hide": 0}, *([_JOB | {"datasource": chosen}] if live else [])]
         },
         "annotations": {"list": []},
-        "panels": [_panel(name, panel) | place for panel, place in zip(panels, _places(panels), strict=True)],
+        "panels": [_panel(live, chosen, panel) | place for panel, place in zip(panels, _places(panels), strict=True)],
     }
 
 
@@ -72,9 +72,9 @@ def _places(panels: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return places
 
 
-def _panel(name: Board, panel: dict[str, Any]) -> dict[str, Any]:
+def _panel(live: bool, source: dict[str, str], panel: dict[str, Any]) -> dict[str, Any]:
     kind = panel.get("kind", "timeseries")
-    if name is Board.PROMETHEUS:
+    if live:
         asked = [{"expr": text.strip(), "legendFormat": legend} for legend, text in panel["queries"].items()]
     else:
         form = "time_series" if kind == "timeseries" else "table"
@@ -83,10 +83,10 @@ def _panel(name: Board, panel: dict[str, Any]) -> dict[str, Any]:
         "type": kind,
         "title": panel["title"],
         "description": panel["description"],
-        "datasource": name.source,
+        "datasource": source,
         "fieldConfig": {"defaults": {"unit": panel.get("unit", "short")}, "overrides": []},
         "targets": [
-            {"refId": letter, "datasource": name.source} | query
+            {"refId": letter, "datasource": source} | query
             for letter, query in zip(ascii_uppercase, asked, strict=False)
         ],
     }

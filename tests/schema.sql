@@ -3110,6 +3110,7 @@ declare
     v_names constant text[] := array['minute', 'hour', 'day of the month', 'month', 'day of the week'];
     v_lowest constant integer[] := array[0, 0, 1, 1, 0];
     v_highest constant integer[] := array[59, 23, 31, 12, 7];
+    v_longest constant integer[] := array[31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
     v_wrong text;
 begin
     if cardinality(v_fields) <> 5 then
@@ -3129,6 +3130,21 @@ begin
            or m.found[1] is not null and m.found[2] is null and m.found[3] is not null
         order by f.n limit 1;
     end if;
+    -- Where both day fields are restricted, either may match: each day of the week comes in every month.
+    if v_wrong is null and v_fields[5] like '*%' then
+        select format('none of its months has %s days', d.first) into v_wrong
+        from (
+            select min(coalesce(substring(p.part from '^[0-9]+')::integer, 1)) as first
+            from regexp_split_to_table(v_fields[3], ',') p(part)) d
+        where d.first > (
+            select max(v_longest[m.month])
+            from regexp_split_to_table(lower(v_fields[4]), ',') p(part)
+            cross join lateral regexp_match(p.part, '^([^-/]+)(?:-([^/]+))?(?:/([0-9]+))?$') f(found)
+            cross join lateral (select howdah._cron_number(f.found[1], 4) as first,
+                howdah._cron_number(f.found[2], 4) as last) v
+            cross join lateral generate_series(coalesce(v.first, 1), coalesce(v.last, v.first, 12),
+                coalesce(f.found[3]::integer, 1)) m(month));
+    end if;
     if v_wrong is not null then
         raise exception using errcode = 'HD005',
             message = format('cron expression %s is wrong: %s', quote_literal(left(p_cron, 200)), v_wrong),
@@ -3138,7 +3154,7 @@ begin
 end
 $_$;
 
-COMMENT ON FUNCTION howdah._check_cron(p_cron text) IS 'refuse a text that is no cron expression of five fields.';
+COMMENT ON FUNCTION howdah._check_cron(p_cron text) IS 'refuse a text that is no cron expression of five fields, or never comes.';
 
 CREATE FUNCTION howdah._check_disabled(p_destination_id integer) RETURNS void
     LANGUAGE plpgsql STABLE

@@ -10,14 +10,12 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from py4j.protocol import Py4JError  # type: ignore[import-untyped]
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from ...engine.admin.archives import Archives
 from ...engine.calls.archives import ArchiveRun
-from ..errors import AuditError, reason
+from ..errors import AuditError, spark_errors
 from ..session import spark_session
 from .folder import ArchiveFolder
 from .lease import Lease, archives, leased
@@ -80,7 +78,7 @@ def run_archive(
         session = spark or stack.enter_context(spark_session(master, partitions, jdbc_jar))
         number = before[-1].run + 1 if before else 1
         staging = folder.staging(number, lease.epoch)
-        try:
+        with spark_errors():
             with open_source(dsn, before[-1].snapshot if before else None) as source:
                 began = source.value("select howdah.now()::text")
                 on_stage("opened")
@@ -92,8 +90,6 @@ def run_archive(
                 kept_from = source.value("select min(journal_kept_from)::text from howdah.audit_destinations")
             on_stage("written")
             _verify(session, staging, schemas, written)
-        except (PySparkException, Py4JError) as error:
-            raise AuditError(f"Spark failed: {reason(error)}") from error
         on_stage("verified")
         facts = {name: asdict(found) for name, found in written.items()}
         manifest = folder.seal(

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 EXIT_MISMATCH = 1
 EXIT_NO_AUDIT = 4
 VERDICTS = {
-    0: "All holds.",
-    EXIT_MISMATCH: "Not all holds.",
-    EXIT_NO_AUDIT: "All holds so far, but nothing was audited.",
+    0: "Every statement holds.",
+    EXIT_MISMATCH: "Not every statement holds.",
+    EXIT_NO_AUDIT: "Every statement holds, but nothing was audited.",
 }
 INTRODUCTION = """\
 [bold]Howdah demo[/]: each flight out of New York in 2013 is a message in a queue. Worker processes take the messages,
@@ -78,7 +78,8 @@ def demo(
     from .stage import DATABASE
 
     server: EmbeddedServer | None = None
-    program = "howdah" if shutil.which("howdah") else sys.argv[0]
+    called = f"{sys.executable} -m howdah" if sys.argv[0].endswith("__main__.py") else sys.argv[0]
+    program = "howdah" if shutil.which("howdah") else called
     look = f"{program} console --dsn DSN --database {DATABASE}"
     if given is None:
         embedded = EmbeddedServer()
@@ -111,7 +112,7 @@ def course(
     """Run the demo and return the exit code."""
     from ...workers import logs
     from . import report, run, stage
-    from .flights import LATE_MINUTES
+    from .flights import LATE_MINUTES, TOPIC
     from .spark import Spark
 
     demo_dsn = stage.prepare(dsn)
@@ -121,7 +122,8 @@ def course(
     _step(console, 2, f"Send {flights:,} flights, and handle them in {processes} worker processes")
     console.print(
         "   Taking a message and writing its delay is one transaction: both happen, or neither. A flight that is"
-        f" {LATE_MINUTES} minutes late is published to two subscribers, too.\n   Workers' log: {log}",
+        f" {LATE_MINUTES} minutes late or more also goes to the topic {TOPIC}, which has two subscribers.\n"
+        f"   Workers' log: {log}",
         highlight=False,
     )
     with Spark(jdbc_jar) as spark:

@@ -83,7 +83,7 @@ def told(run: Run, name: str) -> Check:
     expected = {row: delay for row, delay in run.expected.late.items() if all_of_them or delay > COMPENSATED_MINUTES}
     flights, minutes = run.outcome.told.get(name, ([], 0))
     return Check(
-        f"subscriber {name} got every late flight{'' if all_of_them else f' of {SUBSCRIPTIONS[name]}'}, once",
+        f"subscriber {name} got every late flight{'' if all_of_them else f' with {SUBSCRIPTIONS[name]}'}, once",
         sorted(flights) == sorted(expected) and minutes == sum(expected.values()),
         f"{len(flights):,} of {len(expected):,}",
     )

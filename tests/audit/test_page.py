@@ -217,7 +217,7 @@ def test_the_headline_judges_a_subscription_by_its_topic_and_names_the_command_t
     whole = (
         queue("q"),
         queue("t::all", "proved by its topic's sends"),
-        queue("t::picky", "what it was to get is not recorded"),
+        queue("t::picky", "no record says what it should have got"),
     )
     assert headline(result(queues=whole)) == Headline("Every message is accounted for.", "good")
     alter = "To have them recorded from now on: howdah {}"
@@ -232,7 +232,7 @@ def test_the_headline_judges_a_subscription_by_its_topic_and_names_the_command_t
         " howdah subscription alter NAME -o journal_level=exits"
     )
     said = unproved(result(queues=tuple(replace(one, messages=1) for one in silent)), many(1))
-    assert "Queue t::picky: what it was to get is not recorded." in said
+    assert "Queue t::picky: no record says what it should have got." in said
     assert not [line for line in said if "t::all" in line]
 
 
@@ -451,3 +451,15 @@ def test_the_terminals_table_breaks_no_name_of_a_queue_in_80_columns() -> None:
     assert "1,234,567 consumed" in text
     assert max(map(len, text.splitlines())) <= 80
     assert "sends not recorded" in text
+
+
+def test_the_terminal_says_what_a_subscription_got_and_over_what_rows_the_rules_went() -> None:
+    some = result(queues=(queue("t::s", unrecorded_in=3, consumed=3), queue("q", unrecorded_in=2, live=2)))
+    some = replace(some, rows={"messages": 1, "acts": 0, "journal": 1234})
+    shown = Console(file=io.StringIO(), width=120)
+    print_report(some, shown)
+    assert isinstance(shown.file, io.StringIO)
+    text = shown.file.getvalue()
+    assert "3 from its topic" in text
+    assert "2 not recorded" in text
+    assert "what one snapshot has: 1 message, 1,234 journal rows. It took 1.5 s." in text

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from psycopg.conninfo import make_conninfo
 from support import Db, column, wait_until
 
-from howdah.audit import AuditError, job, run_audit, snapshot
+from howdah.audit import AuditError, kept, run_audit, snapshot
 from howdah.audit import read as reading
 from howdah.audit.archive.lease import Lease
 from howdah.audit.origin import read_origin
@@ -135,7 +135,7 @@ def test_an_audit_whose_exporter_is_lost_between_two_views_says_so(db: Db, audit
             end_exporter(db)
         return read_view(spark, snapshot, view, partitions, *more)
 
-    with patch.object(job, "read_view", read), pytest.raises(AuditError, match="holds the audit's snapshot was lost"):
+    with patch.object(kept, "read_view", read), pytest.raises(AuditError, match="holds the audit's snapshot was lost"):
         audit()
 
 

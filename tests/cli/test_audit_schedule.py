@@ -151,6 +151,7 @@ def test_what_cannot_be_a_schedule_is_refused(dsn: str) -> None:
     refused(howdah(dsn, "audit", "--every", "0.5s"), "less than a second", 2)
     refused(howdah(dsn, "audit", "--cron", "61 * * * *"), "'61 * * * *' in UTC", 2)
     refused(howdah(dsn, "audit", "--cron", "0 3 * * *", "--time-zone", "Moon"), "Moon", 2)
+    refused(howdah(dsn, "audit", "--cron", "0 3 30 2 *"), "'0 3 30 2 *' never comes", 2)
     refused(howdah(dsn, "audit", "--cron", "0 3 * * *", "--every", "1h"), "one of --every and --cron", 2)
     refused(howdah(dsn, "audit", "--every", "1h", "--no-record"), "recorded", 2)
 

@@ -42,12 +42,24 @@ def test_a_link_is_made_changed_paused_and_dropped(dsn: str, other: str) -> None
     assert tuple(row[key] for key in keys) == wanted
     assert howdah(dsn, "link", "pause", "far").out == "link far paused\n"
     assert howdah(dsn, "link", "pause", "far").out == "link far was paused\n"
-    assert howdah(dsn, "link", "status", "far", "--json").json[0]["state"] == "paused"
+    assert howdah(dsn, "link", "status", "far", "--json").json["state"] == "paused"
     assert howdah(dsn, "link", "resume", "far").out == "link far resumed\n"
     assert howdah(dsn, "link", "rebase", "far", "--yes").code == 0
     assert howdah(dsn, "link", "drop", "far").out == "link far dropped\n"
     assert howdah(dsn, "link", "list").out == "no links\n"
     assert howdah(dsn, "link", "status", "far").code == 2
+
+
+def test_status_shows_what_waits_and_the_last_error(dsn: str, other: str, connect: Connect) -> None:
+    """An operator reads it when messages do not arrive."""
+    create(dsn)
+    connect().execute("select howdah.send('out', 'one')")
+    connect().execute("update howdah.links set away_since = howdah.now(), last_error = 'no route', error_at = now()")
+    shown = howdah(dsn, "link", "status", "far")
+    facts = dict(line.split(maxsplit=1) for line in shown.out.splitlines() if " " in line)
+    assert shown.code == 1
+    assert {"state": "away", "waiting": "1", "last_error": "no route"}.items() <= facts.items()
+    assert "error_at" in facts
 
 
 def test_a_dsn_is_no_service(dsn: str, other: str) -> None:

@@ -150,6 +150,18 @@ def test_help_shows_defaults_that_are_described_in_words(monkeypatch: pytest.Mon
         assert default in howdah("", *words, "--help").out
 
 
+def test_help_shows_no_value_where_a_flag_takes_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    for words in ((), ("send",), ("worker",)):
+        assert "<bool>" not in howdah("", *words, "--help").out
+
+
+def test_help_of_alter_shows_no_default_of_what_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    shown = howdah("", "link", "alter", "--help").out
+    assert shown.count("[default: ") == shown.count("[default: the embedded server") == 1
+
+
 def test_help_breaks_a_paragraph_where_the_terminal_ends_and_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     shown = howdah("", "import", "activemq", "--help").out

@@ -536,6 +536,9 @@ def test_wrong_schedules_are_refused_before_anything_is_written(db: Db, create: 
                 "cron => '*/0 * * * *'",
                 "cron => '5-1 * * * *'",
                 "cron => '* * * foo *'",
+                "cron => '0 0 31 2 *'",
+                "cron => '0 0 30,31 feb *'",
+                "cron => '0 0 31 4-6/2,nov */2'",
                 "cron => '* * * * *', time_zone => 'Vienna'",
                 "cron => '* * * * *', time_zone => null",
                 "period => '1 s', misfire_grace => '-1 s'",
@@ -547,6 +550,14 @@ def test_wrong_schedules_are_refused_before_anything_is_written(db: Db, create: 
     all_refused(
         db, [("HD005", "select howdah.fire_schedules('{}')"), ("HD001", "select howdah.list_schedules('none')")]
     )
+
+
+@pytest.mark.parametrize(
+    "cron", ["0 0 29 2 *", "0 0 31 2 mon", "0 0 30,1 2 *", "0 0 31 */4 *", "0 0 */31 2 *", "0 0 31 jan-feb *"]
+)
+def test_a_cron_that_comes_at_all_is_taken_however_seldom(db: Db, create: Create, cron: str) -> None:
+    create()
+    assert state(db, schedule(db, cron=cron), "state") == ("active",)
 
 
 def test_ended_schedules_and_firings_are_forgotten_after_the_journals_retention(

@@ -14,7 +14,7 @@ from command import howdah
 from support import Clock, Db, deliver_and_fail, one, wait_until
 
 from howdah.engine import connect
-from howdah.telemetry.board import Board, board
+from howdah.telemetry.board import Board, Import, board
 from howdah.telemetry.board import alerts as rules
 from howdah.telemetry.families import SAMPLES
 from howdah.telemetry.metrics import exposition
@@ -35,7 +35,7 @@ def named(expression: str) -> set[str]:
     return set(re.findall(r"\bhowdah_\w+", expression))
 
 
-@pytest.mark.parametrize("name", Board)
+@pytest.mark.parametrize("name", [Import.PROMETHEUS, Import.SQL])
 def test_a_board_has_what_grafana_asks_of_one(name: Board) -> None:
     found = board(name)
     assert {"uid", "title", "schemaVersion", "panels", "templating", "time"} <= found.keys()
@@ -58,15 +58,15 @@ def test_a_board_has_what_grafana_asks_of_one(name: Board) -> None:
         assert len(set(references)) == len(references) > 0
 
 
-@pytest.mark.parametrize("name", ["prometheus", "sql", "alerts"])
-def test_howdah_board_prints_what_can_be_imported(name: str, dsn: str) -> None:
+@pytest.mark.parametrize("name", Import)
+def test_howdah_board_prints_what_can_be_imported(name: Import, dsn: str) -> None:
     printed = howdah(dsn, "board", name)
     assert printed.code == 0
-    assert printed.out == rules() if name == "alerts" else printed.json == board(Board(name))
+    assert printed.out == rules() if name is Import.ALERTS else printed.json == board(name)
 
 
 def test_the_board_of_prometheus_asks_for_metrics_that_there_are() -> None:
-    for target in targets(Board.PROMETHEUS):
+    for target in targets(Import.PROMETHEUS):
         assert named(target["expr"]), target
         assert named(target["expr"]) <= SAMPLES.keys()
 
@@ -75,7 +75,7 @@ def test_the_board_of_prometheus_asks_for_metrics_that_there_are() -> None:
 @pytest.mark.parametrize("hours", [1, 24, 168])
 def test_each_query_of_the_sql_board_runs_as_who_may_only_browse(db: Db, hours: int) -> None:
     db.execute("set role howdah_browser")
-    for target in targets(Board.SQL):
+    for target in targets(Import.SQL):
         query = target["rawSql"].replace("$__unixEpochFrom()", "0").replace("$__unixEpochTo()", str(hours * 3600))
         assert set(re.findall(r"'(howdah_\w+)'", query)) <= SAMPLES.keys()
         db.execute(query.encode())
@@ -84,7 +84,7 @@ def test_each_query_of_the_sql_board_runs_as_who_may_only_browse(db: Db, hours: 
 
 def test_the_sql_board_draws_what_came_in_over_the_past(db: Db, clock: Clock) -> None:
     one(db, "select howdah.create_queue('q')")
-    queries = {panel["title"]: panel["targets"][0]["rawSql"] for panel in board(Board.SQL)["panels"]}
+    queries = {panel["title"]: panel["targets"][0]["rawSql"] for panel in board(Import.SQL)["panels"]}
     query = queries["In, out and failed"].replace("$__unixEpochFrom()", "0").replace("$__unixEpochTo()", "3600")
 
     def drawn() -> list[int]:
@@ -132,7 +132,7 @@ def test_prometheus_takes_the_alert_rules(rules_file: Path) -> None:
 def test_prometheus_parses_each_query_of_its_board(tmp_path: Path) -> None:
     rules = [
         f"      - record: board:panel{n}\n        expr: {json.dumps(of_an_hour(target['expr']))}\n"
-        for n, target in enumerate(targets(Board.PROMETHEUS))
+        for n, target in enumerate(targets(Import.PROMETHEUS))
     ]
     written = tmp_path / "board.yml"
     written.write_text("groups:\n  - name: board\n    rules:\n" + "".join(rules))

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, time, timedelta
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support import Db, one
+from support import Db, one, refused
 
 from howdah.workers.cron import DAYS, MONTHS, Cron
 
@@ -71,8 +71,11 @@ def test_what_the_database_accepts_fires_when_the_model_says(
     db: Db, parts: tuple[tuple[str, frozenset[int]], ...], moment: datetime
 ) -> None:
     words = [word for word, _ in parts]
+    moment = moment.replace(tzinfo=UTC, fold=0)  # nothing comes twice in UTC
+    if Cron(" ".join(words)).first(moment) is None:
+        refused(db, "HD005", "select howdah._check_cron(%s)", (" ".join(words),))
+        return
     one(db, "select howdah._check_cron(%s)", (" ".join(words),))
-    moment = moment.replace(tzinfo=UTC)
     expected = modelled([meant for _, meant in parts], words, moment)
     if expected is not None:
         assert Cron(" ".join(words)).first(moment) == expected

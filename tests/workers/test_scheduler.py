@@ -195,7 +195,7 @@ def test_a_cron_schedule_fires_at_its_times_and_what_was_missed_once(dsn: str, d
     one(db, "select howdah.create_queue('q')")
     clock.set(datetime(2026, 10, 24, 23, 50, tzinfo=UTC))
     one(db, "select howdah.schedule('q', 'x', cron => '30 2 * * *', time_zone => 'Europe/Vienna')")
-    one(db, "select howdah.schedule('q', 'never', cron => '0 0 30 2 *')")
+    one(db, "select howdah.schedule('q', 'never', cron => '0 0 29 2 *', ends_at => '2027-01-01')")
     scheduler = Scheduler(dsn, "s")
     scheduler.run_once()
     assert one(db, "select state from howdah.list_schedules(all_states => true) where cron like '0 0%%'") == "ended"

@@ -1,0 +1,91 @@
+"""The views of one snapshot, kept as Parquet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+
+from .archive.history import open_history
+from .pace import Pace
+from .ranges import Ranges, read_ranges
+from .read import COLUMNS, read_view
+from .since import Previous
+from .snapshot import exported
+
+FOLDERS = {
+    "audit_destinations": "destinations",
+    "audit_messages": "messages",
+    "audit_journal": "journal",
+    "audit_incidents": "incidents",
+    "audit_acts": "acts",
+    "audit_locks": "locks",
+    "audit_cursors": "cursors",
+    "audit_workers": "workers",
+}
+"""Where each view lies under the output folder; identity, hours and rules lie beside them."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A snapshot: its time, what it is as text, whether tables were locked, rows and DataFrame of each view.
+
+    ranges: what of the journal was proved by digest; None: every row was read.
+    """
+
+    at: str
+    snapshot: str
+    locked: bool
+    rows: dict[str, int]
+    views: dict[str, DataFrame]
+    ranges: Ranges | None
+
+    @property
+    def looked_at(self) -> int:
+        """The rows that rules look at."""
+        journal = sum(line.rows_by_row for line in self.ranges.coverage) if self.ranges else self.rows["journal"]
+        return journal + sum(self.rows[name] for name in FOLDERS.values() if name != "journal")
+
+
+def keep_views(
+    spark: SparkSession,
+    dsn: str,
+    folder: Path,
+    partitions: int,
+    archive: Path | None,
+    previous: Previous | None,
+    pace: Pace,
+    *,
+    digests: bool,
+    whole: bool,
+) -> Kept:
+    """Write every view from one snapshot to Parquet, and hold the snapshot no longer than that takes.
+
+    digests: prove by them. whole: read the whole journal nevertheless, for reports.
+    """
+    rows: dict[str, int] = {}
+    kept: dict[str, DataFrame] = {}
+    ranges = None
+    with exported(dsn) as snapshot:
+        history = open_history(spark, dsn, snapshot, archive) if archive else None
+        # The journal comes last: what is read of it depends on the others.
+        for name in sorted(COLUMNS, key="audit_journal".__eq__):
+            live, predicates = history.live(name, partitions) if history else None, None
+            if name == "audit_journal" and digests and snapshot.digests:
+                since = previous.snapshot if previous else None
+                ranges = read_ranges(spark, snapshot, kept, folder, partitions, since, pace)
+                rows["digests"] = ranges.digests
+                predicates = None if whole else ranges.predicates
+            view = live or read_view(spark, snapshot, name, partitions, predicates)
+            path = str(folder / FOLDERS[name])
+            view.rows.write.parquet(path)
+            rows[FOLDERS[name]] = view.check()
+            kept[name] = spark.read.schema(view.rows.schema).parquet(path)
+            pace.rest()
+    if history:
+        history.check_contents()
+        for name in COLUMNS:
+            kept[name], archived = history.whole(name, kept[name])
+            rows[FOLDERS[name]] += archived
+    return Kept(snapshot.taken_at, snapshot.text, snapshot.locked, rows, kept, ranges)
