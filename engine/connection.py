@@ -22,7 +22,7 @@ from .calls.objects import lookup as look_up
 from .calls.options import SendOptions
 from .calls.results import Result
 from .calls.services import Service
-from .database.client_id import ClaimedClientId
+from .database.client_id import ClaimedClientId, LentClientId
 from .database.loans import Loans, PgConnection
 from .database.reconnection import Reconnection
 from .database.runner import run
@@ -59,7 +59,7 @@ class Connection(SendsAhead, Administration):
         max_redeliveries: int | None = None,
         prefetch: Prefetch | None = None,
         lease_duration: float = 60,
-        client_id: ClaimedClientId | None = None,
+        client_id: ClaimedClientId | LentClientId | None = None,
         levels: LevelMapping = BY_SERVER,
         reconnection: Reconnection | None = None,
         service: Service | None = None,

@@ -12,7 +12,7 @@ from psycopg_pool import ConnectionPool
 from .calls.levels import LevelMapping
 from .calls.services import Service
 from .connection import Connection
-from .database.client_id import ClaimedClientId
+from .database.client_id import ClaimedClientId, LentClientId
 from .database.loans import PgConnection
 from .database.pooling import Sizes
 from .database.reconnection import Reconnection
@@ -84,7 +84,7 @@ def connect(
         "reconnection": reconnection,
     }
     if pool is not None:
-        levels, own = LevelMapping(home=instance), _of_sessions(of_pool(given))
+        levels, own = LevelMapping(home=instance), _of_sessions(of_pool(given, dsn=dsn))
         return Connection(pool, owns_pool=False, started=started, levels=levels, **own)
     plan = Plan.of(dsn, given)
     chosen = plan.probe()
@@ -92,7 +92,7 @@ def connect(
 
 
 def opened(
-    plan: Plan, sizes: Sizes, service: Service | None, claim: ClaimedClientId | None, *, started: bool
+    plan: Plan, sizes: Sizes, service: Service | None, claim: ClaimedClientId | LentClientId | None, *, started: bool
 ) -> Connection:
     """Open a pool and make a connection over it. It releases the claim when it is closed."""
     by_reliability = plan.settings.get("commit_by_reliability")

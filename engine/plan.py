@@ -101,13 +101,14 @@ class Plan:
         }
 
 
-def of_pool(given: ConnectSettings) -> ConnectSettings:
-    """Return the settings of a connection over an application's own pool.
+def of_pool(given: ConnectSettings, **where: object) -> ConnectSettings:
+    """Return the settings of a connection over an application's own pool. where: what else says where to connect.
 
     Raises BadArgument for one that does not go with it.
     """
+    said = {**given, **where}
     for name, hint in _NOT_WITH_POOL.items():
-        if given.get(name) not in (None, False):
+        if said.get(name) not in (None, False):
             separator = ", " if hint.startswith("or ") else ": "
             raise BadArgument(
                 f"{name} does not go with a pool of the application's own", f"Connect by DSN{separator}{hint}"
@@ -117,6 +118,8 @@ def of_pool(given: ConnectSettings) -> ConnectSettings:
 
 
 _NOT_WITH_POOL = {
+    "dsn": "or by the pool.",
+    "factory": "or by the factory alone.",
     "role": "or have the pool set the role of each of its connections.",
     "commit_by_reliability": "or say set local howdah.commit_by_reliability = on in each transaction.",
     "client_id": "whoever else uses the pool would publish under it.",

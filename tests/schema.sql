@@ -2129,7 +2129,7 @@ begin
             from howdah.topic_ring g) r
         where d.name = p_name and d.dropped_at is null
           and (not d.receiving_paused or not d.own_receiving_paused and howdah._engine_state() = 'running')
-          and howdah._has_right(d.id, 'receive');
+          and (howdah._has_role(d.receivers[1]) or howdah._has_right(d.id, 'receive'));
         if not found then
             perform howdah._refuse_stream(p_name);
         end if;
@@ -5508,7 +5508,7 @@ begin
         left join fast f on f.destination_id = d.id and f.verb = v.verb
         where d.id = any (p_ids)
           and case v.verb when 'send' then not d.stamp_user and d.contract is null
-              else d.kind = 'queue' and not d.name ^@ '_TEMP.' end
+              else d.kind <> 'topic' and not d.name ^@ '_TEMP.' end
         group by d.id, v.verb
     ), lists as (
         select i.id, coalesce(max(l.roles) filter (where l.verb = 'send'), '{}') as senders,
@@ -9283,12 +9283,15 @@ CREATE FUNCTION howdah._has_right(p_destination_id integer, p_verb text, p_copy 
     LANGUAGE plpgsql STABLE COST 1
     AS $$
 declare
-    v_rule_set text := howdah._rule_set_of_caller();
-    v_allow boolean := v_rule_set is null;
+    v_rule_set text;
+    v_allow boolean;
 begin
     if p_copy = '{}' then
         return false;
-    elsif not v_allow then
+    end if;
+    v_rule_set := howdah._rule_set_of_caller();
+    v_allow := v_rule_set is null;
+    if not v_allow then
         select g.allow into v_allow from howdah.destination_grants g
         where g.destination_id = p_destination_id and g.verb = p_verb and g.rule_set in (v_rule_set, '')
           and case when g.role_name = '*' then true when g.kind = 'user' then g.role_name = howdah._caller()
@@ -15798,15 +15801,22 @@ CREATE FUNCTION howdah._publish_usual(p_topic text, p_body bytea, p_is_text bool
     AS $$
 declare
     v_now timestamptz := howdah.now();
+    v_life interval;
     v_generation bigint;
     v_seq bigint;
     v_topic integer;
 begin
-    if (jsonb_typeof(p_headers) = 'object' and p_priority between 0 and 9 and p_time_to_live > interval '0'
-        and p_time_to_live <= interval '100 years')
-       is false or (p_content_type <> '') is not true or p_conversation_id is not null
+    if (p_content_type <> '') is not true or p_conversation_id is not null
        or pg_sequence_last_value('howdah.topic_checked'::regclass) is distinct from howdah._boot_ms() then
         return null;
+    end if;
+    -- In an IF of their own: a usual call prepares none of these functions.
+    if p_headers is not null or p_priority is not null or p_time_to_live is not null then
+        if (jsonb_typeof(p_headers) = 'object' and p_priority between 0 and 9 and p_time_to_live > interval '0'
+            and p_time_to_live <= interval '100 years') is false then
+            return null;
+        end if;
+        v_life := howdah._span(p_time_to_live);
     end if;
     loop
         v_generation := coalesce(pg_sequence_last_value('howdah.topic_generation'::regclass), 0);
@@ -15815,8 +15825,7 @@ begin
                 insert into howdah.topic_msgs_0 (seq, sent_at, expires_at, destination_id, rank, is_text, content_type,
                     body, headers, correlation_id, reply_to, message_type, client_id)
                 select nextval(d.positions), v_now,
-                    v_now + coalesce(howdah._span(p_time_to_live),
-                        d.default_time_to_live), d.id,
+                    v_now + coalesce(v_life, d.default_time_to_live), d.id,
                     9 - coalesce(p_priority, d.default_priority), p_is_text, p_content_type, p_body, p_headers,
                     p_correlation_id, p_reply_to, p_message_type, nullif(current_setting('howdah.client_id', true), '')
                 from howdah.destinations d
@@ -15832,8 +15841,7 @@ begin
                 insert into howdah.topic_msgs_1 (seq, sent_at, expires_at, destination_id, rank, is_text, content_type,
                     body, headers, correlation_id, reply_to, message_type, client_id)
                 select nextval(d.positions), v_now,
-                    v_now + coalesce(howdah._span(p_time_to_live),
-                        d.default_time_to_live), d.id,
+                    v_now + coalesce(v_life, d.default_time_to_live), d.id,
                     9 - coalesce(p_priority, d.default_priority), p_is_text, p_content_type, p_body, p_headers,
                     p_correlation_id, p_reply_to, p_message_type, nullif(current_setting('howdah.client_id', true), '')
                 from howdah.destinations d
@@ -15849,8 +15857,7 @@ begin
                 insert into howdah.topic_msgs_2 (seq, sent_at, expires_at, destination_id, rank, is_text, content_type,
                     body, headers, correlation_id, reply_to, message_type, client_id)
                 select nextval(d.positions), v_now,
-                    v_now + coalesce(howdah._span(p_time_to_live),
-                        d.default_time_to_live), d.id,
+                    v_now + coalesce(v_life, d.default_time_to_live), d.id,
                     9 - coalesce(p_priority, d.default_priority), p_is_text, p_content_type, p_body, p_headers,
                     p_correlation_id, p_reply_to, p_message_type, nullif(current_setting('howdah.client_id', true), '')
                 from howdah.destinations d
@@ -15867,10 +15874,11 @@ begin
             0);
         perform howdah._unpublish(v_generation, v_topic, array[v_seq]);
     end loop;
-    if v_seq is not null and current_setting('howdah.commit_by_reliability', true) <> '' then
-        perform howdah._commit_needs(4);
-    end if;
-    if v_seq is not null and p_topic is distinct from current_setting('howdah.topic', true) then
+    if v_seq is null then
+        return null;
+    elsif current_setting('howdah.commit_by_reliability', true) <> ''
+        or p_topic is distinct from current_setting('howdah.topic', true) then
+        perform howdah._commit_needs(4) where current_setting('howdah.commit_by_reliability', true) <> '';
         perform set_config('howdah.topic', p_topic, false);
     end if;
     return v_seq * 1000000 + v_topic;
@@ -32183,58 +32191,57 @@ declare
     v_bytes constant integer := octet_length(send.body);
     v_message_id bigint;
 begin
-    if headers is null and priority is null and time_to_live is null and delay is null
-       and (reliability is null or reliability = 'ASSURED_PERSISTENT')
-       and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
-       and deduplication_key is null and content_type <> ''
-       and not howdah._is_large(v_bytes)
-       and queue is distinct from current_setting('howdah.topic', true) then
-        insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
-            content_type, body, correlation_id, reply_to, message_type, conversation_id)
-        select d.seq, d.seq * 1000000 + d.id, d.now, d.now + d.default_time_to_live, d.id,
-            d.main_rank, 0, false, send.content_type, send.body, send.correlation_id,
-            send.reply_to, send.message_type, null::uuid
-        from (
-            select c.id, c.main_rank, c.default_time_to_live, howdah.now() as now,
-            case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
-            from howdah.destinations c
-            where c.name = queue and c.dropped_at is null and c.usual_send
-              and v_bytes <= c.max_message_bytes
-              and c.assured
-              and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, v_bytes))
-              and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send', c.senders))
-              and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
-        ) d
-        returning message_id into v_message_id;
-        if v_message_id is not null and current_setting('howdah.commit_by_reliability', true) <> '' then
-            return howdah._commit_needs(4, v_message_id);
-        elsif v_message_id is not null then
-            return v_message_id;
-        end if;
-    elsif headers is null and priority is null and time_to_live is null and delay is null
-       and (reliability is null or reliability = 'ASSURED_PERSISTENT')
-       and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
-       and deduplication_key is null and content_type <> ''
-       and queue is distinct from current_setting('howdah.topic', true) then
-        v_message_id := howdah._send_large(queue, send.body, false, content_type,
-            correlation_id, reply_to, message_type, notify);
-        if v_message_id is not null then
-            return v_message_id;
-        end if;
-    elsif headers is null and priority is null and time_to_live is null and delay is null and conversation_id is null
-       and deduplication_key is null and content_type <> '' and not howdah._is_large(v_bytes)
-       and coalesce(reliability, delivery_mode) is not null then
-        if reliability = 'RELIABLE_PERSISTENT' then
-            v_message_id := howdah._send_reliable(queue, send.body, false, content_type, correlation_id, reply_to,
-                message_type, notify);
-        else
-            v_message_id := howdah._send_nonpersistent(queue, send.body, false, content_type, correlation_id,
-                reply_to, message_type, notify, case coalesce(reliability, delivery_mode)
-                    when 'BEST_EFFORT_NONPERSISTENT' then 0 when 'RELIABLE_NONPERSISTENT' then 2
-                    when 'EXPRESS_NONPERSISTENT' then 1 when 'non-persistent' then 1 end);
-        end if;
-        if v_message_id is not null then
-            return v_message_id;
+    if queue is distinct from current_setting('howdah.topic', true) then
+        if headers is null and priority is null and time_to_live is null and delay is null
+           and (reliability is null or reliability = 'ASSURED_PERSISTENT')
+           and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
+           and deduplication_key is null and content_type <> ''
+           and not howdah._is_large(v_bytes) then
+            insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
+                content_type, body, correlation_id, reply_to, message_type, conversation_id)
+            select d.seq, d.seq * 1000000 + d.id, d.now, d.now + d.default_time_to_live, d.id, d.main_rank, 0,
+                false, send.content_type, send.body, send.correlation_id, send.reply_to, send.message_type,
+                null::uuid
+            from (
+                select c.id, c.main_rank, c.default_time_to_live, howdah.now() as now,
+                case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
+                from howdah.destinations c
+                where c.name = queue and c.dropped_at is null and c.usual_send
+                  and c.assured and v_bytes <= c.max_message_bytes
+                  and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, v_bytes))
+                  and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send', c.senders))
+                  and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
+            ) d
+            returning message_id into v_message_id;
+            if v_message_id is not null and current_setting('howdah.commit_by_reliability', true) <> '' then
+                return howdah._commit_needs(4, v_message_id);
+            elsif v_message_id is not null then
+                return v_message_id;
+            end if;
+        elsif headers is null and priority is null and time_to_live is null and delay is null
+           and (reliability is null or reliability = 'ASSURED_PERSISTENT')
+           and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
+           and deduplication_key is null and content_type <> '' then
+            v_message_id := howdah._send_large(queue, send.body, false, content_type,
+                correlation_id, reply_to, message_type, notify);
+            if v_message_id is not null then
+                return v_message_id;
+            end if;
+        elsif headers is null and priority is null and time_to_live is null and delay is null
+           and conversation_id is null and deduplication_key is null and content_type <> ''
+           and not howdah._is_large(v_bytes) and coalesce(reliability, delivery_mode) is not null then
+            if reliability = 'RELIABLE_PERSISTENT' then
+                v_message_id := howdah._send_reliable(queue, send.body, false, content_type, correlation_id,
+                    reply_to, message_type, notify);
+            else
+                v_message_id := howdah._send_nonpersistent(queue, send.body, false, content_type, correlation_id,
+                    reply_to, message_type, notify, case coalesce(reliability, delivery_mode)
+                        when 'BEST_EFFORT_NONPERSISTENT' then 0 when 'RELIABLE_NONPERSISTENT' then 2
+                        when 'EXPRESS_NONPERSISTENT' then 1 when 'non-persistent' then 1 end);
+            end if;
+            if v_message_id is not null then
+                return v_message_id;
+            end if;
         end if;
     end if;
     if delay is null and (reliability is null or reliability = 'ASSURED_PERSISTENT')
@@ -32263,58 +32270,57 @@ declare
     v_bytes constant integer := octet_length(send.body::text);
     v_message_id bigint;
 begin
-    if headers is null and priority is null and time_to_live is null and delay is null
-       and (reliability is null or reliability = 'ASSURED_PERSISTENT')
-       and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
-       and deduplication_key is null and content_type <> ''
-       and not howdah._is_large(v_bytes)
-       and queue is distinct from current_setting('howdah.topic', true) then
-        insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
-            content_type, body, correlation_id, reply_to, message_type, conversation_id)
-        select d.seq, d.seq * 1000000 + d.id, d.now, d.now + d.default_time_to_live, d.id,
-            d.main_rank, 0, true, send.content_type, convert_to(send.body::text, 'UTF8'), send.correlation_id,
-            send.reply_to, send.message_type, null::uuid
-        from (
-            select c.id, c.main_rank, c.default_time_to_live, howdah.now() as now,
-            case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
-            from howdah.destinations c
-            where c.name = queue and c.dropped_at is null and c.usual_send
-              and v_bytes <= c.max_message_bytes
-              and c.assured
-              and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, v_bytes))
-              and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send', c.senders))
-              and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
-        ) d
-        returning message_id into v_message_id;
-        if v_message_id is not null and current_setting('howdah.commit_by_reliability', true) <> '' then
-            return howdah._commit_needs(4, v_message_id);
-        elsif v_message_id is not null then
-            return v_message_id;
-        end if;
-    elsif headers is null and priority is null and time_to_live is null and delay is null
-       and (reliability is null or reliability = 'ASSURED_PERSISTENT')
-       and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
-       and deduplication_key is null and content_type <> ''
-       and queue is distinct from current_setting('howdah.topic', true) then
-        v_message_id := howdah._send_large(queue, convert_to(send.body::text, 'UTF8'), true, content_type,
-            correlation_id, reply_to, message_type, notify);
-        if v_message_id is not null then
-            return v_message_id;
-        end if;
-    elsif headers is null and priority is null and time_to_live is null and delay is null and conversation_id is null
-       and deduplication_key is null and content_type <> '' and not howdah._is_large(v_bytes)
-       and coalesce(reliability, delivery_mode) is not null then
-        if reliability = 'RELIABLE_PERSISTENT' then
-            v_message_id := howdah._send_reliable(queue, convert_to(send.body::text, 'UTF8'), true, content_type, correlation_id, reply_to,
-                message_type, notify);
-        else
-            v_message_id := howdah._send_nonpersistent(queue, convert_to(send.body::text, 'UTF8'), true, content_type, correlation_id,
-                reply_to, message_type, notify, case coalesce(reliability, delivery_mode)
-                    when 'BEST_EFFORT_NONPERSISTENT' then 0 when 'RELIABLE_NONPERSISTENT' then 2
-                    when 'EXPRESS_NONPERSISTENT' then 1 when 'non-persistent' then 1 end);
-        end if;
-        if v_message_id is not null then
-            return v_message_id;
+    if queue is distinct from current_setting('howdah.topic', true) then
+        if headers is null and priority is null and time_to_live is null and delay is null
+           and (reliability is null or reliability = 'ASSURED_PERSISTENT')
+           and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
+           and deduplication_key is null and content_type <> ''
+           and not howdah._is_large(v_bytes) then
+            insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
+                content_type, body, correlation_id, reply_to, message_type, conversation_id)
+            select d.seq, d.seq * 1000000 + d.id, d.now, d.now + d.default_time_to_live, d.id, d.main_rank, 0,
+                true, send.content_type, convert_to(send.body::text, 'UTF8'), send.correlation_id, send.reply_to, send.message_type,
+                null::uuid
+            from (
+                select c.id, c.main_rank, c.default_time_to_live, howdah.now() as now,
+                case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
+                from howdah.destinations c
+                where c.name = queue and c.dropped_at is null and c.usual_send
+                  and c.assured and v_bytes <= c.max_message_bytes
+                  and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, v_bytes))
+                  and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send', c.senders))
+                  and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
+            ) d
+            returning message_id into v_message_id;
+            if v_message_id is not null and current_setting('howdah.commit_by_reliability', true) <> '' then
+                return howdah._commit_needs(4, v_message_id);
+            elsif v_message_id is not null then
+                return v_message_id;
+            end if;
+        elsif headers is null and priority is null and time_to_live is null and delay is null
+           and (reliability is null or reliability = 'ASSURED_PERSISTENT')
+           and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
+           and deduplication_key is null and content_type <> '' then
+            v_message_id := howdah._send_large(queue, convert_to(send.body::text, 'UTF8'), true, content_type,
+                correlation_id, reply_to, message_type, notify);
+            if v_message_id is not null then
+                return v_message_id;
+            end if;
+        elsif headers is null and priority is null and time_to_live is null and delay is null
+           and conversation_id is null and deduplication_key is null and content_type <> ''
+           and not howdah._is_large(v_bytes) and coalesce(reliability, delivery_mode) is not null then
+            if reliability = 'RELIABLE_PERSISTENT' then
+                v_message_id := howdah._send_reliable(queue, convert_to(send.body::text, 'UTF8'), true, content_type, correlation_id,
+                    reply_to, message_type, notify);
+            else
+                v_message_id := howdah._send_nonpersistent(queue, convert_to(send.body::text, 'UTF8'), true, content_type, correlation_id,
+                    reply_to, message_type, notify, case coalesce(reliability, delivery_mode)
+                        when 'BEST_EFFORT_NONPERSISTENT' then 0 when 'RELIABLE_NONPERSISTENT' then 2
+                        when 'EXPRESS_NONPERSISTENT' then 1 when 'non-persistent' then 1 end);
+            end if;
+            if v_message_id is not null then
+                return v_message_id;
+            end if;
         end if;
     end if;
     if delay is null and (reliability is null or reliability = 'ASSURED_PERSISTENT')
@@ -32343,58 +32349,57 @@ declare
     v_bytes constant integer := octet_length(send.body);
     v_message_id bigint;
 begin
-    if headers is null and priority is null and time_to_live is null and delay is null
-       and (reliability is null or reliability = 'ASSURED_PERSISTENT')
-       and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
-       and deduplication_key is null and content_type <> ''
-       and not howdah._is_large(v_bytes)
-       and queue is distinct from current_setting('howdah.topic', true) then
-        insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
-            content_type, body, correlation_id, reply_to, message_type, conversation_id)
-        select d.seq, d.seq * 1000000 + d.id, d.now, d.now + d.default_time_to_live, d.id,
-            d.main_rank, 0, true, send.content_type, convert_to(send.body, 'UTF8'), send.correlation_id,
-            send.reply_to, send.message_type, null::uuid
-        from (
-            select c.id, c.main_rank, c.default_time_to_live, howdah.now() as now,
-            case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
-            from howdah.destinations c
-            where c.name = queue and c.dropped_at is null and c.usual_send
-              and v_bytes <= c.max_message_bytes
-              and c.assured
-              and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, v_bytes))
-              and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send', c.senders))
-              and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
-        ) d
-        returning message_id into v_message_id;
-        if v_message_id is not null and current_setting('howdah.commit_by_reliability', true) <> '' then
-            return howdah._commit_needs(4, v_message_id);
-        elsif v_message_id is not null then
-            return v_message_id;
-        end if;
-    elsif headers is null and priority is null and time_to_live is null and delay is null
-       and (reliability is null or reliability = 'ASSURED_PERSISTENT')
-       and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
-       and deduplication_key is null and content_type <> ''
-       and queue is distinct from current_setting('howdah.topic', true) then
-        v_message_id := howdah._send_large(queue, convert_to(send.body, 'UTF8'), true, content_type,
-            correlation_id, reply_to, message_type, notify);
-        if v_message_id is not null then
-            return v_message_id;
-        end if;
-    elsif headers is null and priority is null and time_to_live is null and delay is null and conversation_id is null
-       and deduplication_key is null and content_type <> '' and not howdah._is_large(v_bytes)
-       and coalesce(reliability, delivery_mode) is not null then
-        if reliability = 'RELIABLE_PERSISTENT' then
-            v_message_id := howdah._send_reliable(queue, convert_to(send.body, 'UTF8'), true, content_type, correlation_id, reply_to,
-                message_type, notify);
-        else
-            v_message_id := howdah._send_nonpersistent(queue, convert_to(send.body, 'UTF8'), true, content_type, correlation_id,
-                reply_to, message_type, notify, case coalesce(reliability, delivery_mode)
-                    when 'BEST_EFFORT_NONPERSISTENT' then 0 when 'RELIABLE_NONPERSISTENT' then 2
-                    when 'EXPRESS_NONPERSISTENT' then 1 when 'non-persistent' then 1 end);
-        end if;
-        if v_message_id is not null then
-            return v_message_id;
+    if queue is distinct from current_setting('howdah.topic', true) then
+        if headers is null and priority is null and time_to_live is null and delay is null
+           and (reliability is null or reliability = 'ASSURED_PERSISTENT')
+           and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
+           and deduplication_key is null and content_type <> ''
+           and not howdah._is_large(v_bytes) then
+            insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
+                content_type, body, correlation_id, reply_to, message_type, conversation_id)
+            select d.seq, d.seq * 1000000 + d.id, d.now, d.now + d.default_time_to_live, d.id, d.main_rank, 0,
+                true, send.content_type, convert_to(send.body, 'UTF8'), send.correlation_id, send.reply_to, send.message_type,
+                null::uuid
+            from (
+                select c.id, c.main_rank, c.default_time_to_live, howdah.now() as now,
+                case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
+                from howdah.destinations c
+                where c.name = queue and c.dropped_at is null and c.usual_send
+                  and c.assured and v_bytes <= c.max_message_bytes
+                  and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, v_bytes))
+                  and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send', c.senders))
+                  and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
+            ) d
+            returning message_id into v_message_id;
+            if v_message_id is not null and current_setting('howdah.commit_by_reliability', true) <> '' then
+                return howdah._commit_needs(4, v_message_id);
+            elsif v_message_id is not null then
+                return v_message_id;
+            end if;
+        elsif headers is null and priority is null and time_to_live is null and delay is null
+           and (reliability is null or reliability = 'ASSURED_PERSISTENT')
+           and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
+           and deduplication_key is null and content_type <> '' then
+            v_message_id := howdah._send_large(queue, convert_to(send.body, 'UTF8'), true, content_type,
+                correlation_id, reply_to, message_type, notify);
+            if v_message_id is not null then
+                return v_message_id;
+            end if;
+        elsif headers is null and priority is null and time_to_live is null and delay is null
+           and conversation_id is null and deduplication_key is null and content_type <> ''
+           and not howdah._is_large(v_bytes) and coalesce(reliability, delivery_mode) is not null then
+            if reliability = 'RELIABLE_PERSISTENT' then
+                v_message_id := howdah._send_reliable(queue, convert_to(send.body, 'UTF8'), true, content_type, correlation_id,
+                    reply_to, message_type, notify);
+            else
+                v_message_id := howdah._send_nonpersistent(queue, convert_to(send.body, 'UTF8'), true, content_type, correlation_id,
+                    reply_to, message_type, notify, case coalesce(reliability, delivery_mode)
+                        when 'BEST_EFFORT_NONPERSISTENT' then 0 when 'RELIABLE_NONPERSISTENT' then 2
+                        when 'EXPRESS_NONPERSISTENT' then 1 when 'non-persistent' then 1 end);
+            end if;
+            if v_message_id is not null then
+                return v_message_id;
+            end if;
         end if;
     end if;
     if delay is null and (reliability is null or reliability = 'ASSURED_PERSISTENT')

@@ -41,8 +41,10 @@ async def connect_async(
 
     Raises as ``connect``.
     """
+    if unknown := settings.keys() - ConnectSettings.__annotations__.keys():
+        raise TypeError(f"connect_async() got an unexpected keyword argument {min(unknown)!r}")
     if pool is not None:
-        connection = _over(pool, settings, started=started)
+        connection = _over(pool, of_pool(settings, dsn=dsn, factory=factory), started=started)
     else:
         connection = await _opened(_planned(dsn, factory, settings), started=started)
     try:
@@ -51,8 +53,7 @@ async def connect_async(
         await connection.close()
 
 
-def _over(pool: AsyncConnectionPool[AsyncPgConnection], settings: ConnectSettings, *, started: bool) -> AsyncConnection:
-    own = of_pool(settings)
+def _over(pool: AsyncConnectionPool[AsyncPgConnection], own: ConnectSettings, *, started: bool) -> AsyncConnection:
     return AsyncConnection(
         pool,
         owns_pool=False,
@@ -87,7 +88,7 @@ async def _opened(plan: Plan, *, started: bool) -> AsyncConnection:
     await pool.open()
     return AsyncConnection(
         pool,
-        partial(opened, plan, replace(sizes, min_size=0), service, claim, started=True),
+        partial(opened, plan, replace(sizes, min_size=0), service, claim and claim.lent(), started=True),
         started=started,
         max_redeliveries=plan.settings.get("max_redeliveries"),
         levels=plan.levels,

@@ -255,21 +255,25 @@ class AsyncConnection(AsyncAdministration):
         return AsyncAckSession(await _in_thread(lambda: owner.jms_session(transacted=transacted, mode=mode)))
 
     async def close(self) -> None:
-        """Close every session and the connection's own pool."""
+        """Close every session and the connection's own pool, which is closed even if closing a session fails."""
         self._closed = True
-        for consumers in list(self._shared):
-            await consumers.close()
-        if self._thread_connection is not None:
-            await asyncio.to_thread(self._thread_connection.close)
-        for session in list(self._sessions):
-            await session.close()
-        waking, self._waking = self._waking, None
-        if waking is not None:
-            waking.release()
-        if self._owns_pool:
-            await self.pool.close()
-        if self._claim is not None:
-            self._claim.release()
+        try:
+            for consumers in list(self._shared):
+                await consumers.close()
+            if self._thread_connection is not None:
+                await asyncio.to_thread(self._thread_connection.close)
+            for session in list(self._sessions):
+                await session.close()
+        finally:
+            waking, self._waking = self._waking, None
+            if waking is not None:
+                waking.release()
+            try:
+                if self._owns_pool:
+                    await self.pool.close()
+            finally:
+                if self._claim is not None:
+                    await asyncio.to_thread(self._claim.release)
 
 
 async def _in_thread(make: Callable[[], C]) -> C:

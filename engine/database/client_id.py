@@ -38,6 +38,10 @@ class ClaimedClientId:
         if self._may_be_lost():
             await asyncio.to_thread(self.check)
 
+    def lent(self) -> LentClientId:
+        """Return it for a connection that works under it too, and may not give it back."""
+        return LentClientId(self)
+
     def release(self) -> None:
         """Give it back."""
         with self._lock:
@@ -67,3 +71,14 @@ class ClaimedClientId:
             connection.close()
             raise
         return connection
+
+
+class LentClientId:
+    """A claim that somebody else keeps."""
+
+    def __init__(self, claim: ClaimedClientId) -> None:
+        self.name = claim.name
+        self.check = claim.check
+
+    def release(self) -> None:
+        """Leave it with whom it belongs to."""

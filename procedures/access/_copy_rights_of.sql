@@ -7,8 +7,8 @@
 -- right before any denial. A member of the first role needs no other look. A list that holds only NULL says that
 -- howdah._has_right must look at once. The administrators' role comes last.
 --
--- Topics and subscriptions have empty receivers, because their receives take another path. So have temporary queues,
--- whose receivers howdah._destination checks. senders is empty where each message is stamped or a contract holds,
+-- Topics have empty receivers, because nobody receives from them. So have temporary queues, whose receivers
+-- howdah._destination checks. senders is empty where each message is stamped or a contract holds,
 -- because the fast path of a send does neither.
 --
 -- It is PL/pgSQL, so a session that creates many queues plans it once.
@@ -36,7 +36,7 @@ begin
         left join fast f on f.destination_id = d.id and f.verb = v.verb
         where d.id = any (p_ids)
           and case v.verb when 'send' then not d.stamp_user and d.contract is null
-              else d.kind = 'queue' and not d.name ^@ '_TEMP.' end
+              else d.kind <> 'topic' and not d.name ^@ '_TEMP.' end
         group by d.id, v.verb
     ), lists as (
         select i.id, coalesce(max(l.roles) filter (where l.verb = 'send'), '{}') as senders,

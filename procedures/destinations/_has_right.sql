@@ -17,12 +17,15 @@ create or replace function howdah._has_right(
 language plpgsql stable cost 1
 as $$
 declare
-    v_rule_set text := howdah._rule_set_of_caller();
-    v_allow boolean := v_rule_set is null;
+    v_rule_set text;
+    v_allow boolean;
 begin
     if p_copy = '{}' then
         return false;
-    elsif not v_allow then
+    end if;
+    v_rule_set := howdah._rule_set_of_caller();
+    v_allow := v_rule_set is null;
+    if not v_allow then
         select g.allow into v_allow from howdah.destination_grants g
         where g.destination_id = p_destination_id and g.verb = p_verb and g.rule_set in (v_rule_set, '')
           and case when g.role_name = '*' then true when g.kind = 'user' then g.role_name = howdah._caller()

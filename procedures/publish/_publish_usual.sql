@@ -18,15 +18,22 @@ language plpgsql volatile
 as $$
 declare
     v_now timestamptz := howdah.now();
+    v_life interval;
     v_generation bigint;
     v_seq bigint;
     v_topic integer;
 begin
-    if (jsonb_typeof(p_headers) = 'object' and p_priority between 0 and 9 and p_time_to_live > interval '0'
-        and p_time_to_live <= interval '100 years')
-       is false or (p_content_type <> '') is not true or p_conversation_id is not null
+    if (p_content_type <> '') is not true or p_conversation_id is not null
        or pg_sequence_last_value('howdah.topic_checked'::regclass) is distinct from howdah._boot_ms() then
         return null;
+    end if;
+    -- In an IF of their own: a usual call prepares none of these functions.
+    if p_headers is not null or p_priority is not null or p_time_to_live is not null then
+        if (jsonb_typeof(p_headers) = 'object' and p_priority between 0 and 9 and p_time_to_live > interval '0'
+            and p_time_to_live <= interval '100 years') is false then
+            return null;
+        end if;
+        v_life := howdah._span(p_time_to_live);
     end if;
     loop
         v_generation := coalesce(pg_sequence_last_value('howdah.topic_generation'::regclass), 0);
@@ -36,8 +43,7 @@ begin
                 insert into howdah.topic_msgs_N (seq, sent_at, expires_at, destination_id, rank, is_text, content_type,
                     body, headers, correlation_id, reply_to, message_type, client_id)
                 select nextval(d.positions), v_now,
-                    v_now + coalesce(howdah._span(p_time_to_live),
-                        d.default_time_to_live), d.id,
+                    v_now + coalesce(v_life, d.default_time_to_live), d.id,
                     9 - coalesce(p_priority, d.default_priority), p_is_text, p_content_type, p_body, p_headers,
                     p_correlation_id, p_reply_to, p_message_type, nullif(current_setting('howdah.client_id', true), '')
                 from howdah.destinations d
@@ -55,10 +61,11 @@ begin
             0);
         perform howdah._unpublish(v_generation, v_topic, array[v_seq]);
     end loop;
-    if v_seq is not null and current_setting('howdah.commit_by_reliability', true) <> '' then
-        perform howdah._commit_needs(4);
-    end if;
-    if v_seq is not null and p_topic is distinct from current_setting('howdah.topic', true) then
+    if v_seq is null then
+        return null;
+    elsif current_setting('howdah.commit_by_reliability', true) <> ''
+        or p_topic is distinct from current_setting('howdah.topic', true) then
+        perform howdah._commit_needs(4) where current_setting('howdah.commit_by_reliability', true) <> '';
         perform set_config('howdah.topic', p_topic, false);
     end if;
     return v_seq * 1000000 + v_topic;

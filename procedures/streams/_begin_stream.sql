@@ -53,7 +53,7 @@ begin
             from howdah.topic_ring g) r
         where d.name = p_name and d.dropped_at is null
           and (not d.receiving_paused or not d.own_receiving_paused and howdah._engine_state() = 'running')
-          and howdah._has_right(d.id, 'receive');
+          and (howdah._has_role(d.receivers[1]) or howdah._has_right(d.id, 'receive'));
         if not found then
             perform howdah._refuse_stream(p_name);
         end if;

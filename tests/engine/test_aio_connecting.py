@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from support import Db, column, one, wait_until
 
 from howdah.engine import AckMode, Message, Reconnection, connect, lookup
 from howdah.engine.aio import AsyncConnection, connect_async
-from howdah.engine.errors import BadArgument, IllegalState, NotAllowed
+from howdah.engine.errors import BadArgument, ClientIdInUse, IllegalState, NotAllowed
 
 SUBSCRIPTIONS = "select subscription from howdah.list_subscriptions('news') order by 1"
 
@@ -146,7 +147,8 @@ def test_the_applications_own_pool_stays_open(dsn: str, orders: str) -> None:
                 await own.execute("select")
             with pytest.raises(IllegalState, match="closed"):
                 await connection.send(orders, "x")
-            for name, value in {"role": "r", "client_id": "c", "service": "jms", "commit_by_reliability": True}.items():
+            refused = {"role": "r", "client_id": "c", "service": "jms", "commit_by_reliability": True, "dsn": dsn}
+            for name, value in refused.items():
                 with pytest.raises(BadArgument, match=f"{name} does not go with a pool"):
                     async with connect_async(pool=pool, **{name: value}):  # type: ignore[arg-type]
                         pass
@@ -167,6 +169,64 @@ def test_a_factory_decides_alone(dsn: str, db: Db) -> None:
         with pytest.raises(BadArgument, match="timeout does not go with a factory"):
             async with connect_async(factory=factory, timeout=3):
                 pass
+
+    asyncio.run(scenario())
+
+
+def test_a_misspelt_setting_is_refused(dsn: str) -> None:
+    async def scenario() -> None:
+        with pytest.raises(TypeError, match="'clientid'"):
+            async with connect_async(dsn, clientid="shop"):  # type: ignore[call-arg]
+                pass
+
+    asyncio.run(scenario())
+
+
+def test_an_acknowledge_session_that_ends_or_is_never_opened_leaves_the_client_id_claimed(dsn: str) -> None:
+    async def scenario(connection: AsyncConnection) -> None:
+        opening = asyncio.create_task(connection.jms_session())
+        await asyncio.sleep(0)
+        opening.cancel()
+        with suppress(asyncio.CancelledError):
+            await opening
+        async with await connection.jms_session() as jms:
+            await jms.subscriber("news")
+        owner = connection._thread_connection
+        assert owner is not None
+        await asyncio.to_thread(owner.close)
+        for _ in range(2):
+            with pytest.raises(ClientIdInUse):
+                await asyncio.to_thread(connect, dsn, client_id="shop")
+
+    with connect(dsn) as admin:
+        admin.admin.create_topic("news")
+    run(dsn, scenario, client_id="shop")
+    connect(dsn, client_id="shop").close()
+
+
+def test_the_pool_and_the_client_id_are_given_back_though_the_close_is_cancelled(dsn: str, orders: str) -> None:
+    async def scenario() -> None:
+        seen: list[AsyncConnection] = []
+
+        async def work() -> None:
+            async with connect_async(dsn, client_id="shop") as connection:
+                seen.append(connection)
+                session = await connection.session()
+                await session.send(orders, "x")
+
+                async def never() -> None:
+                    await asyncio.Event().wait()
+
+                session.close = never  # type: ignore[method-assign]
+
+        working = asyncio.create_task(work())
+        while not (seen and seen[0]._closed):
+            await asyncio.sleep(0.01)
+        working.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await working
+        assert seen[0].pool.closed
+        (await asyncio.to_thread(connect, dsn, client_id="shop")).close()
 
     asyncio.run(scenario())
 
