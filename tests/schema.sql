@@ -20108,6 +20108,14 @@ declare
     v_ids bigint[];
     v_first bigint[];
 begin
+    if p_headers is null and p_priorities is null and p_correlation_ids is null and p_message_types is null
+       and p_conversation_ids is null and p_time_to_live is null and p_delay is null and p_reliability is null
+       and p_deduplication_keys is null and p_sender then
+        v_ids := howdah._send_batch_usual(p_queue, p_bodies, p_is_text, p_content_type, p_reply_to, p_notify);
+        if v_ids is not null then
+            return v_ids;
+        end if;
+    end if;
     if exists (select from unnest(array[array_dims(p_bodies), array_dims(p_headers), array_dims(p_priorities),
             array_dims(p_correlation_ids), array_dims(p_message_types), array_dims(p_conversation_ids),
             array_dims(p_deduplication_keys)]) d(dims) where d.dims not similar to '[[]1:[0-9]+]') then
@@ -20131,6 +20139,52 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._send_batch_to(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[], p_sender boolean, p_forward boolean) IS 'store many messages in a destination, or in each destination of a composite name.';
+
+CREATE FUNCTION howdah._send_batch_usual(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_reply_to text, p_notify boolean) RETURNS bigint[]
+    LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+declare
+    v_count integer;
+    v_bytes bigint;
+    v_longest integer;
+    v_ids bigint[];
+begin
+    select count(b.body), sum(octet_length(b.body)), max(octet_length(b.body)) into v_count, v_bytes, v_longest
+    from unnest(p_bodies) b(body);
+    if v_count = 0 or v_count <> cardinality(p_bodies) or array_dims(p_bodies) <> '[1:' || v_count || ']'
+       or (p_content_type <> '') is not true or howdah._is_large(v_longest)
+       or current_setting('howdah.commit_by_reliability', true) <> '' then
+        return null;
+    end if;
+    with stored as (
+        insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
+            content_type, body, reply_to)
+        select b.seq, b.seq * 1000000 + b.id, b.now, b.now + b.default_time_to_live, b.id, b.main_rank, 0, p_is_text,
+            p_content_type, b.body, p_reply_to
+        from (
+            select d.*, m.body, nextval(d.positions) as seq
+            from (
+                select c.id, c.main_rank, c.default_time_to_live, c.positions, howdah.now() as now
+                from howdah.destinations c
+                where c.name = p_queue and c.dropped_at is null and c.usual_send
+                  and c.assured and v_longest <= c.max_message_bytes
+                  and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, v_count, v_bytes))
+                  and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send', c.senders))
+                  and (pg_sequence_last_value(c.waiting) is null or p_notify is not true
+                      or howdah._wake(c.id, c.waiting))
+                  and pg_current_xact_id() is not null  -- before a position is drawn: howdah._set_mark
+                offset 0
+            ) d cross join unnest(p_bodies) m(body)
+        ) b
+        returning message_id
+    )
+    select array_agg(s.message_id order by s.message_id) into v_ids from stored s;
+    return v_ids;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._send_batch_usual(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_reply_to text, p_notify boolean) IS 'store many messages that have nothing but a body, by one statement.';
 
 CREATE FUNCTION howdah._send_copied(p_queue text, p_type text, p_from tid, p_to tid, p_bytes_max bigint, p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_content_type text, p_notify boolean, p_bare boolean) RETURNS bigint
     LANGUAGE plpgsql
@@ -38267,6 +38321,8 @@ REVOKE ALL ON FUNCTION howdah._send(p_queue text, p_body bytea, p_is_text boolea
 REVOKE ALL ON FUNCTION howdah._send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[], p_seqs bigint[], p_caught boolean, p_forward boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._send_batch_to(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[], p_sender boolean, p_forward boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._send_batch_usual(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_reply_to text, p_notify boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._send_copied(p_queue text, p_type text, p_from tid, p_to tid, p_bytes_max bigint, p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_content_type text, p_notify boolean, p_bare boolean) FROM PUBLIC;
 

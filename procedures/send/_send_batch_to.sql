@@ -21,6 +21,14 @@ declare
     v_ids bigint[];
     v_first bigint[];
 begin
+    if p_headers is null and p_priorities is null and p_correlation_ids is null and p_message_types is null
+       and p_conversation_ids is null and p_time_to_live is null and p_delay is null and p_reliability is null
+       and p_deduplication_keys is null and p_sender then
+        v_ids := howdah._send_batch_usual(p_queue, p_bodies, p_is_text, p_content_type, p_reply_to, p_notify);
+        if v_ids is not null then
+            return v_ids;
+        end if;
+    end if;
     if exists (select from unnest(array[array_dims(p_bodies), array_dims(p_headers), array_dims(p_priorities),
             array_dims(p_correlation_ids), array_dims(p_message_types), array_dims(p_conversation_ids),
             array_dims(p_deduplication_keys)]) d(dims) where d.dims not similar to '[[]1:[0-9]+]') then

@@ -2,7 +2,7 @@
 
 import pytest
 from psycopg.types.json import Jsonb
-from support import Db, all_refused, column, one, receive
+from support import Connect, Db, all_refused, column, one, receive, refused
 
 
 @pytest.fixture(autouse=True)
@@ -113,3 +113,52 @@ def test_an_array_that_does_not_begin_at_one_or_has_several_dimensions_is_refuse
         ],
     )
     assert receive(db, "q") == []
+
+
+ROW = """select regexp_replace(to_jsonb(m)::text, '"(seq|message_id|sent_at|expires_at)": [^,]+', '', 'g'),
+        m.expires_at - m.sent_at, m.message_id = m.seq * 1000000 + m.destination_id
+    from howdah.msgs m order by m.seq"""
+
+
+@pytest.mark.parametrize(
+    "options", ["{}", '{"default_time_to_live_ms": 5000, "default_priority": 7, "message_limit": 9}']
+)
+@pytest.mark.parametrize("bodies", ["array['a', 'b']", "array['\\xff', '\\x']::bytea[]", "array['{}', '[1]']::jsonb[]"])
+def test_the_fast_path_stores_what_the_other_stores(db: Db, options: str, bodies: str) -> None:
+    one(db, "select howdah.alter_queue('q', %s::jsonb)", (options,))
+    send = f"select howdah.send_batch('q', {bodies}, reply_to => 'answers'"
+    ids = one(db, send + ")")
+    fast = db.execute(ROW).fetchall()
+    assert ids == column(db, "select message_id from howdah.msgs order by seq")
+    db.execute("delete from howdah.msgs")
+    one(db, send + ", priorities => array[null, null]::integer[])")
+    assert db.execute(ROW).fetchall() == fast
+    assert len(fast) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "bodies", "state"),
+    [
+        ("select howdah.pause('q')", "array['a']", "HD008"),
+        ("select howdah.alter_queue('q', '{\"message_limit\": 1}')", "array['a', 'b']", "HD018"),
+        ("select howdah.alter_queue('q', '{\"max_message_bytes\": 3}')", "array['abcd', 'a']", "HD007"),
+        ("select", "array['a', null]", "HD005"),
+        ("select", "null::text[]", "HD005"),
+    ],
+)
+def test_a_batch_that_the_fast_path_cannot_take_is_refused_whole(db: Db, change: str, bodies: str, state: str) -> None:
+    db.execute(change.encode())
+    refused(db, state, f"select howdah.send_batch('q', {bodies})")
+    assert column(db, "select message_id from howdah.msgs") == []
+
+
+def test_a_batch_of_mixed_sizes_keeps_its_order_and_its_bodies(db: Db) -> None:
+    bodies = ["a" * size for size in (1, 5000, 0, 1901, 1900)]
+    one(db, "select howdah.send_batch('q', %s::text[])", (bodies,))
+    assert [m.body for m in receive(db, n=9)] == bodies
+
+
+def test_who_may_not_send_there_stores_no_batch(db: Db, connect: Connect) -> None:
+    one(db, "select howdah.revoke_queue('q', 'send', 'howdah_producer')")
+    refused(connect("howdah_producer"), "HD010", "select howdah.send_batch('q', array['a'])")
+    assert column(db, "select message_id from howdah.msgs") == []
