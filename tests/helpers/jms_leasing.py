@@ -141,6 +141,7 @@ class Leasing(Receiving):
         """A failure of a free message was recorded: what the policy makes of it."""
         message.failures += 1
         message.had = True
+        message.held_until = None
         assert attempt == message.failures, f"attempt {attempt}: {message}"
         if message.failures - message.uncounted >= LIMIT or reject:
             assert outcome == "moved", f"{outcome}: {message}"
@@ -166,6 +167,9 @@ class Leasing(Receiving):
         message: Message = self._pick(at, known)
         if self._may_be_laid_aside(message):
             return
+        # Whether it was parked since is not seen, and makes a difference in these queues.
+        if (self.model.strict or self.limit) and any(s.received for s in self.sessions):
+            delay = None
         _, attempt, outcome = self.side.execute(
             "select * from howdah.record_failure(%s, %s, delay => %s)",
             (self.queue, message.number, delay and timedelta(seconds=delay)),
@@ -178,7 +182,9 @@ class Leasing(Receiving):
             message.failures += 1
             # Of what another transaction is changing, what was committed before.
             there = message.before if message.touched is not None else vars(message)
-            message.uncounted += there.get("lease") is not None and there["due"] > self.model.now
+            uncounted = there.get("lease") is not None and there["due"] > self.model.now
+            message.uncounted += uncounted
+            message.held_until = None if uncounted else self._later(delay)
         else:
             self._failed(message, attempt, outcome, delay, False)
         self.model.commit(self.own)

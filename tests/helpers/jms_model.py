@@ -55,6 +55,8 @@ class Message:
     failures: int = 0
     #: Of the failures those that were told while somebody had a lease: the limit does not count them.
     uncounted: int = 0
+    #: When the delay ends of a failure that was told while another transaction had it: whoever meets it parks it.
+    held_until: datetime | None = None
     had: bool = False
     #: Whether it ever came back to its place in another way than by a rollback: released, failed or retried.
     put_back: bool = False
@@ -79,7 +81,7 @@ class Message:
     @property
     def ordinary(self) -> bool:
         """It lies in the main table as long as nobody parks it, in the order of positions."""
-        return self.persistent and not self.delayed
+        return self.persistent and not self.delayed and self.held_until is None
 
 
 def everything(_: Message) -> bool:
@@ -183,6 +185,10 @@ class Model:
         """Whether neither a delay nor a lease keeps it from being delivered now."""
         return message.due is None or message.due <= self.now
 
+    def held_back(self, message: Message) -> bool:
+        """Whether the next receive makes it wait for redelivery."""
+        return message.held_until is not None and message.held_until > self.now
+
     def there(self, message: Message, session: Session | None) -> bool:
         """Whether it is in the queue for this session, in nobody else's hands."""
         if message.touched not in (None, session) or not (message.sent or message.touched is session):
@@ -194,6 +200,7 @@ class Model:
         return (
             self.there(message, session)
             and self.timely(message)
+            and not self.held_back(message)
             and not self.expired(message)
             and not self.doomed(message)
         )
