@@ -22,6 +22,12 @@ def derived_columns() -> list[Column[object]]:
             ),
         ),
         Column(
+            "usual_batch",
+            Boolean,
+            nullable=False,
+            comment="A batch of bodies may take the fast path: as usual_send, whether the queue journals sends or not.",
+        ),
+        Column(
             "usual_publish",
             Boolean,
             nullable=False,

@@ -102,6 +102,7 @@ CREATE TABLE howdah.destinations (
     name text NOT NULL COLLATE pg_catalog."C",
     kind text DEFAULT 'queue'::text NOT NULL,
     usual_send boolean NOT NULL,
+    usual_batch boolean NOT NULL,
     usual_publish boolean NOT NULL,
     usual_receive boolean NOT NULL,
     is_queue boolean NOT NULL,
@@ -239,6 +240,8 @@ COMMENT ON COLUMN howdah.destinations.name IS 'Name: 1 to 242 letters, digits, d
 COMMENT ON COLUMN howdah.destinations.kind IS 'queue (one consumer per message), topic (every subscriber) or subscription (one subscriber''s view of topics).';
 
 COMMENT ON COLUMN howdah.destinations.usual_send IS 'A send with the default priority may take the fast path: it is stored in the main lane, is not journaled and not paused.';
+
+COMMENT ON COLUMN howdah.destinations.usual_batch IS 'A batch of bodies may take the fast path: as usual_send, whether the queue journals sends or not.';
 
 COMMENT ON COLUMN howdah.destinations.usual_publish IS 'A topic to which a publish may take the fast path: persistent, without limits, as usual_send.';
 
@@ -6209,8 +6212,8 @@ CREATE FUNCTION howdah._derive() RETURNS trigger
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
-    new.usual_send := new.main_rank = 9 - new.default_priority and not new.sending_paused
-        and new.journal_level <> 'full';
+    new.usual_batch := new.main_rank = 9 - new.default_priority and not new.sending_paused;
+    new.usual_send := new.usual_batch and new.journal_level <> 'full';
     new.assured := new.default_reliability = 'ASSURED_PERSISTENT';
     new.usual_publish := new.kind = 'topic' and not new.sending_paused and new.journal_level <> 'full'
         and new.persistent and new.assured and new.room is null;
@@ -20107,14 +20110,17 @@ declare
     v_member howdah.destinations;
     v_ids bigint[];
     v_first bigint[];
+    v_recorded boolean;
 begin
     if p_headers is null and p_priorities is null and p_correlation_ids is null and p_message_types is null
        and p_conversation_ids is null and p_time_to_live is null and p_delay is null and p_reliability is null
        and p_deduplication_keys is null and p_sender then
         -- Asked first, since an attempt in vain costs a small batch 15 %.
-        if (select c.usual_send and c.assured from howdah.destinations c
-            where c.name = p_queue and c.dropped_at is null) then
-            v_ids := howdah._send_batch_usual(p_queue, p_bodies, p_is_text, p_content_type, p_reply_to, p_notify);
+        select not c.usual_send into v_recorded from howdah.destinations c
+        where c.name = p_queue and c.dropped_at is null and c.usual_batch and c.assured;
+        if found then
+            v_ids := howdah._send_batch_usual(p_queue, p_bodies, p_is_text, p_content_type, p_reply_to, p_notify,
+                v_recorded);
             if v_ids is not null then
                 return v_ids;
             end if;
@@ -20144,7 +20150,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._send_batch_to(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[], p_sender boolean, p_forward boolean) IS 'store many messages in a destination, or in each destination of a composite name.';
 
-CREATE FUNCTION howdah._send_batch_usual(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_reply_to text, p_notify boolean) RETURNS bigint[]
+CREATE FUNCTION howdah._send_batch_usual(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_reply_to text, p_notify boolean, p_recorded boolean) RETURNS bigint[]
     LANGUAGE plpgsql
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
@@ -20152,6 +20158,7 @@ declare
     v_count integer;
     v_bytes bigint;
     v_longest integer;
+    v_now constant timestamptz := howdah.now();
     v_ids bigint[];
 begin
     select count(b.body), sum(octet_length(b.body)), max(octet_length(b.body)) into v_count, v_bytes, v_longest
@@ -20164,14 +20171,14 @@ begin
     with stored as (
         insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
             content_type, body, reply_to)
-        select b.seq, b.seq * 1000000 + b.id, b.now, b.now + b.default_time_to_live, b.id, b.main_rank, 0, p_is_text,
+        select b.seq, b.seq * 1000000 + b.id, v_now, v_now + b.default_time_to_live, b.id, b.main_rank, 0, p_is_text,
             p_content_type, b.body, p_reply_to
         from (
             select d.*, m.body, nextval(d.positions) as seq
             from (
-                select c.id, c.main_rank, c.default_time_to_live, c.positions, howdah.now() as now
+                select c.id, c.main_rank, c.default_time_to_live, c.positions
                 from howdah.destinations c
-                where c.name = p_queue and c.dropped_at is null and c.usual_send
+                where c.name = p_queue and c.dropped_at is null and c.usual_batch
                   and c.assured and v_longest <= c.max_message_bytes
                   and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, v_count, v_bytes))
                   and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send', c.senders))
@@ -20184,11 +20191,16 @@ begin
         returning message_id
     )
     select array_agg(s.message_id order by s.message_id) into v_ids from stored s;
+    if p_recorded and v_ids is not null then
+        perform howdah._journal_sent(d, v_ids, false, v_now, v_now + d.default_time_to_live, null, null, null, false,
+            howdah._digests(p_bodies, null, p_is_text, p_content_type, null, p_reply_to, null, null), null)
+        from howdah.destinations d where d.name = p_queue and d.dropped_at is null;
+    end if;
     return v_ids;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._send_batch_usual(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_reply_to text, p_notify boolean) IS 'store many messages that have nothing but a body, by one statement.';
+COMMENT ON FUNCTION howdah._send_batch_usual(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_reply_to text, p_notify boolean, p_recorded boolean) IS 'store many messages that have nothing but a body, by one statement.';
 
 CREATE FUNCTION howdah._send_copied(p_queue text, p_type text, p_from tid, p_to tid, p_bytes_max bigint, p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_content_type text, p_notify boolean, p_bare boolean) RETURNS bigint
     LANGUAGE plpgsql
@@ -38326,7 +38338,7 @@ REVOKE ALL ON FUNCTION howdah._send_batch(p_destination howdah.destinations, p_b
 
 REVOKE ALL ON FUNCTION howdah._send_batch_to(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_notify boolean, p_deduplication_keys text[], p_sender boolean, p_forward boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._send_batch_usual(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_reply_to text, p_notify boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._send_batch_usual(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_reply_to text, p_notify boolean, p_recorded boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._send_copied(p_queue text, p_type text, p_from tid, p_to tid, p_bytes_max bigint, p_reply_to text, p_time_to_live interval, p_delay interval, p_reliability text, p_content_type text, p_notify boolean, p_bare boolean) FROM PUBLIC;
 

@@ -329,6 +329,7 @@ CREATE TABLE howdah.destinations (
     name TEXT COLLATE "C" NOT NULL,
     kind TEXT DEFAULT 'queue' NOT NULL,
     usual_send BOOLEAN NOT NULL,
+    usual_batch BOOLEAN NOT NULL,
     usual_publish BOOLEAN NOT NULL,
     usual_receive BOOLEAN NOT NULL,
     is_queue BOOLEAN NOT NULL,
@@ -465,6 +466,7 @@ COMMENT ON COLUMN howdah.destinations.id IS 'Number of the destination, used in 
 COMMENT ON COLUMN howdah.destinations.name IS 'Name: 1 to 242 letters, digits, dots, underscores, hyphens, slashes.';
 COMMENT ON COLUMN howdah.destinations.kind IS 'queue (one consumer per message), topic (every subscriber) or subscription (one subscriber''s view of topics).';
 COMMENT ON COLUMN howdah.destinations.usual_send IS 'A send with the default priority may take the fast path: it is stored in the main lane, is not journaled and not paused.';
+COMMENT ON COLUMN howdah.destinations.usual_batch IS 'A batch of bodies may take the fast path: as usual_send, whether the queue journals sends or not.';
 COMMENT ON COLUMN howdah.destinations.usual_publish IS 'A topic to which a publish may take the fast path: persistent, without limits, as usual_send.';
 COMMENT ON COLUMN howdah.destinations.usual_receive IS 'A receive may take the fast path: receiving is not paused, and no bodies are kept.';
 COMMENT ON COLUMN howdah.destinations.is_queue IS 'kind is queue.';

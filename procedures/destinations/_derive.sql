@@ -9,8 +9,8 @@ create or replace function howdah._derive() returns trigger
 language plpgsql volatile set search_path = pg_catalog, howdah, pg_temp
 as $$
 begin
-    new.usual_send := new.main_rank = 9 - new.default_priority and not new.sending_paused
-        and new.journal_level <> 'full';
+    new.usual_batch := new.main_rank = 9 - new.default_priority and not new.sending_paused;
+    new.usual_send := new.usual_batch and new.journal_level <> 'full';
     new.assured := new.default_reliability = 'ASSURED_PERSISTENT';
     new.usual_publish := new.kind = 'topic' and not new.sending_paused and new.journal_level <> 'full'
         and new.persistent and new.assured and new.room is null;

@@ -20,14 +20,17 @@ declare
     v_member howdah.destinations;
     v_ids bigint[];
     v_first bigint[];
+    v_recorded boolean;
 begin
     if p_headers is null and p_priorities is null and p_correlation_ids is null and p_message_types is null
        and p_conversation_ids is null and p_time_to_live is null and p_delay is null and p_reliability is null
        and p_deduplication_keys is null and p_sender then
         -- Asked first, since an attempt in vain costs a small batch 15 %.
-        if (select c.usual_send and c.assured from howdah.destinations c
-            where c.name = p_queue and c.dropped_at is null) then
-            v_ids := howdah._send_batch_usual(p_queue, p_bodies, p_is_text, p_content_type, p_reply_to, p_notify);
+        select not c.usual_send into v_recorded from howdah.destinations c
+        where c.name = p_queue and c.dropped_at is null and c.usual_batch and c.assured;
+        if found then
+            v_ids := howdah._send_batch_usual(p_queue, p_bodies, p_is_text, p_content_type, p_reply_to, p_notify,
+                v_recorded);
             if v_ids is not null then
                 return v_ids;
             end if;

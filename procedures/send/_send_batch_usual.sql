@@ -1,13 +1,15 @@
--- howdah._send_batch_usual(p_queue, p_bodies, p_is_text, p_content_type, p_reply_to, p_notify): store many messages
--- that have nothing but a body, by one statement.
+-- howdah._send_batch_usual(p_queue, p_bodies, p_is_text, p_content_type, p_reply_to, p_notify, p_recorded): store many
+-- messages that have nothing but a body, by one statement.
 --
 -- Returns  the message ids (bigint[]) in the order of p_bodies. NULL if the queue, the caller or a body is not usual:
 --          then nothing is stored, and howdah._send_batch handles the call.
 -- Role     internal
 --
 -- It is to howdah.send_batch what the first statement of howdah.send is to that. The positions ascend with the bodies.
+-- p_recorded: the caller has seen journal_level full.
 create or replace function howdah._send_batch_usual(
-    p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_reply_to text, p_notify boolean
+    p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_reply_to text, p_notify boolean,
+    p_recorded boolean
 ) returns bigint[]
 language plpgsql volatile set plan_cache_mode = force_generic_plan
 as $$
@@ -15,6 +17,7 @@ declare
     v_count integer;
     v_bytes bigint;
     v_longest integer;
+    v_now constant timestamptz := howdah.now();
     v_ids bigint[];
 begin
     select count(b.body), sum(octet_length(b.body)), max(octet_length(b.body)) into v_count, v_bytes, v_longest
@@ -27,14 +30,14 @@ begin
     with stored as (
         insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
             content_type, body, reply_to)
-        select b.seq, b.seq * 1000000 + b.id, b.now, b.now + b.default_time_to_live, b.id, b.main_rank, 0, p_is_text,
+        select b.seq, b.seq * 1000000 + b.id, v_now, v_now + b.default_time_to_live, b.id, b.main_rank, 0, p_is_text,
             p_content_type, b.body, p_reply_to
         from (
             select d.*, m.body, nextval(d.positions) as seq
             from (
-                select c.id, c.main_rank, c.default_time_to_live, c.positions, howdah.now() as now
+                select c.id, c.main_rank, c.default_time_to_live, c.positions
                 from howdah.destinations c
-                where c.name = p_queue and c.dropped_at is null and c.usual_send
+                where c.name = p_queue and c.dropped_at is null and c.usual_batch
                   and c.assured and v_longest <= c.max_message_bytes
                   and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, v_count, v_bytes))
                   and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send', c.senders))
@@ -47,6 +50,11 @@ begin
         returning message_id
     )
     select array_agg(s.message_id order by s.message_id) into v_ids from stored s;
+    if p_recorded and v_ids is not null then
+        perform howdah._journal_sent(d, v_ids, false, v_now, v_now + d.default_time_to_live, null, null, null, false,
+            howdah._digests(p_bodies, null, p_is_text, p_content_type, null, p_reply_to, null, null), null)
+        from howdah.destinations d where d.name = p_queue and d.dropped_at is null;
+    end if;
     return v_ids;
 end
 $$;

@@ -127,8 +127,8 @@ def test_an_unknown_option_is_answered_with_the_known_ones(db: Db) -> None:
         " 'head', 'search', 'waiting', 'main_rank', 'senders', 'receivers', 'journal_level_at', 'groups_at',"
         " 'dispose_at', 'disabled_at', 'streak_from', 'room', 'tickets', 'own_max_message_bytes',"
         " 'poison_procedure_owner', 'own_persistent', 'own_sending_paused', 'own_receiving_paused',"
-        " 'auto_created', 'limited', 'usual_send', 'usual_publish', 'usual_receive', 'is_queue', 'assured',"
-        " 'journaled', 'grouped', 'default_time_to_live')"
+        " 'auto_created', 'limited', 'usual_send', 'usual_batch', 'usual_publish', 'usual_receive', 'is_queue',"
+        " 'assured', 'journaled', 'grouped', 'default_time_to_live')"
     )  # fmt: skip
     assert sorted(hint.removeprefix("Options are: ").removesuffix(".").split(", ")) == sorted(known)
 
@@ -315,12 +315,13 @@ def test_a_new_queue_asks_for_rights_at_no_other_queue(db: Db) -> None:
     assert asked <= 2
 
 
-DERIVED = """select d.name, usual_send, usual_publish, usual_receive, is_queue, assured, journaled, grouped,
-        d.default_time_to_live
+DERIVED = """select d.name, usual_send, usual_batch, usual_publish, usual_receive, is_queue, assured, journaled,
+        grouped, d.default_time_to_live
     from howdah.destinations d where d.name in ('q', 't') order by 1"""
 
 AS_IT_IS = """select d.name,
         main_rank = 9 - default_priority and not sending_paused and journal_level <> 'full',
+        main_rank = 9 - default_priority and not sending_paused,
         kind = 'topic' and not sending_paused and journal_level <> 'full' and persistent
             and default_reliability = 'ASSURED_PERSISTENT' and room is null,
         not receiving_paused and keep_bodies_ms is null, kind = 'queue', default_reliability = 'ASSURED_PERSISTENT',
@@ -354,8 +355,8 @@ def test_the_columns_that_the_fast_paths_read_follow_every_change(db: Db, change
     one(db, "select howdah.create_topic('t')")
     first = db.execute(DERIVED).fetchall()
     assert first == [
-        ("q", True, False, True, True, True, True, False, None),
-        ("t", False, True, True, False, True, True, False, None),
+        ("q", True, True, False, True, True, True, True, False, None),
+        ("t", False, False, True, True, False, True, True, False, None),
     ]
     db.execute(change.encode())
     changed = db.execute(DERIVED).fetchall()

@@ -120,20 +120,35 @@ ROW = """select regexp_replace(to_jsonb(m)::text, '"(seq|message_id|sent_at|expi
     from howdah.msgs m order by m.seq"""
 
 
+RECORDS = """select to_jsonb(j) - '{at, xid, message_ids, oldest_sent_at, expires_at}'::text[],
+        j.oldest_sent_at = m.sent_at, j.expires_at = array[m.expires_at, m.expires_at]
+    from howdah.journal j, (select min(m.sent_at) as sent_at, max(m.expires_at) as expires_at from howdah.msgs m) m
+    where j.event = 'sent'"""
+
+
 @pytest.mark.parametrize(
-    "options", ["{}", '{"default_time_to_live_ms": 5000, "default_priority": 7, "message_limit": 9}']
+    "options",
+    [
+        "{}",
+        '{"default_time_to_live_ms": 5000, "default_priority": 7, "message_limit": 9}',
+        '{"journal_level": "full"}',
+        '{"journal_level": "full", "default_time_to_live_ms": 5000, "message_groups": "transaction"}',
+    ],
 )
 @pytest.mark.parametrize("bodies", ["array['a', 'b']", "array['\\xff', '\\x']::bytea[]", "array['{}', '[1]']::jsonb[]"])
 def test_the_fast_path_stores_what_the_other_stores(db: Db, options: str, bodies: str) -> None:
     one(db, "select howdah.alter_queue('q', %s::jsonb)", (options,))
     send = f"select howdah.send_batch('q', {bodies}, reply_to => 'answers'"
     ids = one(db, send + ")")
-    fast = db.execute(ROW).fetchall()
+    fast, recorded = db.execute(ROW).fetchall(), db.execute(RECORDS).fetchall()
     assert ids == column(db, "select message_id from howdah.msgs order by seq")
     db.execute("delete from howdah.msgs")
+    db.execute("delete from howdah.journal")
     one(db, send + ", priorities => array[null, null]::integer[])")
     assert db.execute(ROW).fetchall() == fast
+    assert db.execute(RECORDS).fetchall() == recorded
     assert len(fast) == 2
+    assert len(recorded) == ("full" in options)
 
 
 @pytest.mark.parametrize(
