@@ -95,8 +95,9 @@ def run_audit(
         read_seconds = _since(started)
 
         on_stage("following every message")
-        with for_few_rows(session, taken.looked_at):
-            queues, periods, rules = prove(taken, folder, previous, pace, whole=whole)
+        followed = taken.followed(folder, whole=whole)
+        with for_few_rows(session, taken.looked_at) as few:
+            queues, periods, rules = prove(followed, taken.totals, folder, previous, pace, few=few)
         result = AuditResult(
             queues=queues,
             rules=rules,
@@ -118,7 +119,8 @@ def run_audit(
 
         on_stage("making the reports")
         accounts = read_back(session, folder / "identity")
-        reports = shown(make_reports(taken.views, accounts, taken.at, folder / "reports", bucket_seconds))
+        with for_few_rows(session, sum(taken.rows.values())):
+            reports = shown(make_reports(taken.views, accounts, taken.at, folder / "reports", bucket_seconds))
 
         on_stage("writing the page")
         evidence = digest(folder) if output else ""

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from .archive.history import open_history
 from .pace import Pace
-from .ranges import Ranges, read_ranges
+from .ranges import Ranges, read_ranges, through
 from .read import COLUMNS, read_view
 from .since import Previous
 from .snapshot import exported
@@ -46,6 +46,21 @@ class Kept:
         """The rows that rules look at."""
         journal = sum(line.rows_by_row for line in self.ranges.coverage) if self.ranges else self.rows["journal"]
         return journal + sum(self.rows[name] for name in FOLDERS.values() if name != "journal")
+
+    @property
+    def totals(self) -> DataFrame | None:
+        """What digests prove (digests.totals); None: nothing was proved by them."""
+        return self.ranges.totals if self.ranges else None
+
+    def followed(self, folder: Path, *, whole: bool) -> dict[str, DataFrame]:
+        """The views as rules look at them. whole: the journal has what digests prove, too, and is written without it.
+
+        A whole journal may be long though there are few rows to look at.
+        """
+        if not (whole and self.ranges and self.totals is not None):
+            return self.views
+        journal = self.ranges.of(self.views["audit_journal"])
+        return self.views | {"audit_journal": through(journal, folder / "digests" / "by_row")}
 
 
 def keep_views(

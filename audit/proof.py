@@ -4,31 +4,33 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pyspark.sql import DataFrame
+
 from .checks import RULES, find_all, summarise
 from .folders import at_hand, hours_at_hand, written
 from .hours import HOUR_COLUMNS, hours, told
 from .identity import IDENTITY_COLUMNS, identity
-from .kept import Kept
 from .ledger import count_rows, judge_rows, occurrences, queue_policies
 from .pace import Pace
-from .ranges import through
 from .result import Hour, Queue, RuleResult
 from .rules.rule import Evidence, facts_of
 from .since import Previous
 
 
 def prove(
-    taken: Kept, folder: Path, previous: Previous | None, pace: Pace, *, whole: bool
+    kept: dict[str, DataFrame],
+    totals: DataFrame | None,
+    folder: Path,
+    previous: Previous | None,
+    pace: Pace,
+    *,
+    few: bool,
 ) -> tuple[tuple[Queue, ...], tuple[Hour, ...], tuple[RuleResult, ...]]:
     """Check what was kept. Writes and returns each queue's identity and hours and each rule's outcome.
 
-    whole: the journal has what digests prove, too.
+    kept, totals: of a Kept (followed, totals). few: there are so few rows that one task does it.
     """
-    kept, ranges = taken.views, taken.ranges
     policies = at_hand(queue_policies(kept["audit_destinations"]))
-    totals = ranges.totals if ranges else None
-    if ranges and ranges.totals is not None and whole:
-        kept = kept | {"audit_journal": through(ranges.of(kept["audit_journal"]), folder / "digests" / "by_row")}
     occurred = occurrences(kept["audit_journal"], kept["audit_messages"])
     ledger = judge_rows(count_rows(occurred), policies).persist()
     by_hour = hours_at_hand(hours(kept["audit_journal"], ledger, policies, totals), folder / "hours")
@@ -48,7 +50,9 @@ def prove(
         previous=previous,
         totals=totals,
     )
-    findings = find_all(evidence).persist()
+    found = find_all(evidence)
+    # A task for each rule would unpack the plans of all.
+    findings = (found.coalesce(1) if few else found).persist()
     try:
         accounts = written(identity(ledger, policies, findings, evidence.cursors, totals), folder / "identity")
         pace.rest()

@@ -21,6 +21,8 @@ _LOGGING = Path(__file__).with_name("log4j2.properties")
 _SETTINGS = {
     "spark.app.name": "howdah audit",
     "spark.driver.memory": "2g",
+    # Otherwise each call for a column asks Java several times, to name the line in an error.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     # Rows decoded at once: 4,096 of them with group ids or error texts of a megabyte would not fit.
     "spark.sql.parquet.columnarReaderBatchSize": "512",
@@ -31,7 +33,10 @@ _SETTINGS = {
 
 FEW_ROWS = 200_000
 _FEW_SETTINGS = {
+    # With one partition nothing is shuffled. A broadcast would be a job of its own.
     "spark.sql.shuffle.partitions": "1",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.optimizer.disableHints": "true",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
@@ -72,13 +77,17 @@ def spark_session(
 
 
 @contextmanager
-def for_few_rows(spark: SparkSession, rows: int) -> Iterator[None]:
-    """Within the block plans are interpreted if there are few rows: compiling them would cost more than it saves."""
-    before = {name: spark.conf.get(name, None) for name in _FEW_SETTINGS} if rows <= FEW_ROWS else {}
+def for_few_rows(spark: SparkSession, rows: int) -> Iterator[bool]:
+    """Within the block few rows are handled in one partition, by plans that are interpreted, and joined without jobs.
+
+    Yields whether they are few. To compile plans and to distribute rows would cost more than it saves.
+    """
+    few = rows <= FEW_ROWS
+    before = {name: spark.conf.get(name, None) for name in _FEW_SETTINGS} if few else {}
     for name in before:
         spark.conf.set(name, _FEW_SETTINGS[name])
     try:
-        yield
+        yield few
     finally:
         for name, value in before.items():
             if value is None:
@@ -94,7 +103,7 @@ def is_local(spark: SparkSession) -> bool:
 
 def _submitted(settings: dict[str, str]) -> SparkSession:
     """The session of a program that spark-submit runs."""
-    mine = {name: value for name, value in _SETTINGS.items() if name.startswith("spark.sql.")}
+    mine = {name: value for name, value in _SETTINGS.items() if name.startswith(("spark.sql.", "spark.python.sql."))}
     spark = SparkSession.builder.config(map=dict(mine | settings)).getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     return spark
