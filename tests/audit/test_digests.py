@@ -11,7 +11,7 @@ import chance
 import pytest
 from support import Db, one
 
-from howdah.audit import AuditResult, pace, ranges
+from howdah.audit import AuditResult, pace, ranges, session
 from howdah.audit.digests import BY_ROW, WORD
 
 from .conftest import Audit, same
@@ -241,6 +241,15 @@ def test_random_damage_is_judged_alike(audit: Audit, db: Db) -> None:
     assert not by_digest.ok
     proved, by_row = (sum(column) for column in zip(*shares(by_digest).values(), strict=True))
     assert proved > by_row - ranges.SAMPLE
+
+
+def test_many_rows_are_judged_as_few_are(audit: Audit, db: Db, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few rows go through one partition and are joined in other ways."""
+    damage_at_random(db, chance.dice(), [fill(db, "quick"), fill(db, "slow", pace=140)], 40)
+    few = audit(rows=True)
+    monkeypatch.setattr(session, "FEW_ROWS", -1)
+    same(few, audit(rows=True))
+    assert not few.ok
 
 
 def test_a_time_that_no_transaction_explains_has_every_row_read(audit: Audit, db: Db) -> None:
