@@ -133,6 +133,7 @@ RECORDS = """select to_jsonb(j) - '{at, xid, message_ids, oldest_sent_at, expire
         '{"default_time_to_live_ms": 5000, "default_priority": 7, "message_limit": 9}',
         '{"journal_level": "full"}',
         '{"journal_level": "full", "default_time_to_live_ms": 5000, "message_groups": "transaction"}',
+        '{"journal_level": "full", "stamp_user": true, "discard_with_sender": true}',
     ],
 )
 @pytest.mark.parametrize("bodies", ["array['a', 'b']", "array['\\xff', '\\x']::bytea[]", "array['{}', '[1]']::jsonb[]"])
