@@ -20192,9 +20192,14 @@ begin
     )
     select array_agg(s.message_id order by s.message_id) into v_ids from stored s;
     if p_recorded and v_ids is not null then
-        perform howdah._journal_sent(d, v_ids, false, v_now, v_now + d.default_time_to_live, null, null, null, false,
+        -- As it was stored: the queue may be altered or dropped meanwhile.
+        perform howdah._journal_sent(d, v_ids, false, v_now, m.expires_at, null, null,
+            array_fill(9 - m.rank, array[v_count]), false,
             howdah._digests(p_bodies, null, p_is_text, p_content_type, null, p_reply_to, null, null), null)
-        from howdah.destinations d where d.name = p_queue and d.dropped_at is null;
+        from howdah.msgs m
+        join howdah.destinations d on d.id = m.destination_id
+        where m.destination_id = v_ids[1] % 1000000 and m.rank = any ('{0,1,2,3,4,5,6,7,8,9}')
+          and m.seq = v_ids[1] / 1000000;
     end if;
     return v_ids;
 end

@@ -152,6 +152,19 @@ def test_the_fast_path_stores_what_the_other_stores(db: Db, options: str, bodies
     assert len(recorded) == ("full" in options)
 
 
+def test_a_batch_is_recorded_as_it_was_stored_though_its_queue_is_altered_and_dropped_meanwhile(db: Db) -> None:
+    one(db, """select howdah.alter_queue('q', '{"journal_level": "full"}')""")
+    db.execute(
+        "create function public.alter_it() returns trigger language plpgsql as $$ begin"
+        " update howdah.destinations set default_time_to_live_ms = 5000, default_priority = 7, dropped_at = now()"
+        " where name = 'q'; return null; end $$"
+    )
+    db.execute("create trigger it after insert on howdah.msgs for each statement execute function public.alter_it()")
+    ids = one(db, "select howdah.send_batch('q', array['a', 'b'])")
+    query = "select message_ids, expires_at, priorities from howdah.journal where event = 'sent'"
+    assert db.execute(query).fetchall() == [(ids, None, [4, 4])]
+
+
 @pytest.mark.parametrize(
     ("change", "bodies", "state"),
     [
