@@ -32,6 +32,8 @@ _SETTINGS = {
 }
 
 FEW_ROWS = 200_000
+"""So many at most are few. One partition then takes less time than several with their shuffles."""
+
 _FEW_SETTINGS = {
     # With one partition nothing is shuffled. A broadcast would be a job of its own.
     "spark.sql.shuffle.partitions": "1",
@@ -78,15 +80,15 @@ def spark_session(
 
 @contextmanager
 def for_few_rows(spark: SparkSession, rows: int) -> Iterator[bool]:
-    """Within the block few rows are handled in one partition, by plans that are interpreted, and joined without jobs.
+    """For the block, and if the rows are few, Spark uses one partition, interprets plans, and joins without jobs.
 
-    Yields whether they are few. To compile plans and to distribute rows would cost more than it saves.
+    Yields whether they are few. For them, compiled plans and more partitions cost more time than they save.
     """
     few = rows <= FEW_ROWS
     before = {name: spark.conf.get(name, None) for name in _FEW_SETTINGS} if few else {}
-    for name in before:
-        spark.conf.set(name, _FEW_SETTINGS[name])
     try:
+        for name in before:
+            spark.conf.set(name, _FEW_SETTINGS[name])
         yield few
     finally:
         for name, value in before.items():

@@ -20158,7 +20158,6 @@ declare
     v_count integer;
     v_bytes bigint;
     v_longest integer;
-    v_now constant timestamptz := howdah.now();
     v_ids bigint[];
 begin
     select count(b.body), sum(octet_length(b.body)), max(octet_length(b.body)) into v_count, v_bytes, v_longest
@@ -20171,12 +20170,12 @@ begin
     with stored as (
         insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
             content_type, body, reply_to)
-        select b.seq, b.seq * 1000000 + b.id, v_now, v_now + b.default_time_to_live, b.id, b.main_rank, 0, p_is_text,
+        select b.seq, b.seq * 1000000 + b.id, b.now, b.now + b.default_time_to_live, b.id, b.main_rank, 0, p_is_text,
             p_content_type, b.body, p_reply_to
         from (
             select d.*, m.body, nextval(d.positions) as seq
             from (
-                select c.id, c.main_rank, c.default_time_to_live, c.positions
+                select c.id, c.main_rank, c.default_time_to_live, c.positions, howdah.now() as now
                 from howdah.destinations c
                 where c.name = p_queue and c.dropped_at is null and c.usual_batch
                   and c.assured and v_longest <= c.max_message_bytes
@@ -20193,7 +20192,7 @@ begin
     select array_agg(s.message_id order by s.message_id) into v_ids from stored s;
     if p_recorded and v_ids is not null then
         -- As it was stored: the queue may be altered or dropped meanwhile.
-        perform howdah._journal_sent(d, v_ids, false, v_now, m.expires_at, null, null,
+        perform howdah._journal_sent(d, v_ids, false, m.sent_at, m.expires_at, null, null,
             array_fill(9 - m.rank, array[v_count]), false,
             howdah._digests(p_bodies, null, p_is_text, p_content_type, null, p_reply_to, null, null), null)
         from howdah.msgs m

@@ -167,8 +167,9 @@ class Leasing(Receiving):
         message: Message = self._pick(at, known)
         if self._may_be_laid_aside(message):
             return
-        # Whether it was parked since is not seen, and makes a difference in these queues.
-        if (self.model.strict or self.limit) and any(s.received for s in self.sessions):
+        # Whether another transaction parked it is not seen, and makes a difference in these queues.
+        perhaps_met = message.touched is not None or (message.had and any(s.received for s in self.sessions))
+        if (self.model.strict or self.limit) and perhaps_met:
             delay = None
         _, attempt, outcome = self.side.execute(
             "select * from howdah.record_failure(%s, %s, delay => %s)",
