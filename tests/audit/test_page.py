@@ -4,31 +4,26 @@ import io
 import re
 import subprocess
 import sys
-from dataclasses import fields, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
 from decimal import Decimal
-from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
+from audit_page_support import NASTY, NOTHING, ORIGIN, Reader, many, page_of, queue, result, rule
 from command import howdah, refused
 from rich.console import Console
 from support import Db, one
 
 import howdah.audit as howdah_audit
-from howdah.audit import AuditError, AuditResult, Queue, RuleResult, print_report
+from howdah.audit import AuditError, RuleResult, print_report
 from howdah.audit.digests import BY_ROW
 from howdah.audit.evidence import COMMAND
-from howdah.audit.headline import Headline, headline
 from howdah.audit.highlights import highlights
-from howdah.audit.origin import Origin
-from howdah.audit.page import unproved, write_page
+from howdah.audit.page import write_page
 from howdah.audit.page.parts import ROWS_MAX, clean, duration
 from howdah.audit.ranges import Coverage, Span
 from howdah.audit.reports.forecast import GROWS
-from howdah.audit.reports.shown import OTHERS, Shown
-from howdah.cli.audit import code_of
 
 from .conftest import Audit
 from .traffic import live_through_everything, send
@@ -36,137 +31,8 @@ from .traffic import live_through_everything, send
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+
 DOCS = Path(__file__).parents[2] / "docs" / "audit.md"
-NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
-NASTY = "</td><script>alert('x')</script><img src=x onerror=alert(1)> & \u202eevil\x1b[31m $x_1$ {{ 7 * 7 }}"
-ORIGIN = Origin("shop", "db:5432", "18.4", "7001", "auditor", "ann on host", "1.0", "4.3.0", "2026-05-01 12:00:00 UTC")
-
-
-def queue(name: str, verdict: str = "proved", **terms: int) -> Queue:
-    numbers = {field.name: 0 for field in fields(Queue) if field.type == "int"}
-    return Queue(**{"queue": name, "journal_level": "full", "verdict": verdict} | numbers | terms)  # type: ignore[arg-type]
-
-
-def rule(name: str, severity: str, count: int = 0) -> RuleResult:
-    return RuleResult(name, severity, f"means {name}", count, (7, 8)[:count], ("q",)[:count])
-
-
-def result(*rules: RuleResult, queues: tuple[Queue, ...] = ()) -> AuditResult:
-    return AuditResult(
-        queues=queues,
-        rules=rules,
-        rows={"journal": 1234, "messages": 5},
-        taken_at="2026-05-01 12:00:00+00",
-        locked=True,
-        seconds=1.5,
-        read_seconds=0.5,
-        output=None,
-        snapshot="00000003-1",
-        origin=ORIGIN,
-    )
-
-
-NOTHING = Shown(60, NOON, NOON, None, {}, [], [], [], [], [], [], [], [], [], [], [], [])
-
-
-class Reader(HTMLParser):
-    """The elements of a page, what they load, and its text."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.open: list[str] = []
-        self.text = ""
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-        if tag not in ("meta", "br"):
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if not {"style", "title"} & set(self.open):
-            self.text += data
-
-    def check(self) -> None:
-        """Nothing is left open, nothing runs, and nothing is loaded."""
-        assert self.open == []
-        assert not {tag for tag, _ in self.elements} & {
-            "script",
-            "img",
-            "link",
-            "iframe",
-            "object",
-            "a",
-            "form",
-            "base",
-        }
-        for _, attributes in self.elements:
-            for name, value in attributes.items():
-                assert not re.match("on|src", name), attributes
-                if name.endswith("href"):
-                    assert (value or "").startswith("#"), attributes
-
-
-def page_of(result: AuditResult, shown: Shown, folder: Path) -> Reader:
-    write_page(result, shown, [folder / "page.html"])
-    text = (folder / "page.html").read_text()
-    assert "default-src 'none'" in text
-    assert [path.name for path in folder.iterdir()] == ["page.html"]
-    reader = Reader(text)
-    reader.check()
-    return reader
-
-
-def many(queues: int, name: str = "q{}") -> Shown:
-    """Reports of so many queues over three buckets."""
-    names = {number: name.format(number) for number in range(1, queues + 1)}
-    drawn = dict(list(names.items())[:8])
-    times = [NOON + timedelta(minutes=minute) for minute in range(3)]
-
-    def each(only: dict[int, str], **more: Any) -> list[dict[str, Any]]:
-        return [{"destination_id": number, "queue": name} | more for number, name in only.items()]
-
-    def curves(**more: Any) -> list[dict[str, Any]]:
-        ends = timedelta(minutes=1)
-        return [row | {"bucket_at": at, "ends_at": at + ends} for at in times for row in each(drawn, **more)]
-
-    waits = {"basis": "each message", "waits": 9, "p50_ms": 1.0, "p90_ms": 2.0, "p99_ms": 3.5e6, "max_ms": 1e9}
-    cause = {"fingerprint": "f", "incidents": 2, "messages": 1, "dead": 1, "queues": 1, "first_at": NOON,
-             "last_at": NOON, "error_class": NASTY, "sqlstate": None, "sample_text": NASTY, "sample_message": 3,
-             "sample_incident": 4}  # fmt: skip
-    balance = {"worker": NASTY, "handled": 5, "failed": 1, "busy_seconds": 2.0, "seconds": 60.0, "share": 0.5,
-               "workers": 2, "mean_ms": 4.0, "usual_ms": 2.0, "slow": True}  # fmt: skip
-    outlook = {"ready": 5, "waiting": 1, "recent_seconds": 60, "came_in_per_second": None, "went_out_per_second": 2.0,
-               "drain_seconds": 3.0, "outlook": "drains"}  # fmt: skip
-    return Shown(
-        seconds=60,
-        first=NOON,
-        taken_at=NOON + timedelta(minutes=3),
-        journal_kept_from=NOON + timedelta(minutes=1),
-        busiest=drawn,
-        totals=each(names, sent=3, came_in=3, consumed=2, expired=0, went_out=2),
-        throughput=[
-            *curves(came_in=3, went_out=2),
-            {"destination_id": 0, "queue": OTHERS, "bucket_at": NOON, "came_in": 1, "went_out": 1},
-        ],
-        queueing=each(names, bucket_at=None, **waits),
-        queueing_over_time=curves(**waits),
-        backlog=curves(messages=4, oldest_seconds=None),
-        redelivery=[row | {"failures": failures} for row in each(names, messages=2) for failures in (0, 3, 11)],
-        causes=[dict(cause) for _ in range(queues)],
-        dead_messages=curves(came_in=1, went_out=0, messages=3),
-        forecast=each(names, **outlook),
-        handling=each(names, calls=9, mean_ms=0.02, p50_ms=0.016, p90_ms=0.5, p99_ms=None, longest_ms=None),
-        balance=each(names, **balance),
-        slow_consumers=each(names, **balance),
-    )
 
 
 def test_the_verdict_and_whose_it_is_come_first(tmp_path: Path) -> None:
@@ -179,75 +45,6 @@ def test_the_verdict_and_whose_it_is_come_first(tmp_path: Path) -> None:
             "Throughput", "The journal holds nothing.", "Signature"]  # fmt: skip
     places = [page.index(words) for words in said]
     assert places == sorted(places)
-
-
-def test_a_broken_rule_is_said_before_all_else() -> None:
-    assert headline(result(rule("a", "error"), rule("b", "warning"))) == Headline(
-        "Every message is accounted for.", "good"
-    )
-    assert headline(result(rule("a", "error", 2), rule("b", "warning", 1))) == Headline(
-        "Not every message is accounted for: 1 rule broken.", "bad"
-    )
-
-
-def test_the_headline_says_of_how_many_queues_it_was_proved_and_how_to_have_more(tmp_path: Path) -> None:
-    weak = [queue(f"q{number}", "sends not recorded independently") for number in range(12)]
-    temporary = queue("_TEMP.1", "only what is present is known")
-    first = headline(result(rule("b", "warning", 1), queues=(*weak, temporary, queue("q", messages=1))))
-    assert first == Headline(
-        "Every message is accounted for in 1 of 13 queues; in the other 12 a lost message would not show,"
-        " for their sends are not on"
-        " record; 1 warning.",
-        "warn",
-        "To have them recorded from now on: howdah queue alter NAME -o journal_level=full",
-    )
-    some = result(queues=(*weak[:1], queue("q")))
-    assert headline(some).verdict.startswith("Every message is accounted for in 1 of 2 queues; in the other one")
-    page = page_of(some, NOTHING, tmp_path)
-    assert headline(some).verdict in page.text
-    assert headline(some).advice in page.text
-    shown = Console(file=io.StringIO(), width=300, force_terminal=True)
-    print_report(some, shown)
-    assert isinstance(shown.file, io.StringIO)
-    assert "\x1b[1;33mEvery message is accounted for in 1 of 2 queues" in shown.file.getvalue()
-    assert headline(some).advice in shown.file.getvalue()
-
-
-def test_the_headline_judges_a_subscription_by_its_topic_and_names_the_command_that_helps() -> None:
-    whole = (
-        queue("q"),
-        queue("t::all", "proved by its topic's sends"),
-        queue("t::picky", "no record says what it should have got"),
-    )
-    assert headline(result(queues=whole)) == Headline("Every message is accounted for.", "good")
-    alter = "To have them recorded from now on: howdah {}"
-    short = (*whole, queue("u:client:s", "sends not recorded independently"))
-    assert headline(result(queues=short)).verdict.startswith(
-        "Every message is accounted for in 2 of 3 queues; in the other"
-    )
-    assert headline(result(queues=short)).advice == alter.format("topic alter NAME -o journal_level=full")
-    silent = (*short, queue("t::off", "only what is present is known"), queue("weak", "only what is present is known"))
-    assert headline(result(queues=silent)).advice == alter.format(
-        "queue alter NAME -o journal_level=full, howdah topic alter NAME -o journal_level=full,"
-        " howdah subscription alter NAME -o journal_level=exits"
-    )
-    said = unproved(result(queues=tuple(replace(one, messages=1) for one in silent)), many(1))
-    assert "Queue t::picky: no record says what it should have got." in said
-    assert not [line for line in said if "t::all" in line]
-
-
-def test_what_was_not_proved_is_said(tmp_path: Path) -> None:
-    weak = [queue(f"q{number}", "sends not recorded independently", messages=1) for number in range(7)]
-    silent = queue("never used", "only what is present is known")
-    sound = replace(result(queues=(*weak, silent, queue("q", messages=1, lost=2, unrecorded_in=3))), locked=False)
-    said = "\n".join(unproved(sound, many(1)))
-
-    assert "Queues q0, q1, q2, q3, q4 and 2 more: sends not recorded independently." in said
-    assert "never used" not in said
-    assert "3 messages came and 0 left without a record" in said
-    assert "2 non-persistent messages are counted as lost" in said
-    assert "before 2026-05-01 12:01:00 UTC" in said
-    assert "no table was emptied" in said
 
 
 @pytest.mark.slow
@@ -332,13 +129,6 @@ def test_texts_are_cut_and_times_told_in_two_units() -> None:
         1e9: "11,574 d",
     }
     assert {value: duration(value) for value in seconds} == seconds
-
-
-def test_the_exit_code_is_that_of_the_gravest_finding_that_counts() -> None:
-    sound, warned, broken = result(rule("a", "error")), result(rule("a", "warning", 1)), result(rule("a", "error", 1))
-    codes = {on: [code_of(one, on) for one in (sound, warned, broken)] for on in ("error", "warning", "never")}
-    assert codes == {"error": [0, 0, 1], "warning": [0, 6, 1], "never": [0, 0, 0]}
-    assert code_of(result(rule("a", "notice", 1)), "warning") == 0
 
 
 def test_an_empty_database_has_a_page(audit: Audit, tmp_path: Path) -> None:
@@ -437,29 +227,3 @@ def test_the_evidence_breaks_where_the_screen_is_narrow_and_is_not_cut_off() -> 
     style = (Path(howdah_audit.__file__).parent / "page" / "page.css").read_text(encoding="utf-8")
     # 64 hexadecimal digits have no place to break; "anywhere" alone makes the cell's narrowest width less than them.
     assert ".facts td { overflow-wrap: anywhere; }" in style
-
-
-def test_the_terminals_table_breaks_no_name_of_a_queue_in_80_columns() -> None:
-    names = ("orders.incoming.germany1", "q")
-    terms = {"sent": 1234567, "unrecorded_in": 12, "consumed": 1234567, "lost": 12345, "live": 9}
-    some = result(queues=(queue(names[0], "sends not recorded independently", **terms), queue(names[1])))
-    shown = Console(file=io.StringIO(), width=80)
-    print_report(some, shown)
-    assert isinstance(shown.file, io.StringIO)
-    text = shown.file.getvalue()
-    assert names[0] in text
-    assert "1,234,567 consumed" in text
-    assert max(map(len, text.splitlines())) <= 80
-    assert "sends not recorded" in text
-
-
-def test_the_terminal_says_what_a_subscription_got_and_over_what_rows_the_rules_went() -> None:
-    some = result(queues=(queue("t::s", unrecorded_in=3, consumed=3), queue("q", unrecorded_in=2, live=2)))
-    some = replace(some, rows={"messages": 1, "acts": 0, "journal": 1234})
-    shown = Console(file=io.StringIO(), width=120)
-    print_report(some, shown)
-    assert isinstance(shown.file, io.StringIO)
-    text = shown.file.getvalue()
-    assert "3 from its topic" in text
-    assert "2 not recorded" in text
-    assert "what one snapshot has: 1 message, 1,234 journal rows. It took 1.5 s." in text

@@ -1,22 +1,17 @@
-"""The journal as a stream: each row once, whatever commits when; batches of a bounded size; loss is an error."""
+"""The journal as a stream: each row once, whatever commits when, and batches of a bounded size."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import pairwise
-from typing import Any
 
 import psycopg
 import pytest
-from psycopg.conninfo import conninfo_to_dict
-from support import Clock, Connect, Db, one
+from support import Db, one
 from thinned import thinned
 
-from howdah.audit import AuditError
-from howdah.audit.stream import HowdahJournal
-from howdah.engine.errors import ForeignOffset, JournalGone
-
-from .journal_reader import Reader, journal
+from .journal_reader import journal
+from .stream_readers import Stream, open_streams
 from .traffic import receive, send
 
 SCHEDULES = 20
@@ -28,21 +23,10 @@ def queue(db: Db) -> str:
     return "q"
 
 
-Stream = Callable[..., Reader]
-
-
 @pytest.fixture
 def stream(dsn: str) -> Iterator[Stream]:
     """Opens a reader of the test's database, with options."""
-    readers = []
-
-    def open_one(**more: Any) -> Reader:
-        readers.append(Reader(dsn, **more))
-        return readers[-1]
-
-    yield open_one
-    for reader in readers:
-        reader.reader.stop()
+    yield from open_streams(dsn)
 
 
 def opened(dsn: str) -> Db:
@@ -234,85 +218,6 @@ def test_folded_rows_are_calls(stream: Stream, db: Db, queue: str) -> None:
     assert records.to_pylist()[0]["message_ids"] == numbers
 
 
-def drop_the_past(db: Db, clock: Clock) -> None:
-    """Let retention drop what has been written until now."""
-    clock.advance(100 * 86400)
-    db.execute("select howdah.maintain_journal()")
-
-
-def in_a_week_of_its_own(db: Db) -> None:
-    """Partitions for the weeks around now, which the tests' databases have only two of."""
-    db.execute("select howdah.maintain_journal()")
-
-
-def test_rows_that_retention_dropped_unread_are_an_error_that_can_be_waived(
-    stream: Stream, db: Db, queue: str, clock: Clock
-) -> None:
-    in_a_week_of_its_own(db)
-    send(db, queue, 3)
-    behind, waived, done = stream(), stream(failOnDataLoss=False), stream()
-    done.drain()
-    drop_the_past(db, clock)
-    assert journal(db) == {}
-    send(db, queue, 2)
-    with pytest.raises(JournalGone, match="failOnDataLoss=false"):
-        behind.batch()
-    assert len(waived.batch() or ()) == 2
-    assert len(done.batch() or ()) == 2
-    strict = stream()
-    strict.offset = waived.offset
-    assert strict.batch() is None, "what was waived is not held against it forever"
-    assert len(stream().batch() or ()) == 2, "who begins at the earliest has lost nothing"
-
-
-def test_rows_dropped_between_planning_and_reading_are_an_error(
-    stream: Stream, db: Db, queue: str, clock: Clock
-) -> None:
-    in_a_week_of_its_own(db)
-    send(db, queue, 3)
-    mine = stream()
-    partitions = mine.reader.partitions(mine.offset, one(db, "select howdah.journal_offset()"))
-    drop_the_past(db, clock)
-    with pytest.raises(JournalGone):
-        [*mine.reader.read(partitions[0])]
-
-
-def test_retention_waits_for_a_reader_and_drops_next_time(stream: Stream, db: Db, queue: str, clock: Clock) -> None:
-    in_a_week_of_its_own(db)
-    send(db, queue, 3)
-    mine = stream()
-    partitions = mine.reader.partitions(mine.offset, one(db, "select howdah.journal_offset()"))
-    reading = mine.reader.read(partitions[0])
-    assert next(reading).num_rows == 3
-    drop_the_past(db, clock)
-    assert one(db, "select journal_dropped_xid from howdah.engine") == 0
-    assert [*reading] == []
-    db.execute("select howdah.maintain_journal()")
-    assert one(db, "select journal_dropped_xid > 0 from howdah.engine")
-
-
-def test_an_offset_of_another_cluster_or_of_the_future_is_refused(stream: Stream, db: Db, queue: str) -> None:
-    mine = stream()
-    send(db, queue, 1)
-    mine.offset = mine.offset | {"system": "1"}
-    with pytest.raises(ForeignOffset, match="another cluster"):
-        mine.batch()
-    ahead = stream()
-    ahead.offset = ahead.offset | {"snapshot": "9000000:9000000:"}
-    with pytest.raises(ForeignOffset, match="set back"):
-        ahead.batch()
-
-
-def test_the_auditor_reads_and_others_do_not(dsn: str, db: Db, queue: str, connect: Connect) -> None:
-    send(db, queue, 1)
-    auditor = connect("howdah_auditor")
-    offset = one(auditor, "select howdah.next_journal_offset(howdah.journal_offset('earliest'))")
-    assert offset["snapshot"] != "1:1:"
-    assert one(auditor, "select count(*) from howdah.audit_journal_calls") == 1
-    with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        connect("howdah_producer").execute("select howdah.journal_offset()")
-
-
 def test_a_broken_connection_between_two_batches_is_replaced(stream: Stream, db: Db, queue: str) -> None:
     mine = stream()
     send(db, queue, 1)
@@ -324,33 +229,3 @@ def test_a_broken_connection_between_two_batches_is_replaced(stream: Stream, db:
     send(db, queue, 1)
     mine.drain()
     assert mine.rows == journal(db)
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"maxRows": "5"}, "unknown option 'maxRows'"),
-        ({"partitions": "0"}, "partitions must be a number"),
-        ({"maxRowsPerBatch": "many"}, "maxRowsPerBatch must be a number"),
-        ({"folded": "perhaps"}, "folded must be true or false"),
-    ],
-)
-def test_wrong_options_are_named(given: dict[str, str], said: str) -> None:
-    with pytest.raises(AuditError, match=said):
-        HowdahJournal({"dsn": "host=localhost", **given})
-
-
-def test_a_password_does_not_go_into_the_dsn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("HOWDAH_DSN", raising=False)
-    with pytest.raises(AuditError, match="name the database"):
-        HowdahJournal({})
-    with pytest.raises(AuditError, match="would show in Spark's plans"):
-        HowdahJournal({"dsn": "postgresql://me:secret@localhost/db"})
-    monkeypatch.setenv("HOWDAH_DSN", "postgresql://me:secret@localhost/db")
-    assert "secret" not in repr(HowdahJournal({})._options)
-    assert conninfo_to_dict(HowdahJournal({})._options.dsn)["password"] == "secret"
-
-
-def test_a_place_that_is_none_is_refused(stream: Stream) -> None:
-    with pytest.raises(Exception, match="is no place in the journal"):
-        stream(startingOffsets="yesterday")

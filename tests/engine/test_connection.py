@@ -1,19 +1,17 @@
-"""Connections: the factory, several hosts, start and stop, the pool, and what close leaves behind."""
+"""Connections: the factory, several hosts, start and stop, and what close leaves behind."""
 
 from __future__ import annotations
 
 import socket
 import threading
 import time
-from pathlib import Path
 
 import psycopg
-import psycopg_pool
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from support import Db, one, wait_until
 
-from howdah.engine import Connection, ConnectionFactory, Message, Session, connect
+from howdah.engine import Connection, ConnectionFactory, Message, connect
 from howdah.engine.errors import BadArgument, CannotConnect, IllegalState, NotAllowed
 
 
@@ -118,78 +116,6 @@ def test_close_frees_everything(dsn: str, db: Db) -> None:
         connection.send_async(orders, "x")
 
 
-@pytest.mark.own_database
-@pytest.mark.behaviour("AMQ-66")
-@pytest.mark.behaviour("IMQ-11")
-def test_the_pool_honours_its_maximum_and_a_further_session_waits(dsn: str, db: Db) -> None:
-    before = backends(db)
-    with connect(dsn, max_size=2, timeout=10) as connection:
-        first, _second = connection.session(), connection.session()
-        third: list[Session] = []
-        waiting = threading.Thread(target=lambda: third.append(connection.session()))
-        waiting.start()
-        time.sleep(0.3)
-        assert third == []
-        assert backends(db) - before == 2
-        first.close()
-        waiting.join(20)
-        assert len(third) == 1
-        assert one(third[0].connection, "select 1") == 1
-        assert backends(db) - before == 2
-    with connect(dsn, max_size=1, timeout=0.3) as connection, connection.session():
-        began = time.monotonic()
-        with pytest.raises(CannotConnect):
-            connection.session()
-        assert 0.3 <= time.monotonic() - began < 20  # without a timeout of its own it would wait for 30 seconds
-
-
-@pytest.mark.behaviour("IMQ-12")
-@pytest.mark.parametrize(("min_size", "max_size"), [(0, 0), (1, 1), (3, 2), (0, -1), (-1, 5)])
-def test_the_maximum_must_be_positive_and_above_the_minimum(dsn: str, min_size: int, max_size: int) -> None:
-    with pytest.raises(BadArgument):
-        connect(dsn, min_size=min_size, max_size=max_size)
-
-
-def test_one_connection_at_most_is_possible(dsn: str) -> None:
-    with connect(dsn, max_size=1) as connection:
-        connection.admin.create_queue("orders")
-        connection.send("orders", "x")
-
-
-def test_the_applications_own_pool_is_used_and_left_as_it_was(dsn: str, orders: str) -> None:
-    with psycopg_pool.ConnectionPool(dsn, min_size=1, max_size=2, kwargs={"autocommit": True}) as pool:
-        with connect(pool=pool) as connection:
-            connection.send(orders, "x")
-            with connection.session() as session, session.transaction():
-                assert len(session.receive(orders)) == 1
-        with pool.connection() as own:
-            assert own.autocommit
-        assert not pool.closed
-    with pytest.raises(IllegalState):
-        connect(pool=pool).send(orders, "x")
-
-
-@pytest.mark.behaviour("IMQ-10")
-def test_a_pool_grows_to_its_maximum_under_load_and_shrinks_to_its_minimum_when_idle(dsn: str, orders: str) -> None:
-    with (
-        psycopg_pool.ConnectionPool(dsn, min_size=1, max_size=4, max_idle=0.2, open=True) as pool,
-        connect(pool=pool) as connection,
-    ):
-        sessions = [connection.session() for _ in range(4)]
-        waiting = [threading.Thread(target=connection.send, args=(orders, "x")) for _ in range(16)]
-        for thread in waiting:
-            thread.start()
-        wait_until(lambda: pool.get_stats()["requests_waiting"] == 16)
-        assert pool.get_stats()["pool_size"] == 4
-        for session in sessions:
-            session.close()
-        for thread in waiting:
-            thread.join(20)
-        wait_until(lambda: pool.get_stats()["pool_size"] == 1)
-        with connection.session() as session, session.transaction():
-            assert len(session.receive(orders, 99)) == 16
-
-
 @pytest.mark.behaviour("IMQ-61")
 def test_a_port_that_says_nothing_is_given_up_after_the_configured_time(dsn: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -197,60 +123,6 @@ def test_a_port_that_says_nothing_is_given_up_after_the_configured_time(dsn: str
         with pytest.raises(CannotConnect):
             connect(make_conninfo(dsn, host="127.0.0.1", port=silent.getsockname()[1]), timeout=1).session()
         assert 1 <= time.monotonic() - began < 20  # by default it is 30 seconds
-
-
-@pytest.mark.behaviour("IMQ-70")
-def test_a_file_supplies_the_password_if_nobody_else_may_read_it(
-    dsn: str, orders: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    parts = conninfo_to_dict(dsn)
-    password = parts.pop("password", None)
-    if not password:
-        pytest.skip("this server asks for no password")
-    monkeypatch.delenv("PGPASSWORD", raising=False)
-    passfile = tmp_path / "passwords"
-    passfile.write_text(f"*:*:*:{parts['user']}:{password}\n")
-    passfile.chmod(0o600)
-    without = make_conninfo("", **{name: str(value) for name, value in parts.items()}, passfile=str(passfile))
-    with connect(without) as connection:
-        connection.send(orders, "x")
-    for mode in (0o644, 0o640, 0o602):
-        passfile.chmod(mode)
-        with pytest.raises(CannotConnect, match="not 0600"):
-            connect(without)
-    passfile.chmod(0o600)
-    unnamed = make_conninfo(without, passfile=str(tmp_path / "none"))
-    with pytest.raises(CannotConnect, match="No such file"):
-        connect(unnamed)
-
-
-@pytest.mark.behaviour("IMQ-70")
-def test_no_passfile_but_libpqs_own_is_read_unless_the_dsn_or_the_environment_names_it(
-    dsn: str, orders: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    parts = conninfo_to_dict(dsn)
-    password = parts.pop("password", None)
-    if not password:
-        pytest.skip("this server asks for no password")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    for variable in ("PGPASSWORD", "PGPASSFILE", "HOWDAH_PASSFILE"):
-        monkeypatch.delenv(variable, raising=False)
-    passfile = tmp_path / "passwords"
-    passfile.write_text(f"*:*:*:*:{password}\n")
-    passfile.chmod(0o600)
-    without = make_conninfo("", **{name: str(value) for name, value in parts.items()})
-    with pytest.raises(CannotConnect, match="password"):
-        connect(without)
-    monkeypatch.setenv("HOWDAH_PASSFILE", str(passfile))
-    with connect(without) as connection:
-        connection.send(orders, "x")
-    monkeypatch.delenv("HOWDAH_PASSFILE")
-    own = passfile.rename(tmp_path / ".pgpass")
-    with connect(without) as connection:
-        connection.send(orders, "x")
-    own.chmod(0o640)
-    with pytest.raises(CannotConnect, match="password"):
-        connect(without)
 
 
 @pytest.mark.own_database

@@ -1,17 +1,11 @@
 """The promises of the embedded server, each on a server of its own."""
 
-import os
-import signal
 import socket
-import subprocess
-import sys
-import time
-from contextlib import closing
 from pathlib import Path
-from typing import LiteralString
 
 import psycopg
 import pytest
+from embedded_support import ask, starter
 
 from howdah.engine.embedded import (
     EmbeddedServer,
@@ -20,29 +14,8 @@ from howdah.engine.embedded import (
     default_folder,
     programs,
 )
-from howdah.engine.embedded.layout import NO_SUCH_PID, Layout, is_postmaster, own_folder
+from howdah.engine.embedded.layout import Layout
 from howdah.engine.errors import CannotConnect
-
-START = "import sys; from howdah.engine.embedded import EmbeddedServer as E; "
-root_only = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
-
-
-def ask(dsn: str, query: str) -> object:
-    with psycopg.connect(dsn) as connection:
-        row = connection.execute(query.encode()).fetchone()
-        assert row is not None
-        return row[0]
-
-
-def starter(folder: Path, then: str = "") -> subprocess.Popen[str]:
-    """Another process that starts the server, prints its pid and does `then`."""
-    code = f"{START} print(E(sys.argv[1]).start().pid, flush=True); {then}"
-    return subprocess.Popen([sys.executable, "-c", code, str(folder)], stdout=subprocess.PIPE, text=True)
-
-
-def first_line(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None
-    return process.stdout.readline()
 
 
 @pytest.mark.slow
@@ -89,14 +62,6 @@ def test_a_password_is_sent_by_scram_alone(made_folder: Path) -> None:
     assert ask(info.dsn, "select rolpassword ^@ 'SCRAM-SHA-256$' from pg_authid where rolname = current_user") is True
 
 
-@pytest.mark.slow
-def test_nobody_else_can_read_what_lies_in_the_folder(server_folder: Path) -> None:
-    info = EmbeddedServer(server_folder).start()
-
-    for path in (info.data, server_folder / "log", info.socket_dir, server_folder / "password"):
-        assert path.stat().st_mode & 0o077 == 0, path
-
-
 def test_a_second_start_returns_the_running_server(made_folder: Path) -> None:
     first = EmbeddedServer(made_folder).start()
 
@@ -125,14 +90,6 @@ def test_a_stop_is_clean_and_a_second_one_does_nothing(server_folder: Path) -> N
     assert server.status() is None
     assert not (info.data / "postmaster.pid").exists()
     assert server.stop() is False
-
-
-def test_a_stop_where_no_server_ever_was_makes_no_folder(server_folder: Path) -> None:
-    server = EmbeddedServer(server_folder)
-
-    assert server.stop() is False
-    assert server.status() is None
-    assert not server_folder.exists()
 
 
 def test_port_password_and_rows_survive_a_restart(made_folder: Path) -> None:
@@ -175,150 +132,6 @@ def test_a_port_lost_between_look_and_start_is_replaced(made_folder: Path, monke
     assert again.port != info.port
 
 
-@pytest.mark.slow
-def test_the_server_outlives_the_kill_of_its_starter(server_folder: Path) -> None:
-    process = starter(server_folder, "import time; time.sleep(600)")
-    pid = int(first_line(process))
-
-    process.kill()
-    process.communicate()
-
-    running = EmbeddedServer(server_folder).status()
-    assert running is not None
-    assert running.pid == pid
-    assert os.getsid(pid) != os.getsid(0)
-    assert ask(running.dsn, "select 1") == 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("delay", [0.05, 0.3, 0.6, 1.0, 1.5])
-def test_a_start_killed_on_the_way_is_finished_by_the_next(server_folder: Path, delay: float) -> None:
-    process = starter(server_folder, "import time; time.sleep(600)")
-    time.sleep(delay)  # no event to wait for: any moment will do
-    process.kill()
-    process.communicate()
-
-    info = EmbeddedServer(server_folder).start()
-
-    assert ask(info.dsn, "select current_database()") == "howdah"
-
-
-def test_a_killed_server_recovers_with_all_that_was_committed(made_folder: Path) -> None:
-    server = EmbeddedServer(made_folder)
-    info = server.start()
-    with psycopg.connect(info.dsn) as connection:
-        connection.execute("create table kept as select generate_series(1, 1000) as n")
-    with closing(psycopg.connect(info.dsn)) as busy:
-        busy.execute("select 1")
-        os.kill(info.pid, signal.SIGKILL)
-        while is_postmaster(info.pid, info.data):  # the system kills in its own time
-            time.sleep(0.01)
-        again = server.start()
-
-    assert again.pid != info.pid
-    assert ask(again.dsn, "select count(*) from kept") == 1000
-
-
-def test_an_immediate_stop_is_a_crash_that_the_next_start_recovers_from(
-    made_folder: Path,
-) -> None:
-    server = EmbeddedServer(made_folder)
-    info = server.start()
-    with psycopg.connect(info.dsn) as connection:
-        connection.execute("create table kept as select 1 as n")
-
-    assert server.stop("immediate") is True
-
-    assert ask(server.start().dsn, "select n from kept") == 1
-
-
-@pytest.mark.first_case
-@pytest.mark.parametrize("made", ["create unlogged sequence made", "truncate kept"])
-def test_a_crash_just_after_an_unlogged_relation_was_rolled_back_does_not_keep_the_server_down(
-    made_folder: Path, made: LiteralString
-) -> None:
-    """PostgreSQL's recovery fails then, once: it made the relation's init fork anew and finds its main fork there."""
-    server = EmbeddedServer(made_folder)
-    info = server.start()
-    with psycopg.connect(info.dsn, autocommit=True) as db, psycopg.connect(info.dsn, autocommit=True) as other:
-        db.execute("alter system set wal_writer_delay = '10s'")  # nobody flushes the record of the rollback
-        db.execute("select pg_reload_conf()")
-        db.execute("create unlogged table kept (a int)")
-        db.execute("checkpoint")
-        db.execute("begin")
-        db.execute(made)
-        other.execute("create table flushed (a int)")
-        db.execute("rollback")
-        server.stop("immediate")
-
-    info = server.start()
-
-    assert ask(info.dsn, "select count(*) from kept, flushed") == 0
-    log = "".join(path.read_text() for path in (made_folder / "log").iterdir())
-    assert "File exists" in log, "PostgreSQL recovers from it: the second attempt is no longer needed"
-
-
-def test_a_dead_servers_pid_that_another_process_has_now_does_not_count(
-    made_folder: Path,
-) -> None:
-    server = EmbeddedServer(made_folder)
-    info = server.start()
-    pid_file = info.data / "postmaster.pid"
-    _, *rest = pid_file.read_text().splitlines()
-    server.stop("immediate")
-    bystander = subprocess.Popen(
-        ["sleep", "600"],
-        user=info.data.stat().st_uid if os.geteuid() == 0 else None,
-    )
-    try:
-        pid_file.write_text("\n".join([str(bystander.pid), *rest]) + "\n")
-        socket_lock = info.socket_dir / f".s.PGSQL.{info.port}.lock"
-        socket_lock.write_text("\n".join([str(bystander.pid), *rest]) + "\n")
-
-        assert server.status() is None
-        assert server.stop() is False
-        assert ask(server.start().dsn, "select 1") == 1
-        assert bystander.poll() is None
-    finally:
-        bystander.kill()
-        bystander.wait()
-
-
-def test_no_process_has_the_pid_that_stands_for_none(tmp_path: Path) -> None:
-    assert not is_postmaster(NO_SUCH_PID, tmp_path)
-    assert not is_postmaster(-1, tmp_path)
-
-
-@pytest.mark.slow
-def test_a_folder_with_a_long_or_odd_name_works_through_both_doors(server_folder: Path) -> None:
-    folder = server_folder.parent / 'it\'s $HOME, "quoted"' / ("x" * 120)
-    server = EmbeddedServer(folder)
-    (server_folder.parent / 'it\'s $HOME, "quoted"').mkdir(mode=0o711)
-    try:
-        info = server.start()
-
-        assert len(str(info.socket_dir)) < 80
-        assert info.socket_dir.stat().st_mode & 0o077 == 0
-        assert ask(info.dsn, "select 1") == 1
-        assert ask(info.socket_dsn, "select 1") == 1
-    finally:
-        server.stop("immediate")
-    info.socket_dir.rmdir()  # empty, or this fails
-
-
-@pytest.mark.slow
-def test_a_folder_of_another_version_is_refused_and_left_alone(server_folder: Path) -> None:
-    EmbeddedServer(server_folder, 16).start()
-    server = EmbeddedServer(server_folder, 18)
-
-    with pytest.raises(EmbeddedServerError, match="PostgreSQL 16, not 18"):
-        server.start()
-
-    running = EmbeddedServer(server_folder).status()
-    assert running is not None
-    assert running.version == 16
-
-
 def test_a_version_that_is_not_packaged_is_refused(server_folder: Path) -> None:
     with pytest.raises(EmbeddedServerError, match="no embedded PostgreSQL 9: the package brings 16 and 18"):
         EmbeddedServer(server_folder, 9).start()
@@ -352,43 +165,6 @@ def test_programs_are_found_by_name(server_folder: Path) -> None:
         server.bin("oracle")
 
 
-@root_only
-def test_as_root_the_server_runs_as_another_user(made_folder: Path) -> None:
-    info = EmbeddedServer(made_folder).start()
-
-    assert Path(f"/proc/{info.pid}").stat().st_uid == info.data.stat().st_uid != 0
-
-
-@root_only
-def test_as_root_a_folder_below_a_closed_one_is_refused(server_folder: Path) -> None:
-    server_folder.parent.chmod(0o700)
-
-    with pytest.raises(EmbeddedServerError, match="cannot enter"):
-        EmbeddedServer(server_folder).start()
-
-
-@pytest.mark.slow
-@root_only
-def test_as_root_programs_below_a_closed_folder_are_copied(
-    server_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    closed = server_folder.parent / "closed"
-    closed.mkdir(mode=0o700)
-    package = programs.package_folder()
-    for part in (package, package.with_name(f"{package.name}.libs")):
-        subprocess.run(["cp", "-r", str(part), str(closed)], check=True)
-    monkeypatch.setattr(programs, "package_folder", lambda: closed / package.name)
-    monkeypatch.setattr(programs, "COPIES", server_folder.parent / "copies")
-
-    info = EmbeddedServer(server_folder).start()
-
-    assert ask(info.dsn, "select 1") == 1
-    assert closed.stat().st_mode & 0o777 == 0o700
-    (copy,) = (server_folder.parent / "copies").iterdir()
-    program = Path(f"/proc/{info.pid}/exe").resolve()
-    assert program.is_relative_to(copy)
-
-
 def test_the_default_dsn_is_the_environments_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOWDAH_DSN", "postgresql://elsewhere/db")
 
@@ -418,14 +194,3 @@ def test_a_lock_held_too_long_is_an_error(tmp_path: Path) -> None:
         layout.locked(seconds=0.1),
     ):
         pass
-
-
-def test_a_socket_folder_of_somebody_else_is_not_used(tmp_path: Path) -> None:
-    open_to_all = tmp_path / "open"
-    open_to_all.mkdir()
-    open_to_all.chmod(0o777)
-    link = tmp_path / "link"
-    link.symlink_to(tmp_path)
-
-    for path in (open_to_all, link):
-        assert not own_folder(path, os.geteuid(), os.getegid())

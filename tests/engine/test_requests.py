@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import threading
 import time
 from collections.abc import Iterator
@@ -17,9 +16,10 @@ from howdah.engine import Connection, Message, Requestor, Session, connect
 from howdah.engine.aio import connect_async
 from howdah.engine.aio.requests import AsyncRequestor
 from howdah.engine.calls import temporary
-from howdah.engine.errors import BadArgument, ConnectionLost, IllegalState, NoReply, NoSuchQueue, QueueInUse
+from howdah.engine.errors import BadArgument, ConnectionLost, IllegalState, NoReply, NoSuchQueue
 
 TIMEOUT = 20
+
 TEMPORARY = "select queue from howdah.list_queues(true) where queue like '\\_TEMP%%'"
 
 
@@ -149,42 +149,6 @@ def test_wrong_requests_are_refused_and_leave_nothing_waiting(connection: Connec
     requestor.close()
 
 
-@pytest.mark.parametrize("timeout", [math.inf, 1e30])
-def test_a_time_beyond_all_clocks_is_no_limit(connection: Connection, orders: str, timeout: float) -> None:
-    with Requestor(connection, orders) as requestor, ThreadPoolExecutor(1) as threads:
-        answer = threads.submit(requestor.request, "x", timeout)
-        with connection.session() as session, session.transaction():
-            (request,) = session.receive(orders, wait=10)
-            session.respond(request, "y")
-        assert answer.result(TIMEOUT).body == "y"
-        with connection.session() as session, connection.windowed_producer(orders) as producer:
-            connection.send(orders, "z")
-            assert session.receive(orders, wait=timeout)[0].body == "z"
-            producer.flush(timeout)
-
-
-def test_nan_is_no_time_to_wait(dsn: str, connection: Connection, orders: str, db: Db) -> None:
-    async def awaited() -> None:
-        async with connect_async(dsn) as other, AsyncRequestor(other, orders) as requestor:
-            with pytest.raises(BadArgument, match="NaN"):
-                await requestor.request("x", math.nan)
-            async with other.transaction() as session:
-                with pytest.raises(BadArgument, match="NaN"):
-                    await session.receive(orders, wait=math.nan)
-
-    with Requestor(connection, orders) as requestor, pytest.raises(BadArgument, match="NaN"):
-        requestor.request("x", math.nan)
-    with connection.session() as session:
-        with pytest.raises(BadArgument, match="NaN"):
-            session.receive(orders, wait=math.nan)
-        with pytest.raises(BadArgument, match="NaN"):
-            session.result(orders, 1, wait=math.nan)
-    with connection.windowed_producer(orders) as producer, pytest.raises(BadArgument, match="NaN"):
-        producer.flush(math.nan)
-    asyncio.run(awaited())
-    assert one(db, "select count(*) from howdah.msgs") == 0
-
-
 def test_the_queue_is_gone_and_the_session_nobodys_once_the_requestor_is_closed(dsn: str, db: Db, orders: str) -> None:
     with connect(dsn, max_size=3) as connection:
         with serving(connection, orders), Requestor(connection, orders) as requestor:
@@ -260,37 +224,6 @@ def test_asyncio_ten_at_once_late_and_lost(dsn: str, connection: Connection, db:
         assert column(db, TEMPORARY) == []
 
     asyncio.run(scenario())
-
-
-def test_a_temporary_queue_of_a_session_is_received_by_the_other_sessions_of_its_token(
-    connection: Connection, orders: str
-) -> None:
-    with connection.session() as first, connection.session() as second:
-        first.call(temporary.set_connection("a-token-of-this-client", local=False))
-        queue = first.call(temporary.create())
-        first.commit()
-        connection.send(queue, "x")
-        second.call(temporary.set_connection("a-token-of-this-client", local=True))
-        assert len(second.receive(queue)) == 1
-        with pytest.raises(QueueInUse):
-            first.call(temporary.drop(queue))
-        second.commit()
-        first.call(temporary.drop(queue))
-        assert first.call(temporary.close()) == 0
-        first.commit()
-
-
-def test_a_temporary_queue_of_a_session_ends_with_it_and_the_pools_connection_is_nobodys(dsn: str, db: Db) -> None:
-    with connect(dsn, max_size=2) as connection:
-        for transacted in (True, False):
-            with connection.session(transacted=transacted) as session:
-                queue = session.create_temporary_queue()
-                connection.send(queue, "x")
-                assert [m.body for m in session.receive(queue)] == ["x"]
-                assert column(db, TEMPORARY) == [queue]
-            assert column(db, TEMPORARY) == []
-            with connection.session() as next_one:
-                assert one(next_one.connection, "select current_setting('howdah.connection', true)") in ("", None)
 
 
 def test_a_round_trip_takes_milliseconds(connection: Connection, orders: str) -> None:

@@ -1,20 +1,16 @@
-"""A session: the verbs in one transaction, the caller's or its own."""
+"""A session of its own: the verbs in one transaction."""
 
 from __future__ import annotations
 
-import re
-import threading
 import time
 from typing import Any
 
 import psycopg
 import pytest
-from support import Connect, Db, column, one, wait_until, wait_until_blocked
+from support import Db, column, one
 
-from howdah.engine import Connection, Message, Session, calls, connect
-from howdah.engine.database.waiting import Idle
+from howdah.engine import Connection, Message, Session, calls
 from howdah.engine.errors import ConnectionLost, IllegalState, NoSuchQueue, TransactionRolledBack
-from howdah.procedures import FILES, source
 
 
 def ids(messages: list[Message]) -> list[int]:
@@ -23,78 +19,6 @@ def ids(messages: list[Message]) -> list[int]:
 
 def bodies(messages: list[Message]) -> list[Any]:
     return [message.body for message in messages]
-
-
-# -- the caller's connection ------------------------------------------------------------------------------------------
-
-
-def test_business_row_and_message_commit_together(db: Db, dsn: str, orders: str) -> None:
-    db.execute("create table account (balance integer)")
-    with psycopg.connect(dsn) as own:
-        own.execute("insert into account values (1)")
-        sent = Session(own).send(orders, "paid")
-        assert column(db, "select message_id from howdah.browse(%s)", (orders,)) == []
-        own.commit()
-        assert column(db, "select message_id from howdah.browse(%s)", (orders,)) == [sent]
-        assert ids(Session(own).receive(orders)) == [sent]
-        own.execute("update account set balance = 2")
-        own.rollback()
-        assert one(db, "select balance from account") == 1
-        assert column(db, "select message_id from howdah.browse(%s)", (orders,)) == [sent]
-
-
-def test_a_session_in_the_callers_connection_never_ends_its_transaction(dsn: str, orders: str) -> None:
-    with psycopg.connect(dsn) as own:
-        session = Session(own)
-        session.send(orders, "x")
-        for verb in (session.commit, session.rollback):
-            with pytest.raises(IllegalState):
-                verb()
-        with pytest.raises(IllegalState):
-            session.listen(orders, print)
-        session.close()
-        assert not own.closed
-        assert own.info.transaction_status == psycopg.pq.TransactionStatus.INTRANS
-
-
-def test_row_factories_and_prepared_statements_of_the_caller_do_not_matter(dsn: str, orders: str) -> None:
-    with psycopg.connect(dsn, row_factory=psycopg.rows.dict_row, prepare_threshold=0) as own:
-        session = Session(own)
-        sent = session.send_many(orders, ["a", "b"])
-        assert ids(session.receive(orders, 5)) == sent
-    with psycopg.connect(dsn, cursor_factory=psycopg.ClientCursor) as own:
-        session = Session(own)
-        session.send(orders, {"a": [1, "ü", b"x".decode()]}, headers={"h": 1}, priority=7)
-        (message,) = session.receive(orders)
-        assert (message.data, message.headers, message.priority) == ({"a": [1, "ü", "x"]}, {"h": 1}, 7)
-
-
-@pytest.mark.slow
-def test_prepared_statements_survive_a_new_installation_and_a_type_that_grew(db: Db, dsn: str, orders: str) -> None:
-    with psycopg.connect(dsn, autocommit=True, prepare_threshold=0) as own:
-        session = Session(own)
-
-        def once() -> Any:
-            session.send(orders, "x")
-            assert bodies(session.browse(orders)) == ["x"]
-            return bodies(session.receive(orders))
-
-        assert [once() for _ in range(8)] == [["x"]] * 8
-        for growth, last in (("", r"\1"), ("alter type howdah.message add attribute extra text", r"\1, null")):
-            # As a migration does it: all procedures anew, in one transaction.
-            with db.transaction():
-                db.execute(growth.encode())
-                for file in FILES:
-                    level = r"howdah\._level_name\(\w+\.reliability, [\w.]+\)|'RELIABLE_PERSISTENT' end"
-                    ends = rf"({level}|m\.dead_at, m\.reliability)(?=\n|\)::howdah\.message)"
-                    text = re.sub(ends, last, source(file))
-                    # The one function that names a message's attributes in their order.
-                    text = text.replace("reliability, read_count", "reliability, extra, read_count") if growth else text
-                    db.execute(text.encode())
-            assert [once() for _ in range(8)] == [["x"]] * 8
-
-
-# -- a session of its own ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.behaviour("AMQ-06")
@@ -264,103 +188,6 @@ def test_a_receive_that_only_disposes_keeps_what_it_did(connection: Connection, 
         session.rollback()
         assert session.receive(orders) == []
     assert one(db, "select count(*) from howdah.msgs where dead_at is not null") == 1
-
-
-# -- waiting and closing ----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.first_case
-@pytest.mark.behaviour("AMQ-11")
-@pytest.mark.parametrize("what", ["session", "consumer", "connection"])
-def test_receive_blocks_and_close_from_another_thread_ends_it(
-    dsn: str, orders: str, what: str, rare: set[Idle]
-) -> None:
-    with connect(dsn) as connection:
-        session = connection.session()
-        consumer = session.consumer(orders)
-        received: list[Message | None] = []
-        thread = threading.Thread(target=lambda: received.extend(consumer.receive() for _ in range(2)))
-        thread.start()
-        wait_until(lambda: rare)
-        assert received == []
-        sent = connection.send(orders, "x")
-        wait_until(lambda: received and rare)
-        closed = {"session": session, "consumer": consumer, "connection": connection}[what]
-        closed.close()  # type: ignore[attr-defined]
-        thread.join(10)
-        assert not thread.is_alive(), "by itself it would have looked again after half a minute"
-        first, second = received
-        assert first is not None
-        assert (first.message_id, second) == (sent, None)
-        assert consumer.receive() is None
-        assert list(consumer) == []
-
-
-def test_close_waits_for_a_statement_under_way_and_commits_nothing(
-    connection: Connection, db: Db, connect: Connect, orders: str
-) -> None:
-    session = connection.session()
-    blocker = connect()
-    blocker.execute("begin; lock table howdah.msgs")
-    errors: list[BaseException] = []
-
-    def send_and_commit() -> None:
-        try:
-            session.send(orders, "y")
-            session.commit()
-        except IllegalState as error:
-            errors.append(error)
-
-    sending = threading.Thread(target=send_and_commit)
-    sending.start()
-    wait_until_blocked(db, session.connection)
-    closing = threading.Thread(target=session.close)
-    closing.start()
-    time.sleep(0.1)
-    assert closing.is_alive()
-    blocker.execute("rollback")
-    for thread in (sending, closing):
-        thread.join(20)
-        assert not thread.is_alive()
-    assert len(errors) == 1
-    assert one(db, "select count(*) from howdah.msgs") == 0
-
-
-def test_ten_threads_closing_give_the_connection_back_once(dsn: str) -> None:
-    with connect(dsn, max_size=1, timeout=5) as connection:
-        session = connection.session()
-        threads = [threading.Thread(target=session.close) for _ in range(10)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        connection.session().close()
-        assert connection.pool.get_stats()["pool_size"] == 1
-
-
-def test_a_closed_session_refuses(connection: Connection, orders: str) -> None:
-    session = connection.session()
-    session.close()
-    session.close()
-    assert session.closed
-    assert session.receive(orders, wait=5) == []
-    for verb in (
-        lambda: session.send(orders, "x"),
-        lambda: session.browse(orders),
-        lambda: session.receive_now(orders),
-        lambda: session.listen(orders, print),
-        lambda: session.connection,
-        session.commit,
-        session.rollback,
-    ):
-        with pytest.raises(IllegalState, match="closed"):
-            verb()
-
-
-def test_close_rolls_back(connection: Connection, db: Db, orders: str) -> None:
-    with connection.session() as session:
-        session.send(orders, "x")
-    wait_until(lambda: one(db, "select count(*) from howdah.msgs") == 0)
 
 
 def test_a_commit_after_a_statement_that_failed_says_that_all_is_undone(connection: Connection, orders: str) -> None:

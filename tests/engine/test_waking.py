@@ -6,29 +6,19 @@ Where it cannot be told, it finds the message by looking.
 from __future__ import annotations
 
 import asyncio
-import os
-import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import psycopg
 import pytest
-from support import Connect, Db, column, one, wait_until
+from support import Connect, Db, one, wait_until
+from waking_receivers_support import receiving, wait_until_awaited
 
 from howdah.engine import Connection, Message, Session
-from howdah.engine import connect as connect_engine
 from howdah.engine.aio import connect_async
 from howdah.engine.database import waiting as waiting_module
 from howdah.engine.database.waiting import Idle
-from howdah.engine.database.waking import Waking
-
-AWAITED = (
-    "select howdah._pace(clock_timestamp()) - (pg_sequence_last_value(waiting) >> 20) < 1500"
-    " from howdah.destinations where name = %s"
-)
-LISTENERS = "select pid from pg_stat_activity where application_name = 'howdah waking' and datname = current_database()"
 
 
 @pytest.fixture
@@ -42,21 +32,6 @@ def threads() -> Iterator[ThreadPoolExecutor]:
 def connect_own(connect: Connect) -> Db:
     """A connection that the application made itself."""
     return connect()
-
-
-def wait_until_awaited(db: Db, queue: str = "orders") -> None:
-    """Return once somebody asked to be woken."""
-    wait_until(lambda: one(db, AWAITED, (queue,)))
-
-
-def receiving(threads: ThreadPoolExecutor, connection: Connection) -> Future[list[Message]]:
-    """Receive on a thread, in a session of its own; who looks rarely looks again when its 20 seconds are over."""
-
-    def receive() -> list[Message]:
-        with connection.session() as session, session.transaction():
-            return session.receive("orders", wait=20)
-
-    return threads.submit(receive)
 
 
 def test_a_waiting_receive_is_woken_by_a_commit(
@@ -212,79 +187,6 @@ def test_a_producer_that_sent_before_anybody_waited_is_not_forgotten(
     assert received.result(10)
 
 
-def test_connections_of_a_process_share_one_listening_connection_and_close_it(
-    connection: Connection, dsn: str, orders: str, db: Db
-) -> None:
-    connection.close()
-    with connect_engine(dsn) as first, connect_engine(dsn) as second, ThreadPoolExecutor() as threads:
-        assert first.waking is second.waking
-        assert column(db, LISTENERS) == [], "nobody has waited"
-        received = [receiving(threads, connection) for connection in (first, second, second)]
-        wait_until_awaited(db)
-        assert len(column(db, LISTENERS)) == 1
-        one(db, "select howdah.send_batch('orders', array['a', 'b', 'c'])")
-        assert all(one_of.result(10) for one_of in received)
-    wait_until(lambda: column(db, LISTENERS) == [])
-
-
-def test_the_listening_connection_is_replaced_when_it_is_killed(
-    connection: Connection, orders: str, db: Db, threads: ThreadPoolExecutor
-) -> None:
-    received = receiving(threads, connection)
-    wait_until(lambda: column(db, LISTENERS) != [])
-    wait_until_awaited(db)
-    (killed,) = column(db, LISTENERS)
-    one(db, "select pg_terminate_backend(%s)", (killed,))
-    one(db, "select howdah.send('orders', 'x')")
-    assert received.result(60), "by the look that the loss causes, or if that came before the message by the next"
-    received = receiving(threads, connection)
-    wait_until(lambda: column(db, LISTENERS) not in ([], [killed]))
-    wait_until_awaited(db)
-    one(db, "select howdah.send('orders', 'y')")
-    assert received.result(10)
-
-
-@pytest.mark.slow
-def test_where_listen_is_impossible_messages_arrive_and_nobody_asks(
-    connection: Connection, orders: str, db: Db, threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*arguments: Any, **more: Any) -> Any:
-        raise psycopg.OperationalError("no more connections")
-
-    monkeypatch.setattr(Waking, "_connect", refuse)
-    received = receiving(threads, connection)
-    time.sleep(1)
-    assert one(db, "select pg_sequence_last_value(waiting) from howdah.destinations where name = 'orders'") is None
-    one(db, "select howdah.send('orders', 'x')")
-    assert received.result(10)
-
-
-def test_behind_a_pooler_nobody_listens(orders: str, db: Db, dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    tried = threading.Event()
-    original = Waking._connect
-
-    class Pooled:
-        """A connection whose backend is not the one it says, as with PgBouncer."""
-
-        backend_pid = 1
-
-    def through_a_pooler(self: Waking) -> Any:
-        connection = original(self)
-        monkeypatch.setattr(type(connection), "info", Pooled)
-        tried.set()
-        return connection
-
-    waking = Waking.of(dsn)
-    try:
-        monkeypatch.setattr(Waking, "_connect", through_a_pooler)
-        assert not waking.ready()
-        assert tried.wait(20)
-        wait_until(lambda: column(db, LISTENERS) == [])
-        assert not waking.ready()
-    finally:
-        waking.release()
-
-
 def test_a_session_in_the_callers_own_connection_looks_and_asks_nobody(orders: str, db: Db, connect_own: Db) -> None:
     with ThreadPoolExecutor() as threads:
         received = threads.submit(lambda: Session(connect_own).receive(orders, wait=10))
@@ -292,25 +194,3 @@ def test_a_session_in_the_callers_own_connection_looks_and_asks_nobody(orders: s
         assert one(db, "select pg_sequence_last_value(waiting) from howdah.destinations where name = 'orders'") is None
         one(db, "select howdah.send('orders', 'x')")
         assert received.result(10)
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Python 3.12's, of a process that forks beside threads
-def test_a_process_that_was_forked_keeps_no_listener_alive(dsn: str, db: Db) -> None:
-    waking = Waking.of(dsn)
-    wait_until(waking.ready)
-    thread = waking._thread
-    assert thread is not None
-    hold, held = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(held)
-        os.read(hold, 1)
-        os._exit(0)
-    try:
-        waking.release()
-        thread.join(10)
-        assert not thread.is_alive()
-    finally:
-        os.close(held)
-        os.waitpid(child, 0)
-    wait_until(lambda: one(db, "select count(*) from pg_stat_activity where application_name = 'howdah waking'") == 0)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import psycopg
 import pytest
+from pgmq_tasks import read, sent
 from support import Clock, Connect, Db, one, refused
 
-from howdah.migrations import MigrationError, add_facade, migrate, remove_facade
+from howdah.migrations import add_facade
 
 pytestmark = pytest.mark.own_database
 
@@ -18,17 +17,6 @@ def queue(dsn: str, db: Db) -> str:
     add_facade(dsn, "pgmq")
     db.execute("select pgmq.create('tasks')")
     return "tasks"
-
-
-def sent(db: Db, number: int = 1) -> list[int]:
-    """Send messages, and return their numbers."""
-    bodies = [f'{{"n": {n}}}' for n in range(1, number + 1)]
-    return [row[0] for row in db.execute("select pgmq.send_batch('tasks', %s::jsonb[])", (bodies,))]
-
-
-def read(db: Db, vt: int = 30, quantity: int = 10) -> list[int]:
-    """Read messages, and return their numbers."""
-    return [row[0] for row in db.execute("select msg_id from pgmq.read('tasks', %s, %s)", (vt, quantity))]
 
 
 def test_numbers_begin_with_one_and_ascend(db: Db, queue: str) -> None:
@@ -192,60 +180,6 @@ def test_headers_of_any_json_come_back_and_are_an_object_for_everybody_else(db: 
     assert found == [([1],), (7,), (None,), ("text",), ({"a": 1},), ({"pgmq_headers": 1},)]
 
 
-def test_who_has_no_right_sends_reads_and_sees_nothing(db: Db, queue: str, connect: Connect) -> None:
-    sent(db)
-    producer, consumer, browser = (connect(f"howdah_{kind}") for kind in ("producer", "consumer", "browser"))
-    producer.execute("select pgmq.send('tasks', '{}')")
-    refused = (
-        (producer, "select pgmq.read('tasks', 30, 1)"),
-        (producer, "select * from pgmq.q_tasks"),
-        (producer, "select pgmq.create('more')"),
-        (consumer, "select pgmq.send('tasks', '{}')"),
-        (consumer, "select pgmq.drop_queue('tasks')"),
-        (consumer, "select pgmq._delete('tasks', '{1}')"),
-        (browser, "delete from pgmq.q_tasks"),
-    )
-    for who, call in refused:
-        with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            who.execute(call.encode())
-    assert one(browser, "select count(*) from pgmq.q_tasks") == 2
-    assert one(consumer, "select pgmq.delete('tasks', 1)") is True
-    db.execute("select howdah.revoke_queue('tasks', 'receive', 'howdah_consumer')")
-    with pytest.raises(psycopg.Error) as error:
-        consumer.execute("select pgmq.read('tasks', 30, 1)")
-    assert error.value.sqlstate == "HD010"
-
-
-def test_a_grant_of_a_view_is_not_enough(db: Db, queue: str, connect: Connect) -> None:
-    db.execute("drop role if exists stranger; create role stranger; grant usage on schema pgmq to stranger")
-    db.execute("grant select, delete on pgmq.q_tasks, pgmq.a_tasks to stranger")
-    try:
-        stranger = connect("stranger")
-        for view in ("q_tasks", "a_tasks"):
-            with pytest.raises(psycopg.errors.InsufficientPrivilege):
-                stranger.execute(f"select * from pgmq.{view}".encode())
-        stranger.close()
-    finally:
-        db.execute("drop owned by stranger; drop role stranger")
-
-
-def test_the_views_hide_from_browsers_what_a_redaction_hides(db: Db, queue: str, connect: Connect) -> None:
-    sent(db, 3)
-    db.execute("select pgmq.archive('tasks', 1), pgmq.read('tasks', 30, 1)")
-    browser, consumer, admin = connect("howdah_browser"), connect("howdah_consumer"), connect("howdah_admin")
-    shown = "select count(message) from {}"
-    views = {"pgmq.q_tasks": 2, "pgmq.a_tasks": 1}
-    assert {view: one(browser, shown.format(view)) for view in views} == views
-    one(admin, "select howdah.set_redaction('tasks', '$.n')")
-    for view, number in views.items():
-        assert one(browser, shown.format(view)) == 0, view
-        assert one(browser, f"select count(*) from {view} where message::text ~ '[0-9]'") == 0, view
-        assert one(browser, f"select count(*) from {view}") == number, "the rows stay"
-        assert [one(who, shown.format(view)) for who in (consumer, admin)] == [number, number], view
-    one(admin, "select howdah.drop_redaction('tasks', '$.n')")
-    assert {view: one(browser, shown.format(view)) for view in views} == views
-
-
 @pytest.mark.slow
 def test_a_send_notifies_once_in_the_interval(db: Db, queue: str, clock: Clock, connect: Connect) -> None:
     db.execute("select pgmq.enable_notify_insert('tasks', 1000)")
@@ -257,79 +191,6 @@ def test_a_send_notifies_once_in_the_interval(db: Db, queue: str, clock: Clock, 
         sent(db, 2)
         heard.append(len(list(listener.notifies(timeout=0.5, stop_after=2))))
     assert heard == [1, 0, 1]
-
-
-@pytest.mark.slow
-def test_the_facade_is_installed_twice_and_brought_up_to_date(db: Db, queue: str, dsn: str) -> None:
-    sent(db)
-    add_facade(dsn, "pgmq")
-    db.execute("drop function pgmq.purge_queue(text)")
-    db.execute("update howdah.engine set procedures_checksum = ''")
-    migrate(dsn)
-    assert one(db, "select pgmq.purge_queue('tasks')") == 1
-
-
-def test_an_upgrade_replaces_functions_whose_result_or_argument_names_were_others(db: Db, queue: str, dsn: str) -> None:
-    sent(db)
-    db.execute(
-        "set role howdah_owner; drop function pgmq.purge_queue(text), pgmq.send(text, jsonb);"
-        " create function pgmq.purge_queue(queue_name text) returns text language sql as $$ select 'old' $$;"
-        " create function pgmq.send(queue text, message jsonb) returns integer language sql as $$ select 1 $$;"
-        " reset role"
-    )
-    add_facade(dsn, "pgmq")
-    assert sent(db) == [2]
-    assert one(db, "select pgmq.send(queue_name => 'tasks', msg => '{}')") == 3
-    assert one(db, "select pgmq.purge_queue('tasks')") == 3
-
-
-def test_what_is_removed_leaves_the_queues(db: Db, queue: str, dsn: str) -> None:
-    sent(db)
-    remove_facade(dsn, "pgmq")
-    assert one(db, "select to_regnamespace('pgmq')") is None
-    assert one(db, "select body from howdah.receive('tasks')") == '{"n": 1}'
-    with pytest.raises(MigrationError):
-        remove_facade(dsn, "pgmq")
-
-
-def test_supabases_schema_is_installed_on_request(db: Db, queue: str, dsn: str) -> None:
-    add_facade(dsn, "pgmq_public")
-    assert one(db, "select pgmq_public.send('tasks', '{\"n\": 1}')") == 1
-    db.execute("select pgmq_public.send_batch('tasks', array['{}', '{}']::jsonb[], sleep_seconds => 60)")
-    assert one(db, "select msg_id from pgmq_public.read('tasks', sleep_seconds => 30, n => 5)") == 1
-    assert one(db, "select pgmq_public.delete('tasks', message_id => 1)") is True
-    assert one(db, "select pgmq_public.archive('tasks', message_id => 2)") is True
-    assert db.execute("select * from pgmq_public.pop('tasks')").fetchall() == []
-    remove_facade(dsn, "pgmq")
-    assert one(db, "select to_regnamespace('pgmq_public')") is None
-    with pytest.raises(MigrationError, match="needs the facade pgmq"):
-        add_facade(dsn, "pgmq_public")
-
-
-def test_a_schema_of_somebody_else_is_left_alone(db: Db, dsn: str) -> None:
-    db.execute("create schema pgmq; create table pgmq.meta (own text)")
-    with pytest.raises(MigrationError, match="howdah facade adopt pgmq takes its queues over"):
-        add_facade(dsn, "pgmq")
-    with pytest.raises(MigrationError):
-        remove_facade(dsn, "pgmq")
-    assert one(db, "select count(*) from pgmq.meta") == 0
-
-
-@pytest.mark.slow
-def test_a_strangers_schema_with_the_mark_of_a_facade_is_none_and_stops_no_upgrade(db: Db, dsn: str) -> None:
-    if not one(db, "select rolsuper from pg_roles where rolname = current_user"):
-        pytest.skip("only a superuser makes a schema for another role")
-    db.execute("create schema pgmq authorization pg_monitor; comment on schema pgmq is 'Facade of Howdah: not at all'")
-    db.execute("update howdah.engine set procedures_checksum = ''")
-    assert migrate(dsn).current
-    with pytest.raises(MigrationError, match="it is no facade of Howdah"):
-        add_facade(dsn, "pgmq")
-    assert one(db, "select count(*) from pg_class where relnamespace = 'pgmq'::regnamespace") == 0
-
-
-def test_there_is_no_facade_where_howdah_is_not(new_database: Callable[[], str]) -> None:
-    with pytest.raises(MigrationError, match="howdah migrate"):
-        add_facade(new_database(), "pgmq")
 
 
 def test_a_contract_holds_for_all_sends_of_the_facade(db: Db, queue: str) -> None:

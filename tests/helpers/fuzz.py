@@ -13,8 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import psycopg
-from fuzz_values import Value, World
+from fuzz_values import World
 from fuzz_world import furnish, look
+from hostile_values import Value
 from psycopg import sql
 from support import Connect, Db, column
 

@@ -6,7 +6,8 @@ import json
 from contextlib import suppress
 
 import psycopg
-from fuzz_values import ENDLESS, INTERVALS, World
+from fuzz_values import World
+from hostile_values import ENDLESS, INTERVALS
 from support import Db, column, one
 
 FACTS = json.dumps(

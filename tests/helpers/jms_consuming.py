@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from hypothesis import strategies as st
-from jms_model import Message, Session
+from jms_messages import Message, Session
 from jms_sending import Sending
 from jms_sessions import SESSIONS, Sessions, index, sessions, step
 from jms_turns import Consumer, Turn

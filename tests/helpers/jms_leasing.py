@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from hypothesis import strategies as st
-from jms_model import LIMIT, Message, Predicate, Session, everything
+from jms_messages import LIMIT, Message, Predicate, Session, everything
 from jms_receiving import Receiving
 from jms_sessions import (
     LEASE_SECONDS,

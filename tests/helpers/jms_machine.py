@@ -8,7 +8,7 @@ jms_sessions.py, jms_sending.py, jms_consuming.py, jms_receiving.py, jms_leasing
 from __future__ import annotations
 
 import psycopg
-from jms_model import everything
+from jms_messages import everything
 from jms_several import Several
 from jms_turns import Consumer
 from support import refused

@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 from jms_consuming import Consuming
-from jms_model import Message, Predicate, Session, everything
+from jms_messages import Message, Predicate, Session, everything
 from jms_sessions import (
     COLUMNS,
     FIND_SECONDS,

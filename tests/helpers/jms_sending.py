@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize
-from jms_model import Message, Session
+from jms_messages import Message, Session
 from jms_sessions import (
     WINDOW,
     Sessions,

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, TypeVar
 import psycopg
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
-from jms_model import LIMIT, Message, Predicate, Session
+from jms_messages import LIMIT, Message, Predicate, Session
 from jms_turns import Turns
 from psycopg.types.json import Jsonb
 from support import Clock, Db

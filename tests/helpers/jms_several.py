@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 from jms_leasing import Leasing
-from jms_model import Predicate, Session, everything
+from jms_messages import Predicate, Session, everything
 from jms_sessions import COLUMNS, Sessions, begin, few, headers, seconds, selector, sessions, some_sent, step
 from jms_turns import Turns
 from psycopg.types.json import Jsonb

@@ -12,7 +12,8 @@ from datetime import datetime, timedelta
 from itertools import groupby, pairwise
 from typing import Any
 
-from jms_model import Message, Model, Predicate, Session, everything
+from jms_messages import Message, Predicate, Session, everything
+from jms_model import Model
 
 
 @dataclass(eq=False)

@@ -1,12 +1,11 @@
-"""Migrations: what the metadata declares is what a database gets, whoever installs it and however often."""
+"""Migrations: what the metadata declares is what a database gets, however often it is migrated."""
 
 import os
 import secrets
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -14,9 +13,8 @@ import psycopg
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from command import howdah
-from psycopg import sql
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from migrations_support import dictionary, open_db, procedures
+from psycopg.conninfo import make_conninfo
 from sqlalchemy import create_engine, text
 from support import Db, Server, column, contents, one, receive
 
@@ -25,81 +23,6 @@ from howdah.procedures import Roles, checksum
 from howdah.schema import metadata
 
 NEW = Callable[[], str]
-
-
-def open_db(dsn: str) -> Db:
-    return psycopg.connect(dsn, autocommit=True)
-
-
-def dictionary(db: Db) -> dict[str, list[tuple[Any, ...]]]:
-    """The tables as the catalog describes them, partitions and Alembic's own left out."""
-    tables = (
-        "(select * from pg_class where relnamespace = 'howdah'::regnamespace and relkind in ('r', 'p')"
-        " and not relispartition and relname <> 'alembic_version') c"
-    )
-    queries = {
-        "tables": "select relname::text, relkind::text, relpersistence::text, reloptions, pg_get_partkeydef(c.oid),"
-        f" obj_description(c.oid, 'pg_class') from {tables} order by 1",
-        "columns": "select relname::text, attname::text, format_type(atttypid, atttypmod),"
-        " attnotnull, attidentity::text,"
-        " attstorage::text, attcompression::text, attcollation::regcollation::text, pg_get_expr(adbin, adrelid),"
-        " col_description(c.oid, attnum)"
-        f" from {tables} join pg_attribute a on attrelid = c.oid and attnum > 0"
-        " left join pg_attrdef d on adrelid = c.oid and adnum = attnum order by relname, attnum",
-        "constraints": "select relname::text, conname::text, pg_get_constraintdef(k.oid)"
-        f" from {tables} join pg_constraint k on conrelid = c.oid where contype <> 'n' order by 1, 2",
-        "indexes": f"select relname::text, pg_get_indexdef(indexrelid) from {tables} join pg_index on indrelid = c.oid"
-        " order by 1, 2",
-        "sequences": "select sequencename::text, data_type::text, cache_size, increment_by from pg_sequences"
-        " where schemaname = 'howdah' and sequencename !~ '^(head|search|positions|waiting|alive|room|tickets)_'"
-        " order by 1",
-        "default partition": "select pg_get_expr(relpartbound, oid), obj_description(oid, 'pg_class') from pg_class"
-        " where oid = 'howdah.journal_default'::regclass",
-        "types": "select relname::text, attname::text, format_type(atttypid, atttypmod),"
-        " obj_description(reltype, 'pg_type')"
-        " from pg_class c join pg_attribute on attrelid = c.oid"
-        " where relnamespace = 'howdah'::regnamespace and relkind = 'c'"
-        " order by relname, attnum",
-    }
-    return {name: db.execute(query.encode()).fetchall() for name, query in queries.items()}
-
-
-def procedures(db: Db) -> list[tuple[Any, ...]]:
-    """Every function: its text, settings, rights and comment."""
-    return db.execute(
-        "select p.oid::regprocedure::text, prosrc, proconfig, prosecdef, proacl::text,"
-        " obj_description(p.oid, 'pg_proc')"
-        " from pg_proc p where pronamespace = 'howdah'::regnamespace order by 1"
-    ).fetchall()
-
-
-@pytest.fixture
-def superuser(server: Any) -> None:
-    with open_db(server.dsn) as db:
-        if not one(db, "select rolsuper from pg_roles where rolname = current_user"):
-            pytest.skip("makes roles of its own, so it needs a superuser")
-
-
-@contextmanager
-def _user(dsn: str, attributes: str, prefix: str | None = None) -> Iterator[str]:
-    """A login role that may create in the database at `dsn`; it and the roles named with `prefix` go at the end."""
-    name, password = f"howdah_test_{secrets.token_hex(4)}", secrets.token_hex(8)
-    with open_db(dsn) as db:
-        db.execute(
-            sql.SQL("create role {} login password {} " + attributes).format(
-                sql.Identifier(name), sql.Literal(password)
-            )
-        )
-        db.execute(sql.SQL("grant create on database {} to {}").format(
-            sql.Identifier(db.info.dbname), sql.Identifier(name)))  # fmt: skip
-        try:
-            yield make_conninfo(dsn, user=name, password=password)
-        finally:
-            made = column(db, "select rolname::text from pg_roles where rolname ~ %s", (f"^{prefix or name}",))
-            for role in {*made, name}:
-                db.execute(sql.SQL("drop owned by {} cascade").format(sql.Identifier(role)))
-            for role in {*made, name}:
-                db.execute(sql.SQL("drop role {}").format(sql.Identifier(role)))
 
 
 def test_the_migrated_database_is_what_the_metadata_declares(db: Db, dsn: str, empty_dsn: str) -> None:
@@ -241,183 +164,6 @@ def test_a_newer_database_is_refused_and_left_alone(db: Db, dsn: str) -> None:
         migrate(dsn)
     assert one(db, "select version_num from howdah.alembic_version") == "9999"
     assert procedures(db) == before
-
-
-@pytest.mark.slow
-@pytest.mark.behaviour("IMQ-51")
-def test_downgrade_leaves_an_empty_schema_and_up_again_gives_the_same(db: Db, dsn: str) -> None:
-    migrate(dsn)
-    before, functions = dictionary(db), procedures(db)
-    assert downgrade(dsn, "base").revision is None
-    assert column(db, "select relname::text from pg_class where relnamespace = 'howdah'::regnamespace") in (
-        ["alembic_version", "alembic_version_pkc"],
-        ["alembic_version_pkc", "alembic_version"],
-    )
-    assert procedures(db) == []
-    assert migrate(dsn).current
-    assert (dictionary(db), procedures(db)) == (before, functions)
-    one(db, "select howdah.create_queue('q')")
-
-
-@pytest.mark.slow
-@pytest.mark.own_database
-def test_facades_go_with_a_downgrade_to_base_and_work_when_installed_again(db: Db, dsn: str) -> None:
-    for facade in ("pgmq", "pgmq_public"):
-        add_facade(dsn, facade)
-    one(db, "select pgmq.create('tasks')")
-    assert downgrade(dsn, "base").revision is None
-    assert one(db, "select to_regnamespace('pgmq') is null and to_regnamespace('pgmq_public') is null")
-    assert migrate(dsn).current
-    for facade in ("pgmq", "pgmq_public"):
-        add_facade(dsn, facade)
-    assert column(db, "select queue_name from pgmq.list_queues()") == []
-    one(db, "select pgmq.create('tasks')")
-    assert column(db, "select pgmq_public.send('tasks', '{}')")
-
-
-@pytest.mark.slow
-@pytest.mark.own_database
-def test_a_downgrade_to_base_is_refused_while_something_else_stands_on_a_facade(db: Db, dsn: str) -> None:
-    add_facade(dsn, "pgmq")
-    db.execute("create view public.ours as select queue_name from pgmq.meta")
-    with pytest.raises(MigrationError, match=r"ours.*this stands on pgmq"):
-        downgrade(dsn, "base")
-    assert state(dsn).current
-    assert column(db, "select queue_name from public.ours") == []
-    db.execute("drop view public.ours")
-
-
-@pytest.mark.slow
-def test_one_who_may_create_roles_installs_without_being_superuser(empty_dsn: str, superuser: None) -> None:
-    prefix = f"hdt_{secrets.token_hex(3)}"
-    with _user(empty_dsn, "createrole", prefix) as dsn:
-        assert migrate(dsn, roles=Roles.with_prefix(prefix)).current
-        assert migrate(dsn).current
-        with open_db(empty_dsn) as db:
-            db.execute(f"set role {prefix}_admin".encode())
-            one(db, "select howdah.create_queue('q')")
-            db.execute(f"set role {prefix}_producer".encode())
-            one(db, "select howdah.send('q', 'x')")
-            db.execute(f"set role {prefix}_consumer".encode())
-            assert len(receive(db)) == 1
-            db.execute("reset role")
-
-
-@pytest.mark.slow
-def test_one_who_may_not_gets_the_script_for_an_administrator_and_it_suffices(empty_dsn: str, superuser: None) -> None:
-    prefix = f"hdt_{secrets.token_hex(3)}"
-    roles = Roles.with_prefix(prefix)
-    with _user(empty_dsn, "", prefix) as dsn:
-        with pytest.raises(MigrationError) as refused:
-            migrate(dsn, roles=roles)
-        script = str(refused.value).split("\n\n")[1]
-        assert f'create role "{prefix}_owner" nologin;' in script
-        assert f'create role "{prefix}_nobody" nologin;' in script
-        with open_db(empty_dsn) as db:
-            assert one(db, "select to_regnamespace('howdah') is null")
-            db.execute(script.encode())
-            db.execute(f'grant create on database "{db.info.dbname}" to "{prefix}_owner"'.encode())
-        assert migrate(dsn, roles=roles).current
-
-
-@pytest.mark.slow
-def test_an_upgrade_by_one_who_may_make_no_roles_asks_for_the_missing_one(empty_dsn: str, superuser: None) -> None:
-    """As from a release that had no role without rights."""
-    prefix = f"hdt_{secrets.token_hex(3)}"
-    roles = Roles.with_prefix(prefix)
-    with _user(empty_dsn, "createrole", prefix) as dsn:
-        assert migrate(dsn, roles=roles).current
-        me = str(conninfo_to_dict(dsn)["user"])
-        with open_db(empty_dsn) as db:
-            functions = (
-                "howdah._call_poison_procedure(name, text, text, howdah.message, jsonb),"
-                " howdah._call_transformation(name, text, text, howdah.message)"
-            )
-            db.execute(f'drop function {functions}; drop role "{prefix}_nobody"'.encode())
-            db.execute(f'alter role "{me}" nocreaterole'.encode())
-            db.execute("update howdah.engine set procedures_checksum = ''")
-        with pytest.raises(MigrationError) as refused:
-            migrate(dsn)
-        assert str(refused.value).split("\n\n")[1].split("\n")[:2] == [
-            f'create role "{prefix}_nobody" nologin;',
-            f'grant "{prefix}_nobody" to "{prefix}_owner";',
-        ]
-        with open_db(empty_dsn) as db:
-            db.execute(f'create role "{prefix}_nobody" nologin'.encode())
-        with pytest.raises(MigrationError, match=r"may not let .*_owner act as .*_nobody") as refused:
-            migrate(dsn)
-        with open_db(empty_dsn) as db:
-            db.execute(str(refused.value).split("\n\n")[1].encode())
-        assert migrate(dsn).current
-
-
-def test_the_role_without_rights_may_not_have_the_owners(empty_dsn: str, superuser: None) -> None:
-    prefix = f"hdt_{secrets.token_hex(3)}"
-    with _user(empty_dsn, "createrole", prefix) as dsn:
-        with open_db(empty_dsn) as db:
-            db.execute(f'create role "{prefix}_nobody" superuser'.encode())
-        with pytest.raises(MigrationError, match="must have none"):
-            migrate(dsn, roles=Roles.with_prefix(prefix))
-
-
-def test_one_who_is_no_member_of_the_owner_gets_the_grant_for_an_administrator(
-    dsn: str, template: str, superuser: None
-) -> None:
-    with _user(dsn, "") as outsider:
-        with pytest.raises(MigrationError) as refused:
-            migrate(outsider, roles=Roles())
-        assert f'grant "howdah_owner" to "{conninfo_to_dict(outsider)["user"]}";' in str(refused.value)
-        assert state(dsn).current
-
-
-@pytest.mark.parametrize("words", [(), ("--check",), ("--status",)])
-def test_the_command_says_the_grant_to_one_who_is_no_member_of_the_owner(
-    dsn: str, template: str, superuser: None, words: tuple[str, ...]
-) -> None:
-    with _user(dsn, "") as outsider:
-        failed = howdah(outsider, "migrate", *words)
-        assert (failed.code, failed.out) == (1, "")
-        assert f'\ngrant "howdah_owner" to "{conninfo_to_dict(outsider)["user"]}";' in failed.err
-
-
-@pytest.mark.slow
-@pytest.mark.behaviour("IMQ-57")
-def test_in_one_role_mode_the_installer_may_do_everything_and_nobody_else_anything(
-    empty_dsn: str, superuser: None
-) -> None:
-    with _user(empty_dsn, "") as dsn, _user(empty_dsn, "") as stranger_dsn:
-        assert migrate(dsn, roles=Roles.one(str(conninfo_to_dict(dsn)["user"]))).current
-        assert migrate(dsn).current
-        with open_db(dsn) as db, open_db(stranger_dsn) as stranger:
-            one(db, "select howdah.create_queue('q')")
-            one(db, "select howdah.send('q', 'x')")
-            for query in (
-                "select howdah.send('q', 'x')",
-                "select * from howdah.msgs",
-                "select * from howdah.audit_messages",
-            ):
-                with pytest.raises(psycopg.errors.InsufficientPrivilege):
-                    stranger.execute(query.encode())
-            assert len(receive(db)) == 1
-        downgrade(dsn, "base")
-
-
-@pytest.mark.slow
-def test_in_one_role_mode_what_the_installer_makes_elsewhere_has_its_usual_rights(
-    empty_dsn: str, superuser: None
-) -> None:
-    with _user(empty_dsn, "") as dsn, _user(empty_dsn, "") as stranger_dsn:
-        migrate(dsn, roles=Roles.one(str(conninfo_to_dict(dsn)["user"])))
-        with open_db(dsn) as db, open_db(stranger_dsn) as stranger:
-            db.execute("create schema app; grant usage on schema app to public")
-            db.execute("create function app.seven() returns integer language sql return 7")
-            assert one(stranger, "select app.seven()") == 7
-            assert one(db, "select count(*) from pg_default_acl") == 0
-            assert column(
-                db,
-                "select p.oid::regprocedure::text from pg_proc p where p.pronamespace = 'howdah'::regnamespace"
-                " and has_function_privilege('public', p.oid, 'execute')",
-            ) == []  # fmt: skip
 
 
 @pytest.mark.slow

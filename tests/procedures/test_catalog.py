@@ -2,17 +2,13 @@
 
 import re
 from functools import cache
-from pathlib import Path
 
 import pytest
 from support import Db, column, one
 
-from howdah import procedures
-from howdah.procedures import FILES, ROOMS, headers, source
-from howdah.procedures.contents import SLOTS
+from howdah.procedures import FILES, headers, source
 from howdah.procedures.reference import TITLES
 
-ROOT = Path(procedures.__file__).parent
 FUNCTION = re.compile(
     r"create or replace function howdah\.(?P<name>\w+)\s*\((?P<arguments>.*?)\)\s*returns.*?as \$\$(?P<body>.*?)\$\$;?",
     re.DOTALL,
@@ -68,45 +64,6 @@ def said_raises(header: str) -> set[str]:
     return set(re.findall(r"HD\d{3}", lines[1])) if lines else set()
 
 
-def test_every_file_is_listed_once_and_every_listed_file_exists() -> None:
-    assert len(set(FILES)) == len(FILES)
-    assert {str(path.relative_to(ROOT).with_suffix("")) for path in _usual()} == set(FILES)
-
-
-def test_every_room_is_listed_once_and_every_listed_room_exists() -> None:
-    assert len(set(ROOMS)) == len(ROOMS)
-    assert {path.parent.name for path in _usual()} == set(ROOMS)
-
-
-def _usual() -> set[Path]:
-    """The files of the usual install, so not those of facades: tests/facades has their tests."""
-    return {path for path in ROOT.rglob("*.sql") if "facades" not in path.parts}
-
-
-def test_a_file_holds_one_function_and_bears_its_name() -> None:
-    """An overload stands beside its namesake, and the views for one kind of reader stand together."""
-    together = {"views/activemq", "views/archive", "views/audit"}
-    for name in set(FILES) - together:
-        own, ring = Path(name).name, name.endswith("_N")
-        found = set(re.findall(r"^create or replace \w+ howdah\.(\w+)", source(name), re.MULTILINE))
-        assert found == ({f"{own[:-1]}{slot}" for slot in SLOTS} if ring else {own})
-
-
-def test_no_line_of_sql_is_longer_than_120_columns() -> None:
-    """Ruff holds Python to the same width; it does not read SQL."""
-    assert [
-        f"{path.relative_to(ROOT)}:{number}"
-        for path in sorted(ROOT.rglob("*.sql"))
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-        if len(line) > 120
-    ] == []
-
-
-def test_every_loop_over_the_rings_tables_is_unrolled() -> None:
-    assert [name for name in FILES if re.search(r"-- (for N in|end for)", source(name))] == []
-    assert {slot for slot in SLOTS if f"topic_msgs_{slot}" in source("publish/_unpublish")} == set(SLOTS)
-
-
 def test_every_room_of_public_functions_has_a_section_on_the_sql_page() -> None:
     own = {name.split("/")[0] for name in FILES if name.split("/")[1] in PUBLIC or name.startswith("views/")}
     assert own - {"base"} == set(TITLES)
@@ -135,24 +92,6 @@ def test_what_switches_ways_of_planning_off_compiles_no_plan(db: Db) -> None:
     ).fetchall()
     assert len(functions) > 50
     assert [signature for signature, config in functions if "jit=off" not in config] == []
-
-
-def test_public_may_execute_and_read_nothing(db: Db) -> None:
-    assert column(
-        db,
-        "select p.oid::regprocedure::text from pg_proc p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a"
-        " where p.pronamespace = 'howdah'::regnamespace and a.grantee = 0",
-    ) == []  # fmt: skip
-    assert one(db, "select has_schema_privilege('public', 'howdah', 'usage')") is False
-
-
-def test_no_table_is_granted_to_anybody_but_the_owner(db: Db) -> None:
-    granted = column(
-        db,
-        "select c.relname::text from pg_class c, aclexplode(c.relacl) a where c.relnamespace = 'howdah'::regnamespace"
-        " and c.relkind in ('r', 'p', 'S') and a.grantee <> c.relowner",
-    )
-    assert granted == []
 
 
 def test_every_public_function_table_view_type_and_column_has_a_comment(db: Db) -> None:
@@ -196,17 +135,6 @@ def test_an_internal_functions_header_names_the_errors_it_raises_itself(name: st
     assert own <= said_raises(HEADERS[name].text) <= raises(name)
 
 
-def test_no_argument_is_by_default_the_name_of_who_calls(db: Db) -> None:
-    """A name that is passed can be any name: who calls is asked by _caller() only."""
-    defaults = db.execute(
-        "select p.oid::regprocedure::text, lower(pg_get_expr(p.proargdefaults, 0)) from pg_proc p"
-        " where p.pronamespace = 'howdah'::regnamespace and p.proargdefaults is not null"
-    ).fetchall()
-    assert len(defaults) > 50, "there are defaults"
-    naming = re.compile(r"current_user|session_user|current_role|\buser\b|_caller|current_setting|getpgusername")
-    assert [name for name, text in defaults if naming.search(re.sub(r"'(?:[^']|'')*'", "''", text))] == []
-
-
 def reached(name: str, seen: frozenset[str] = frozenset()) -> frozenset[str]:
     """The internal functions that a function calls, and those that they call."""
     if name in seen:
@@ -239,15 +167,6 @@ def test_the_role_line_is_what_is_granted(db: Db) -> None:
         assert set(granted or []) == (everybody if said == {"everybody"} else said), name
 
 
-def test_views_are_granted_to_auditors_and_administrators_for_reading_only(db: Db) -> None:
-    rows = db.execute(
-        "select distinct a.grantee::regrole::text, a.privilege_type from pg_class c, aclexplode(c.relacl) a"
-        " where c.relnamespace = 'howdah'::regnamespace and c.relkind = 'v' and a.grantee <> c.relowner order by 1"
-    ).fetchall()
-    one_role = one(db, "select admin_role = producer_role from howdah.engine")
-    assert rows == ([] if one_role else [("howdah_admin", "SELECT"), ("howdah_auditor", "SELECT")])
-
-
 def test_the_header_names_the_function_and_its_arguments_in_order(db: Db) -> None:
     for name, arguments in db.execute(
         "select p.proname::text, p.proargnames[1:p.pronargs] from pg_proc p"
@@ -275,38 +194,6 @@ def test_dynamic_sql_is_run_for_partitions_sequences_storage_selectors_and_poiso
         "_call_transformation",
         "_lose_unread", "_found", "_maintain_kept", "_drop_kept"
     }  # fmt: skip
-
-
-def test_rights_are_decided_in_one_place() -> None:
-    asked = re.compile(
-        r"pg_has_role|session_user|current_setting\('role'\)|\bcurrent_(user|role)\b|is_superuser|pg_auth_members"
-    )
-    found = {name: set(asked.findall(source(name))) for name in FILES}
-    assert {name for name, found in found.items() if found} == {
-        "base/_caller",
-        "base/_is_member",
-        "base/_has_role",
-        "poison/_call_poison_procedure",  # with nobody's rights
-        "transformations/_call_transformation",  # likewise
-        "functions/_function_fault",  # whose the function is, not what the caller may do
-        "send/send_copied",
-        "runtime/list_open_transactions",  # what PostgreSQL tells the owner, not what the caller may do
-        "changes/user_state",  # what a role is, not what the caller may do
-    }
-
-
-def test_compiled_rights_are_read_where_they_are_decided_listed_and_made_and_nowhere_else() -> None:
-    """So a rule that denies counts everywhere."""
-    reads = {name for name in FILES if "howdah.destination_grants" in re.sub(r"--[^\n]*", "", source(name))}
-    assert {name for name in reads if not name.startswith("access/")} == {
-        "destinations/_has_right",  # decided
-        "destinations/_seen_queues",  # the same for all queues at once: a test compares the two
-        "destinations/list_grants",
-        "destinations/revoke_queue",  # of what a subscription copied
-        "topics/_copy_rights",
-        "runtime/check_server",  # names roles that no longer exist
-        *("changes/_grants_of", "changes/_set_grants"),  # of what a subscription copied, too
-    }
 
 
 def test_no_function_reads_another_clock_but_to_pace_searching_waiting_and_reclaiming() -> None:

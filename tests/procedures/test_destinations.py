@@ -1,12 +1,9 @@
-"""Queues: made, changed, paused, purged, dropped and listed."""
+"""Queues: made, changed, paused, purged and listed."""
 
 import threading
-from typing import Any
-from uuid import uuid4
 
 import psycopg
 import pytest
-from psycopg.types.json import Jsonb
 from support import SYSTEM, Connect, Db, all_refused, column, fail, one, receive, refused, wait_until_blocked
 
 
@@ -181,98 +178,6 @@ def test_pausing_one_side_leaves_the_other_and_resume_undoes_it(db: Db) -> None:
     assert len(receive(db)) == 1
 
 
-def test_drop_refuses_a_queue_with_messages_unless_forced(db: Db) -> None:
-    one(db, "select howdah.create_queue('q')")
-    one(db, "select howdah.send_batch('q', array['a', 'b'])")
-    one(db, "select howdah.send('q', 'c', delay => '1 hour')")
-    one(db, "select howdah.send('q', 'd', delivery_mode => 'non-persistent')")
-
-    refused(db, "HD011", "select howdah.drop_queue('q')")
-    refused(db, "HD011", "select howdah.drop_queue('q', null)")
-    assert one(db, "select howdah.drop_queue('q', force => true)") == 4
-    refused(db, "HD001", "select howdah.drop_queue('q', force => true)")
-    assert one(db, "select count(*) from howdah.audit_messages") == 0
-    assert db.execute(
-        "select queue, event, reason, count(*) from howdah.audit_journal group by 1, 2, 3"
-    ).fetchall() == [("q", "discarded", "queue dropped", 4)]
-
-
-def test_a_dropped_name_can_be_used_again_and_starts_empty(db: Db) -> None:
-    first = one(db, """select howdah.create_queue('q', '{"default_priority": 9}')""")
-    one(db, "select howdah.drop_queue('q')")
-    second = one(db, "select howdah.create_queue('q')")
-
-    assert second != first
-    assert one(db, "select default_priority from howdah.list_queues() where queue = 'q'") == 4
-
-
-def test_a_message_committed_after_the_drop_reaches_the_system_exception_destination(db: Db, connect: Connect) -> None:
-    one(db, "select howdah.create_queue('q')")
-    sender = connect()
-    with sender.transaction():
-        late = one(sender, "select howdah.send('q', 'late')")
-        one(db, "select howdah.drop_queue('q')")
-    assert one(db, "select howdah.maintain_dropped()") == 1
-    assert one(db, "select howdah.maintain_dropped()") == 0
-
-    (message,) = receive(db, SYSTEM)
-    assert (message.message_id, message.origin_queue, message.dead_reason) == (late, "q", "queue dropped")
-
-
-@pytest.mark.parametrize(
-    ("policy", "level"),
-    [
-        ({"at_limit": "discard"}, None),
-        ({"at_limit": "quarantine"}, None),
-        ({"at_limit": "end_conversation"}, None),
-        ({"preset": "service_broker"}, None),
-        ({"preset": "activemq"}, "RELIABLE_NONPERSISTENT"),
-        ({"process_non_persistent": False}, "EXPRESS_NONPERSISTENT"),
-        ({"exception_discard_reliability": "ASSURED_PERSISTENT"}, None),
-        ({"exception_discard_reliability": None}, "BEST_EFFORT_NONPERSISTENT"),
-    ],
-)
-def test_a_message_committed_after_the_drop_is_rescued_whatever_the_policy_was(
-    db: Db, connect: Connect, policy: dict[str, Any], level: str | None
-) -> None:
-    one(db, "select howdah.create_queue('q', %s)", (Jsonb(policy),))
-    one(db, "select howdah.create_queue('replies')")
-    conversation = uuid4()
-    sender = connect()
-    send = (
-        "select howdah.send('q', 'late', conversation_id => %s, reply_to => 'replies', reliability => %s,"
-        " correlation_id => 'c')"
-    )
-    with sender.transaction():
-        late = one(sender, send, (conversation, level))
-        one(db, "select howdah.drop_queue('q')")
-    assert one(db, "select howdah.maintain_dropped()") == 1
-
-    (message,) = receive(db, SYSTEM)
-    assert (message.message_id, message.dead_reason) == (late, "queue dropped")
-    assert one(db, "select count(*) from howdah.ended_conversations") == 0
-
-
-def test_two_drops_at_once_drop_once(db: Db, connect: Connect) -> None:
-    one(db, "select howdah.create_queue('q')")
-    other = connect()
-    said: list[str | None] = []
-
-    def drop() -> None:
-        try:
-            one(other, "select howdah.drop_queue('q')")
-        except psycopg.Error as error:
-            said.append(error.sqlstate)
-
-    with db.transaction():
-        one(db, "select howdah.drop_queue('q')")
-        thread = threading.Thread(target=drop)
-        thread.start()
-        wait_until_blocked(db, other)
-    thread.join()
-    assert said == ["HD001"]
-
-
 def test_purge_discards_all_but_what_somebody_holds(db: Db, connect: Connect) -> None:
     one(db, "select howdah.create_queue('q')")
     one(db, "select howdah.send_batch('q', array['a', 'b', 'c'])")
@@ -313,59 +218,3 @@ def test_a_new_queue_asks_for_rights_at_no_other_queue(db: Db) -> None:
             " where schemaname = 'howdah' and funcname = '_has_right'",
         )
     assert asked <= 2
-
-
-DERIVED = """select d.name, usual_send, usual_batch, usual_publish, usual_receive, is_queue, assured, journaled,
-        grouped, d.default_time_to_live
-    from howdah.destinations d where d.name in ('q', 't') order by 1"""
-
-AS_IT_IS = """select d.name,
-        main_rank = 9 - default_priority and not sending_paused and journal_level <> 'full',
-        main_rank = 9 - default_priority and not sending_paused,
-        kind = 'topic' and not sending_paused and journal_level <> 'full' and persistent
-            and default_reliability = 'ASSURED_PERSISTENT' and room is null,
-        not receiving_paused and keep_bodies_ms is null, kind = 'queue', default_reliability = 'ASSURED_PERSISTENT',
-        journal_level <> 'off', message_groups = 'transaction' and not limited,
-        default_time_to_live_ms * interval '1 millisecond'
-    from howdah.destinations d where d.name in ('q', 't') order by 1"""
-
-
-def altered(what: str, option: str, *values: str) -> tuple[str, ...]:
-    return tuple(f"select howdah.alter_{what}" + f'{{"{option}": {value}}}\')' for value in values)
-
-
-@pytest.mark.parametrize(
-    ("change", "back"),
-    [
-        altered("queue('q', '", "journal_level", '"full"', '"exits"'),
-        altered("topic('t', '", "journal_level", '"off"', '"exits"'),
-        altered("queue('q', '", "default_priority", "9", "4"),
-        altered("queue('q', '", "default_time_to_live_ms", "1500", "null"),
-        altered("queue('q', '", "default_reliability", '"RELIABLE_PERSISTENT"', '"ASSURED_PERSISTENT"'),
-        altered("topic('t', '", "default_reliability", '"RELIABLE_PERSISTENT"', '"ASSURED_PERSISTENT"'),
-        altered("queue('q', '", "persistent", "false", "true"),
-        altered("queue('q', '", "keep_bodies_ms", "1000", "null"),
-        altered("queue('q', '", "message_groups", '"transaction"', '"none"'),
-        altered("engine('", "persistent", "false", "true"),
-        ("select howdah.pause('q')", "select howdah.resume('q')"),
-    ],
-)
-def test_the_columns_that_the_fast_paths_read_follow_every_change(db: Db, change: str, back: str) -> None:
-    one(db, "select howdah.create_queue('q')")
-    one(db, "select howdah.create_topic('t')")
-    first = db.execute(DERIVED).fetchall()
-    assert first == [
-        ("q", True, True, False, True, True, True, True, False, None),
-        ("t", False, False, True, True, False, True, True, False, None),
-    ]
-    db.execute(change.encode())
-    changed = db.execute(DERIVED).fetchall()
-    assert changed == db.execute(AS_IT_IS).fetchall()
-    assert changed != first
-    db.execute(back.encode())
-    assert db.execute(DERIVED).fetchall() == db.execute(AS_IT_IS).fetchall()
-
-
-def test_a_queue_of_permits_is_not_one_of_groups_alone(db: Db) -> None:
-    one(db, """select howdah.create_queue('q', '{"message_groups": "transaction", "max_concurrent": 2}')""")
-    assert column(db, "select grouped from howdah.destinations where name = 'q'") == [False]

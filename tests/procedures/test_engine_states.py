@@ -4,16 +4,8 @@ from __future__ import annotations
 
 import psycopg
 import pytest
+from stopped_engine_support import STATE, STOP, enter
 from support import Connect, Db, column, one, refused
-
-STATE = "select state from howdah.engine_state()"
-STOP = "select state from howdah.stop_engine(interval '%s seconds')"
-
-
-def stopped(db: Db, seconds: float = 10) -> str:
-    """The state after the call that quiesces, and the call that stops."""
-    one(db, STOP % 0)
-    return str(one(db, STOP % seconds))
 
 
 @pytest.fixture
@@ -54,15 +46,6 @@ def test_nothing_is_sent_or_received_until_the_engine_is_resumed(db: Db, queue: 
     assert one(db, STATE) == "running"
     for statement in NEW_WORK:
         db.execute(statement.encode())
-
-
-def enter(db: Db, state: str) -> None:
-    """Put the engine into a state by its own verb."""
-    if state == "stopped":
-        assert stopped(db) == "stopped"
-    else:
-        verb = {"paused": "pause", "quiesced": "quiesce"}[state]
-        assert one(db, f"select howdah.{verb}_engine()") is True
 
 
 def test_queues_that_were_paused_by_themselves_stay_so_and_new_ones_follow_the_engine(db: Db) -> None:
@@ -124,12 +107,6 @@ def test_an_older_snapshot_does_not_change_the_state(db: Db, connect: Connect) -
         for call in ("stop_engine()", "resume_engine()"):
             assert "READ COMMITTED" in str(refused(old, "HD005", f"select howdah.{call}").message_primary)
     assert one(db, STATE) == "quiesced"
-
-
-@pytest.mark.parametrize("timeout", ["null", "interval '-1 second'", "interval '2 days'"])
-def test_a_timeout_out_of_bounds_is_refused(db: Db, timeout: str) -> None:
-    refused(db, "HD005", f"select howdah.stop_engine({timeout})")
-    assert one(db, STATE) == "running"
 
 
 def test_no_consumer_subscription_or_temporary_queue_begins_while_quiesced(db: Db, queue: str) -> None:
@@ -216,167 +193,6 @@ def test_a_schedule_does_not_fire_until_the_engine_is_resumed_and_has_not_failed
     assert one(db, "select fired from howdah.fire_schedules()") == 1
 
 
-def test_a_stop_waits_for_open_transactions_and_names_their_processes(db: Db, queue: str, connect: Connect) -> None:
-    worker, reader = connect(), connect()
-    worker.autocommit = reader.autocommit = False
-    one(worker, "select howdah.send('q', 'x'::text)")
-    reader.execute("set transaction isolation level repeatable read")
-    one(reader, "select 1")
-    pids = {worker.info.backend_pid, reader.info.backend_pid}
-    assert stopped(db, 0.1) == "quiescing"
-    row = db.execute(b"select state, transactions, pids from howdah.stop_engine(interval '0')").fetchone()
-    assert row is not None
-    assert (row[0], row[1], set(row[2])) == ("quiescing", 2, pids)
-    worker.commit()
-    assert one(db, "select pids from howdah.stop_engine(interval '0.1 seconds')") == [reader.info.backend_pid]
-    one(reader, "select howdah.send('q', 'it still sees the engine running'::text)")
-    reader.commit()
-    assert one(db, STOP % 10) == "stopped"
-    one(db, "select howdah.resume_engine()")
-    assert len(column(db, "select body from howdah.receive('q', 9)")) == 3
-
-
-def test_a_stop_waits_for_a_prepared_transaction(db: Db, queue: str, connect: Connect) -> None:
-    worker = connect()
-    worker.autocommit = False
-    worker.execute("select howdah.send('q', 'x'::text, notify => false)")
-    worker.execute("prepare transaction 'howdah:stopping'")
-    try:
-        assert stopped(db, 0.1) == "quiescing"
-        assert db.execute(b"select transactions, pids from howdah.engine_state()").fetchone() == (1, [])
-    finally:
-        db.execute("commit prepared 'howdah:stopping'")
-    assert one(db, STOP % 10) == "stopped"
-
-
-@pytest.mark.first_case
-@pytest.mark.parametrize("kind", ["ready", "parked", "subscription"])
-def test_a_stop_waits_for_leases(db: Db, queue: str, kind: str) -> None:
-    one(db, "select howdah.create_topic('t')")
-    one(db, "select howdah.subscribe('t', 's')")
-    one(db, "select howdah.send('t', 'x'::text)")
-    one(db, "select howdah.create_queue('n')")
-    one(db, "select howdah.send('n', 'x'::text, delivery_mode => 'non-persistent')")
-    name = {"ready": "q", "parked": "n", "subscription": "t::s"}[kind]
-    lease = one(db, "select lease from howdah.lease(%s)", (name,))
-    assert stopped(db, 0.1) == "quiescing"
-    assert db.execute(b"select transactions, leases from howdah.engine_state()").fetchone() == (0, 1)
-    one(db, "select howdah.ack(%s, %s)", (name, lease))
-    assert one(db, STOP % 10) == "stopped"
-
-
-def test_a_stop_does_not_wait_for_sessions_that_do_nothing_with_it(db: Db, queue: str, connect: Connect) -> None:
-    idle = connect()
-    idle.autocommit = False
-    one(idle, "select 1")
-    assert stopped(db, 10) == "stopped"
-    refused(idle, "HD040", "select howdah.send('q', 'x'::text)")
-
-
-def test_a_stop_begun_in_one_transaction_only_quiesces(db: Db) -> None:
-    with db.transaction():
-        assert [one(db, STOP % 1) for _ in range(2)] == ["quiescing", "quiescing"]
-    assert one(db, STATE) == "quiesced"
-    assert one(db, STOP % 1) == "stopped"
-
-
-def test_a_resume_overtakes_a_stop_that_still_waits(db: Db, queue: str, connect: Connect) -> None:
-    worker, other = connect(), connect()
-    worker.autocommit = False
-    one(worker, "select howdah.receive('q')")
-    assert stopped(db, 0.1) == "quiescing"
-    one(other, "select howdah.resume_engine()")
-    worker.rollback()
-    assert one(db, STATE) == "running"
-    assert one(db, STOP % 0) == "quiescing", "it begins anew"
-
-
-def test_the_commit_of_a_stop_is_synchronous_whatever_the_session_says(db: Db) -> None:
-    db.execute("set synchronous_commit = off")
-    one(db, STOP % 0)
-    with db.transaction():
-        one(db, STOP % 10)
-        assert one(db, "show synchronous_commit") == "on"
-    assert one(db, "show synchronous_commit") == "off"
-
-
-KEPT = "select array_agg(body order by body) from howdah.receive(%s, 9)"
-
-
-def everywhere(db: Db) -> None:
-    """Persistent and non-persistent messages in each place where messages lie."""
-    for name in ("q", "memory", "leased", "late"):
-        one(db, "select howdah.create_queue(%s, %s)", (name, '{"journal_level": "full"}'))
-    one(db, "select howdah.create_topic('t')")
-    for name in ("s", "failing"):
-        one(db, "select howdah.subscribe('t', %s, options => '{\"redelivery_delay_ms\": 3600000}')", (name,))
-    one(db, "select howdah.subscribe('t', 'shared', shared => true)")
-    published = []
-    for mode in ("persistent", "non-persistent"):
-        for name in ("q", "memory", "leased"):
-            one(db, "select howdah.send(%s, %s, delivery_mode => %s)", (name, mode, mode))
-        published.append(one(db, "select howdah.send('t', %s, delivery_mode => %s)", (mode, mode)))
-        one(db, "select howdah.send('late', %s, delivery_mode => %s, delay => interval '1 hour')", (mode, mode))
-    one(db, "select howdah.alter_queue('memory', '{\"persistent\": false}')")
-    one(db, "select howdah.send('memory', 'in memory'::text)")
-    for message_id in published:
-        one(db, "select outcome from howdah.record_failure('t::failing', %s, 'on purpose')", (message_id,))
-
-
-@pytest.mark.slow
-def test_a_resume_after_a_stop_discards_non_persistent_messages_wherever_they_lie_and_nothing_else(db: Db) -> None:
-    everywhere(db)
-    db.execute(b"select howdah.lease('leased', 9, interval '1 second')")
-    assert stopped(db) == "stopped"
-    assert one(db, "select howdah.resume_engine()") is True
-    assert one(db, "select count(*) from howdah.audit_messages where nonpersistent") == 0
-    for name in ("q", "memory", "leased", "t::s", "t::shared"):
-        assert one(db, KEPT, (name,)) == ["persistent"], name
-    waiting = "select queue, state from howdah.audit_messages where queue in ('late', 't::failing') order by queue"
-    assert db.execute(waiting.encode()).fetchall() == [("late", "parked"), ("t::failing", "parked")]
-    lost = "select queue, count(*) from howdah.audit_journal where event = 'lost' group by queue order by queue"
-    assert db.execute(lost.encode()).fetchall() == [
-        ("late", 1),
-        ("leased", 1),
-        ("memory", 2),
-        ("q", 1),
-        ("t::failing", 1),
-        ("t::s", 1),
-        ("t::shared", 1),
-    ]
-    assert set(column(db, "select reason from howdah.audit_journal where event = 'lost'")) == {"engine stopped"}
-
-
-def test_what_is_sent_after_the_resume_is_not_lost_by_it(db: Db, queue: str) -> None:
-    for _ in range(2):
-        one(db, "select howdah.send('q', 'n'::text, delivery_mode => 'non-persistent')")
-        assert stopped(db) == "stopped"
-        one(db, "select howdah.resume_engine()")
-    one(db, "select howdah.send('q', 'n'::text, delivery_mode => 'non-persistent')")
-    assert one(db, "select howdah.resume_engine()") is False
-    assert sorted(column(db, "select body from howdah.receive('q', 9)")) == ["a", "n"]
-    assert one(db, "select count(*) from howdah.audit_journal where event = 'lost'") == 2
-
-
-def test_a_resume_that_is_rolled_back_has_discarded_nothing(db: Db, queue: str) -> None:
-    one(db, "select howdah.send('q', 'n'::text, delivery_mode => 'non-persistent')")
-    assert stopped(db) == "stopped"
-    with db.transaction(force_rollback=True):
-        one(db, "select howdah.resume_engine()")
-    assert one(db, STATE) == "stopped"
-    assert one(db, "select count(*) from howdah.audit_messages") == 2
-    one(db, "select howdah.resume_engine()")
-    assert one(db, "select count(*) from howdah.audit_messages") == 1
-
-
-@pytest.mark.parametrize("state", ["paused", "quiesced"])
-def test_a_resume_without_a_stop_discards_nothing(db: Db, queue: str, state: str) -> None:
-    one(db, "select howdah.send('q', 'n'::text, delivery_mode => 'non-persistent')")
-    enter(db, state)
-    one(db, "select howdah.resume_engine()")
-    assert sorted(column(db, "select body from howdah.receive('q', 9)")) == ["a", "n"]
-
-
 def test_reports_of_failures_under_way_still_go_out(db: Db) -> None:
     one(db, "select howdah.create_queue('log')")
     one(db, 'select howdah.create_queue(\'q\', \'{"max_failed_deliveries": 1, "log_queue": "log"}\')')
@@ -393,49 +209,6 @@ def test_the_check_of_the_server_says_that_the_engine_does_not_run(db: Db) -> No
     assert column(db, said) == []
     one(db, "select howdah.pause_engine()")
     assert column(db, said) == ["paused"]
-
-
-def unread(db: Db) -> dict[str, int]:
-    """Publish to subscriptions that read, choose and leave unread. How many non-persistent ones each has not read."""
-    one(db, "select howdah.create_topic('t')")
-    for name in ("none", "first"):
-        one(db, "select howdah.subscribe('t', %s)", (name,))
-    one(db, "select howdah.subscribe('t', 'some', selector => 'n > 1', shared => true)")
-    one(db, "select howdah.subscribe('t', 'silent', options => '{\"journal_level\": \"off\"}')")
-    for n in (1, 2, 3):
-        one(
-            db,
-            "select howdah.send('t', %s, headers => jsonb_build_object('n', %s::int), delivery_mode => %s)",
-            (str(n), n, "non-persistent"),
-        )
-        one(db, "select howdah.send('t', 'stays'::text)")
-    one(db, "select body from howdah.receive('t::first')")
-    return {"t::none": 3, "t::first": 2, "t::some": 2}
-
-
-def test_what_a_stop_loses_of_a_topic_unread_is_in_the_journal_for_each_that_would_have_got_it(db: Db) -> None:
-    wanted = unread(db)
-    lost = "select queue, count(*) from howdah.audit_journal where event = 'lost' group by queue"
-    assert stopped(db) == "stopped"
-    one(db, "select howdah.resume_engine()")
-    assert dict(db.execute(lost.encode()).fetchall()) == wanted
-    assert column(db, "select distinct reason from howdah.audit_journal where event = 'lost'") == ["engine stopped"]
-    assert column(db, "select body from howdah.receive('t::none', 9)") == ["stays"] * 3
-    assert stopped(db) == "stopped"
-    one(db, "select howdah.resume_engine()")
-    assert dict(db.execute(lost.encode()).fetchall()) == wanted
-
-
-def test_what_a_restart_loses_of_a_topic_unread_is_in_the_journal_once(db: Db, queue: str) -> None:
-    wanted = unread(db)
-    lost = "select queue, count(*) from howdah.audit_journal where event = 'lost' group by queue"
-    for _ in range(2):
-        # As if the server had been started since.
-        for table in ("engine", "topic_nonpersistent_0", "topic_nonpersistent_1", "topic_nonpersistent_2"):
-            db.execute(f"update howdah.{table} set boot = boot - interval '1 hour'".encode())
-        one(db, "select howdah.purge_queue(%s)", (queue,))
-        assert dict(db.execute(lost.encode()).fetchall()) == wanted
-    assert column(db, "select body from howdah.receive('t::none', 9)") == ["stays"] * 3
 
 
 def test_quiesced_in_another_cluster_nobody_who_began_to_write_there_sends(db: Db, queue: str) -> None:

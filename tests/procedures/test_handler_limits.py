@@ -1,4 +1,4 @@
-"""Limits on what all consumers of a queue together have in hand, and on how fast messages go to them."""
+"""Limits hold on what all consumers of a queue together have in hand."""
 
 from __future__ import annotations
 
@@ -6,28 +6,10 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from handler_limits_support import bodies, lease, send, take
 from policy_support import Create
 from psycopg.types.json import Jsonb
 from support import Clock, Connect, Db, column, one, refused, wait_until
-
-
-def send(db: Db, *names: str, queue: str = "q") -> None:
-    """Messages a1, a2, b1 of the keys a, a, b."""
-    for name in names:
-        one(db, "select howdah.send(%s, %s, headers => %s)", (queue, name, Jsonb({"tenant": name[0]})))
-
-
-def take(db: Db, n: int = 1, **options: Any) -> list[str]:
-    named = "".join(f", {name} => %s" for name in options)
-    return column(db, f"select body from howdah.receive('q', %s{named})", (n, *options.values()))
-
-
-def lease(db: Db, n: int = 1, duration: str = "1 minute") -> list[tuple[int, str]]:
-    return db.execute("select lease, body from howdah.lease('q', %s, %s::interval)", (n, duration)).fetchall()
-
-
-def bodies(found: list[tuple[int, str]]) -> list[str]:
-    return [body for _, body in found]
 
 
 @pytest.fixture
@@ -152,158 +134,6 @@ def test_an_older_snapshot_is_refused(db: Db, create: Create, connect: Connect) 
     db.execute("rollback")
 
 
-# Keys
-
-
-def test_a_key_at_its_limit_is_passed_over_and_others_go_on(db: Db, create: Create, others: list[Db]) -> None:
-    create(limit_key="tenant", max_concurrent_per_key=1)
-    send(db, "a1", "a2", "a3", "b1", "b2", "c1")
-    assert [take(session) for session in others] == [["a1"], ["b1"], ["c1"], []]
-    others[0].execute("commit")
-    assert take(others[3]) == ["a2"], "the oldest of those that may go"
-
-
-def test_a_batch_takes_of_each_key_what_its_limit_allows(db: Db, create: Create, others: list[Db]) -> None:
-    create(limit_key="tenant", max_concurrent_per_key=2)
-    send(db, "a1", "a2", "a3", "b1", "b2", "b3")
-    one(db, "select howdah.send('q', 'none')")
-    assert take(others[0], 10) == ["a1", "a2", "b1", "b2", "none"]
-    assert take(others[1], 10) == []
-
-
-def test_a_batch_of_leases_takes_of_each_key_what_its_limit_allows(db: Db, create: Create, clock: Clock) -> None:
-    create(limit_key="tenant", max_concurrent_per_key=2, max_concurrent=3)
-    send(db, "a1", "a2", "a3", "b1", "b2", "b3")
-    assert bodies(lease(db, 10)) == ["a1", "a2", "b1"]
-    assert lease(db, 10) == []
-    clock.advance(61)
-    assert bodies(lease(db, 10)) == ["a1", "a2", "b1"]
-
-
-def test_thousands_of_messages_of_a_full_key_starve_nobody(db: Db, create: Create, others: list[Db]) -> None:
-    create(limit_key="tenant", max_concurrent_per_key=1)
-    db.execute(
-        "select howdah.send('q', 'a' || n, headers => '{\"tenant\": \"a\"}') from generate_series(1, 5000) n"
-    ).fetchall()
-    send(db, "b1")
-    assert take(others[0]) == ["a1"]
-    assert take(others[1]) == ["b1"]
-    assert take(others[2]) == []
-    others[0].execute("commit")
-    assert take(others[2]) == ["a2"]
-
-
-def test_many_full_keys_starve_nobody(db: Db, create: Create, others: list[Db]) -> None:
-    create(limit_key="tenant", max_concurrent_per_key=1)
-    db.execute(
-        "select howdah.send('q', 'm' || n, headers => jsonb_build_object('tenant', n % 100))"
-        " from generate_series(1, 300) n"
-    ).fetchall()
-    taken = take(others[0], 50) + take(others[1], 50)
-    assert len(set(taken)) == 100
-    send(db, "z1")
-    assert take(others[2]) == ["z1"]
-    assert take(others[3]) == []
-
-
-# Rates
-
-
-def drain(db: Db, n: int = 1) -> int:
-    """How many messages go now."""
-    taken = 0
-    while found := len(take(db, n)):
-        taken += found
-    return taken
-
-
-@pytest.mark.first_case
-@pytest.mark.parametrize("batch", [1, 7, 100])
-def test_a_rate_is_kept_in_every_span_and_reached(db: Db, create: Create, clock: Clock, batch: int) -> None:
-    create(rate_limit="100/1s")
-    db.execute("select howdah.send('q', n::text) from generate_series(1, 1000) n").fetchall()
-    given: list[int] = []
-    for step in range(400):
-        given += [step] * drain(db, batch)
-        clock.advance(0.01)
-    most = max(sum(begin <= at < begin + 100 for at in given) for begin in range(300))
-    assert most <= 100
-    assert sum(at >= 100 for at in given) >= 0.95 * 300
-
-
-def test_a_burst_goes_at_once_and_then_the_rest_evenly(db: Db, create: Create, clock: Clock) -> None:
-    create(rate_limit="10/1m burst 5")
-    db.execute("select howdah.send('q', n::text) from generate_series(1, 100) n").fetchall()
-    assert drain(db) == 5
-    clock.advance(9.9)
-    assert drain(db) == 0
-    clock.advance(0.1)
-    assert drain(db) == 1
-    clock.advance(3600)
-    assert drain(db) == 5, "what is not used is not saved up"
-
-
-def test_what_a_rolled_back_transaction_was_given_stays_spent(db: Db, create: Create, clock: Clock) -> None:
-    create(rate_limit="2/1m")
-    send(db, "a1", "a2")
-    with db.transaction(force_rollback=True):
-        assert take(db) == ["a1"]
-    assert take(db) == []
-    clock.advance(30)
-    assert take(db) == ["a1"]
-
-
-def test_each_key_has_a_rate_of_its_own(db: Db, create: Create, clock: Clock) -> None:
-    create(limit_key="tenant", rate_limit_per_key="1/1s")
-    send(db, "a1", "a2", "b1", "b2", "b3")
-    assert take(db, 10) == ["a1", "b1"]
-    clock.advance(1)
-    assert take(db) == ["a2"]
-    assert take(db) == ["b2"]
-    clock.advance(1)
-    assert take(db) == ["b3"]
-
-
-def test_more_keys_than_cells_wait_and_none_goes_too_fast(db: Db, create: Create, clock: Clock) -> None:
-    create(limit_key="tenant", rate_limit_per_key="1/1s", rate_keys=3)
-    send(db, "a1", "b1", "c1", "d1", "a2", "e1")
-    assert take(db, 10) == ["a1", "b1", "c1"]
-    assert take(db, 10) == []
-    clock.advance(1)
-    assert take(db, 10) == ["d1", "a2", "e1"]
-
-
-def test_the_rate_of_the_queue_and_of_the_key_hold_together(db: Db, create: Create, clock: Clock) -> None:
-    create(limit_key="tenant", rate_limit_per_key="1/1s", rate_limit="3/1s burst 2")
-    send(db, "a1", "a2", "b1", "c1")
-    assert take(db, 10) == ["a1", "b1"]
-    clock.advance(0.5)
-    assert take(db, 10) == ["c1"]
-    clock.advance(0.5)
-    assert take(db, 10) == ["a2"]
-
-
-def test_a_crash_of_the_server_counts_as_spent(db: Db, create: Create, clock: Clock) -> None:
-    create(rate_limit="4/1m burst 2")
-    send(db, "a1", "a2", "a3")
-    for cell in column(db, "select unnest(array[spent, mark]) from howdah.rate_cells"):
-        db.execute(f"alter sequence {cell} restart")  # as a crash leaves an unlogged sequence
-    assert take(db) == []
-    clock.advance(20)
-    assert take(db) == ["a1"]
-    assert take(db) == []
-
-
-def test_a_clock_that_is_set_back_stops_nobody_for_long(db: Db, create: Create, clock: Clock) -> None:
-    create(rate_limit="1/1s")
-    send(db, "a1", "a2")
-    assert take(db) == ["a1"]
-    clock.set(clock.now - timedelta(days=1))
-    assert take(db) == []
-    clock.advance(1)
-    assert take(db) == ["a2"]
-
-
 # What else there is
 
 
@@ -318,11 +148,6 @@ def test_a_message_that_is_looked_up_needs_room_too(db: Db, create: Create, othe
     assert column(others[1], by_id, (ids[0],)) == ["a1"]
     others[1].execute("commit")
     assert take(db) == [], "the rate is spent"
-
-
-def test_limits_by_key_forbid_looking_up(db: Db, create: Create) -> None:
-    create(limit_key="tenant", max_concurrent_per_key=1)
-    refused(db, "HD005", "select howdah.receive_message('q', 1)")
 
 
 def test_the_list_shows_what_is_in_hand_and_how_long_a_rate_is_spent(
@@ -343,15 +168,6 @@ def test_the_list_shows_what_is_in_hand_and_how_long_a_rate_is_spent(
     refused(connect("howdah_producer"), "42501", listed)
     assert one(db, "select limited_for from howdah.wait('q')") == timedelta(seconds=20)
     assert one(db, "select limited_for from howdah.wait('plain')") is None
-
-
-def test_wait_names_the_first_key_that_has_room_again(db: Db, create: Create, clock: Clock) -> None:
-    create(limit_key="tenant", rate_limit_per_key="1/1m")
-    send(db, "a1", "b1", "a2")
-    assert take(db) == ["a1"]
-    clock.advance(10)
-    assert take(db) == ["b1"]
-    assert one(db, "select limited_for from howdah.wait('q')") == timedelta(seconds=50)
 
 
 def test_a_stranger_who_takes_all_small_numbers_stops_nobody(db: Db, create: Create, connect: Connect) -> None:
@@ -398,16 +214,6 @@ def test_a_limit_can_be_changed_and_taken_away(db: Db, create: Create, others: l
     assert take(others[2]) == ["a3"]
     one(db, """select howdah.alter_queue('q', '{"max_concurrent": null, "rate_limit": null}')""")
     assert take(others[2]) == ["a4"]
-
-
-def test_a_receive_of_groups_obeys_the_limit_and_keeps_the_order(db: Db, create: Create, others: list[Db]) -> None:
-    create(message_groups="transaction", limit_key="JMSXGroupID", max_concurrent_per_key=1, max_concurrent=2)
-    for name in ("a1", "a2", "b1", "c1"):
-        one(db, "select howdah.send('q', %s, headers => %s)", (name, Jsonb({"JMSXGroupID": name[0]})))
-    assert take(others[0], 10) == ["a1", "b1"]
-    assert take(others[1], 10) == []
-    others[0].execute("commit")
-    assert take(others[1], 10) == ["a2", "c1"]
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from psycopg import sql
-from support import Clock, Connect, Db, column, identifier, one, refused, wait_until_blocked
-from topics_support import bodies, publish, subscribe, topic
+from support import Connect, Db, column, identifier, one, refused
 
 # What the attacker's functions do wherever PostgreSQL runs them: they note what they got.
 TRAP = """
@@ -48,52 +46,6 @@ create or replace function lair.looks_harmless(integer) returns integer language
 Ordinary = Callable[..., str]
 
 
-@pytest.fixture
-def ordinary(db: Db) -> Iterator[Ordinary]:
-    """Make a login of this test's, a member of other roles."""
-    made: list[str] = []
-
-    def make(name: str, *of: str) -> str:
-        role = f"{name}_{db.info.dbname[-12:]}"
-        made.append(role)
-        db.execute(sql.SQL("create role {}").format(identifier(role)))
-        for other in of:
-            db.execute(sql.SQL("grant {} to {}").format(identifier(other), identifier(role)))
-        return role
-
-    if not one(db, "select rolsuper from pg_roles where rolname = current_user"):
-        pytest.skip("only a superuser becomes others")
-    yield make
-    for role in reversed(made):
-        db.execute(sql.SQL("drop owned by {0} cascade; drop role {0}").format(identifier(role)))
-
-
-@pytest.fixture
-def become(connect: Connect) -> Callable[[str], Db]:
-    """Open a session as somebody."""
-
-    def open_one(role: str) -> Db:
-        session = connect()
-        session.execute(sql.SQL("set session authorization {}").format(identifier(role)))
-        return session
-
-    return open_one
-
-
-@pytest.fixture
-def attacker(ordinary: Ordinary, become: Callable[[str], Db], db: Db) -> Db:
-    """One who may use Howdah but not the queue secret, which has a message."""
-    role = ordinary("attacker", "howdah_consumer", "howdah_producer", "howdah_auditor")
-    db.execute(
-        sql.SQL("create schema lair authorization {0}; grant usage on schema lair to public").format(identifier(role))
-    )
-    one(db, "select howdah.create_queue('secret')")
-    one(db, "select howdah.send('secret', 'hush')")
-    for verb, holder in db.execute("select verb, role from howdah.list_grants('secret')").fetchall():
-        one(db, "select howdah.revoke_queue('secret', %s, %s)", (verb, holder)) if holder != "howdah_admin" else None
-    return become(role)
-
-
 def has_maintain(db: Db) -> bool:
     return db.info.server_version >= 170000
 
@@ -130,72 +82,6 @@ def test_code_that_a_maintenance_command_runs_has_no_right_of_whoever_maintains(
         assert "GOT hush" in column(db, "select got from lair.loot"), (
             "who calls it himself lends it his rights, as in PostgreSQL"
         )
-
-
-@pytest.mark.parametrize(
-    ("name", "seconds", "expected"),
-    [
-        ("audit", "1", "HD010"),
-        ("archive", "1", "HD010"),
-        ("Audit", "1", None),  # another name: it keeps nobody from auditing
-        ("x", "'NaN'", "HD005"),
-        ("x", "'Infinity'", "HD005"),
-        ("x", "'-Infinity'", "HD005"),
-        ("x", "3600.0001", "HD005"),
-        ("x", "0", "HD005"),
-        ("x", "1e-9", None),
-    ],
-)
-def test_no_consumer_takes_a_reserved_lock_or_one_for_ever(
-    connect: Connect, db: Db, name: str, seconds: str, expected: str | None
-) -> None:
-    consumer, query = connect("howdah_consumer"), f"select howdah.acquire_lock(%s, 'evil', {seconds})"
-    if expected is None:
-        assert one(consumer, query, (name,)) == 1
-    else:
-        refused(consumer, expected, query, (name,))
-    assert one(db, "select lock_epoch from howdah.hold_audit('auditor', 1)") == 1
-
-
-def test_nobody_releases_or_renews_the_lock_of_another_role_by_its_epoch_and_holder(connect: Connect) -> None:
-    consumer, admin = connect("howdah_consumer"), connect("howdah_admin")
-    epoch = one(consumer, "select howdah.acquire_lock('mine', 'me')")
-    refused(admin, "HD014", "select howdah.release_lock('mine', %s, 'me')", (epoch,))
-    refused(consumer, "HD014", "select howdah.release_lock('mine', %s, 'you')", (epoch,))
-    assert one(admin, "select howdah.acquire_lock('mine', 'me', 3600)") is None
-
-
-def test_an_administrator_breaks_a_lock_that_a_consumer_renews_for_ever(connect: Connect, db: Db, clock: Clock) -> None:
-    consumer, admin = connect("howdah_consumer"), connect("howdah_admin")
-    held = one(consumer, "select howdah.acquire_lock('maintenance', 'evil', 3600)")
-    clock.advance(3599)
-    assert one(consumer, "select howdah.acquire_lock('maintenance', 'evil', 3600)") == held
-    refused(consumer, "HD010", "select howdah.break_lock('maintenance')")
-    refused(connect("howdah_producer"), "42501", "select howdah.break_lock('maintenance')")
-    broken = one(admin, "select howdah.break_lock('maintenance')")
-    assert (broken["holder"], broken["held_as"], broken["epoch"]) == ("evil", "howdah_consumer", held)
-    assert one(admin, "select howdah.break_lock('maintenance')") is None, "nobody holds it any more"
-    assert one(admin, "select howdah.break_lock('never taken')") is None
-    refused(consumer, "HD014", "select howdah.maintain_totals(%s)", (held,))
-    refused(consumer, "HD014", "select howdah.release_lock('maintenance', %s, 'evil')", (held,))
-    assert one(admin, "select howdah.acquire_lock('maintenance', 'worker')") == held + 2
-    refused(consumer, "HD014", "select howdah.maintain_totals(%s)", (held,))
-    told = db.execute("select epoch, holder from howdah.lock_epochs where name = 'maintenance' order by id").fetchall()
-    assert told == [(held, "evil"), (held + 1, "nobody: broken by howdah_admin"), (held + 2, "worker")]
-
-
-def test_who_breaks_a_lock_waits_for_the_work_that_is_fenced_by_it(connect: Connect, db: Db) -> None:
-    worker, admin = connect("howdah_consumer"), connect("howdah_admin")
-    epoch = one(worker, "select howdah.acquire_lock('maintenance', 'worker')")
-    broken: list[object] = []
-    with worker.transaction():
-        one(worker, "select howdah.maintain_workers(%s, 3600)", (epoch,))
-        thread = threading.Thread(target=lambda: broken.append(one(admin, "select howdah.break_lock('maintenance')")))
-        thread.start()
-        wait_until_blocked(db, admin)
-    thread.join()
-    assert broken != [None]
-    refused(worker, "HD014", "select howdah.maintain_workers(%s, 3600)", (epoch,))
 
 
 @pytest.mark.parametrize(
@@ -313,118 +199,6 @@ def test_the_right_of_a_role_that_is_gone_hinders_nobody_and_is_named_and_taken_
     assert column(admin, named, (f"right of {gone}",)) == []
     if "rename" in how:
         db.execute(sql.SQL("drop role {}").format(identifier(renamed)))
-
-
-@pytest.fixture
-def tenants(ordinary: Ordinary, become: Callable[[str], Db], db: Db) -> tuple[Db, Db]:
-    """Two tenants; the topics s.a and s.b are the first one's, u the second one's."""
-    roles = [ordinary(name, "howdah_consumer", "howdah_producer") for name in ("tena", "tenb")]
-    for name, role in (("s.a", roles[0]), ("s.b", roles[0]), ("u", roles[1])):
-        topic(db, name)
-        for verb, holder in db.execute("select verb, role from howdah.list_grants(%s)", (name,)).fetchall():
-            one(
-                db, "select howdah.revoke_queue(%s, %s, %s)", (name, verb, holder)
-            ) if holder != "howdah_admin" else None
-        for verb in ("send", "receive", "browse"):
-            one(db, "select howdah.grant_queue(%s, %s, %s)", (name, verb, role))
-    return become(roles[0]), become(roles[1])
-
-
-@pytest.mark.first_case
-@pytest.mark.parametrize("other", ["nothing.*", "u"])
-def test_nobody_ends_another_tenants_subscription_by_giving_its_name_to_one_of_his_own(
-    tenants: tuple[Db, Db], db: Db, other: str
-) -> None:
-    mine, theirs = tenants
-    name = subscribe(mine, "w", to="s.a", client_id="c")
-    publish(mine, "precious", to="s.a")
-    refused(theirs, "HD010", "select howdah.subscribe(%s, 'w', client_id => 'c')", (other,))
-    assert bodies(mine, name) == ["precious"]
-    assert subscribe(mine, "w", to="s.b", client_id="c") == "s.b:c:w", "who may end it gives it another topic"
-    refused(mine, "HD001", "select howdah.receive(%s)", (name,))
-
-
-@pytest.mark.first_case
-@pytest.mark.parametrize("to", ["s.*", "new.*"], ids=["of topics", "of none yet"])
-def test_others_do_nothing_at_a_tenants_subscription_by_wildcard(tenants: tuple[Db, Db], db: Db, to: str) -> None:
-    mine, theirs = tenants
-    name = subscribe(mine, "w", to=to, client_id="c", options={"max_failed_deliveries": 1})
-    if to == "new.*":
-        topic(db, "new.a")
-    published = to.replace("*", "a")
-    one(db, "select howdah.grant_queue(%s, 'send', %s)", (published, one(mine, "select session_user::text")))
-    (sent,) = publish(mine, "precious", to=published)
-    leased = "0"
-    if to == "s.*":
-        leased = one(mine, "select lease::text from howdah.lease(%s, 1, '1 h')", (name,))
-    for call in (
-        f"record_failure(%s, {sent}, reject => true)",
-        "unsubscribe(%s)",
-        "seek_subscription(%s, 'infinity')",
-        "list_leases(%s)",
-        f"ack(%s, {leased})",
-        f"nack(%s, {leased}, reject => true)",
-        f"release(%s, {leased})",
-        f"extend(%s, {leased})",
-        f"end_leases(%s, array[{leased}::bigint], array[{sent}::bigint])",
-        f"redeliver(%s, array[{leased}::bigint], array[{sent}::bigint])",
-        "open_consumer(%s)",
-        "ensure_listener('l', %s)",
-        f"consume_locked(%s, array[{sent}::bigint], array[4], array[{sent // 1_000_000}::bigint])",
-        "browse(%s)",
-        "receive(%s)",
-        "lease(%s)",
-    ):
-        refused(theirs, "HD010", f"select howdah.{call}", (name,))
-    if to == "s.*":
-        one(mine, f"select howdah.ack(%s, {leased})", (name,))
-    else:
-        assert bodies(mine, name) == ["precious"]
-    mine.execute("select howdah.unsubscribe(%s)", (name,))
-
-
-def test_a_subscription_by_wildcard_is_shared_by_those_who_have_the_right_on_all_its_topics(
-    tenants: tuple[Db, Db], connect: Connect, db: Db
-) -> None:
-    mine, theirs = tenants
-    for name in ("open.a", "open.b"):
-        topic(db, name)
-    name = subscribe(mine, "w", to="open.*", shared=True)
-    publish(db, "1", "2", to="open.a")
-    assert bodies(theirs, name, 1) == ["1"]
-    one(db, "select howdah.revoke_queue('open.b', 'receive', 'howdah_consumer')")
-    mine.execute("select howdah.unsubscribe(%s)", (name,))
-    refused(mine, "HD010", "select howdah.subscribe('open.*', 'w', shared => true)")
-
-
-@pytest.mark.first_case
-@pytest.mark.parametrize(
-    ("option", "expected"),
-    [
-        ('"exception_mode": "named", "exception_queue": "secret"', "HD010"),
-        ('"exception_queue": "secret"', "HD010"),
-        ('"log_queue": "secret"', "HD010"),
-        ('"log_queue": "none"', "HD001"),
-        ('"journal_level": "off"', "HD010"),
-        ('"persistent": false', "HD010"),
-        ('"exception_prefix": "my."', "HD010"),
-        ('"log_queue": "free", "exception_queue": "free"', None),
-        ('"log_queue": null, "exception_queue": null, "preset": "activemq"', None),
-    ],
-)
-def test_the_options_of_a_consumers_subscription_do_not_do_what_he_may_not(
-    attacker: Db, connect: Connect, db: Db, option: str, expected: str | None
-) -> None:
-    topic(db, "t")
-    one(db, "select howdah.create_queue('free')")
-    options = f'{{{option}, "max_failed_deliveries": 1}}'
-    query = "select howdah.subscribe('t', 's', options => %s)"
-    if expected:
-        refused(attacker, expected, query, (options,))
-        one(db, "select howdah.create_queue('none')") if expected == "HD001" else None
-        assert one(connect("howdah_admin"), query, (options,)) == "t::s", "an administrator's subscription may"
-    else:
-        assert one(attacker, query, (options,)) == "t::s"
 
 
 def test_the_queues_of_the_system_are_persistent_whoever_needs_them_first(db: Db) -> None:

@@ -8,37 +8,13 @@ import time
 
 import chance
 import pytest
-from support import Clock, Connect, Db, column, measured, one, receive, wait_until
+from priorities_support import looked_by_lane, send, take
+from support import Clock, Connect, Db, column, one, receive, wait_until
 
 
 @pytest.fixture(autouse=True)
 def queue(db: Db) -> None:
     one(db, "select howdah.create_queue('q')")
-
-
-def send(db: Db, *priorities: int, mode: str = "persistent") -> list[int]:
-    ids: list[int] = one(
-        db,
-        "select howdah.send_batch('q', array_fill('x'::text, array[cardinality(p)]), priorities => p,"
-        " delivery_mode => %s) from (values (%s::integer[])) v(p)",
-        (mode, list(priorities)),
-    )
-    return ids
-
-
-def take(db: Db) -> list[int]:
-    """The number of the next message, or nothing."""
-    return column(db, "select message_id from howdah.receive('q')")
-
-
-def looked_by_lane(db: Db) -> int:
-    """How many of the calls in the open transaction had to look by lanes."""
-    calls: int = one(
-        db,
-        "select coalesce(sum(calls), 0)::integer from pg_stat_xact_user_functions"
-        " where schemaname = 'howdah' and funcname = '_receive_by_lane'",
-    )
-    return calls
 
 
 def test_messages_come_by_priority_then_place_then_arrival_whatever_is_given_back(db: Db) -> None:
@@ -58,17 +34,6 @@ def test_messages_come_by_priority_then_place_then_arrival_whatever_is_given_bac
         assert got == [m for _, _, m in waiting[:1]]
         if not back:
             del waiting[:1]
-
-
-@pytest.mark.parametrize("sent", [[7] * 200 + [4] * 200, [4, 7] * 200, [4, 4, 4, 9] * 3], ids=["runs", "mixed", "few"])
-def test_the_usual_message_of_a_queue_with_priorities_is_found_without_going_through_the_lanes(
-    db: Db, sent: list[int]
-) -> None:
-    send(db, *sent)
-    with db.transaction():
-        db.execute("set local track_functions = 'all'")
-        assert sum(len(take(db)) for _ in sent) == len(sent)
-        assert looked_by_lane(db) <= len(sent) // 20
 
 
 def test_a_higher_message_that_came_back_behind_its_head_is_found_before_the_rest_of_a_lower_backlog(
@@ -248,71 +213,3 @@ def test_eight_receivers_and_four_senders_of_mixed_priorities_lose_and_double_no
         for thread in consumers:
             thread.join()
     assert sorted(got) == sorted(sent)
-
-
-def buffers(db: Db) -> int:
-    """Buffers that a receive touches, at best: a step of the search is due now and then."""
-    return min(int(measured(db, "select howdah.receive('q')")["Buffers"]) for _ in range(8))
-
-
-def test_dead_rows_of_a_higher_priority_that_a_held_snapshot_keeps_cost_a_receive_nothing(
-    db: Db, connect: Connect
-) -> None:
-    other = connect()
-    with other.transaction():
-        send(other, 7)
-        send(db, 7)  # the lane has a second row, without hints
-    assert column(db, "select head is null from howdah.lanes order by id") == [False, True]
-    assert len(receive(db, n=2)) == 2
-    send(db, *[4] * 300)
-    take(db)
-    clean = buffers(db)
-    with other.transaction():
-        other.execute("set transaction isolation level repeatable read")
-        one(other, "select count(*) from howdah.destinations")
-        for _ in range(5):
-            send(db, *[7] * 3000)
-            while len(receive(db, n=1000)) == 1000:
-                pass
-        send(db, *[4] * 300)
-        take(db)
-        assert buffers(db) <= clean + 20
-        for _ in range(5):
-            send(db, *[7] * 3000)
-            assert one(db, "select count(*) from howdah.receive('q', 3000, selector => 'JMSPriority = 7')") == 3000
-        send(db, *[4] * 300)
-        assert buffers(db) <= clean + 20
-
-
-@pytest.mark.slow
-def test_higher_messages_that_another_transaction_selected_cost_a_receive_nothing(db: Db, connect: Connect) -> None:
-    send(db, 7, *[4] * 300)
-    take(db)
-    clean = buffers(db)
-    high = send(db, *[7] * 9000)
-    send(db, *[4] * 300)
-    other = connect()
-    with other.transaction(force_rollback=True):
-        assert one(other, "select count(*) from howdah.receive('q', 9000, selector => 'JMSPriority = 7')") == 9000
-        assert buffers(db) <= clean + 20
-    got: list[int] = []
-
-    def found() -> bool:
-        got.extend(m.message_id for m in receive(db, n=100))
-        return set(got) >= set(high)
-
-    wait_until(found)
-    assert sorted(got) == sorted(set(got))
-
-
-def test_a_lane_whose_row_without_hints_came_first_is_served_in_the_short_way(db: Db, connect: Connect) -> None:
-    first, second = connect(), connect()
-    with first.transaction(force_rollback=True):
-        send(first, 7)
-        send(second, 7)
-    send(db, *[7] * 100)
-    assert column(db, "select head is null from howdah.lanes order by id") == [True, False]
-    with db.transaction():
-        db.execute("set local track_functions = 'all'")
-        assert sum(len(take(db)) for _ in range(101)) == 101
-        assert looked_by_lane(db) <= 5

@@ -1,11 +1,7 @@
 """Messages that fail in one subscription: what its policy does with them, and that the others never notice."""
 
-from datetime import timedelta
-from typing import Any
-
 import pytest
-from psycopg.types.json import Jsonb
-from support import SYSTEM, Clock, Connect, Db, column, deliver_and_fail, fail, one, receive, refused
+from support import SYSTEM, Clock, Connect, Db, column, fail, one, receive, refused
 from topics_support import bodies, consume, publish, rotate, stored, subscribe, topic
 
 
@@ -56,31 +52,6 @@ def test_two_subscriptions_count_and_dispose_of_one_message_each_for_itself(db: 
     assert len(receive(db, SYSTEM, 9, "browse")) == 1
 
 
-@pytest.mark.first_case
-def test_a_delayed_message_waits_while_the_others_go_on(db: Db, clock: Clock, shared: bool) -> None:
-    name = subscribe(db, shared=shared, options={"redelivery_delay_ms": 10_000})
-    sent = publish(db, "a", "b")
-    assert fail(db, sent[0], name)[1:] == (1, "delayed")
-    assert bodies(db, name) == ["b"]
-    assert one(db, "select set_aside from howdah.list_subscriptions()") == 1
-    clock.advance(9)
-    assert bodies(db, name) == []
-    clock.advance(1)
-    publish(db, "c")
-    (again, new) = receive(db, name, 9)
-    assert (again.body, again.delivery_count, again.message_id, new.body) == ("a", 2, sent[0], "c")
-    assert bodies(db, name) == []
-
-
-def test_a_delay_of_the_failure_itself_holds_and_retry_ends_it(db: Db, clock: Clock) -> None:
-    name = subscribe(db)
-    (sent,) = publish(db, "a")
-    assert fail(db, sent, name, delay=timedelta(hours=1))[2] == "delayed"
-    assert bodies(db, name) == []
-    assert one(db, "select howdah.retry(%s)", (name,)) == 1
-    assert [(m.body, m.delivery_count) for m in receive(db, name)] == [("a", 2)]
-
-
 def test_a_rejected_message_is_disposed_of_at_once(db: Db) -> None:
     name = subscribe(db)
     (sent,) = publish(db, "a")
@@ -113,138 +84,6 @@ def test_a_savepoint_gives_the_message_back_and_the_failure_is_recorded_in_the_s
                 (message,) = receive(db, name)
             assert fail(db, message.message_id, name)[2] == expected
     assert bodies(db, name) == ["fine"]
-
-
-def test_quarantine_and_its_end_are_the_subscriptions_own(db: Db, clock: Clock) -> None:
-    name = subscribe(
-        db,
-        options={"max_failed_deliveries": 1, "at_limit": "quarantine", "quarantine_ms": 60_000, "quarantine_times": 1},
-    )
-    other = subscribe(db, "other")
-    (sent,) = publish(db, "a")
-    assert fail(db, sent, name)[2] == "quarantined"
-    assert (bodies(db, name), bodies(db, other)) == ([], ["a"])
-    clock.advance(60)
-    with db.transaction(force_rollback=True):
-        (back,) = receive(db, name)
-        assert (back.delivery_count, back.stage) == (1, 1)
-    assert fail(db, sent, name)[2] == "moved"
-    assert bodies(db, name) == []
-
-
-@pytest.mark.first_case
-@pytest.mark.parametrize("mode", ["persistent", "non-persistent"])
-def test_a_dead_message_is_replayed_to_its_subscription_alone(db: Db, mode: str, shared: bool) -> None:
-    name = subscribe(db, shared=shared, options={"max_failed_deliveries": 1})
-    other = subscribe(db, "other")
-    (sent,) = publish(db, "a", delivery_mode=mode, headers={"n": 1})
-    fail(db, sent, name)
-    assert bodies(db, other) == ["a"]
-    assert one(db, "select howdah.replay(%s)", (SYSTEM,)) == 1
-    assert one(db, "select set_aside from howdah.list_subscriptions() where subscription = %s", (name,)) == 1
-    (back,) = receive(db, name, 9)
-    assert (back.body, back.delivery_count, back.stage, back.headers, back.delivery_mode) == ("a", 1, 2, {"n": 1}, mode)
-    assert (bodies(db, name), bodies(db, other)) == ([], [])
-
-
-def test_a_replayed_message_is_held_and_consumed_or_fails_again(db: Db) -> None:
-    name = subscribe(db, options={"max_failed_deliveries": 1})
-    (sent,) = publish(db, "a")
-    fail(db, sent, name)
-    one(db, "select howdah.replay(%s)", (SYSTEM,))
-    assert fail(db, sent, name)[2] == "moved"
-    one(db, "select howdah.replay(%s)", (SYSTEM,))
-    with db.transaction():
-        (held,) = receive(db, name, 9, "receive_locked")
-        one(db, "select howdah.consume_locked(%s, %s, %s, %s)", (name, [sent], [held.priority], [held.position]))
-    assert bodies(db, name) == []
-
-
-def test_a_dead_message_is_discarded_or_moved_on_but_not_into_a_topic(db: Db) -> None:
-    name = subscribe(db, options={"max_failed_deliveries": 1})
-    one(db, "select howdah.create_queue('aside')")
-    first, second, third = publish(db, "a", "b", "c")
-    for number in (first, second, third):
-        fail(db, number, name)
-    refused(db, "HD001", "select howdah.replay(%s, array[%s::bigint], 't')", (SYSTEM, first))
-    refused(db, "HD001", "select howdah.move_messages(%s, array[%s::bigint], 't')", (SYSTEM, first))
-    assert one(db, "select howdah.discard(%s, array[%s::bigint])", (SYSTEM, first)) == 1
-    assert one(db, "select howdah.move_messages(%s, array[%s::bigint], 'aside')", (SYSTEM, second)) == 1
-    assert one(db, "select howdah.replay(%s, array[%s::bigint], 'aside')", (SYSTEM, third)) == 1
-    assert bodies(db, "aside") == ["b", "c"]
-
-
-def test_a_message_dead_in_two_subscriptions_goes_back_to_each(db: Db) -> None:
-    names = [subscribe(db, name, options={"max_failed_deliveries": 1}) for name in "ab"]
-    (sent,) = publish(db, "x")
-    for name in names:
-        fail(db, sent, name)
-    assert sorted(str(m.origin_queue) for m in receive(db, SYSTEM, 9, "browse")) == names
-    assert one(db, "select howdah.replay(%s, array[%s::bigint])", (SYSTEM, sent)) == 2
-    assert [bodies(db, name) for name in names] == [["x"], ["x"]]
-
-
-PRESETS = {
-    "howdah": (5, "moved", SYSTEM),
-    "websphere": (5, "moved", SYSTEM),
-    "activemq": (7, "moved", "ActiveMQ.DLQ"),
-}
-
-
-@pytest.mark.parametrize("preset", PRESETS)
-def test_presets_hold_at_subscriptions(db: Db, clock: Clock, preset: str) -> None:
-    limit, last, target = PRESETS[preset]
-    name = subscribe(db, options={"preset": preset})
-    (sent,) = publish(db, "x")
-    outcomes = []
-    for _ in range(limit):
-        (message,) = [m for m in receive_and_return(db, name)]
-        outcomes.append(fail(db, message.message_id, name)[2])
-        clock.advance(3600)
-    assert outcomes[-1] == last
-    assert bodies(db, name) == []
-    assert [m.message_id for m in receive(db, target, 9, "browse")] == [sent]
-
-
-def receive_and_return(db: Db, name: str) -> list[Any]:
-    with db.transaction(force_rollback=True):
-        return list(receive(db, name))
-
-
-def test_mq_moves_a_message_at_its_limit_when_it_is_received(db: Db, shared: bool) -> None:
-    name = subscribe(db, shared=shared, options={"preset": "websphere_mq", "max_failed_deliveries": 2})
-    sent, fine = publish(db, "x", "fine")
-    assert [fail(db, sent, name)[2] for _ in range(2)] == ["returned", "returned"]
-    assert [m.message_id for m in receive(db, name, 9)] == [fine]
-    assert bodies(db, name) == []
-    assert [m.message_id for m in receive(db, "SYSTEM.DEAD.LETTER.QUEUE", 9, "browse")] == [sent]
-
-
-def test_five_rollbacks_in_a_row_disable_a_subscription_under_service_brokers_preset(db: Db) -> None:
-    name = subscribe(db, options={"preset": "service_broker"})
-    other = subscribe(db, "other")
-    publish(db, "x")
-    for _ in range(5):
-        deliver_and_fail(db, name)
-    said = refused(db, "HD016", "select howdah.receive(%s)", (name,))
-    assert name in (said.message_primary or "")
-    assert bodies(db, other) == ["x"]
-    one(db, "select howdah.resume(%s)", (name,))
-    assert bodies(db, name) == ["x"]
-
-
-def test_an_individual_dead_letter_queue_and_a_named_one_take_what_a_subscription_gives_up(db: Db) -> None:
-    one(db, "select howdah.create_queue('dead')")
-    named = subscribe(
-        db, "named", options={"max_failed_deliveries": 1, "exception_mode": "named", "exception_queue": "dead"}
-    )
-    own = subscribe(db, "own", options={"max_failed_deliveries": 1, "exception_mode": "individual"})
-    (sent,) = publish(db, "x")
-    assert [fail(db, sent, name)[2] for name in (named, own)] == ["moved", "moved"]
-    assert bodies(db, "dead", verb="browse") == ["x"]
-    assert column(db, "select queue from howdah.list_queues() where queue like 'ActiveMQ.DLQ.%%'") == [
-        f"ActiveMQ.DLQ.Queue.{own}"
-    ]
 
 
 def test_shared_consumers_redeliver_by_message_and_hold_nobody_up(db: Db, connect: Connect) -> None:
@@ -347,16 +186,3 @@ def test_rights_and_arguments_of_failures_are_those_of_queues(db: Db, connect: C
     one(db, "select howdah.revoke_queue(%s, 'receive', 'howdah_consumer')", (name,))
     refused(connect("howdah_consumer"), "HD010", "select howdah.record_failure(%s, %s)", (name, sent))
     refused(db, "HD005", "select howdah.record_failure(%s, %s, delay => '-1 s')", (name, sent))
-
-
-def test_dropping_the_subscription_ends_what_was_set_aside_and_its_dead_messages_stay(db: Db) -> None:
-    name = subscribe(db, options={"max_failed_deliveries": 2})
-    dead, waiting = publish(db, "dead", "waiting")
-    fail(db, dead, name), fail(db, dead, name)
-    fail(db, waiting, name, delay=timedelta(hours=1))
-    one(db, "select howdah.unsubscribe(%s)", (name,))
-    assert one(db, "select count(*) from howdah.parked") == 0
-    assert [m.message_id for m in receive(db, SYSTEM, 9, "browse")] == [dead]
-    refused(db, "HD001", "select howdah.replay(%s)", (SYSTEM,))
-    one(db, "select howdah.create_queue('aside', %s)", (Jsonb({}),))
-    assert one(db, "select howdah.replay(%s, target => 'aside')", (SYSTEM,)) == 1

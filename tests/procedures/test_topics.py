@@ -1,12 +1,9 @@
-"""Topics: publishing, options, history, retention, what late subscribers get."""
+"""Topics: publishing, options, rights and expiry."""
 
 import uuid
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import pytest
-from psycopg.types.json import Jsonb
-from support import Clock, Connect, Db, all_refused, column, one, receive, refused, wait_until_blocked
+from support import Clock, Connect, Db, all_refused, column, one, receive, refused
 from topics_support import bodies, publish, rotate, stored, subscribe, topic
 
 
@@ -224,133 +221,6 @@ def test_a_topic_whose_subscription_is_being_read_is_not_dropped(db: Db, connect
     assert one(db, "select howdah.drop_topic('t', force => true)") == 1
 
 
-def history(db: Db, *arguments: Any) -> list[str]:
-    return column(db, f"select body from howdah.topic_history('t'{', %s' * len(arguments)})", arguments)
-
-
-def test_history_shows_what_is_stored_without_taking_it(db: Db, clock: Clock) -> None:
-    topic(db, retain_ms=3_600_000)
-    publish(db, "a", "b")
-    clock.advance(10)
-    since = clock.now
-    publish(db, "c", time_to_live="5 s")
-    publish(db, "d", delivery_mode="non-persistent")
-    assert history(db) == history(db) == ["a", "b", "c", "d"]
-    assert history(db, since) == ["c", "d"]
-    assert history(db, None, 1) == ["a"]
-    clock.advance(6)
-    assert history(db) == ["a", "b", "d"]
-
-
-def test_messages_are_kept_for_replay_for_their_time(db: Db, clock: Clock) -> None:
-    topic(db, retain_ms=3_600_000)
-    publish(db, "old")
-    rotate(db, clock)
-    clock.advance(2_700)
-    publish(db, "young")
-    rotate(db, clock)
-    rotate(db, clock)
-    assert history(db) == ["young"]
-    assert bodies(db, subscribe(db, since="-infinity")) == ["young"]
-
-
-def test_messages_are_kept_for_replay_by_size(db: Db, clock: Clock) -> None:
-    topic(db, retain_bytes=25)
-    publish(db, *(f"{number:010}" for number in range(5)))
-    for _ in range(3):
-        rotate(db, clock)
-    assert history(db) == [f"{number:010}" for number in (3, 4)]
-
-
-RECOVERY = [
-    ("none", {}, []),
-    ("last_image", {}, ["e"]),
-    ("retained", {}, ["c"]),
-    ("fixed_count", {"recovery_amount": 2}, ["d", "e"]),
-    ("fixed_count", {}, ["a", "b", "c", "d", "e"]),
-    ("fixed_size", {"recovery_amount": 3}, ["c", "d", "e"]),
-    ("timed", {"recovery_amount": 25_000}, ["d", "e"]),
-    ("query", {"recovery_selector": "n > 1 AND n < 4"}, ["b", "c"]),
-]
-
-
-@pytest.mark.behaviour("AMQ-69")
-@pytest.mark.parametrize("mode", ["persistent", "non-persistent"])
-@pytest.mark.parametrize(("policy", "more", "expected"), RECOVERY)
-def test_a_late_non_durable_subscriber_gets_first_what_the_recovery_policy_keeps(
-    db: Db, clock: Clock, policy: str, more: dict[str, Any], expected: list[str], mode: str
-) -> None:
-    topic(db, recovery=policy, **more)
-    for number, body in enumerate("abcde", 1):
-        publish(db, body, headers={"n": number} | ({"retain": True} if body in "bc" else {}), delivery_mode=mode)
-        clock.advance(10)
-    name = subscribe(db, None, durable=False)
-    durable = subscribe(db)
-    publish(db, "new", delivery_mode=mode)
-    assert bodies(db, name) == [*expected, "new"]
-    assert bodies(db, durable) == ["new"]
-    assert bodies(db, name) == []
-
-
-def test_what_is_recovered_passes_through_the_subscribers_selector_and_no_local(db: Db) -> None:
-    topic(db, recovery="fixed_count", recovery_amount=3)
-    one(db, "select howdah.set_client_id('me')")
-    publish(db, "mine", headers={"n": 1})
-    one(db, "select howdah.set_client_id(null)")
-    publish(db, "a", headers={"n": 1})
-    publish(db, "b", headers={"n": 2})
-    name = subscribe(db, None, durable=False, client_id="me", no_local=True, selector="n = 1")
-    assert bodies(db, name) == ["a"]
-
-
-@pytest.mark.first_case
-@pytest.mark.parametrize(
-    ("policy", "more", "expected"),
-    [
-        ("last_image", {}, ["e"]),
-        ("retained", {}, ["c"]),
-        ("fixed_count", {"recovery_amount": 2}, ["d", "e"]),
-        ("fixed_size", {"recovery_amount": 3}, ["c", "d", "e"]),
-    ],
-)
-def test_what_a_recovery_policy_keeps_outlives_the_turning_of_the_ring(
-    db: Db, clock: Clock, policy: str, more: dict[str, Any], expected: list[str]
-) -> None:
-    topic(db, recovery=policy, **more)
-    for body in "abcde":
-        publish(db, body, headers={"retain": body in "bc"})
-    for _ in range(4):
-        rotate(db, clock)
-    assert stored(db) == len(expected)
-    assert bodies(db, subscribe(db, None, durable=False)) == expected
-
-
-def test_what_is_committed_while_a_subscriber_recovers_comes_once(db: Db, connect: Connect) -> None:
-    topic(db, recovery="fixed_count", recovery_amount=10)
-    publish(db, "before")
-    holder, joining = connect(), connect()
-    with ThreadPoolExecutor() as threads:
-        with holder.transaction():
-            holder.execute("lock table howdah.ack_cursors in share mode")
-            name = threads.submit(subscribe, joining, None, durable=False)
-            wait_until_blocked(db, joining)
-            publish(db, "meanwhile")
-        assert bodies(db, name.result()) == ["before", "meanwhile"]
-        assert bodies(db, name.result()) == []
-
-
-def test_the_first_subscription_misses_what_was_sent_before_it_and_a_second_does_not(db: Db, connect: Connect) -> None:
-    topic(db)
-    publisher = connect()
-    with publisher.transaction():
-        publish(publisher, "early")
-        first = subscribe(db, "first")
-    with publisher.transaction():
-        publish(publisher, "late")
-        second = subscribe(db, "second")
-    assert [bodies(db, name) for name in (first, second)] == [["late"], ["late"]]
-
-
 def test_expired_messages_reach_nobody_and_need_no_room(db: Db, clock: Clock) -> None:
     topic(db)
     subscribe(db)
@@ -389,60 +259,3 @@ def test_the_journal_at_full_has_what_was_published(db: Db) -> None:
     )
     receive(db, "t::s", 9)
     assert column(db, "select message_id from howdah.audit_journal where queue = 't::s' order by 1") == sent
-
-
-@pytest.mark.first_case
-@pytest.mark.behaviour("AMQ-68")
-@pytest.mark.parametrize("where", ["option", "policy"])
-def test_in_memory_mode_nothing_reaches_a_logged_message_table(db: Db, where: str) -> None:
-    options: dict[str, Any] = {"persistent": False} if where == "option" else {}
-    if where == "policy":
-        one(db, "select howdah.set_policy('>', %s)", (Jsonb({"persistent": False}),))
-    one(db, "select howdah.create_queue('q', %s)", (Jsonb(options),))
-    topic(db, **options)
-    one(db, "select howdah.create_queue('to', %s)", (Jsonb(options),))
-    one(db, "select howdah.bridge('t', 'to')")
-    subscribe(db, options={"max_failed_deliveries": 3, "redelivery_delay_ms": 1000})
-    for kind in ("text", "jsonb", "bytea"):
-        one(db, f"select howdah.send('q', '1'::{kind})")
-        one(db, f"select howdah.send_batch('q', array['1']::{kind}[])")
-        one(db, f"select howdah.send('t', '1'::{kind})")
-        one(db, f"select howdah.send_batch('t', array['1']::{kind}[])")
-    one(db, "select howdah.send('q', 'x', priority => 9)")
-    one(db, "select howdah.send('q', 'x', delay => '1 h')")
-    (failing,) = [m.message_id for m in receive(db, "t::s", 1, "browse")]
-    one(db, "select outcome from howdah.record_failure('t::s', %s)", (failing,))
-    logged = ["msgs", "topic_msgs_0", "topic_msgs_1", "topic_msgs_2"]
-    assert [one(db, f"select count(*) from howdah.{table}") for table in logged] == [0, 0, 0, 0]
-    assert one(db, "select count(*) from howdah.parked where boot is null") == 0
-    assert len(receive(db, "q", 99)) == 7
-    assert len(receive(db, "to", 99)) == 6
-    assert {m.delivery_mode for m in receive(db, "t::s", 99)} == {"non-persistent"}
-
-
-def test_memory_mode_is_switched_on_and_off_and_every_message_is_still_received(db: Db) -> None:
-    one(db, "select howdah.create_queue('q')")
-    topic(db)
-    subscribe(db)
-    modes = ["persistent", "non-persistent", "persistent", "non-persistent"]
-    for number, mode in enumerate(modes):
-        option = Jsonb({"persistent": mode == "persistent"})
-        one(db, "select howdah.alter_queue('q', %s)", (option,))
-        one(db, "select howdah.alter_topic('t', %s)", (option,))
-        assert one(db, "select howdah.queue_options('q')")["persistent"] is (mode == "persistent")
-        assert one(db, "select howdah.topic_options('t')")["persistent"] is (mode == "persistent")
-        publish(db, f"{number}", to="q")
-        publish(db, f"{number}")
-    for name in ("q", "t::s"):
-        got = receive(db, name, 9)
-        assert sorted((m.body, m.delivery_mode) for m in got) == [(f"{n}", mode) for n, mode in enumerate(modes)]
-    assert (bodies(db, "q"), bodies(db)) == ([], [])
-
-
-def test_dead_messages_of_memory_mode_stay_in_memory_and_their_queues_are_made_so(db: Db) -> None:
-    options = {"persistent": False, "preset": "activemq", "process_non_persistent": True}
-    one(db, "select howdah.create_queue('q', %s)", (Jsonb(options),))
-    (sent,) = publish(db, "x", to="q")
-    assert one(db, "select outcome from howdah.record_failure('q', %s, reject => true)", (sent,)) == "moved"
-    assert [m.delivery_mode for m in receive(db, "ActiveMQ.DLQ", 9, "browse")] == ["non-persistent"]
-    assert one(db, "select count(*) from howdah.msgs") == 0

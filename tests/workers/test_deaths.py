@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
-import subprocess
-import sys
 import threading
 import time
 import uuid
 
 import psycopg
 import pytest
-from command import howdah, refused
-from support import Db, column, one, wait_until
+from support import column, one, wait_until
 from workers_support import StartWorkers, Work
 
 from howdah.workers import App
 from howdah.workers.deaths import record_death
 from howdah.workers.in_hand import Hand
-
-
-def gone(pid: int) -> bool:
-    """Whether a process has ended."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    return False
 
 
 @pytest.mark.slow
@@ -171,125 +157,6 @@ def test_a_message_of_a_killed_consumer_goes_to_the_other_one_flagged(jobs: Work
     jobs.wait_empty()
     flags = jobs.db.execute("select redelivered, pid from work.trace order by at").fetchall()
     assert flags == [(False, killed), (True, other)]
-
-
-def test_sigterm_finishes_what_is_in_hand(jobs: Work, start: StartWorkers) -> None:
-    (held,) = jobs.send("gate")
-    workers = start()
-    with jobs.gate():
-        jobs.wait_in_handler(held)
-        left = jobs.send("plain", "plain")
-        workers.stop()
-        wait_until(lambda: workers.events("worker stopping"))
-        assert workers.pids
-    workers.wait_ended()
-    assert jobs.effects() == [held]
-    assert column(jobs.db, "select message_id from howdah.browse('work')") == left
-    assert workers.events("worker stopped")[0]["handled"] == 1
-    assert one(jobs.db, "select count(*) from howdah.list_workers()") == 0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("app", "body"),
-    [("app", "gate"), ("app", "gate-python"), ("awaiting", "note")],
-    ids=["in SQL", "in Python", "in an await"],
-)
-def test_a_second_sigterm_rolls_back_at_once_and_blames_nobody(
-    jobs: Work, start: StartWorkers, app: str, body: str
-) -> None:
-    sent = jobs.send("plain", body)
-    workers = start(f"workapp:{app}")
-    with jobs.gate():
-        jobs.wait_in_handler(sent[1])
-        workers.stop()
-        wait_until(lambda: workers.events("worker stopping"))
-        workers.stop()
-        workers.wait_ended()
-        wait_until(lambda: len(column(jobs.db, "select message_id from howdah.receive_locked('work', 9)")) == 2)
-    assert jobs.effects() == []
-    assert jobs.blamed() == set()
-
-
-@pytest.mark.slow
-def test_workers_end_by_themselves_when_their_supervisor_is_killed(jobs: Work, dsn: str) -> None:
-    (held,) = jobs.send("gate")
-    with jobs.gate():
-        command = [sys.executable, "-m", "howdah.cli.main", "worker", "workapp:app", "--dsn", dsn]
-        with subprocess.Popen([*command, "--sessions", "2"], stderr=subprocess.DEVNULL) as supervisor:
-            pid = jobs.wait_in_handler(held)
-            supervisor.kill()
-    left_later = jobs.send("plain")
-    wait_until(lambda: gone(pid) or one(jobs.db, "select count(*) from howdah.list_workers()") == 0)
-    wait_until(lambda: gone(pid))
-    assert held in jobs.effects()
-    assert len(jobs.effects()) + jobs.left() == len([held, *left_later])
-    assert jobs.blamed() == set()
-
-
-@pytest.mark.slow
-def test_a_crash_loop_is_slowed_down_and_still_obeys(jobs: Work, start: StartWorkers) -> None:
-    one(jobs.db, """select howdah.alter_queue('work', '{"max_failed_deliveries": 0}')""")
-    (guilty,) = jobs.send("exit-process")
-    workers = start()
-    wait_until(lambda: len(jobs.incidents(guilty)) >= 3)
-    workers.stop()
-    workers.wait_ended()
-    assert jobs.left() == 1
-
-
-def run_worker(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "howdah.cli.main", "worker", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-
-
-@pytest.mark.parametrize(
-    ("target", "said"),
-    [
-        ("nowhere:app", "module nowhere does not import: ModuleNotFoundError: No module named 'nowhere'"),
-        ("broken:app", "module broken does not import: RuntimeError: half written"),
-        ("workapp", "'workapp' does not name an application (Write it as MODULE:APP, such as myproject.tasks:app.)"),
-        ("workapp:none", "workapp:none is missing (Make one with howdah.workers.App().)"),
-        ("workapp:not_an_app", "workapp:not_an_app is not a howdah App (Make one with howdah.workers.App().)"),
-        ("workapp:empty", "workapp:empty has no handlers (Register a function with @app.handler(queue).)"),
-    ],
-)
-def test_a_target_that_cannot_run_is_one_line(target: str, said: str) -> None:
-    refused(howdah("host=127.0.0.1 port=1", "worker", target), f"howdah: {said}\n")
-
-
-@pytest.mark.slow
-def test_the_program_says_so_too_and_ends_with_1() -> None:
-    done = run_worker("broken:app", "--dsn", "host=127.0.0.1 port=1")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "howdah: module broken does not import: RuntimeError: half written\n"
-
-
-@pytest.mark.slow
-def test_a_database_that_cannot_be_used_is_one_line(empty_dsn: str) -> None:
-    for dsn in ("host=127.0.0.1 port=1", empty_dsn):
-        done = run_worker("workapp:app", "--no-wait", "--dsn", dsn)
-        assert done.returncode == 3, done.stderr
-        assert done.stderr.startswith("howdah: ")
-        assert done.stderr.count("\n") == 1
-
-
-@pytest.mark.slow
-def test_the_command_runs_and_sigterm_ends_it_with_0(jobs: Work, db: Db, dsn: str) -> None:
-    jobs.send("plain")
-    command = [sys.executable, "-m", "howdah.cli.main", "worker", "workapp:app", "--dsn", dsn, "--log-json"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        jobs.wait_empty()
-        process.send_signal(signal.SIGTERM)
-        _, said = process.communicate(timeout=60)
-    assert process.returncode == 0
-    assert '"event": "worker stopped"' in said
-    assert dsn not in said
 
 
 @pytest.mark.slow

@@ -1,12 +1,9 @@
-"""What handlers may do, what becomes of their messages, and who is blamed."""
+"""What handlers may do, and what becomes of their messages."""
 
 from __future__ import annotations
 
-from datetime import datetime
-
 import pytest
 from support import column, one, wait_until
-from thinned import grid
 from workers_support import StartWorkers, Work
 
 
@@ -20,25 +17,6 @@ def test_set_rollback_only_counts_as_a_failed_delivery(jobs: Work, start: StartW
     assert jobs.left() == 1
     assert jobs.trace(message) == [1]
     wait_until(lambda: column(jobs.db, "select state from howdah.audit_messages") == ["parked"])
-
-
-@pytest.mark.behaviour("WAS-06")
-@pytest.mark.behaviour("WAS-10")
-@pytest.mark.behaviour("WAS-22")
-@pytest.mark.behaviour("SSB-10")
-@pytest.mark.behaviour("SSB-23")
-def test_an_always_failing_message_is_delivered_five_times_then_dead(jobs: Work, start: StartWorkers) -> None:
-    (message,) = jobs.send("fail")
-    start()
-    jobs.wait_empty()
-    trace = jobs.db.execute("select delivery, redelivered from work.trace order by at").fetchall()
-    assert trace == [(1, False), (2, True), (3, True), (4, True), (5, True)]
-    assert jobs.incidents(message) == ["ValueError"] * 5
-    assert jobs.dead() == [message]
-    assert jobs.effects() == []
-    assert column(jobs.db, "select outcome from howdah.incidents() order by incident_id") == ["returned"] * 4 + [
-        "moved"
-    ]
 
 
 @pytest.mark.first_case
@@ -129,122 +107,6 @@ def test_the_statement_that_failed_is_in_the_incident_of_a_handler_that_overlook
     assert "select 1 / 0" in one(jobs.db, "select traceback from howdah.incidents() where attempt = 1")
 
 
-def test_an_error_that_the_handler_overcomes_is_none(jobs: Work, start: StartWorkers) -> None:
-    (message,) = jobs.send("overcome")
-    start()
-    jobs.wait_empty()
-    assert jobs.effects() == [message]
-    assert jobs.blamed() == set()
-
-
-@pytest.mark.first_case
-@pytest.mark.parametrize("body", [pytest.param("serialization", marks=pytest.mark.slow), "terminate"])
-def test_errors_that_blame_nobody_are_retried_without_an_incident(jobs: Work, start: StartWorkers, body: str) -> None:
-    sent = jobs.send("plain", body, "plain")
-    start()
-    jobs.wait_empty()
-    assert jobs.trace(sent[1]) == [1, 1]
-    assert jobs.effects() == sent
-    assert jobs.blamed() == set()
-
-
-def test_a_message_held_up_by_a_lock_holds_up_no_other(jobs: Work, start: StartWorkers) -> None:
-    first, stuck, last = jobs.send("plain", "lock-timeout", "plain")
-    with jobs.db.transaction():
-        jobs.db.execute("insert into work.locked values (1)")
-        start()
-        wait_until(lambda: jobs.db.execute("select count(*) from work.effects").fetchone() == (2,))
-        wait_until(lambda: len(jobs.trace(stuck)) > 3)
-    jobs.wait_empty()
-    assert jobs.effects() == [first, stuck, last]
-    assert set(jobs.trace(stuck)) == {1}
-    assert jobs.blamed() == set()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("body", ["disk-full", "no-room-to-sort"])
-def test_what_the_server_lacks_is_no_messages_fault(jobs: Work, start: StartWorkers, body: str) -> None:
-    """More often than the limit, with a pause each time, and a warning."""
-    first, starved, last = jobs.send("plain", body, "plain")
-    jobs.db.execute("insert into work.locked values (1)")
-    workers = start()
-
-    def retried() -> list[float]:
-        lines = [line for line in workers.events("transaction retried") if line["level"] == "warning"]
-        return [datetime.fromisoformat(line["at"]).timestamp() for line in lines]
-
-    wait_until(lambda: len(retried()) > 6)
-    assert set(jobs.trace(starved)) == {1}
-    jobs.db.execute("delete from work.locked")
-    jobs.wait_empty()
-    assert jobs.effects() == [first, starved, last]
-    assert jobs.blamed() == set()
-    # The pauses begin at 50 ms and double: four of them are over half a second, and without any it would be some
-    # milliseconds.
-    assert retried()[6] - retried()[2] > 0.5
-
-
-@pytest.mark.first_case
-@pytest.mark.parametrize("state", ["54000", pytest.param("XX000", marks=pytest.mark.slow)])
-def test_what_a_statement_asks_too_much_of_any_server_is_the_messages_fault(
-    jobs: Work, start: StartWorkers, state: str
-) -> None:
-    (guilty,) = jobs.send(state)
-    start()
-    jobs.wait_empty()
-    assert jobs.dead() == [guilty]
-    assert set(column(jobs.db, "select sqlstate from howdah.incidents()")) == {state}
-
-
-@pytest.mark.slow
-def test_only_the_guilty_of_a_batch_of_100_are_blamed(jobs: Work, start: StartWorkers) -> None:
-    bodies = ["fail" if n % 33 == 5 else "only" if n == 50 else "note" for n in range(100)]
-    sent = jobs.send(*bodies)
-    start()
-    jobs.wait_empty()
-    guilty = [message for message, body in zip(sent, bodies, strict=True) if body != "note"]
-    assert len(guilty) == 4
-    assert jobs.blamed() == set(guilty)
-    assert jobs.dead() == guilty
-    assert {tuple(sorted(set(jobs.trace(message)))) for message in guilty} == {(1, 2, 3, 4, 5)}
-    assert [jobs.incidents(message) for message in guilty] == [
-        [{"fail": "ValueError", "only": "RollbackOnly"}[bodies[sent.index(message)]]] * 5 for message in guilty
-    ]
-    assert jobs.effects() == [message for message in sent if message not in guilty]
-    # Not handled one by one: a transaction each would be 96.
-    consumed = one(jobs.db, "select count(*) from howdah.audit_journal where event = 'consumed'")
-    assert consumed == 96
-    assert one(jobs.db, "select count(distinct tx) from work.effects") <= 12
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("queue", "body"), grid(["work", "single"], ["fail", "fail-in-sql"], every=3))
-def test_many_sessions_deliver_no_message_more_often_than_its_limit(
-    jobs: Work, start: StartWorkers, queue: str, body: str
-) -> None:
-    """Each failure is counted before anybody else can have the message, in batches and one by one."""
-    sent = jobs.send(*[body] * 60, queue=queue)
-    start(processes=2, sessions=4)
-    jobs.wait_empty(queue)
-    assert jobs.dead() == sent
-    counts = jobs.db.execute("select count(*) from howdah.incidents(max_incidents => 1000) group by message").fetchall()
-    assert counts == [(5,)] * 60
-    deliveries = column(jobs.db, "select array_agg(delivery order by at) from work.trace group by message_id")
-    assert deliveries == [[1, 2, 3, 4, 5]] * 60
-
-
-def test_batches_that_fail_at_commit_are_handled_one_by_one_for_one_round(jobs: Work, start: StartWorkers) -> None:
-    one(jobs.db, """select howdah.alter_queue('work', '{"redelivery_delay_ms": 60000}')""")
-    sent = jobs.send(*["plain"] * 5, "violate", *["plain"] * 5)
-    start()
-    wait_until(lambda: len(jobs.effects()) == 10)
-    wait_until(lambda: jobs.incidents(sent[5]) == ["UniqueViolation"])
-    assert jobs.blamed() == {sent[5]}
-    more = jobs.send(*["plain"] * 50)
-    wait_until(lambda: len(jobs.effects()) == 60)
-    assert jobs.effects() == [*sent[:5], *sent[6:], *more]
-
-
 @pytest.mark.behaviour("SSB-17")
 def test_one_message_a_transaction_where_the_batch_is_one(jobs: Work, start: StartWorkers) -> None:
     sent = jobs.send(*["plain"] * 10, queue="single")
@@ -272,44 +134,6 @@ def test_an_idle_worker_leaves_no_open_transaction_and_no_trace(jobs: Work, star
     wait_until(idle)
     assert one(jobs.db, "select count(*) from howdah.incidents()") == 0
     assert one(jobs.db, "select count(*) from howdah.audit_journal") == 0
-
-
-@pytest.mark.behaviour("SSB-20")
-def test_a_poison_message_is_disposed_of_in_one_transaction_by_whoever_meets_it(
-    jobs: Work, start: StartWorkers
-) -> None:
-    """One whose limit was lowered below its failures goes at the next receive, with no handler called."""
-    one(jobs.db, """select howdah.alter_queue('work', '{"redelivery_delay_ms": 900000}')""")
-    later = "due_at > howdah.now() + interval '1 minute'"
-    due = f"update howdah.parked set due_at = howdah.now() where {later}"
-    (message,) = jobs.send("fail")
-    start()
-    for failures in (1, 2):
-        # A failure is on record a moment before its message is set aside.
-        wait_until(lambda: column(jobs.db, f"select 1 from howdah.parked where {later}"))
-        assert len(jobs.incidents(message)) == failures
-        if failures == 2:
-            one(jobs.db, """select howdah.alter_queue('work', '{"max_failed_deliveries": 2}')""")
-        jobs.db.execute("update howdah.poison_details set due_at = howdah.now()")
-        assert jobs.db.execute(due.encode()).rowcount == 1
-    wait_until(lambda: jobs.dead() == [message])
-    assert jobs.trace(message) == [1, 2]
-    assert jobs.left() == 0
-    moved = jobs.db.execute(
-        "select count(*), min(message_id) from howdah.audit_journal where event = 'moved'"
-    ).fetchone()
-    assert moved == (1, message)
-
-
-@pytest.mark.behaviour("SSB-26")
-def test_a_message_that_is_discarded_is_gone_with_a_warning(jobs: Work, start: StartWorkers) -> None:
-    one(jobs.db, """select howdah.alter_queue('work', '{"max_failed_deliveries": 1, "at_limit": "discard"}')""")
-    (message,) = jobs.send("fail")
-    workers = start()
-    jobs.wait_empty()
-    (said,) = workers.events("delivery failed")
-    assert (said["level"], said["message"], said["outcome"]) == ("warning", message, "discarded")
-    assert (jobs.left(), jobs.dead()) == (0, [])
 
 
 @pytest.mark.behaviour("SSB-21")

@@ -1,4 +1,4 @@
-"""Hooks: administrators are told of events by webhook and e-mail, and nothing but the event is told."""
+"""Hooks: administrators are told of events by webhook, and nothing but the event is told."""
 
 from __future__ import annotations
 
@@ -6,30 +6,17 @@ import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from command import howdah, refused
 from command import start as start_program
-from hook_servers import MailServer, WebServer, serving
+from hook_servers import WebServer, serving
+from hooks_support import EVENT, QUEUE, File, Handled
 from support import SYSTEM, Db, column, one, wait_until
 from workers_support import StartWorkers
 
-from howdah.engine import Connection, Reject, Retry, connect
-from howdah.workers import AppError, Transaction
-from howdah.workers.hooks.config import Configuration, load_hooks
+from howdah.engine import Connection, connect
 from howdah.workers.hooks.handler import TARGET, Hooks
-from howdah.workers.hooks.text import Template
-
-QUEUE = "advisories"
-EVENT = {
-    "event": "MESSAGE_DEAD",
-    "queue": "orders",
-    "message_id": 4000017,
-    "reason": 'failed "deliveries"\nreached the limit: {event} é',
-    "at": "2026-11-21T08:00:00+00:00",
-}
-ENVIRONMENT = {"TOKEN": "secret-token", "PASSWORD": "secret-password"}
 
 
 @pytest.fixture
@@ -37,33 +24,6 @@ def web() -> Iterator[WebServer]:
     """A running web server."""
     with serving(WebServer()) as server:
         yield server
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A key and a certificate for 127.0.0.1, in one file."""
-    path = tmp_path_factory.mktemp("certificate") / "both.pem"
-    done = subprocess.run(
-        f"openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1"
-        f" -keyout {path} -out {path.with_suffix('.crt')}".split(),
-        capture_output=True,
-        check=False,
-    )
-    if done.returncode:
-        pytest.skip("openssl cannot make a certificate")
-    path.write_text(path.read_text() + path.with_suffix(".crt").read_text())
-    return str(path)
-
-
-class File:
-    """A configuration file of the test."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __call__(self, text: str, queue: str = QUEUE) -> Configuration:
-        self.path.write_text(f'queue = "{queue}"\n{text}')
-        return load_hooks(self.path, ENVIRONMENT)
 
 
 @pytest.fixture
@@ -80,39 +40,8 @@ def connection(dsn: str) -> Iterator[Connection]:
         yield connection
 
 
-class Handled:
-    """Advisories handled in this process, as a worker would."""
-
-    def __init__(self, connection: Connection, hooks: Hooks) -> None:
-        self._connection = connection
-        self._hooks = hooks
-
-    def __call__(self, event: Any = None) -> str:
-        """Send an advisory, if one is given, and handle the next; what became of it."""
-        if event is not None:
-            self._connection.send(QUEUE, event)
-        with self._connection.session() as session:
-            (message,) = session.receive(QUEUE)
-            try:
-                self._hooks.handle(message, Transaction(session.connection, "test"))
-                session.commit()
-                return "handled"
-            except (Reject, Retry) as outcome:
-                session.rollback()
-                incident = self._connection.record_failure(message, outcome)
-        assert incident is not None
-        return incident.outcome
-
-
 def webhook(url: str, more: str = "") -> str:
     return f'[[webhook]]\nurl = "{url}"\n{more}\n'
-
-
-def mail_hook(server: MailServer, more: str) -> str:
-    return (
-        f'[[email]]\nhost = "127.0.0.1"\nport = {server.port}\nfrom = "howdah@example.org"\n'
-        f'to = ["admin@example.org", "other@example.org"]\n{more}\n'
-    )
 
 
 @pytest.mark.slow
@@ -247,148 +176,6 @@ def test_what_is_no_advisory_is_rejected_and_told_to_nobody(
     assert web.got == []
 
 
-@pytest.mark.first_case
-@pytest.mark.parametrize("certified", [True, False])
-def test_a_mail_goes_to_all_recipients_by_starttls_and_login(
-    connection: Connection, file: File, certificate: str, certified: bool
-) -> None:
-    secure = f'user = "howdah"\npassword_env = "PASSWORD"\nca_file = "{certificate}"'
-    texts = 'subject = "{event}: {reason}"\nbody = "{queue}: {message_id}\\n{reason}"'
-    with serving(MailServer(certificate if certified else None)) as server:
-        config = file(mail_hook(server, secure if certified else 'security = "none"') + texts)
-        sent = connection.send(QUEUE, EVENT)
-        assert Handled(connection, Hooks(config))() == "handled"
-        (mail,) = server.got
-        assert server.logins == ([("howdah", "secret-password")] if certified else [])
-        assert server.recipients == ["admin@example.org", "other@example.org"]
-    # Folding may have doubled a space.
-    assert " ".join(mail["Subject"].split()) == 'MESSAGE_DEAD: failed "deliveries" reached the limit: {event} é'
-    assert (mail["From"], mail["To"]) == ("howdah@example.org", "admin@example.org, other@example.org")
-    assert mail["Message-ID"] == f"<howdah-{sent}-0@example.org>"
-    assert mail["Auto-Submitted"] == "auto-generated"
-    assert mail.get_content().splitlines() == f"orders: 4000017\n{EVENT['reason']}".splitlines()
-
-
-def test_without_a_text_of_its_own_a_mail_lists_the_event(connection: Connection, file: File) -> None:
-    with serving(MailServer()) as server:
-        assert Handled(connection, Hooks(file(mail_hook(server, 'security = "none"'))))(EVENT) == "handled"
-        assert server.got[0]["Subject"] == "[howdah] MESSAGE_DEAD orders"
-        assert server.got[0].get_content().splitlines()[:3] == [
-            "event: MESSAGE_DEAD",
-            "queue: orders",
-            "message_id: 4000017",
-        ]
-
-
-@pytest.mark.first_case
-@pytest.mark.parametrize(
-    ("refuses", "said"),
-    [
-        ("AUTH", "mail server of admin@example.org, other@example.org answered 451"),
-        ("STARTTLS", "failed: SMTPNotSupportedError"),
-        ("DATA", "answered 451"),
-        ("RCPT", "failed: SMTPRecipientsRefused"),
-    ],
-)
-def test_a_mail_server_that_refuses_is_tried_again_and_no_password_is_told(
-    connection: Connection, db: Db, file: File, certificate: str, refuses: str, said: str
-) -> None:
-    """A server without STARTTLS gets no password at all."""
-    secure = f'user = "howdah"\npassword_env = "PASSWORD"\nca_file = "{certificate}"'
-    with serving(MailServer(None if refuses == "STARTTLS" else certificate)) as server:
-        server.refuses = refuses
-        assert Handled(connection, Hooks(file("backoff = 0\n" + mail_hook(server, secure))))(EVENT) == "returned"
-        assert server.got == []
-    assert said in one(db, "select error_text from howdah.incidents()")
-    rows = str(db.execute("select * from howdah.poison_details").fetchall())
-    assert "secret" not in rows
-    assert "AGhvd2RhaABz" not in rows  # what the server was sent, in base64
-
-
-def test_a_mail_server_with_a_strange_certificate_gets_no_password(
-    connection: Connection, db: Db, file: File, certificate: str
-) -> None:
-    with serving(MailServer(certificate)) as server:
-        config = file("backoff = 0\n" + mail_hook(server, 'user = "howdah"\npassword_env = "PASSWORD"'))
-        assert Handled(connection, Hooks(config))(EVENT) == "returned"
-        assert server.logins == []
-    assert "SSLCertVerificationError" in one(db, "select error_text from howdah.incidents()")
-
-
-MAIL = "[[email]]\nhost = 'h'\nfrom = 'a@b'\nto = ['c@d']\n"
-HOOK = "[[webhook]]\nurl = 'https://example.org/x'\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("", "there is no hook in it"),
-        ("webhook = 7", r"webhook must be written as \[\[webhook\]\]"),
-        ("[webhook]\nurl = 'http://h'", r"written as \[\[webhook\]\]"),
-        ("what = 1\n" + HOOK, r"unknown: what \(Known are: backoff, email, queue, timeout, tries, webhook"),
-        ("tries = 0\n" + HOOK, "tries must be 1 to 100, not 0"),
-        ("tries = true\n" + HOOK, "tries must be a whole number"),
-        ("timeout = 'x'\n" + HOOK, "timeout must be a number"),
-        ("backoff = nan\n" + HOOK, "backoff must be 0 to 86400"),
-        ("[[webhook]]", "webhook 1: either url or url_env is needed"),
-        ("[[webhook]]\nurl = 'http://secret'\nurl_env = 'TOKEN'", "either url or url_env"),
-        ("[[webhook]]\nurl_env = 'NONE'", "the environment variable NONE is not set"),
-        ("[[webhook]]\nurl_env = 'TOKEN'", "the URL must be http:// or https://"),
-        ("[[webhook]]\nurl = 'file:///etc/secret'", "the URL must be http"),
-        ("[[webhook]]\nurl = 'http://secret:secret@h/'", "A token goes in headers_env"),
-        ("[[webhook]]\nurl = 'http://h:secret/'", "the URL must be http"),
-        ("[[webhook]]\nurl = 'http://h/a b'", "the URL must be http"),
-        (HOOK + "password = 'secret'", "unknown: password"),
-        (HOOK + "headers = { 'X: y' = 'secret' }", "the header 'X: y' must have a plain name"),
-        (HOOK + 'headers = { X = "secret\\nY: z" }', "the header 'X' must have"),
-        (HOOK + "headers_env = { X = 'NONE' }", "NONE is not set"),
-        (HOOK + "events = 'MESSAGE_DEAD'", "events must be a list of strings"),
-        (HOOK + "events = []", "events must be a list of strings"),
-        (HOOK + "body = '{event.__class__}'", r"body: \{event.__class__\} is not a plain field"),
-        (HOOK + "body = '{0}'", "is not a plain field"),
-        (HOOK + "body = '{event!r}'", "is not a plain field"),
-        (HOOK + "body = '{event:>9999999}'", "is not a plain field"),
-        (HOOK + "body = '{event'", "body: .*Write {field}"),
-        (HOOK + HOOK, "two hooks are named example.org"),
-        ("[[email]]\nfrom = 'a@b'\nto = ['c@d']", "email 1: host is missing"),
-        ("[[email]]\nhost = 'h'\nfrom = 'a'\nto = ['c@d']", "'a' is not a mail address"),
-        ("[[email]]\nhost = 'h'\nfrom = 'a@b'\nto = ['c@d, e@f']", "is not a mail address"),
-        ("[[email]]\nhost = 'h'\nfrom = 'a@b'\nto = 'c@d'", "to must be a list of strings"),
-        (MAIL + "security = 'ssl'", "security must be starttls, tls or none"),
-        (MAIL + "security = 'none'\nuser = 'u'\npassword_env = 'PASSWORD'", "not sent in the clear"),
-        (MAIL + "user = 'u'", "user and password_env come together"),
-        (MAIL + "port = 0", "port must be 1 to 65535"),
-        (MAIL + "ca_file = '/nowhere'", "ca_file /nowhere cannot be used"),
-        ("[[webhook", "cannot be read"),
-    ],
-)
-def test_a_file_that_says_nonsense_is_refused_in_words_without_secrets(file: File, text: str, said: str) -> None:
-    with pytest.raises(AppError, match=said) as refusal:
-        file(text)
-    assert "secret" not in str(refusal.value).replace("secret/", "")
-    assert "secret" not in str(refusal.value)
-
-
-def test_what_is_shown_of_a_configuration_holds_no_secret(file: File) -> None:
-    mail = MAIL + "user = 'u'\npassword_env = 'PASSWORD'\n"
-    config = file("[[webhook]]\nurl = 'http://h/secret'\nheaders_env = { X = 'TOKEN' }\n" + mail)
-    assert "secret" not in repr(config)
-
-
-def test_a_field_of_a_template_is_nothing_but_a_field_of_the_event() -> None:
-    event = {"event": "{queue}", "queue": None, "n": [1, "é"], "lone": "\ud800"}
-    assert Template("{{{event}}} {queue}|{none}|{n}|{lone}").fill(event) == '{{queue}} ||[1, "é"]|?'
-
-
-def test_the_command_checks_a_file_and_refuses_a_wrong_one(dsn: str, file: File) -> None:
-    file(HOOK + "events = ['MESSAGE_DEAD']\n" + MAIL)
-    shown = howdah(dsn, "hooks", "check", file.path)
-    assert shown.out == "example.org: MESSAGE_DEAD of all queues\nc@d: all events of all queues\n"
-    file.path.write_text("tries = 0")
-    for command in ("check", "run"):
-        refused(howdah(dsn, "hooks", command, file.path), "hooks.toml: tries must be 1 to 100")
-
-
 @pytest.mark.slow
 def test_the_program_tells_and_ends_in_order(
     dsn: str, connection: Connection, db: Db, web: WebServer, file: File
@@ -410,9 +197,3 @@ def test_the_program_tells_and_ends_in_order(
             " howdah queue alter NAME -o notify_admin=true.)"
         ),
     )
-
-
-def test_the_queue_is_the_systems_advisory_queue_unless_another_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "hooks.toml"
-    path.write_text(HOOK)
-    assert load_hooks(path, {}).queue == "_SYSTEM.Advisory"

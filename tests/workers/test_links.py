@@ -1,25 +1,19 @@
-"""Forwarders: they wake at once, wait while the target is away, take over from each other, and blame only messages."""
+"""Forwarders: they wake at once, take over from each other, and link several engines in any shape."""
 
 from __future__ import annotations
 
-import os
-import socket
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from contextlib import ExitStack
 
 import psycopg
 import pytest
+from forwarding_support import forwarding
 from links_support import VARIABLE, bodies, create
 from psycopg import sql
-from psycopg.conninfo import conninfo_to_dict
 from support import Connect, Db, column, one, wait_until
 from workers_support import StartWorkers
 
-from howdah.engine.calls.links import Taken
-from howdah.engine.database.waking import Waking
-from howdah.workers.links import Forwarder, Links, target
+from howdah.workers.links import Links
 
 
 @pytest.fixture
@@ -46,22 +40,6 @@ def b(other: str) -> Iterator[Db]:
         yield db
 
 
-@contextmanager
-def forwarding(dsn: str, name: str = "to_b", holder: str = "me") -> Iterator[Forwarder]:
-    """A forwarder of one link, while the block runs."""
-    stopping, waking = threading.Event(), Waking.of(dsn)
-    forwarder = Forwarder(dsn, name, holder, stopping, waking)
-    forwarder.start()
-    try:
-        yield forwarder
-    finally:
-        stopping.set()
-        forwarder.wake()
-        forwarder.join(20)
-        waking.release()
-        assert not forwarder.is_alive()
-
-
 def test_a_forwarder_forwards_what_comes(dsn: str, a: Db, b: Db) -> None:
     """What lies there, and what is sent while it waits."""
     create(a)
@@ -71,128 +49,6 @@ def test_a_forwarder_forwards_what_comes(dsn: str, a: Db, b: Db) -> None:
         a.execute("select howdah.send('out', 'after')")
         wait_until(lambda: bodies(b) == ["before", "after"])
     assert bodies(a, "out") == []
-
-
-def test_a_link_waits_for_a_target_that_is_away(dsn: str, a: Db, b: Db, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It says so, and goes on by itself."""
-    create(a, retry_ms_max=50)
-    there = b.info.dsn
-    monkeypatch.setenv(VARIABLE, "host=127.0.0.1 port=1 user=u password=secret dbname=d")
-    a.execute("select howdah.send('out', 'one')")
-    with forwarding(dsn) as forwarder:
-        wait_until(lambda: one(a, "select state from howdah.list_links()") == "away")
-        error = one(a, "select last_error from howdah.list_links()")
-        assert VARIABLE in error
-        assert "secret" not in error
-        monkeypatch.undo()
-        monkeypatch.setenv(VARIABLE, f"{there} password={b.info.password}")
-        wait_until(lambda: bodies(b) == ["one"])
-        wait_until(lambda: forwarder.forwarded == 1)
-    assert one(a, "select away_since from howdah.list_links()") is None
-
-
-def test_a_target_that_is_back_is_not_away_though_nothing_is_to_be_forwarded(
-    dsn: str, a: Db, other: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nobody need send for the link's state to be true."""
-    create(a, retry_ms_max=50)
-    monkeypatch.setenv(VARIABLE, "host=127.0.0.1 port=1")
-    with forwarding(dsn):
-        wait_until(lambda: one(a, "select state from howdah.list_links()") == "away")
-        monkeypatch.setenv(VARIABLE, other)
-        wait_until(lambda: one(a, "select state from howdah.list_links()") == "running")
-
-
-@pytest.mark.first_case
-@pytest.mark.parametrize("value", [None, "host=x password:secret", "postgresql://u:secret@h:x/d"])
-def test_a_dsn_that_cannot_be_read_is_never_shown(
-    dsn: str, a: Db, b: Db, monkeypatch: pytest.MonkeyPatch, value: str | None
-) -> None:
-    """Nor is a variable that is missing anything but named."""
-    create(a)
-    if value is None:
-        monkeypatch.delenv(VARIABLE)
-    else:
-        monkeypatch.setenv(VARIABLE, value)
-    with forwarding(dsn):
-        wait_until(lambda: one(a, "select last_error from howdah.list_links()"))
-    error = one(a, "select last_error from howdah.list_links()")
-    assert VARIABLE in error
-    assert "secret" not in error
-
-
-def test_a_service_of_a_file_leads_there(
-    dsn: str, a: Db, b: Db, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, other: str
-) -> None:
-    """As libpq reads pg_service.conf."""
-    lines = [f"{key}={value}" for key, value in conninfo_to_dict(other).items()]
-    (tmp_path / "services").write_text("\n".join(["[vienna]", *lines, ""]))
-    monkeypatch.setenv("PGSERVICEFILE", str(tmp_path / "services"))
-    create(a, service="vienna", dsn_env=None)
-    a.execute("select howdah.send('out', 'one')")
-    with forwarding(dsn):
-        wait_until(lambda: bodies(b) == ["one"])
-
-
-def test_what_the_target_refuses_follows_the_poison_policy(dsn: str, a: Db, b: Db) -> None:
-    """A message that is too large goes to the exception destination at once, with its incident; the others arrive."""
-    create(a)
-    b.execute("select howdah.alter_queue('in', '{\"max_message_bytes\": 5}')")
-    for body in ("one", "far too long", "two"):
-        a.execute("select howdah.send('out', %s)", (body,))
-    with forwarding(dsn):
-        wait_until(lambda: bodies(b) == ["one", "two"])
-    dead = a.execute(
-        "select origin_queue, body from howdah.browse((select '_SYSTEM.Exception.Destination.' || name"
-        " from howdah.engine), 10)"
-    )
-    assert dead.fetchall() == [("out", "far too long")]
-    incident = a.execute("select error_class, sqlstate, error_text from howdah.incidents('out')").fetchall()
-    assert len(incident) == 1
-    assert incident[0][:2] == ("LinkRefused", "HD007")
-    assert "at most 5" in incident[0][2]
-
-
-def test_a_missing_queue_counts_as_failures_of_each_message(dsn: str, a: Db, b: Db) -> None:
-    """With the source's delays and limit, as a handler's failures do."""
-    create(a, target="nowhere")
-    a.execute("select howdah.alter_queue('out', '{\"max_failed_deliveries\": 2, \"redelivery_delay_ms\": 0}')")
-    a.execute("select howdah.send('out', 'one')")
-    with forwarding(dsn):
-        wait_until(lambda: bodies(a, "out") == [])
-    assert column(a, "select sqlstate from howdah.incidents('out')") == ["HD001"] * 2
-
-
-def test_a_message_that_is_refused_without_end_is_tried_less_and_less_often(dsn: str, a: Db, b: Db) -> None:
-    """Where the policy has neither a limit nor a delay. Each attempt leaves an incident."""
-    create(a, target="nowhere")
-    a.execute("select howdah.alter_queue('out', '{\"max_failed_deliveries\": 0, \"redelivery_delay_ms\": 0}')")
-    a.execute("select howdah.send('out', 'one')")
-    stopping = threading.Event()
-    forwarder = Forwarder(dsn, "to_b", "me", stopping)
-    pauses = [forwarder.run_once() for _ in range(6)]
-    assert pauses[0] > 0
-    assert pauses[-1] > 8 * pauses[0]
-    b.execute("select howdah.create_queue('nowhere')")
-    assert forwarder.run_once() == 0
-    assert bodies(b, "nowhere") == ["one"]
-    stopping.set()
-    forwarder.run()  # it closes its connections
-
-
-def test_a_full_target_is_waited_for(dsn: str, a: Db, b: Db) -> None:
-    """It gets as many as it has room for, and no message fails."""
-    create(a, retry_ms_max=20)
-    b.execute("select howdah.alter_queue('in', '{\"message_limit\": 3}')")
-    for n in range(6):
-        a.execute("select howdah.send('out', %s)", (str(n),))
-    with forwarding(dsn):
-        wait_until(lambda: len(bodies(b)) == 3)
-        wait_until(lambda: one(a, "select state from howdah.list_links()") == "away")
-        taken = column(b, "select body from howdah.receive('in', 3)")
-        wait_until(lambda: len(bodies(b)) == 3)
-    assert taken + bodies(b) == [str(n) for n in range(6)]
-    assert column(a, "select sqlstate from howdah.incidents('out')") == []
 
 
 @pytest.mark.behaviour("AMQ-16")
@@ -346,21 +202,6 @@ def test_best_effort_does_not_wait_for_a_target_that_is_away(
     assert one(a, ended, (source,)) == 5, "each once"
 
 
-@pytest.mark.behaviour("SIB-12")
-def test_a_level_above_the_targets_highest_goes_to_the_exception_destination(dsn: str, a: Db, b: Db) -> None:
-    """At once, for no other try could help."""
-    create(a)
-    b.execute(
-        'select howdah.alter_queue(\'in\', \'{"max_reliability": "RELIABLE_NONPERSISTENT",'
-        ' "default_reliability": "RELIABLE_NONPERSISTENT"}\')'
-    )
-    a.execute("select howdah.send('out', 'assured'), howdah.send('out', 'express', delivery_mode => 'non-persistent')")
-    with forwarding(dsn):
-        wait_until(lambda: bodies(b) == ["express"])
-        wait_until(lambda: bodies(a, "out") == [])
-    assert column(a, "select sqlstate from howdah.incidents('out')") == ["HD039"]
-
-
 @pytest.mark.own_database
 def test_a_stricter_default_isolation_does_not_matter(dsn: str, a: Db, b: Db) -> None:
     """Receipts are looked for in the latest state, whatever the databases' default is."""
@@ -376,19 +217,6 @@ def test_a_stricter_default_isolation_does_not_matter(dsn: str, a: Db, b: Db) ->
         wait_until(lambda: bodies(b) == ["one"])
 
 
-def test_what_is_refused_of_a_subscription_is_set_aside(dsn: str, a: Db, b: Db) -> None:
-    """By the policy of the subscription; the rest of the topic arrives."""
-    a.execute("select howdah.create_topic('news')")
-    source = one(a, "select howdah.subscribe('news', 'far')")
-    create(a, queue=source)
-    b.execute("select howdah.alter_queue('in', '{\"max_message_bytes\": 5}')")
-    for body in ("one", "far too long", "two"):
-        a.execute("select howdah.send('news', %s)", (body,))
-    with forwarding(dsn):
-        wait_until(lambda: bodies(b) == ["one", "two"])
-    assert column(a, "select sqlstate from howdah.incidents(%s)", (source,)) == ["HD007"]
-
-
 def test_the_order_of_a_message_group_is_kept(dsn: str, a: Db, b: Db) -> None:
     """Where the source delivers groups in order, the target gets them in order."""
     for db, queue in ((a, "out"), (b, "in")):
@@ -402,56 +230,3 @@ def test_the_order_of_a_message_group_is_kept(dsn: str, a: Db, b: Db) -> None:
     groups = b.execute("select headers ->> 'JMSXGroupID', body::integer from howdah.browse('in', 100)").fetchall()
     for group in "012":
         assert [n for name, n in groups if name == group] == list(range(int(group), 30, 3))
-
-
-@pytest.mark.first_case
-@pytest.mark.parametrize("halted", ["source", "target"])
-def test_a_halted_engine_blames_no_message(dsn: str, a: Db, b: Db, halted: str) -> None:
-    """On either side, the link waits until the engine is resumed."""
-    create(a, retry_ms_max=50)
-    a.execute("select howdah.send('out', 'one')")
-    db = a if halted == "source" else b
-    db.execute("select howdah.pause_engine()")
-    with forwarding(dsn):
-        wait_until(lambda: one(a, "select last_error from howdah.list_links()"))
-        assert one(a, "select state from howdah.list_links()") == "away"
-        db.execute("select howdah.resume_engine()")
-        wait_until(lambda: bodies(b) == ["one"])
-    assert column(a, "select sqlstate from howdah.incidents('out')") == []
-
-
-BY_SERVICE = Taken(
-    state="ready",
-    link_id=None,
-    engine_id=None,
-    engine_name=None,
-    source=None,
-    target_queue=None,
-    batch=None,
-    attempt=None,
-    acknowledged=None,
-    taken=None,
-    messages=None,
-    service="vienna",
-    dsn_env=None,
-    retry_ms_max=None,
-    started=None,
-)
-
-
-@pytest.mark.parametrize(("said", "kept"), [([], 10), (["keepalives_idle=77"], 77)])
-def test_a_link_by_a_service_notices_a_server_that_is_gone(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, other: str, said: list[str], kept: int
-) -> None:
-    """TCP keeps it alive, by what the service says or else by our own numbers."""
-    lines = [f"{key}={value}" for key, value in conninfo_to_dict(other).items()]
-    (tmp_path / "services").write_text("\n".join(["[vienna]", *lines, *said, ""]))
-    monkeypatch.setenv("PGSERVICEFILE", str(tmp_path / "services"))
-    with (
-        target.connect("to_b", BY_SERVICE) as connection,
-        socket.socket(fileno=os.dup(connection.fileno())) as sock,
-    ):
-        assert sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
-        numbers = [sock.getsockopt(socket.IPPROTO_TCP, option) for option in (socket.TCP_KEEPIDLE, socket.TCP_KEEPCNT)]
-        assert numbers == [kept, 3]
-        assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 30000

@@ -7,26 +7,15 @@ from __future__ import annotations
 
 import threading
 import time
-from pathlib import Path
-from typing import Any
 
 import pytest
-from command import howdah
-from psycopg.types.json import Jsonb
 from support import SYSTEM, Connect, Db, column, one, wait_until
+from worker_subscriptions_support import got, publish, subscriptions, wait_subscribed
 from workers_support import StartWorkers, Work
 
-from howdah.engine import Admin, Session
-from howdah.engine.errors import NoSuchListener, NoSuchQueue, NotAllowed
-from howdah.workers import App, AppError, Message, Transaction
-from howdah.workers.deliveries import deliveries_of
-from howdah.workers.endpoint import endpoints_of
-from howdah.workers.guard import HandlerConnection
-from howdah.workers.in_hand import Hands
-from howdah.workers.maintenance import Maintenance
-from howdah.workers.recorder import Recorder
-from howdah.workers.registration import Registration
-from howdah.workers.subscriptions import SubscriptionDelivery, subscribers_of
+from howdah.engine.errors import NotAllowed
+from howdah.workers import App, AppError
+from howdah.workers.subscriptions import subscribers_of
 
 
 @pytest.fixture
@@ -36,27 +25,6 @@ def events(jobs: Work) -> Db:
         "create table work.got (n bigserial, subscription text, body text); select howdah.create_topic('events')"
     )
     return jobs.db
-
-
-def publish(db: Db, *bodies: str, **options: Any) -> list[int]:
-    level = options.get("level", 0)
-    return one(  # type: ignore[no-any-return]
-        db,
-        "select howdah.send_batch('events', %s::text[], headers => array_fill(%s::jsonb, array[%s]))",
-        (list(bodies), Jsonb({"level": level}), len(bodies)),
-    )
-
-
-def got(db: Db, name: str) -> list[str]:
-    return column(db, "select body from work.got where subscription = %s order by n", (f"events::{name}",))
-
-
-def subscriptions(db: Db) -> list[str]:
-    return column(db, "select subscription from howdah.list_subscriptions()")
-
-
-def wait_subscribed(db: Db, *names: str) -> None:
-    wait_until(lambda: {f"events::{name}" for name in names} <= set(subscriptions(db)))
 
 
 @pytest.mark.slow
@@ -196,164 +164,6 @@ def test_another_process_takes_over_an_unshared_subscription(events: Db, jobs: W
 
 
 @pytest.mark.slow
-def test_a_subscription_that_is_not_durable_ends_with_the_last_worker_that_has_it(
-    events: Db, start: StartWorkers
-) -> None:
-    first, second = start("topicapp:fleeting"), start("topicapp:fleeting")
-    wait_subscribed(events, "~f")
-    wait_until(lambda: one(events, "select count(*) from howdah.list_workers()") == 2)
-    publish(events, "1")
-    wait_until(lambda: got(events, "~f") == ["1"])
-    first.stop()
-    first.wait_ended()
-    publish(events, "2")
-    wait_until(lambda: got(events, "~f") == ["1", "2"])
-    second.stop()
-    second.wait_ended()
-    assert subscriptions(events) == []
-
-
-def test_it_is_kept_while_its_sessions_are_busy_elsewhere(events: Db, dsn: str, tmp_path: Path) -> None:
-    name = one(events, "select howdah.subscribe('events', 'f', durable => false)")
-    events.execute("select setval(alive, 1) from howdah.subscriptions")
-    silent = "select silent_for > interval '1 minute' from howdah.list_subscriptions()"
-    assert one(events, silent)
-    registration = Registration(dsn, "w", 1, [name], Hands.create(tmp_path / "hands", 1), [name])
-    registration.beat()
-    assert not one(events, silent)
-    assert one(events, "select howdah.maintain_subscriptions()") == ""
-    registration.end()
-    assert subscriptions(events) == []
-
-
-def test_one_that_was_ended_is_made_again_unless_it_is_durable(events: Db, dsn: str, tmp_path: Path) -> None:
-    got_bodies: list[object] = []
-    for durable in (False, True):
-        app = App("direct")
-        app.subscribe("events", name="d", durable=durable)(lambda message, _: got_bodies.append(message.body))
-        ((name, subscriber),) = subscribers_of(app).items()
-        with HandlerConnection.open(dsn, "direct") as connection:
-            recorder = Recorder(dsn, "w", threading.Event())
-            delivery = SubscriptionDelivery(
-                subscriber,
-                app.bindings[name],
-                0,
-                worker="w",
-                hands=Hands.create(tmp_path / f"hands-{durable}", 1),
-                slot=0,
-                record=recorder.record,
-            )
-            assert delivery.run_once(connection).handled == 0
-            Admin(Session(events).call).unsubscribe(name)
-            with pytest.raises(NoSuchQueue):
-                delivery.run_once(connection)
-            if durable:
-                with pytest.raises(NoSuchQueue):
-                    delivery.run_once(connection)
-                assert name not in subscriptions(events)
-            else:
-                assert delivery.run_once(connection).handled == 0
-                publish(events, "x")
-                assert delivery.run_once(connection).handled == 1
-            recorder.close()
-    assert got_bodies == ["x"]
-
-
-def listener(db: Db) -> tuple[str, int, str]:
-    found = db.execute("select queue, failures, status from howdah.list_listeners('events-listener')").fetchone()
-    assert found is not None
-    return found[0], found[1], found[2]
-
-
-@pytest.mark.slow
-@pytest.mark.behaviour("WAS-33")
-def test_a_failure_stops_the_listener_of_a_subscription_and_resumed_it_counts_on(
-    events: Db, dsn: str, start: StartWorkers
-) -> None:
-    workers = start("topicapp:listened")
-    wait_subscribed(events, "l", "free")
-    (poison, _) = publish(events, "fail", "behind")
-    for deliveries in (1, 2, 3):
-        wait_until(lambda: len(workers.events("listener stopped")) == deliveries)  # noqa: B023
-        assert listener(events) == ("events::l", deliveries, "stopped")
-        assert column(events, "select attempt from howdah.incidents('events::l') order by 1") == list(
-            range(1, deliveries + 1)
-        )
-        if deliveries < 3:
-            assert howdah(dsn, "listener", "resume", "events-listener").code == 0
-    wait_until(lambda: got(events, "free") == ["fail", "behind"])
-    assert got(events, "l") == []
-    # What a subscription has not read is the topic's and cannot be discarded; a limit moves it.
-    one(events, "select howdah.alter_queue('events::l', %s)", (Jsonb({"max_failed_deliveries": 3}),))
-    howdah(dsn, "listener", "resume", "events-listener")
-    wait_until(lambda: got(events, "l") == ["behind"])
-    assert column(events, "select message_id from howdah.browse(%s)", (SYSTEM,)) == [poison]
-    wait_until(lambda: listener(events) == ("events::l", 0, "running"))
-
-
-@pytest.mark.slow
-def test_the_listener_of_a_subscription_stops_after_so_many_failures_in_a_row(events: Db, start: StartWorkers) -> None:
-    one(events, "select howdah.subscribe('events', 'l', shared => true, options => '{\"max_failed_deliveries\": 0}')")
-    options = Jsonb({"sequential_failures": 3})
-    one(events, "select howdah.create_listener('events-listener', 'events::l', %s)", (options,))
-    publish(events, "fail")
-    start("topicapp:listened")
-    wait_until(lambda: listener(events)[2] == "stopped")
-    assert listener(events)[1] == 3, "what the administrator made counts, not what the code says"
-
-
-@pytest.mark.slow
-def test_so_many_sessions_of_all_processes_receive_a_subscription_with_a_listener(
-    events: Db, jobs: Work, start: StartWorkers
-) -> None:
-    workers = start("topicapp:listened", processes=2, sessions=3)
-    wait_subscribed(events, "l", "free")
-    with jobs.gate():
-        publish(events, *["gate"] * 5)
-        wait_until(lambda: one(events, "select count(*) from work.trace") == 2)
-        wait_until(lambda: len(got(events, "free")) == 5)
-        assert one(events, "select count(*) from work.trace") == 2, "the other sessions were about, and got none"
-        (pid, *_) = column(events, "select pid from work.trace")
-        workers.kill(pid)
-        wait_until(lambda: listener(events)[2] == "stopped")
-    assert column(events, "select distinct error_class from howdah.incidents('events::l')") == ["WorkerDied"]
-
-
-def test_the_listener_of_a_subscription_that_is_not_durable_is_made_again_with_it_and_counts(
-    events: Db, dsn: str, tmp_path: Path
-) -> None:
-    app = App("direct")
-
-    def fail(message: Message, transaction: Transaction) -> None:
-        raise ValueError(message.body)
-
-    app.subscribe("events", name="d", durable=False, listener="events-listener")(fail)
-    (binding,) = app.bindings.values()
-    recorder = Recorder(dsn, "w", threading.Event(), app.listeners)
-    (delivery,) = deliveries_of(
-        app,
-        endpoints_of(app, "w"),
-        subscribers_of(app),
-        worker="w",
-        hands=Hands.create(tmp_path / "hands", 1),
-        slot=0,
-        record=recorder.record,
-    )
-    with HandlerConnection.open(dsn, "direct") as connection:
-        for _ in range(2):
-            assert delivery.run_once(connection).handled == 0
-            assert listener(events) == ("events::~d", 0, "running")
-            publish(events, "x")
-            assert delivery.run_once(connection).failed == 1
-            assert listener(events) == ("events::~d", 1, "stopped")
-            Admin(Session(events).call).unsubscribe(binding.queue)
-            assert column(events, "select * from howdah.list_listeners()") == []
-            with pytest.raises((NoSuchListener, NoSuchQueue)):
-                delivery.run_once(connection)
-    recorder.close()
-
-
-@pytest.mark.slow
 def test_handlers_of_one_subscription_share_its_messages_by_type(events: Db, start: StartWorkers) -> None:
     start("topicapp:typed")
     wait_subscribed(events, "t")
@@ -383,19 +193,3 @@ def test_two_definitions_of_one_subscription_are_refused_when_they_are_registere
     app.handler("events::c")(lambda message, _: None)
     with pytest.raises(AppError, match="handled as a queue"):
         app.subscribe("events", name="c")(lambda message, _: None)
-
-
-def test_the_maintenance_leader_turns_the_tables_of_topics_and_ends_silent_subscriptions(events: Db, dsn: str) -> None:
-    one(events, "select howdah.subscribe('events', 'f', durable => false)")
-    one(events, "select howdah.subscribe('events', 'd')")
-    publish(events, "x")
-    events.execute("select setval(alive, 1) from howdah.subscriptions")
-    events.execute("update howdah.topic_ring set opened_at = '2000-01-01'")
-    leader = Maintenance(dsn, "leader")
-    try:
-        assert leader.run_once("subscriptions") == "ended events::~f"
-        assert leader.run_once("topics") == "opened 1"
-        assert "closed 0" in str(leader.run_once("topics"))
-    finally:
-        leader.stop()
-    assert subscriptions(events) == ["events::d"]
