@@ -1,4 +1,4 @@
-"""What tests of the engine ask for besides: a connection and a queue."""
+"""What tests of the engine ask for besides: a connection, a queue and a topic."""
 
 import socket
 from collections.abc import Iterator
@@ -22,6 +22,13 @@ def orders(connection: Connection) -> str:
     """The name of a queue made for the test."""
     connection.admin.create_queue("orders")
     return "orders"
+
+
+@pytest.fixture
+def prices(connection: Connection) -> str:
+    """The name of a topic made for the test."""
+    connection.admin.create_topic("prices")
+    return "prices"
 
 
 @pytest.fixture

@@ -6,16 +6,11 @@ import asyncio
 
 import psycopg
 import pytest
+from ack_support import consumed
 from support import Db, column, one, wait_until
 
 from howdah.engine import AckMode, Connection, Delivery
 from howdah.engine.errors import ConnectionLost
-
-
-def consumed(db: Db) -> list[int]:
-    return column(
-        db, "select i.id from howdah.journal j, unnest(j.message_ids) i(id) where j.event = 'consumed' order by 1"
-    )
 
 
 @pytest.mark.first_case

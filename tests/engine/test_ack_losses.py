@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import psycopg
 import pytest
+from ack_support import consumed
 from support import Db, column, wait_until
 
 from howdah.engine import AckMode, Connection, connect
 from howdah.engine.embedded import EmbeddedServer
 from howdah.engine.errors import ConnectionLost
-
-
-def consumed(db: Db) -> list[int]:
-    return column(
-        db, "select i.id from howdah.journal j, unnest(j.message_ids) i(id) where j.event = 'consumed' order by 1"
-    )
 
 
 @pytest.mark.behaviour("IMQ-26")

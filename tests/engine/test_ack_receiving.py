@@ -6,21 +6,13 @@ import threading
 import time
 
 import pytest
+from ack_support import READY, consumed
 from support import Db, column, one
 
 from howdah.engine import AckMode, AckType, Connection, ConnectionFactory, Delivery, connect
 from howdah.engine.errors import BadArgument, IllegalState
 
-READY = "select message_id from howdah.browse('orders', 1000)"
-"""What nobody has received or leased, in order."""
-
 MODES = [AckMode.AUTO, AckMode.CLIENT, AckMode.DUPS_OK, AckMode.INDIVIDUAL]
-
-
-def consumed(db: Db) -> list[int]:
-    return column(
-        db, "select i.id from howdah.journal j, unnest(j.message_ids) i(id) where j.event = 'consumed' order by 1"
-    )
 
 
 @pytest.mark.behaviour("IMQ-125")

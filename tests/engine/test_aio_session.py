@@ -173,7 +173,7 @@ def test_a_listener_is_awaited_for_each_message_and_a_failure_recorded(
         await until(lambda: one(db, "select count(*) from howdah.poison_details") == 1)
         await consumer.close()
         await connection.send(orders, "left")
-        await asyncio.sleep(0.3)
+        await asyncio.sleep(0.3)  # a consumer that was left would take it
         await session.close()
         await session.close()
         assert handled == ["a", "b"]
@@ -277,7 +277,7 @@ def test_a_call_that_is_cancelled_leaves_no_transaction(run: Callable[[Scenario]
             db.execute("begin")
             db.execute("lock table howdah.destinations")
             sending = asyncio.create_task(session.send(orders, "x"))
-            await asyncio.sleep(0.3)
+            await asyncio.sleep(0.3)  # it waits for the lock
             sending.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await sending

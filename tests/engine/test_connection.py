@@ -9,7 +9,7 @@ import time
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from support import Db, one, wait_until
+from support import Db, one, stays, wait_until
 
 from howdah.engine import Connection, ConnectionFactory, Message, connect
 from howdah.engine.errors import BadArgument, CannotConnect, IllegalState, NotAllowed
@@ -75,15 +75,13 @@ def test_a_connection_is_created_stopped(dsn: str, orders: str) -> None:
         assert consumer.receive(0.3) is None
         assert time.monotonic() - began >= 0.3
         consumer.listener = received.append
-        time.sleep(0.3)
-        assert received == []
+        stays(lambda: received == [], 0.3)
         connection.start()
         wait_until(lambda: received)
         assert received[0].message_id == sent
         connection.stop()
         connection.send(orders, "y")
-        time.sleep(0.3)
-        assert len(received) == 1
+        stays(lambda: len(received) == 1, 0.3)
 
 
 @pytest.mark.own_database
@@ -139,7 +137,7 @@ def test_closing_while_sessions_are_made_leaves_none_behind(dsn: str, db: Db) ->
     threads = [threading.Thread(target=make) for _ in range(3)]
     for thread in threads:
         thread.start()
-    time.sleep(0.2)
+    time.sleep(0.2)  # they are at it
     connection.close()
     for thread in threads:
         thread.join(20)

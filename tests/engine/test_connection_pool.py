@@ -7,7 +7,7 @@ import time
 
 import psycopg_pool
 import pytest
-from support import Db, one, wait_until
+from support import Db, one, stays, wait_until
 
 from howdah.engine import Session, connect
 from howdah.engine.errors import BadArgument, CannotConnect, IllegalState
@@ -33,8 +33,7 @@ def test_the_pool_honours_its_maximum_and_a_further_session_waits(dsn: str, db: 
         third: list[Session] = []
         waiting = threading.Thread(target=lambda: third.append(connection.session()))
         waiting.start()
-        time.sleep(0.3)
-        assert third == []
+        stays(lambda: third == [], 0.3)
         assert backends(db) - before == 2
         first.close()
         waiting.join(20)

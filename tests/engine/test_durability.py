@@ -9,7 +9,7 @@ from concurrent.futures import Future
 
 import psycopg
 import pytest
-from support import Connect, Db, column, one, wait_until
+from support import Connect, Db, column, one, stays, wait_until
 
 from howdah.engine import Connection, connect
 from howdah.engine.embedded import EmbeddedServer
@@ -41,8 +41,7 @@ def test_a_persistent_send_returns_after_the_durable_commit(private_server: Embe
         sending = threading.Thread(target=lambda: sent.append(connection.send("orders", "x")))
         sending.start()
         wait_until(lambda: one(admin, "select count(*) from pg_stat_activity where wait_event = 'SyncRep'") == 1)
-        time.sleep(0.5)
-        assert sent == []
+        stays(lambda: sent == [], 0.5)
         admin.execute("alter system reset synchronous_standby_names")
         admin.execute("select pg_reload_conf()")
         sending.join(TIMEOUT)
@@ -53,8 +52,7 @@ def test_send_async_does_not_wait(connection: Connection, db: Db, blocked: Db, o
     began = time.monotonic()
     futures = [connection.send_async(orders, n, delivery_mode="non-persistent") for n in range(100)]
     assert time.monotonic() - began < TIMEOUT / 2  # whoever waited for one of them would wait forever
-    time.sleep(0.2)
-    assert not any(future.done() for future in futures)
+    stays(lambda: not any(future.done() for future in futures), 0.2)
     blocked.execute("rollback")
     numbers = [future.result(TIMEOUT) for future in futures]
     assert column(db, "select message_id from howdah.msgs_nonpersistent order by seq") == numbers
@@ -96,8 +94,7 @@ def test_close_sends_what_is_left(dsn: str, db: Db, blocked: Db, orders: str) ->
     futures = [connection.send_async(orders, n) for n in range(50)]
     closing = threading.Thread(target=connection.close)
     closing.start()
-    time.sleep(0.2)
-    assert closing.is_alive()
+    stays(closing.is_alive, 0.2)
     blocked.execute("rollback")
     closing.join(TIMEOUT)
     assert not closing.is_alive()

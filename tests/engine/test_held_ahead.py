@@ -6,7 +6,8 @@ import threading
 import time
 
 import pytest
-from ahead_support import READY, consumed, held, ids, send, take
+from ack_support import consumed
+from ahead_support import READY, held, ids, send, take
 from support import Clock, Db, column, one, wait_until
 
 from howdah.engine import AckMode, AckType, Connection, connect

@@ -34,7 +34,7 @@ def wrapped(inner: BaseException, how: str) -> Callable[[], object]:
                 raise ValueError("no use") from error
             if how == "cut":
                 raise ValueError("no use") from None
-            raise ValueError("no use")  # noqa: B904
+            raise ValueError("no use")  # noqa: B904 - its context is what is tested
 
     return act
 
@@ -102,7 +102,7 @@ def test_a_time_out_that_ends_the_session_is_a_lost_connection_and_blames_no_mes
         with connection.session() as session:
             session.connection.execute(f"set local {setting} = 50".encode())
             pid = session.connection.info.backend_pid
-            wait_until(lambda: one(db, "select count(*) from pg_stat_activity where pid = %s", (pid,)) == 0)  # noqa: B023
+            wait_until(lambda: one(db, "select count(*) from pg_stat_activity where pid = %s", (pid,)) == 0)  # noqa: B023 - it is called at once
             with pytest.raises(errors.ConnectionLost if of_ours else psycopg.Error) as caught:
                 session.send(orders, "x") if of_ours else session.connection.execute("select 1")
             assert is_innocent(caught.value)

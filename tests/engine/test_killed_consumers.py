@@ -8,7 +8,8 @@ import subprocess
 import sys
 
 import pytest
-from ahead_support import consumed, ids, send, take, vanish
+from ack_support import consumed
+from ahead_support import ids, send, take, vanish
 from support import Clock, Db, column, one
 
 from howdah.engine import AckMode, AckSession, Connection, connect

@@ -8,7 +8,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from support import Db, column, one, wait_until
+from support import Db, column, one, stays, wait_until
 
 from howdah.engine import Connection, Message, connect
 from howdah.engine.errors import IllegalState
@@ -99,8 +99,7 @@ def test_a_listener_goes_on_after_its_queue_was_paused(connection: Connection, o
     with connection.session() as session:
         session.consumer(orders).listener = lambda m: seen.append(m.body)
         connection.send(orders, "x")
-        time.sleep(0.2)
-        assert seen == []
+        stays(lambda: seen == [], 0.2)
         connection.admin.resume(orders)
         wait_until(lambda: seen == ["x"])
 
@@ -129,7 +128,7 @@ def test_close_lets_a_listener_finish_and_commit(connection: Connection, db: Db,
 
     def slow(message: Message) -> None:
         in_hand.set()
-        time.sleep(0.3)
+        time.sleep(0.3)  # long enough for close to come meanwhile
 
     session.consumer(orders).listener = slow
     connection.send(orders, "x")
@@ -171,8 +170,7 @@ def test_a_consumer_closed_from_outside_gets_no_message_more(connection: Connect
         wait_until(lambda: seen == ["x"])
         consumer.close()
         connection.send(orders, "y")
-        time.sleep(0.4)
-        assert seen == ["x"]
+        stays(lambda: seen == ["x"], 0.4)
         with pytest.raises(IllegalState):
             consumer.listener = print
         other = session.consumer(orders)

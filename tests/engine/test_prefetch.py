@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from ahead_support import OPTIMIZED, READY, consumed, held, ids, send, take, vanish
+from ack_support import consumed
+from ahead_support import OPTIMIZED, READY, held, ids, send, take, vanish
 from support import Clock, Db, column, one, wait_until
 
 from howdah.engine import AckMode, AckSession, AckType, Connection, Prefetch, connect

@@ -7,7 +7,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from support import Db, column, one
+from support import Db, column, one, stays
 
 from howdah.engine import Connection, Message, Session, calls
 from howdah.engine.errors import ConnectionLost, IllegalState, NoSuchQueue, TransactionRolledBack
@@ -66,8 +66,7 @@ def test_without_a_consumer_nothing_leaves_the_table(connection: Connection, db:
     with connection.session() as session, session.transaction():
         sent = session.send_many(orders, ["a", "b", "c"])
         list(session.browser(orders))
-    time.sleep(0.5)
-    assert column(db, "select message_id from howdah.msgs order by seq") == sent
+    stays(lambda: column(db, "select message_id from howdah.msgs order by seq") == sent, 0.5)
     assert one(db, "select count(*) from howdah.journal where event <> 'sent'") == 0
 
 

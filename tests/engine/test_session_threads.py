@@ -7,17 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pytest
-from support import Db, column, wait_until
+from ack_support import consumed
+from support import Db, wait_until
 
 from howdah.engine import AckConsumer, AckMode, Connection, Delivery
 
 PATIENCE = 20
-
-
-def consumed(db: Db) -> list[int]:
-    return column(
-        db, "select i.id from howdah.journal j, unnest(j.message_ids) i(id) where j.event = 'consumed' order by 1"
-    )
 
 
 @pytest.mark.first_case

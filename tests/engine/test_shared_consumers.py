@@ -166,7 +166,7 @@ def test_delayed_messages_and_those_of_a_topic_reach_shared_consumers(dsn: str, 
 
             consumers.add(orders, handle)
             consumers.add(name, handle)
-            await asyncio.sleep(0.3)
+            await asyncio.sleep(0.3)  # both wait by then
             await connection.send(orders, "late", delay=0.5)
             await connection.send("prices", "up")
             await until(lambda: sorted(got) == ["late", "up"])

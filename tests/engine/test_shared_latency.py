@@ -38,7 +38,7 @@ def latencies(dsn: str, queues: list[str], consumers_each: int, rounds: int) -> 
             for queue in queues:
                 for _ in range(consumers_each):
                     consumers.add(queue, handle)
-            await asyncio.sleep(2)
+            await asyncio.sleep(2)  # all wait by then, and look rarely
             for number in range(rounds):
                 at = asyncio.get_running_loop().create_future()
                 sent = time.monotonic()

@@ -4,26 +4,13 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
 
 import pytest
+from subscriber_support import bodies
 from support import Db, one, wait_until
 
-from howdah.engine import Connection, Message, Session, connect
+from howdah.engine import Connection, Message, connect
 from howdah.engine.database.waiting import Idle
-
-
-@pytest.fixture
-def prices(connection: Connection) -> str:
-    """The name of a topic made for the test."""
-    connection.admin.create_topic("prices")
-    return "prices"
-
-
-def bodies(session: Session, subscription: str, n: int = 100) -> list[Any]:
-    """Receive and commit; the bodies."""
-    with session.transaction():
-        return [message.body for message in session.receive(subscription, n)]
 
 
 def test_a_sessions_subscriber_gets_what_comes_from_now_on_and_ends_with_the_session(

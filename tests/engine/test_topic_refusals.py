@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
+from subscriber_support import bodies
 from support import SYSTEM, Connect
 
 from howdah.engine import Admin, Connection, Session
@@ -16,19 +15,6 @@ from howdah.engine.errors import (
     NotAllowed,
     QueueExists,
 )
-
-
-@pytest.fixture
-def prices(connection: Connection) -> str:
-    """The name of a topic made for the test."""
-    connection.admin.create_topic("prices")
-    return "prices"
-
-
-def bodies(session: Session, subscription: str, n: int = 100) -> list[Any]:
-    """Receive and commit; the bodies."""
-    with session.transaction():
-        return [message.body for message in session.receive(subscription, n)]
 
 
 def test_what_cannot_be_is_refused(connection: Connection, prices: str) -> None:

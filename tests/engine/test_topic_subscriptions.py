@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any
 
 import pytest
+from subscriber_support import bodies
 from support import Clock
 
-from howdah.engine import Connection, Session
+from howdah.engine import Connection
 from howdah.engine.calls.topics import subscription_name
 from howdah.engine.errors import (
     NoSuchQueue,
@@ -16,19 +16,6 @@ from howdah.engine.errors import (
     ReceivingPaused,
     SubscriptionInUse,
 )
-
-
-@pytest.fixture
-def prices(connection: Connection) -> str:
-    """The name of a topic made for the test."""
-    connection.admin.create_topic("prices")
-    return "prices"
-
-
-def bodies(session: Session, subscription: str, n: int = 100) -> list[Any]:
-    """Receive and commit; the bodies."""
-    with session.transaction():
-        return [message.body for message in session.receive(subscription, n)]
 
 
 def test_subscribing_again_changes_nothing_and_otherwise_it_begins_anew(connection: Connection, prices: str) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
+from subscriber_support import bodies
 from support import SYSTEM, Connect, Db, one
 
 from howdah.engine import Connection, Session
@@ -14,19 +14,6 @@ from howdah.engine.aio import connect_async
 from howdah.engine.errors import (
     IllegalState,
 )
-
-
-@pytest.fixture
-def prices(connection: Connection) -> str:
-    """The name of a topic made for the test."""
-    connection.admin.create_topic("prices")
-    return "prices"
-
-
-def bodies(session: Session, subscription: str, n: int = 100) -> list[Any]:
-    """Receive and commit; the bodies."""
-    with session.transaction():
-        return [message.body for message in session.receive(subscription, n)]
 
 
 def test_two_subscribers_both_get_everything_in_order_and_once(connection: Connection, prices: str) -> None:

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from support import Connect, Db, one, wait_until
+from support import Connect, Db, one, stays, wait_until
 from waking_receivers_support import receiving, wait_until_awaited
 
 from howdah.engine import Connection, Message, Session
@@ -190,7 +190,7 @@ def test_a_producer_that_sent_before_anybody_waited_is_not_forgotten(
 def test_a_session_in_the_callers_own_connection_looks_and_asks_nobody(orders: str, db: Db, connect_own: Db) -> None:
     with ThreadPoolExecutor() as threads:
         received = threads.submit(lambda: Session(connect_own).receive(orders, wait=10))
-        time.sleep(0.5)
-        assert one(db, "select pg_sequence_last_value(waiting) from howdah.destinations where name = 'orders'") is None
+        asked = "select pg_sequence_last_value(waiting) from howdah.destinations where name = 'orders'"
+        stays(lambda: one(db, asked) is None, 0.5)
         one(db, "select howdah.send('orders', 'x')")
         assert received.result(10)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import psycopg
 import pytest
-from support import Db, column, one, wait_until
+from support import Db, column, one, stays, wait_until
 from waking_receivers_support import receiving, wait_until_awaited
 
 from howdah.engine import Connection
@@ -69,8 +68,8 @@ def test_where_listen_is_impossible_messages_arrive_and_nobody_asks(
 
     monkeypatch.setattr(Waking, "_connect", refuse)
     received = receiving(threads, connection)
-    time.sleep(1)
-    assert one(db, "select pg_sequence_last_value(waiting) from howdah.destinations where name = 'orders'") is None
+    asked = "select pg_sequence_last_value(waiting) from howdah.destinations where name = 'orders'"
+    stays(lambda: one(db, asked) is None, 1)
     one(db, "select howdah.send('orders', 'x')")
     assert received.result(10)
 

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import pytest
-from support import Connect, Db, column, one, wait_until
+from support import Connect, Db, column, one, stays, wait_until
 
 from howdah.engine import Connection, connect
 from howdah.engine.errors import (
@@ -65,8 +65,7 @@ def test_a_non_persistent_send_returns_while_the_tables_are_locked_and_a_persist
 def test_a_persistent_send_waits_for_its_commit(connection: Connection, db: Db, blocked: Db, orders: str) -> None:
     with connection.windowed_producer(orders) as producer, ThreadPoolExecutor() as threads:
         sending = threads.submit(producer.send, "x")
-        time.sleep(0.2)
-        assert not sending.done()
+        stays(lambda: not sending.done(), 0.2)
         blocked.execute("rollback")
         assert sending.result(TIMEOUT).done()
         assert bodies(db, orders) == ["x"]
@@ -93,8 +92,7 @@ def test_the_eleventh_message_of_10_kib_waits_for_room_in_a_window_of_102400(
             producer.send("x" * 10_240, delivery_mode=mode)
         assert producer.unconfirmed_bytes == 102_400
         eleventh = threads.submit(producer.send, "y" * 10_240, delivery_mode=mode)
-        time.sleep(0.2)
-        assert not eleventh.done()
+        stays(lambda: not eleventh.done(), 0.2)
         blocked.execute("rollback")
         assert eleventh.result(TIMEOUT).result(TIMEOUT)
         assert producer.unconfirmed_bytes == 0

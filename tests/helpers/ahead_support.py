@@ -1,10 +1,10 @@
-"""What test files of consumers that receive ahead import: sending, receiving, and what is left, held and consumed."""
+"""What test files of consumers that receive ahead import: sending, receiving, and what is left and held."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from support import Db, column, one
+from support import Db, one
 
 from howdah.engine import AckConsumer, AckSession, Connection, Delivery, Prefetch, connect
 
@@ -28,13 +28,6 @@ def take(consumer: AckConsumer, number: int) -> list[Delivery]:
 def ids(messages: list[Delivery]) -> list[int]:
     """Their numbers."""
     return [message.message_id for message in messages]
-
-
-def consumed(db: Db) -> list[int]:
-    """The numbers of all that was consumed."""
-    return column(
-        db, "select i.id from howdah.journal j, unnest(j.message_ids) i(id) where j.event = 'consumed' order by 1"
-    )
 
 
 def held(db: Db) -> int:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import features_of_administration
 import features_of_delivery
+import features_of_maintenance
 import features_of_messages
 import features_of_topics
-import features_of_upkeep
 from feature_engine import FEATURES, Engine
 from support import Connect, Db
 
@@ -22,7 +22,7 @@ MODULES = (
     features_of_delivery,
     features_of_administration,
     features_of_topics,
-    features_of_upkeep,
+    features_of_maintenance,
 )
 
 

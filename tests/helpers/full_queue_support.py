@@ -22,13 +22,13 @@ def bodies(db: Db, queue: str = "q") -> list[str | None]:
     return [message.body for message in receive(db, queue, 100, verb="browse")]
 
 
-def until_full(db: Db, body: str = "x") -> int:
-    """Send until the queue is full; how many were accepted."""
+def until_full(db: Db, body: str = "x", code: str = "HD018") -> int:
+    """Send until a refusal with this code, which says by default that the queue is full; how many were accepted."""
     for accepted in range(100_000):
         try:
             one(db, SEND, (body,))
         except psycopg.Error as error:
-            if error.sqlstate != "HD018":
+            if error.sqlstate != code:
                 raise
             return accepted
     raise AssertionError("it never was full")

@@ -23,9 +23,3 @@ def send(db: Db, *names: str, **options: Any) -> list[int]:
 
 def take(db: Db, n: int = 10, consumer: int | None = None) -> list[str]:
     return column(db, "select body from howdah.receive('q', %s, consumer => %s)", (n, consumer))
-
-
-def open_consumer(db: Db, **options: Any) -> int:
-    names = "".join(f", {name} => %s" for name in options)
-    number: int = one(db, f"select howdah.open_consumer('q'{names})", tuple(options.values()))
-    return number

@@ -23,5 +23,11 @@ def lease(db: Db, n: int = 1, duration: str = "1 minute") -> list[tuple[int, str
     return db.execute("select lease, body from howdah.lease('q', %s, %s::interval)", (n, duration)).fetchall()
 
 
+def lease_of_one(db: Db, selector: str | None = None) -> int:
+    """Lease one message; the number of the lease."""
+    found: int = one(db, "select lease from howdah.lease('q', 1, '1 minute', %s)", (selector,))
+    return found
+
+
 def bodies(found: list[tuple[int, str]]) -> list[str]:
     return [body for _, body in found]

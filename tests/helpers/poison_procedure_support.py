@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import psycopg
+from psycopg.types.json import Jsonb
 from support import SYSTEM, Db, column, fail, identifier, one, receive
 
 OPTIONS = {"max_failed_deliveries": 2, "poison_procedure": "shop.poison"}
@@ -50,6 +51,13 @@ def make(db: Db, owner: str, body: str = GOOD, rights: str = "security definer",
         f" volatile {rights} set search_path = pg_catalog, pg_temp as $body${body}$body$".encode()
     )
     db.execute("reset role")
+
+
+def queue_of(db: Db, owner: str) -> str:
+    """The queue q, whose poison procedure is shop.poison."""
+    make(db, owner)
+    one(db, "select howdah.create_queue('q', %s)", (Jsonb(OPTIONS),))
+    return "q"
 
 
 def raising(what: str) -> str:

@@ -24,8 +24,7 @@ def main(end: str) -> None:
                 ran = eval(code, names)
                 if code.co_flags & inspect.CO_COROUTINE:
                     runner.run(ran)
-            # Whatever a page raises is shown as Python shows it.
-            except Exception:  # noqa: BLE001
+            except Exception:  # noqa: BLE001 - whatever a page raises is shown as Python shows it
                 traceback.print_exc()
                 failed = 1
             lines.clear()

@@ -1,11 +1,9 @@
-"""What tests of the engine's limits share: sends, the limit, the state, and filling the engine."""
+"""What tests of the engine's limits share: the limit, the state, and filling the engine."""
 
 from __future__ import annotations
 
-import psycopg
+import full_queue_support
 from support import Db, one
-
-SEND = "select howdah.send('q', %s)"
 
 FILL = "select cardinality(howdah.send_batch('q', array_fill('x'::text, array[%s])))"
 
@@ -19,13 +17,6 @@ def state(db: Db) -> str:
     return found
 
 
-def until_full(db: Db, body: str = "x") -> int:
+def until_full(db: Db) -> int:
     """Send until the engine is full; how many were accepted."""
-    for accepted in range(100_000):
-        try:
-            one(db, SEND, (body,))
-        except psycopg.Error as error:
-            if error.sqlstate != "HD027":
-                raise
-            return accepted
-    raise AssertionError("it never was full")
+    return full_queue_support.until_full(db, code="HD027")

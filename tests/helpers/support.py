@@ -105,6 +105,15 @@ def wait_until(condition: Callable[[], object], timeout: float = 60) -> None:
         time.sleep(0.005)
 
 
+def stays(condition: Callable[[], object], seconds: float) -> None:
+    """Fail if the condition does not hold all that time: that nothing happens cannot be waited for."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        assert condition(), "what should not happen did"
+        time.sleep(0.01)
+    assert condition(), "what should not happen did"
+
+
 CHECKPOINTER = "select backend_start from pg_stat_activity where backend_type = 'checkpointer'"
 """When a server began, the last time."""
 

@@ -1,6 +1,9 @@
-"""What tests of transformations import: a function's body, the function, and a topic that it changes."""
+"""What tests of transformations import: a function's body, the function, its owner, and a topic that it changes."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import psycopg
 from support import Db, identifier, one
@@ -26,6 +29,19 @@ def put(db: Db, role: str, body: str, name: str = "made", attributes: str = "sec
             identifier(role),
         )
     )
+
+
+@contextmanager
+def shop_of(db: Db) -> Iterator[str]:
+    """A role that owns a schema with the function shop.made, which is registered as "made"."""
+    role = f"hdt_shop_{one(db, 'select pg_backend_pid()')}"
+    db.execute(psycopg.sql.SQL("create role {0}; create schema shop authorization {0}").format(identifier(role)))
+    db.execute("grant usage on schema shop to howdah_nobody")
+    put(db, role, MADE)
+    one(db, "select howdah.register_transformation('made', 'shop.made')")
+    yield role
+    db.execute("reset role")
+    db.execute(psycopg.sql.SQL("drop schema shop cascade; drop role {0}").format(identifier(role)))
 
 
 def topic(db: Db, **options: str) -> None:

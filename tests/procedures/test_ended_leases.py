@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from leased_support import lease, lease_apart, lying, send
+from lease_tables_support import lease, lease_apart, lying, send
 from support import Clock, Connect, Db, column, one, receive, refused
 
 

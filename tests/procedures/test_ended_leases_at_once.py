@@ -8,7 +8,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from leased_support import hold_up, lease, lying, send
+from lease_tables_support import hold_up, lease, lying, send
 from support import Clock, Connect, Db, column, one, receive
 
 

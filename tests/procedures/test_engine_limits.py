@@ -7,8 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
+from full_queue_support import SEND
 from policy_support import Create
-from resource_states_support import SEND, limit, until_full
+from resource_states_support import limit, until_full
 from support import Connect, Db, column, one, receive, refused, wait_until_blocked
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from groups_support import open_consumer, send, take
+from consumers_support import open_consumer
+from groups_support import send, take
 from policy_support import Create
 from psycopg import sql
 from support import Connect, Db, column, one

@@ -8,7 +8,8 @@ from collections import defaultdict
 
 import psycopg
 import pytest
-from groups_support import open_consumer, send, take
+from consumers_support import open_consumer
+from groups_support import send, take
 from policy_support import Create
 from psycopg.types.json import Jsonb
 from support import Clock, Connect, Db, column, one, wait_until

@@ -5,24 +5,11 @@ from __future__ import annotations
 import random
 
 import pytest
+from handler_limits_support import lease_of_one as lease
+from handler_limits_support import send, take
 from policy_support import Create
 from psycopg.types.json import Jsonb
 from support import Clock, Connect, Db, column, one, refused
-
-
-def send(db: Db, *names: str) -> None:
-    """Messages a1, a2, b1 of the keys a, a, b."""
-    for name in names:
-        one(db, "select howdah.send('q', %s, headers => %s)", (name, Jsonb({"tenant": name[0]})))
-
-
-def take(db: Db, n: int = 1) -> list[str]:
-    return column(db, "select body from howdah.receive('q', %s)", (n,))
-
-
-def lease(db: Db, selector: str | None = None) -> int:
-    found: int = one(db, "select lease from howdah.lease('q', 1, '1 minute', %s)", (selector,))
-    return found
 
 
 def test_a_lease_that_ran_out_is_not_extended_because_its_permit_may_be_anothers(

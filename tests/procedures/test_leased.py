@@ -7,7 +7,7 @@ import threading
 
 import psycopg
 import pytest
-from leased_support import lease, lying, send
+from lease_tables_support import lease, lying, send
 from support import (
     SYSTEM,
     Clock,

@@ -5,18 +5,11 @@ from __future__ import annotations
 import threading
 
 import pytest
+from handler_limits_support import lease_of_one as lease
+from handler_limits_support import take
 from support import Clock, Connect, Db, column, one, refused, wait_until_blocked
 
 from howdah.migrations import add_facade
-
-
-def take(db: Db, n: int = 1) -> list[str]:
-    return column(db, "select body from howdah.receive('q', %s)", (n,))
-
-
-def lease(db: Db, selector: str | None = None) -> int:
-    found: int = one(db, "select lease from howdah.lease('q', 1, '1 minute', %s)", (selector,))
-    return found
 
 
 @pytest.mark.own_database

@@ -1,6 +1,7 @@
 """What an operator sees of dead messages and incidents, and how long incidents are kept."""
 
 import pytest
+from operator_acts_support import dead
 from support import SYSTEM, Clock, Connect, Db, column, fail, one, receive, refused
 
 
@@ -8,13 +9,6 @@ from support import SYSTEM, Clock, Connect, Db, column, fail, one, receive, refu
 def queue(db: Db) -> None:
     one(db, """select howdah.create_queue('q', '{"max_failed_deliveries": 1}')""")
     one(db, "select howdah.create_queue('aside')")
-
-
-def dead(db: Db, error: str = "broken", error_class: str = "ValueError", body: str = "x") -> int:
-    """A message that died of an error in q."""
-    sent: int = one(db, "select howdah.send('q', %s)", (body,))
-    assert fail(db, sent, error_text=error, error_class=error_class)[2] == "moved"
-    return sent
 
 
 def test_dead_messages_are_listed_by_queue_class_fingerprint_and_age_page_by_page(db: Db, clock: Clock) -> None:

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from operator_acts_support import dead
 from support import SYSTEM, Clock, Connect, Db, fail, one
 
 
@@ -10,13 +11,6 @@ from support import SYSTEM, Clock, Connect, Db, fail, one
 def queue(db: Db) -> None:
     one(db, """select howdah.create_queue('q', '{"max_failed_deliveries": 1}')""")
     one(db, "select howdah.create_queue('aside')")
-
-
-def dead(db: Db, error: str = "broken", error_class: str = "ValueError", body: str = "x") -> int:
-    """A message that died of an error in q."""
-    sent: int = one(db, "select howdah.send('q', %s)", (body,))
-    assert fail(db, sent, error_text=error, error_class=error_class)[2] == "moved"
-    return sent
 
 
 def test_causes_count_failures_messages_and_dead_and_give_a_sample(db: Db) -> None:

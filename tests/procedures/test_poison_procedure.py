@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from poison_procedure_support import OPTIONS, dead, make, poison, raising, send, shop_of
+from poison_procedure_support import OPTIONS, dead, make, poison, queue_of, raising, send, shop_of
 from psycopg.types.json import Jsonb
 from support import Connect, Db, column, fail, one, receive
 
@@ -38,9 +38,7 @@ def shop(db: Db) -> Iterator[str]:
 
 @pytest.fixture
 def queue(db: Db, shop: str) -> str:
-    make(db, shop)
-    one(db, "select howdah.create_queue('q', %s)", (Jsonb(OPTIONS),))
-    return "q"
+    return queue_of(db, shop)
 
 
 @pytest.mark.first_case

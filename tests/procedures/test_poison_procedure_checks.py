@@ -7,7 +7,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from poison_procedure_support import OPTIONS, dead, make, poison, raising, send, shop_of, went_the_usual_way
+from poison_procedure_support import OPTIONS, dead, make, poison, queue_of, raising, send, shop_of, went_the_usual_way
 from psycopg.types.json import Jsonb
 from support import SYSTEM, Connect, Db, column, fail, identifier, one, receive, refused
 
@@ -21,9 +21,7 @@ def shop(db: Db) -> Iterator[str]:
 
 @pytest.fixture
 def queue(db: Db, shop: str) -> str:
-    make(db, shop)
-    one(db, "select howdah.create_queue('q', %s)", (Jsonb(OPTIONS),))
-    return "q"
+    return queue_of(db, shop)
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
-from poison_procedure_support import OPTIONS, dead, make, poison, shop_of, went_the_usual_way
+from poison_procedure_support import OPTIONS, dead, make, poison, queue_of, shop_of, went_the_usual_way
 from psycopg.types.json import Jsonb
 from support import Connect, Db, column, identifier, one, receive, wait_until_blocked
 
@@ -24,9 +24,7 @@ def shop(db: Db) -> Iterator[str]:
 
 @pytest.fixture
 def queue(db: Db, shop: str) -> str:
-    make(db, shop)
-    one(db, "select howdah.create_queue('q', %s)", (Jsonb(OPTIONS),))
-    return "q"
+    return queue_of(db, shop)
 
 
 @pytest.mark.first_case

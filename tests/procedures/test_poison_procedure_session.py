@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import psycopg
 import pytest
-from poison_procedure_support import OPTIONS, dead, make, poison, raising, send, shop_of, went_the_usual_way
-from psycopg.types.json import Jsonb
+from poison_procedure_support import dead, make, poison, queue_of, raising, send, shop_of, went_the_usual_way
 from support import Connect, Db, column, identifier, one, receive
 
 
@@ -20,9 +19,7 @@ def shop(db: Db) -> Iterator[str]:
 
 @pytest.fixture
 def queue(db: Db, shop: str) -> str:
-    make(db, shop)
-    one(db, "select howdah.create_queue('q', %s)", (Jsonb(OPTIONS),))
-    return "q"
+    return queue_of(db, shop)
 
 
 def test_it_makes_no_later_statement_of_the_receive_call_functions_of_its_owner(

@@ -4,19 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from handler_limits_support import send, take
 from policy_support import Create
-from psycopg.types.json import Jsonb
 from support import Clock, Db, column, one
-
-
-def send(db: Db, *names: str) -> None:
-    """Messages a1, a2, b1 of the keys a, a, b."""
-    for name in names:
-        one(db, "select howdah.send('q', %s, headers => %s)", (name, Jsonb({"tenant": name[0]})))
-
-
-def take(db: Db, n: int = 1) -> list[str]:
-    return column(db, "select body from howdah.receive('q', %s)", (n,))
 
 
 def test_another_number_of_rate_keys_gives_no_key_a_second_burst(db: Db, create: Create, clock: Clock) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import psycopg
 import pytest
+from full_queue_support import SEND
 from policy_support import Create
-from resource_states_support import FILL, SEND, limit, state, until_full
+from resource_states_support import FILL, limit, state, until_full
 from support import Clock, Connect, Db, column, one, receive, refused
 
 

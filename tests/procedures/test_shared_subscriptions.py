@@ -8,7 +8,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from leased_support import hold_up
+from lease_tables_support import hold_up
 from support import SYSTEM, Clock, Connect, Db, column, fail, one, receive, wait_until, wait_until_blocked
 
 NAME = "t::s"

@@ -7,7 +7,8 @@ import socket
 from typing import Any
 
 import pytest
-from groups_support import open_consumer, send, take
+from consumers_support import open_consumer
+from groups_support import send, take
 from policy_support import Create
 from psycopg.types.json import Jsonb
 from support import Clock, Connect, Db, column, one, refused, wait_until

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import psycopg
 import pytest
-from support import Connect, Db, column, identifier, one
-from transformation_support import MADE, put, topic
+from support import Connect, Db, column, one
+from transformation_support import put, shop_of, topic
 
 
 @pytest.fixture
-def shop(db: Db, request: pytest.FixtureRequest) -> Iterator[str]:
+def shop(db: Db) -> Iterator[str]:
     """A role that owns a schema with the function shop.made, which is registered as "made"."""
-    role = f"hdt_shop_{one(db, 'select pg_backend_pid()')}"
-    db.execute(psycopg.sql.SQL("create role {0}; create schema shop authorization {0}").format(identifier(role)))
-    db.execute("grant usage on schema shop to howdah_nobody")
-    put(db, role, MADE)
-    one(db, "select howdah.register_transformation('made', 'shop.made')")
-    yield role
-    db.execute("reset role")
-    db.execute(psycopg.sql.SQL("drop schema shop cascade; drop role {0}").format(identifier(role)))
+    with shop_of(db) as role:
+        yield role
 
 
 @pytest.mark.first_case

@@ -9,20 +9,14 @@ import pytest
 from links_support import Steps, create
 from psycopg.types.json import Jsonb
 from support import Clock, Connect, Db, column, identifier, one, refused
-from transformation_support import MADE, put, topic
+from transformation_support import shop_of, topic
 
 
 @pytest.fixture
-def shop(db: Db, request: pytest.FixtureRequest) -> Iterator[str]:
+def shop(db: Db) -> Iterator[str]:
     """A role that owns a schema with the function shop.made, which is registered as "made"."""
-    role = f"hdt_shop_{one(db, 'select pg_backend_pid()')}"
-    db.execute(psycopg.sql.SQL("create role {0}; create schema shop authorization {0}").format(identifier(role)))
-    db.execute("grant usage on schema shop to howdah_nobody")
-    put(db, role, MADE)
-    one(db, "select howdah.register_transformation('made', 'shop.made')")
-    yield role
-    db.execute("reset role")
-    db.execute(psycopg.sql.SQL("drop schema shop cascade; drop role {0}").format(identifier(role)))
+    with shop_of(db) as role:
+        yield role
 
 
 def test_a_bridge_sends_what_the_function_makes(db: Db, shop: str) -> None:

@@ -133,7 +133,7 @@ def test_a_consumer_killed_five_times_in_its_handler_starts_it_five_times_and_no
         for number in range(1, 7):
             with subprocess.Popen(program) as consumer:
                 if number <= 5:
-                    wait_until(lambda: len(starts.read_text().splitlines()) == number)  # noqa: B023
+                    wait_until(lambda: len(starts.read_text().splitlines()) == number)  # noqa: B023 - it is called at once
                 else:
                     wait_until(lambda: len(receive(db, DEAD_LETTER, 9, "browse")) == 1)
                 consumer.kill()

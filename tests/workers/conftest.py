@@ -28,6 +28,13 @@ def tables(db: Db) -> Db:
 
 
 @pytest.fixture
+def shop(db: Db) -> Db:
+    """The test's database, where async handlers brew what is ordered and serve it."""
+    db.execute("create table brewed (item text); select howdah.create_queue('orders'), howdah.create_queue('served')")
+    return db
+
+
+@pytest.fixture
 def start(tables: Db, dsn: str, tmp_path: Path) -> Iterator[StartWorkers]:
     """Starts workers on the test's database: one process with one session, unless told otherwise."""
     with running(tmp_path / "log") as begin:

@@ -16,12 +16,6 @@ from howdah.testing import drain, make_message, run_handler
 from howdah.workers import App, Message, Reject, Retry, Transaction
 
 
-@pytest.fixture
-def shop(db: Db) -> Db:
-    db.execute("create table brewed (item text); select howdah.create_queue('orders'), howdah.create_queue('served')")
-    return db
-
-
 @pytest.mark.first_case
 @pytest.mark.parametrize(
     "handler",

@@ -22,12 +22,6 @@ from howdah.workers.loop import SessionLoop
 COLOUR: contextvars.ContextVar[str] = contextvars.ContextVar("colour", default="none")
 
 
-@pytest.fixture
-def shop(db: Db) -> Db:
-    db.execute("create table brewed (item text); select howdah.create_queue('orders'), howdah.create_queue('served')")
-    return db
-
-
 def test_an_async_handler_sees_its_threads_context_and_keeps_one_loop(shop: Db, dsn: str) -> None:
     app = App("shop")
     seen: list[tuple[str, str, asyncio.AbstractEventLoop]] = []

@@ -8,15 +8,8 @@ from typing import Any
 
 import pytest
 from async_handlers_support import Brewer, brew
-from support import Db
 
 from howdah.workers import App, AppError, Message, Transaction
-
-
-@pytest.fixture
-def shop(db: Db) -> Db:
-    db.execute("create table brewed (item text); select howdah.create_queue('orders'), howdah.create_queue('served')")
-    return db
 
 
 def test_functions_that_a_call_does_not_run_are_refused_at_registration() -> None:

@@ -27,7 +27,7 @@ def test_a_worker_stops_at_the_first_failure_and_goes_on_when_resumed_again_and_
     poison, behind = jobs.send("fail", "plain")
     workers = start(APP)
     for deliveries in (1, 2, 3):
-        wait_until(lambda: len(workers.events("listener stopped")) == deliveries)  # noqa: B023
+        wait_until(lambda: len(workers.events("listener stopped")) == deliveries)  # noqa: B023 - it is called at once
         assert jobs.trace(poison) == list(range(1, deliveries + 1))
         assert state(jobs) == (deliveries, "stopped")
         assert jobs.left() == 2

@@ -47,7 +47,7 @@ def test_a_failure_stops_the_listener_of_a_subscription_and_resumed_it_counts_on
     wait_subscribed(events, "l", "free")
     (poison, _) = publish(events, "fail", "behind")
     for deliveries in (1, 2, 3):
-        wait_until(lambda: len(workers.events("listener stopped")) == deliveries)  # noqa: B023
+        wait_until(lambda: len(workers.events("listener stopped")) == deliveries)  # noqa: B023 - it is called at once
         assert listener(events) == ("events::l", deliveries, "stopped")
         assert column(events, "select attempt from howdah.incidents('events::l') order by 1") == list(
             range(1, deliveries + 1)

@@ -20,12 +20,6 @@ from howdah.testing import drain
 from howdah.workers import App, Message, Transaction
 
 
-@pytest.fixture
-def shop(db: Db) -> Db:
-    db.execute("create table brewed (item text); select howdah.create_queue('orders'), howdah.create_queue('served')")
-    return db
-
-
 @pytest.mark.first_case
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("kind", ["coroutine", "future", "generator", "async generator"])

@@ -94,7 +94,7 @@ def archives_and_audits(e: Engine) -> None:
 
 
 @feature
-def upkeep(e: Engine) -> None:
+def maintenance(e: Engine) -> None:
     """All that runs in the background, and workers."""
     for verb in ("backlog", "consumers", "incidents", "journal", "schedules", "totals"):
         e.rows(f"select howdah.maintain_{verb}()")
