@@ -13,6 +13,7 @@ import re
 from importlib.resources import files
 
 from .parser import headers
+from .rendering import render
 
 ROOMS = (
     # what the others stand on
@@ -109,56 +110,6 @@ def facade_files(facade: str) -> tuple[str, ...]:
 
 FILES = tuple(name for room in ROOMS for name in contents(room))
 """Every file, in the order of installation."""
-
-
-SLOTS = (0, 1, 2)
-"""The numbers of the tables that topic messages go round in."""
-
-BODIES = (
-    {"BODY_TYPE": "text", "BODY_VALUE": "send.body", "IS_TEXT": "true", "MEDIA_TYPE": "text/plain"},
-    {"BODY_TYPE": "jsonb", "BODY_VALUE": "send.body::text", "IS_TEXT": "true", "MEDIA_TYPE": "application/json"},
-    {"BODY_TYPE": "bytea", "BODY_VALUE": "send.body", "IS_TEXT": "false", "MEDIA_TYPE": "application/octet-stream"},
-)
-"""The types of a body that can be sent: its text or bytes, whether it is text, and its content type by default."""
-
-MODES = ({"MODE": "persistent", "OF_MODE ": "not "}, {"MODE": "nonpersistent", "OF_MODE ": ""})
-"""The delivery modes of topic messages, which have tables of their own. "OF_MODE p" tells by p: nonpersistent."""
-
-_EACH_TABLE = re.compile(
-    r"^ *-- for N in 0, 1, 2, MODE in persistent, nonpersistent:\n(.*?)^ *-- end for\n", re.MULTILINE | re.DOTALL
-)
-_EACH_SLOT = re.compile(r"^ *-- for N in 0, 1, 2:\n(.*?)^ *-- end for\n", re.MULTILINE | re.DOTALL)
-_EACH_BODY = re.compile(r"^-- for BODY_TYPE in text, jsonb, bytea:\n(.*?)^-- end for\n", re.MULTILINE | re.DOTALL)
-
-
-def render(text: str) -> str:
-    """The text with its loops unrolled: for each table of the ring (its number in place of N), or each type of a body.
-
-    A loop over MODE too has each table of either delivery mode.
-
-    A statement locks each table that it names, and a locked table cannot be emptied, so there is one for each table.
-    """
-    text = _EACH_BODY.sub(lambda loop: "".join(_with_body(loop[1], body) for body in BODIES), text)
-    text = _EACH_TABLE.sub(lambda loop: "".join(_with_table(loop[1], slot) for slot in SLOTS), text)
-    return _EACH_SLOT.sub(lambda loop: "".join(_with_slot(loop[1], slot) for slot in SLOTS), text)
-
-
-def _with_slot(text: str, slot: int) -> str:
-    return re.sub(r"(?<![A-Za-z0-9])N\b", str(slot), text)
-
-
-def _with_table(text: str, slot: int) -> str:
-    return "".join(
-        _with_slot(text.replace("OF_MODE ", mode["OF_MODE "]).replace("MODE", mode["MODE"]), slot) for mode in MODES
-    )
-
-
-def _with_body(text: str, body: dict[str, str]) -> str:
-    encoded = "convert_to(BODY_VALUE, 'UTF8')" if body["IS_TEXT"] == "true" else "BODY_VALUE"
-    text = text.replace("BODY_BYTES", encoded)
-    for word, meaning in body.items():
-        text = text.replace(word, meaning)
-    return text
 
 
 def source(name: str) -> str:

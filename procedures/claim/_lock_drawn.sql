@@ -3,8 +3,8 @@
 -- Returns  their positions (bigint[]), ascending.
 -- Role     internal
 --
--- It leaves those that a transaction had before (xmax is set) to the search. Among them may be the caller's own:
--- another call may have put the head back, so that the caller drew its positions again.
+-- It leaves those that a transaction had before (xmax is set) to the search. They may include the caller's
+-- own: another call may have put the head back, so that the caller drew its positions again.
 create or replace function howdah._lock_drawn(p_lane howdah.lanes, p_positions bigint[]) returns bigint[]
 language sql volatile
 as $$

@@ -10,8 +10,8 @@
 --
 -- It unlocks what it finds. If another session's step has found nothing meanwhile, the caller makes no step.
 --
--- Under a backlog (p_backlog) the last 256 positions belong to tickets. Of their messages, it looks only at those that
--- a transaction held and released (xmax is set), unless receives are rare.
+-- Under a backlog (p_backlog) the last 256 positions belong to tickets. It looks at their messages only if a
+-- transaction held and released them (xmax is set), or if receives are rare.
 create or replace function howdah._nothing_came_back(
     p_id integer, p_rank smallint, p_head bigint, p_backlog boolean, p_search regclass, p_hint bigint
 ) returns boolean

@@ -15,7 +15,7 @@
 -- before.
 --
 -- p_deep: search until once around, or for 2 ms. p_tickets: that many positions after p_head belong to tickets that may
--- be in use. Of their messages, it looks only at those that a transaction held and released (xmax is set).
+-- be in use. It looks at their messages only if a transaction held and released them (xmax is set).
 create or replace function howdah._search(
     p_lane howdah.lanes, p_head bigint, p_want integer, p_deep boolean, p_tickets bigint default 0
 )

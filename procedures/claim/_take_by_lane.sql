@@ -4,11 +4,11 @@
 --          Then there is more to look at than lanes, something came back behind a head, or no message can be taken.
 -- Role     internal
 --
--- The first lane that has a message gives it. From a lane of msgs it takes as howdah.receive does from the main lane of
--- a plain queue. It draws the next position if the first message behind the head can be there, and otherwise locks that
--- message. It does not ask the lanes behind that one, because dead rows may make that slow. Positions are numbered
--- through all lanes, so a lane has gaps where the others have messages. Nothing is drawn there. Of two rows for one
--- lane only the one with hints counts.
+-- The first lane that has a message gives it. This function takes from a lane of msgs as howdah.receive does from the
+-- main lane of a plain queue. It draws the next position if the first message behind the head can be there, and
+-- otherwise locks that message. It does not ask the lanes behind that one, because dead rows may make that slow.
+-- Positions are numbered through all lanes, so a lane has gaps where the others have messages. Nothing is drawn there.
+-- Of two rows for one lane only the one with hints counts.
 create or replace function howdah._take_by_lane(p_id integer, out message howdah.msgs, out nonpersistent boolean)
 returns record
 language plpgsql volatile

@@ -19,18 +19,14 @@ begin
         from taken c where (c.expires_at > p_now) is not false and p_journaled
         having count(*) > 0
     )
-    select c.message_id, p_name, case
-        when c.is_text then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
-        case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end,
-        c.content_type, c.headers, 9 - c.rank, c.correlation_id, c.reply_to, c.message_type,
-        c.conversation_id, 'non-persistent', c.sent_at, c.expires_at, 1, false,
-        c.seq, c.stage::integer, case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
-        c.dead_reason, c.dead_at, howdah._level_name(c.reliability, true)
+    select c.message_id, p_name,
+        CONTENT_OF c ELSE howdah._take_body(c.message_id),
+        'non-persistent', c.sent_at, c.expires_at, 1, false, c.seq,
+        ORIGIN_OF c,
+        howdah._level_name(c.reliability, true)
     from (select t.* from taken t order by t.seq offset 0) c  -- disposed of in order
     where (c.expires_at > p_now) is not false
-       or howdah._dispose(p_destination_id, row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at,
-           c.destination_id, c.origin_id, c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers,
-           c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.dead_reason,
-           c.reliability)::howdah.msgs, true, null, p_now);
+       or howdah._dispose(p_destination_id, howdah._as_ready(row(c.*)::howdah.msgs_nonpersistent), true, null,
+           p_now);
 end
 $$;

@@ -51,26 +51,17 @@ begin
               where n.group_id = howdah._group(c.headers, c.conversation_id) and n.seq < c.seq) else true end
         having count(*) > 0
     )
-    select c.message_id, p_name, case when c.is_text
-        then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
-        case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end, c.content_type, c.headers,
-        9 - c.rank, c.correlation_id, c.reply_to, c.message_type, c.conversation_id, 'persistent', c.sent_at,
-        c.expires_at, 1, false, c.seq, c.stage::integer,
-        case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
-        c.dead_reason, c.dead_at,
+    select c.message_id, p_name,
+        CONTENT_OF c ELSE howdah._take_body(c.message_id),
+        'persistent', c.sent_at, c.expires_at, 1, false, c.seq,
+        ORIGIN_OF c,
         case when c.reliability is null then 'ASSURED_PERSISTENT' else 'RELIABLE_PERSISTENT' end
     from taken c
     where case when (select count(*) from taken) < cardinality(p_seqs) then not exists (
             select from missing n where n.group_id = howdah._group(c.headers, c.conversation_id) and n.seq < c.seq)
-            or howdah._put_back(
-            row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at, c.destination_id, c.origin_id,
-            c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers, c.correlation_id, c.reply_to, c.message_type,
-            c.conversation_id, c.dead_reason, c.reliability)::howdah.msgs, false, false, false) else true end
+            or howdah._put_back(row(c.*)::howdah.msgs, false, false, false) else true end
       and ((c.expires_at > p_now) is not false
-           or howdah._dispose(p_lane.destination_id,
-            row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at, c.destination_id, c.origin_id,
-            c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers, c.correlation_id, c.reply_to, c.message_type,
-            c.conversation_id, c.dead_reason, c.reliability)::howdah.msgs, false, null, p_now))
+           or howdah._dispose(p_lane.destination_id, row(c.*)::howdah.msgs, false, null, p_now))
     order by c.seq;
 end
 $$;

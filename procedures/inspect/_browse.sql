@@ -92,9 +92,8 @@ begin
     if v_destination.kind = 'subscription' then
         get diagnostics v_shown = row_count;
         return query
-        select h.message_id, queue, case when h.is_text then convert_from(h.body, 'UTF8') end,
-            case when not h.is_text then h.body end, h.content_type, h.headers, 9 - h.rank, h.correlation_id,
-            h.reply_to, h.message_type, h.conversation_id,
+        select h.message_id, queue,
+            CONTENT_OF h,
             case when h.nonpersistent then 'non-persistent' else 'persistent' end, h.sent_at, h.expires_at,
             f.failures + 1, f.failures > 0, h.seq, 0, howdah._destination_name(h.destination_id), null::text,
             null::timestamptz, howdah._level_name(h.reliability, h.nonpersistent)

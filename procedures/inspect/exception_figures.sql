@@ -5,7 +5,7 @@
 -- Raises   HD010 called from a maintenance command; HD037 on a standby.
 -- Role     howdah_admin howdah_browser howdah_consumer howdah_auditor
 --
--- Up to 10,000 messages of a destination are counted now. Of more, the last background count is shown. If nobody
+-- Up to 10,000 messages of a destination are counted now. If it has more, the last background count is shown. If nobody
 -- counted in the last two minutes, the figures are those of the first 10,000.
 create or replace function howdah.exception_figures() returns table (
     queue_name text, dead bigint, waiting bigint, oldest_age interval

@@ -124,10 +124,8 @@ begin
                 g.conversation_id, g.dead_reason, g.reliability
             from gone g
             returning v_lease, v_until, i.message_id, v_queue.name,
-                case when i.is_text then convert_from(coalesce(i.body, howdah._body(i.message_id)), 'UTF8') end,
-                case when not i.is_text then coalesce(i.body, howdah._body(i.message_id)) end, i.content_type,
-                i.headers, 9 - i.rank, i.correlation_id, i.reply_to, i.message_type, i.conversation_id, 'persistent',
-                i.sent_at, i.expires_at,
+                CONTENT_OF i ELSE howdah._body(i.message_id),
+                'persistent', i.sent_at, i.expires_at,
                 1 + coalesce(v_failures[array_position(v_failed, i.message_id)], 0),
                 array_position(v_failed, i.message_id) is not null, i.message_id / 1000000, 0,
                 case when i.origin_id is not null then howdah._destination_name(i.origin_id) end, i.dead_reason,

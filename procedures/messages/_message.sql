@@ -10,11 +10,7 @@ language sql stable
 as $$
     select row(
         p_message.message_id, p_queue,
-        case when p_message.is_text then convert_from(coalesce(p_message.body, howdah._body(p_message.message_id)),
-            'UTF8') end,
-        case when not p_message.is_text then coalesce(p_message.body, howdah._body(p_message.message_id)) end,
-        p_message.content_type, p_message.headers, 9 - p_message.rank, p_message.correlation_id, p_message.reply_to,
-        p_message.message_type, p_message.conversation_id,
+        CONTENT_OF p_message ELSE howdah._body(p_message.message_id),
         case when p_nonpersistent then 'non-persistent' else 'persistent' end,
         p_message.sent_at, p_message.expires_at, p_failures + 1, p_failures > 0, p_message.seq,
         p_message.stage::integer, (select d.name from howdah.destinations d where d.id = p_message.origin_id),

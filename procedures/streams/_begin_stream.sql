@@ -8,10 +8,10 @@
 --          done: what it has passed, as a snapshot. late: the first transaction that committed late. upto: the snapshot
 --          to read up to.
 --
--- Of a shared subscription howdah._receive_shared finds the place. It gets usual, failing, closed and ring. failing:
--- the sequence that tells whether something failed, unless failures count by conversation or group. closed: the first
--- transaction whose messages are in the ring's open tables only, if generation is still the ring's (NULL: not known).
--- ring: the number of truncations.
+-- For a shared subscription, howdah._receive_shared finds the place to read from. It gets usual, failing, closed and
+-- ring. failing: the sequence that tells whether something failed, unless failures count by conversation or group.
+-- closed: the first transaction whose messages are in the ring's open tables only, if generation is still the ring's
+-- (NULL: not known). ring: the number of truncations.
 -- Raises   HD005 it is a topic; HD009, HD016 as howdah.receive; HD024 an unshared subscription is being read or leased
 --          by somebody else, or has an open consumer; HD025 a restored database; HD032 the consumer is not open.
 -- Role     internal

@@ -1,8 +1,8 @@
 -- howdah._lock_page(p_subscription, p_ack, p_name, p_slots, p_after, p_after_seq, p_to, p_upto, p_size, p_want): lock
 -- messages of one page of a topic.
 --
--- Returns  one row. Of the messages taken it has their number, whether that is as many as wanted, their positions,
---          transactions and modes, and themselves. Of the page it has the number of rows, and where it ends. It also
+-- Returns  one row. It has the messages taken, their number, whether that is as many as wanted, and their positions,
+--          transactions and modes. It also has the page's number of rows, and where the page ends. It also
 --          says whether others have a message in hand, and how many before the first such one are done or unwanted.
 -- Role     internal
 --
@@ -43,9 +43,8 @@ begin
     from (
         select count(*) as taken, array_agg(u.seq) as seqs, array_agg(u.xid) as xids,
             array_agg(u.nonpersistent) as modes,
-            array_agg(row(u.message_id, p_name, case when u.is_text then convert_from(u.body, 'UTF8') end,
-                case when not u.is_text then u.body end, u.content_type, u.headers, 9 - u.rank, u.correlation_id,
-                u.reply_to, u.message_type, u.conversation_id,
+            array_agg(row(u.message_id, p_name,
+                CONTENT_OF u,
                 case when u.nonpersistent then 'non-persistent' else 'persistent' end, u.sent_at, u.expires_at, 1,
                 false, u.seq, 0, v_topic, null, null,
                 howdah._level_name(u.reliability, u.nonpersistent))::howdah.message) as messages

@@ -85,9 +85,8 @@ begin
                 from counted c where not c.ended and p_destination.journal_level <> 'off'
                 group by c.nonpersistent
             )
-            select c.message_id, p_name, case when c.is_text then convert_from(c.body, 'UTF8') end,
-                case when not c.is_text then c.body end, c.content_type, c.headers, 9 - c.rank, c.correlation_id,
-                c.reply_to, c.message_type, c.conversation_id,
+            select c.message_id, p_name,
+                CONTENT_OF c,
                 case when c.nonpersistent then 'non-persistent' else 'persistent' end, c.sent_at, c.expires_at,
                 c.failures + 1, c.failures > 0, c.seq, 0, v_topic, null::text, null::timestamptz,
                 howdah._level_name(c.reliability, c.nonpersistent)

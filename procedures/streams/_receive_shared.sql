@@ -49,10 +49,7 @@ begin
                     end if;
                     if v_one.kept then
                         return next row(v_one.seq * 1000000 + v_place.topic_id, p_name,
-                            case when v_one.is_text then convert_from(v_one.body, 'UTF8') end,
-                            case when not v_one.is_text then v_one.body end, v_one.content_type, v_one.headers,
-                            9 - v_one.rank, v_one.correlation_id, v_one.reply_to, v_one.message_type,
-                            v_one.conversation_id,
+                            CONTENT_OF v_one,
                             case when v_place.nonpersistent then 'non-persistent' else 'persistent' end, v_one.sent_at,
                             v_one.expires_at, 1, false, v_one.seq, 0, p_stream.topic, null, null,
                             howdah._level_name(v_one.reliability, v_place.nonpersistent))::howdah.message;

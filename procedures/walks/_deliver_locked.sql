@@ -4,8 +4,8 @@
 -- Returns  howdah.message of each, in order; expired messages are disposed of instead.
 -- Role     internal
 --
--- The journal has the time after the locks. Of a group, an event is then not older than the one before it, for which
--- this call may have waited. p_reason: what the journal says of them. The lower and the upper end are for PostgreSQL up
+-- The journal has the time after the locks. So an event of a group is not older than the one before it, for which this
+-- call may have waited. p_reason: what the journal says of them. The lower and the upper end are for PostgreSQL up
 -- to 16, as in howdah._take_drawn.
 create or replace function howdah._deliver_locked(
     p_lane howdah.lanes, p_name text, p_positions bigint[], p_now timestamptz, p_reason text, p_journaled boolean
@@ -25,20 +25,14 @@ begin
         from taken c where (c.expires_at > p_now) is not false and p_journaled
         having count(*) > 0
     )
-    select c.message_id, p_name, case when c.is_text
-        then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
-        case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end, c.content_type, c.headers,
-        9 - c.rank, c.correlation_id, c.reply_to, c.message_type, c.conversation_id, 'persistent', c.sent_at,
-        c.expires_at, 1, false, c.seq, c.stage::integer,
-        case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
-        c.dead_reason, c.dead_at,
+    select c.message_id, p_name,
+        CONTENT_OF c ELSE howdah._take_body(c.message_id),
+        'persistent', c.sent_at, c.expires_at, 1, false, c.seq,
+        ORIGIN_OF c,
         case when c.reliability is null then 'ASSURED_PERSISTENT' else 'RELIABLE_PERSISTENT' end
     from taken c
-    where (c.expires_at > p_now) is not false or howdah._dispose(p_lane.destination_id,
-        row(c.seq, c.message_id, c.sent_at, c.expires_at,
-        c.dead_at, c.destination_id, c.origin_id, c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers,
-        c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.dead_reason,
-        c.reliability)::howdah.msgs, false, null, p_now)
+    where (c.expires_at > p_now) is not false
+       or howdah._dispose(p_lane.destination_id, row(c.*)::howdah.msgs, false, null, p_now)
     order by c.seq;
 end
 $$;

@@ -9,8 +9,8 @@
 -- are locked. howdah._walk_from says where to begin.
 --
 -- Pages grow, so a few steps pass a long backlog of other consumers' groups. With a selector alone, the first page has
--- the wanted size, because each further message may cost a look at thousands. There, what other looks found ahead comes
--- first (howdah._walk_listed).
+-- the wanted size, because each further message may cost a look at thousands. What other looks found ahead comes first
+-- there (howdah._walk_listed).
 create or replace function howdah._walk(
     p_lane howdah.lanes, p_walk howdah.walk, p_want integer, p_now timestamptz, p_all boolean
 )
