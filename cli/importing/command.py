@@ -58,6 +58,7 @@ def activemq(
 
     Messages that cannot come over are listed, and the others do. Exit code 1 says that there are such messages.
     """
+    from ...text.dsn import BadDsnError
     from ...text.passfile import accessible
     from .converting import Names
     from .outcome import COLUMNS, DRY_COLUMNS, Outcome
@@ -66,10 +67,14 @@ def activemq(
 
     if not re.fullmatch(r"(?a:[A-Za-z_]\w*)?", prefix):
         raise typer.BadParameter("it has letters, digits and _", param_hint="--prefix")
+    try:
+        source = accessible(source)
+    except BadDsnError as error:
+        raise typer.BadParameter(str(error), param_hint="--from") from None
     names = Names(words(mapped, "--map"))
     outcome = Outcome(output.complain)
     with connected(dsn, role) as connection:
-        store = Store(accessible(source), prefix)
+        store = Store(source, prefix)
         try:
             if not dry_run:
                 store.keep_others_out()

@@ -14,7 +14,7 @@ begin
         raise exception using errcode = 'HD010',
             message = format('role %s may not create %s %s', quote_ident(howdah._caller()), p_resource,
                 quote_literal(p_name)),
-            hint = 'Ask who has the right create at that name (howdah.explain_access).';
+            hint = howdah._rights_hint('Ask who has the right create at that name (howdah.explain_access).');
     end if;
 end
 $$;

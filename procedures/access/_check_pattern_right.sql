@@ -15,7 +15,7 @@ begin
         raise exception using errcode = 'HD010',
             message = format('role %s may not decide for all queues and topics named %s', quote_ident(howdah._caller()),
                 coalesce(quote_literal(left(p_pattern, 250)), 'NULL')),
-            hint = 'Ask who has the right admin at all these names (howdah.explain_access).';
+            hint = howdah._rights_hint('Ask who has the right admin at all these names (howdah.explain_access).');
     end if;
 end
 $$;

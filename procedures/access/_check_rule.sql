@@ -28,8 +28,8 @@ begin
             or array_to_string(p_principals, '') ~ E'[\\x01-\\x1f]' then 'principals must be names of roles, or *' end;
     if v_wrong is not null then
         raise exception using errcode = 'HD005', message = v_wrong,
-            hint = 'A rule has a resource (connection, queue, topic), a name, an operation (connect, produce, consume, '
-                'browse, create, admin, pass_all, set_all), allow, a kind (user, group) and principals.';
+            hint = 'A rule has a resource (connection, queue, topic), a name, allow, a kind (user, group), principals '
+                'and an operation: connect, produce, consume, browse, create, admin, pass_all or set_all.';
     end if;
     if p_name ~ '[*>]' and p_name <> '*' and strpos(p_name, ':') = 0 then
         perform howdah._check_wildcard(p_name);

@@ -20,6 +20,6 @@ begin
     raise exception using errcode = 'HD010',
         message = format('role %s may not change the access rules of %s', quote_ident(howdah._caller()),
             coalesce(quote_literal(nullif(p_name, '*')), 'everything')),
-        hint = 'Ask who has the right admin at all queues and topics (howdah.explain_access).';
+        hint = howdah._rights_hint('Ask who has the right admin at all queues and topics (howdah.explain_access).');
 end
 $$;

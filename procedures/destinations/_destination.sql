@@ -28,7 +28,8 @@ begin
                 quote_literal(p_name)),
             hint = case when v_destination.kind = 'subscription' and p_verb = 'send'
                 then 'It is a subscription: send to its topic.'
-                else 'Ask an administrator for membership in a role that has this right (howdah.list_grants).' end;
+                else howdah._rights_hint(
+                    'Ask an administrator for membership in a role that has this right (howdah.list_grants).') end;
     end if;
     if v_destination.name ^@ '_TEMP.' then
         perform howdah._check_temporary(v_destination, p_verb);

@@ -66,6 +66,13 @@ def test_only_an_administrator_imports(dsn: str, db: Db, store: str, connect: Co
     assert howdah(dsn, "import", "activemq", "--from", store, "--role", "howdah_producer").code == 1
 
 
+def test_a_dsn_of_a_store_that_cannot_be_read_is_named_and_not_shown(dsn: str) -> None:
+    ran = howdah(dsn, "import", "activemq", "--from", "postgresql://ann:s3cret/x@host/store")
+    assert ran.code == 2
+    assert "--from: the DSN cannot be read" in ran.err
+    assert "s3cret" not in ran.err
+
+
 def test_two_passes_at_once_store_each_message_once(dsn: str, connect: Connect, db: Db) -> None:
     """The second one waits for the first, and then knows what it stored."""
     db.execute("select howdah.create_queue('q'), howdah.begin_import('s')")

@@ -160,7 +160,10 @@ def test_superusers_have_the_rights_of_the_roles_granted_to_them_directly_or_not
         one(db, "select howdah.revoke_queue('q', %s, %s)", (verb, holder)) if holder != "howdah_admin" else None
     one(db, "select howdah.grant_queue('q', 'browse', %s)", (inner,))
     session = become(root)
-    refused(session, "HD010", "select * from howdah.browse('q')")
+    why = refused(session, "HD010", "select * from howdah.browse('q')").message_hint
+    assert why
+    assert why.startswith("A superuser has no right by that alone")
+    assert refused(session, "HD010", "select howdah.create_queue('r')").message_hint == why
     db.execute(sql.SQL("grant {} to {}; ").format(identifier(inner), identifier(outer)))
     db.execute(sql.SQL("grant {} to {}").format(identifier(outer), identifier(root)))
     assert column(session, "select body from howdah.browse('q')") == []
