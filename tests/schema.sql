@@ -2468,9 +2468,11 @@ begin
     if v_destination.kind = 'subscription' then
         get diagnostics v_shown = row_count;
         return query
-        select h.message_id, queue, case when h.is_text then convert_from(h.body, 'UTF8') end,
-            case when not h.is_text then h.body end, h.content_type, h.headers, 9 - h.rank, h.correlation_id,
-            h.reply_to, h.message_type, h.conversation_id,
+        select h.message_id, queue,
+            case when h.is_text then convert_from(h.body, 'UTF8') end,
+            case when not h.is_text then h.body end,
+            h.content_type, h.headers, 9 - h.rank, h.correlation_id, h.reply_to,
+            h.message_type, h.conversation_id,
             case when h.nonpersistent then 'non-persistent' else 'persistent' end, h.sent_at, h.expires_at,
             f.failures + 1, f.failures > 0, h.seq, 0, howdah._destination_name(h.destination_id), null::text,
             null::timestamptz, howdah._level_name(h.reliability, h.nonpersistent)
@@ -3960,8 +3962,8 @@ begin
             or array_to_string(p_principals, '') ~ E'[\\x01-\\x1f]' then 'principals must be names of roles, or *' end;
     if v_wrong is not null then
         raise exception using errcode = 'HD005', message = v_wrong,
-            hint = 'A rule has a resource (connection, queue, topic), a name, an operation (connect, produce, consume, '
-                'browse, create, admin, pass_all, set_all), allow, a kind (user, group) and principals.';
+            hint = 'A rule has a resource (connection, queue, topic), a name, allow, a kind (user, group), principals '
+                'and an operation: connect, produce, consume, browse, create, admin, pass_all or set_all.';
     end if;
     if p_name ~ '[*>]' and p_name <> '*' and strpos(p_name, ':') = 0 then
         perform howdah._check_wildcard(p_name);
@@ -6031,26 +6033,22 @@ begin
               where n.group_id = howdah._group(c.headers, c.conversation_id) and n.seq < c.seq) else true end
         having count(*) > 0
     )
-    select c.message_id, p_name, case when c.is_text
-        then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
-        case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end, c.content_type, c.headers,
-        9 - c.rank, c.correlation_id, c.reply_to, c.message_type, c.conversation_id, 'persistent', c.sent_at,
-        c.expires_at, 1, false, c.seq, c.stage::integer,
+    select c.message_id, p_name,
+        case when c.is_text then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
+        case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end,
+        c.content_type, c.headers, 9 - c.rank, c.correlation_id, c.reply_to,
+        c.message_type, c.conversation_id,
+        'persistent', c.sent_at, c.expires_at, 1, false, c.seq,
+        c.stage::integer,
         case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
         c.dead_reason, c.dead_at,
         case when c.reliability is null then 'ASSURED_PERSISTENT' else 'RELIABLE_PERSISTENT' end
     from taken c
     where case when (select count(*) from taken) < cardinality(p_seqs) then not exists (
             select from missing n where n.group_id = howdah._group(c.headers, c.conversation_id) and n.seq < c.seq)
-            or howdah._put_back(
-            row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at, c.destination_id, c.origin_id,
-            c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers, c.correlation_id, c.reply_to, c.message_type,
-            c.conversation_id, c.dead_reason, c.reliability)::howdah.msgs, false, false, false) else true end
+            or howdah._put_back(row(c.*)::howdah.msgs, false, false, false) else true end
       and ((c.expires_at > p_now) is not false
-           or howdah._dispose(p_lane.destination_id,
-            row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at, c.destination_id, c.origin_id,
-            c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers, c.correlation_id, c.reply_to, c.message_type,
-            c.conversation_id, c.dead_reason, c.reliability)::howdah.msgs, false, null, p_now))
+           or howdah._dispose(p_lane.destination_id, row(c.*)::howdah.msgs, false, null, p_now))
     order by c.seq;
 end
 $$;
@@ -6098,14 +6096,16 @@ begin
         from claimed c where not c.ended and not c.held_up and not p_hold and p_journaled
         group by c.nonpersistent
     )
-    select c.message_id, p_name, case when c.is_text then convert_from(coalesce(c.body,
-            case when p_hold then howdah._body(c.message_id) else howdah._take_body(c.message_id) end), 'UTF8') end,
-        case when not c.is_text then coalesce(c.body,
-            case when p_hold then howdah._body(c.message_id) else howdah._take_body(c.message_id) end) end,
-        c.content_type, c.headers, 9 - c.rank, c.correlation_id, c.reply_to, c.message_type, c.conversation_id,
+    select c.message_id, p_name,
+        case when c.is_text then convert_from(coalesce(c.body, case when p_hold then howdah._body(c.message_id) else howdah._take_body(c.message_id) end), 'UTF8') end,
+        case when not c.is_text then coalesce(c.body, case when p_hold then howdah._body(c.message_id) else howdah._take_body(c.message_id) end) end,
+        c.content_type, c.headers, 9 - c.rank, c.correlation_id, c.reply_to,
+        c.message_type, c.conversation_id,
         case when c.nonpersistent then 'non-persistent' else 'persistent' end, c.sent_at, c.expires_at,
-        c.failures + 1, c.failures > 0, c.seq, c.stage::integer,
-        case when c.origin_id is not null then howdah._destination_name(c.origin_id) end, c.dead_reason, c.dead_at,
+        c.failures + 1, c.failures > 0, c.seq,
+        c.stage::integer,
+        case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
+        c.dead_reason, c.dead_at,
         howdah._level_name(c.reliability, c.nonpersistent)
     from claimed c
     where case when c.held_up then howdah._put_back(howdah._as_ready(c.claim), c.nonpersistent, p_hold,
@@ -6134,20 +6134,19 @@ begin
         from taken c where (c.expires_at > p_now) is not false and p_journaled
         having count(*) > 0
     )
-    select c.message_id, p_name, case when c.is_text
-        then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
-        case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end, c.content_type, c.headers,
-        9 - c.rank, c.correlation_id, c.reply_to, c.message_type, c.conversation_id, 'persistent', c.sent_at,
-        c.expires_at, 1, false, c.seq, c.stage::integer,
+    select c.message_id, p_name,
+        case when c.is_text then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
+        case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end,
+        c.content_type, c.headers, 9 - c.rank, c.correlation_id, c.reply_to,
+        c.message_type, c.conversation_id,
+        'persistent', c.sent_at, c.expires_at, 1, false, c.seq,
+        c.stage::integer,
         case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
         c.dead_reason, c.dead_at,
         case when c.reliability is null then 'ASSURED_PERSISTENT' else 'RELIABLE_PERSISTENT' end
     from taken c
-    where (c.expires_at > p_now) is not false or howdah._dispose(p_lane.destination_id,
-        row(c.seq, c.message_id, c.sent_at, c.expires_at,
-        c.dead_at, c.destination_id, c.origin_id, c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers,
-        c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.dead_reason,
-        c.reliability)::howdah.msgs, false, null, p_now)
+    where (c.expires_at > p_now) is not false
+       or howdah._dispose(p_lane.destination_id, row(c.*)::howdah.msgs, false, null, p_now)
     order by c.seq;
 end
 $$;
@@ -11858,9 +11857,11 @@ begin
     from (
         select count(*) as taken, array_agg(u.seq) as seqs, array_agg(u.xid) as xids,
             array_agg(u.nonpersistent) as modes,
-            array_agg(row(u.message_id, p_name, case when u.is_text then convert_from(u.body, 'UTF8') end,
-                case when not u.is_text then u.body end, u.content_type, u.headers, 9 - u.rank, u.correlation_id,
-                u.reply_to, u.message_type, u.conversation_id,
+            array_agg(row(u.message_id, p_name,
+                case when u.is_text then convert_from(u.body, 'UTF8') end,
+                case when not u.is_text then u.body end,
+                u.content_type, u.headers, 9 - u.rank, u.correlation_id, u.reply_to,
+                u.message_type, u.conversation_id,
                 case when u.nonpersistent then 'non-persistent' else 'persistent' end, u.sent_at, u.expires_at, 1,
                 false, u.seq, 0, v_topic, null, null,
                 howdah._level_name(u.reliability, u.nonpersistent))::howdah.message) as messages
@@ -13032,8 +13033,7 @@ CREATE FUNCTION howdah._message(p_message howdah.msgs, p_queue text, p_nonpersis
     AS $$
     select row(
         p_message.message_id, p_queue,
-        case when p_message.is_text then convert_from(coalesce(p_message.body, howdah._body(p_message.message_id)),
-            'UTF8') end,
+        case when p_message.is_text then convert_from(coalesce(p_message.body, howdah._body(p_message.message_id)), 'UTF8') end,
         case when not p_message.is_text then coalesce(p_message.body, howdah._body(p_message.message_id)) end,
         p_message.content_type, p_message.headers, 9 - p_message.rank, p_message.correlation_id, p_message.reply_to,
         p_message.message_type, p_message.conversation_id,
@@ -13693,8 +13693,7 @@ CREATE FUNCTION howdah._nonpersistent_0(p_topic integer, p_after xid8, p_after_s
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
       and t.destination_id = p_topic and (t.xid, t.seq) > (p_after, p_after_seq) and t.xid <= p_to
       and pg_visible_in_snapshot(t.xid, p_upto) and pg_visible_in_snapshot(t.xid, p_done) is not true
-      and (t.expires_at <= p_now) is not true
-      and t.boot = pg_postmaster_start_time()
+      and (t.expires_at <= p_now) is not true and t.boot = pg_postmaster_start_time()
     order by t.xid, t.seq limit p_limit
 $$;
 
@@ -13763,8 +13762,7 @@ CREATE FUNCTION howdah._nonpersistent_1(p_topic integer, p_after xid8, p_after_s
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
       and t.destination_id = p_topic and (t.xid, t.seq) > (p_after, p_after_seq) and t.xid <= p_to
       and pg_visible_in_snapshot(t.xid, p_upto) and pg_visible_in_snapshot(t.xid, p_done) is not true
-      and (t.expires_at <= p_now) is not true
-      and t.boot = pg_postmaster_start_time()
+      and (t.expires_at <= p_now) is not true and t.boot = pg_postmaster_start_time()
     order by t.xid, t.seq limit p_limit
 $$;
 
@@ -13833,8 +13831,7 @@ CREATE FUNCTION howdah._nonpersistent_2(p_topic integer, p_after xid8, p_after_s
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
       and t.destination_id = p_topic and (t.xid, t.seq) > (p_after, p_after_seq) and t.xid <= p_to
       and pg_visible_in_snapshot(t.xid, p_upto) and pg_visible_in_snapshot(t.xid, p_done) is not true
-      and (t.expires_at <= p_now) is not true
-      and t.boot = pg_postmaster_start_time()
+      and (t.expires_at <= p_now) is not true and t.boot = pg_postmaster_start_time()
     order by t.xid, t.seq limit p_limit
 $$;
 
@@ -15320,7 +15317,7 @@ CREATE FUNCTION howdah._persistent_0(p_topic integer, p_after xid8, p_after_seq 
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
       and t.destination_id = p_topic and (t.xid, t.seq) > (p_after, p_after_seq) and t.xid <= p_to
       and pg_visible_in_snapshot(t.xid, p_upto) and pg_visible_in_snapshot(t.xid, p_done) is not true
-      and (t.expires_at <= p_now) is not true
+      and (t.expires_at <= p_now) is not true and true
     order by t.xid, t.seq limit p_limit
 $$;
 
@@ -15386,7 +15383,7 @@ CREATE FUNCTION howdah._persistent_1(p_topic integer, p_after xid8, p_after_seq 
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
       and t.destination_id = p_topic and (t.xid, t.seq) > (p_after, p_after_seq) and t.xid <= p_to
       and pg_visible_in_snapshot(t.xid, p_upto) and pg_visible_in_snapshot(t.xid, p_done) is not true
-      and (t.expires_at <= p_now) is not true
+      and (t.expires_at <= p_now) is not true and true
     order by t.xid, t.seq limit p_limit
 $$;
 
@@ -15452,7 +15449,7 @@ CREATE FUNCTION howdah._persistent_2(p_topic integer, p_after xid8, p_after_seq 
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
       and t.destination_id = p_topic and (t.xid, t.seq) > (p_after, p_after_seq) and t.xid <= p_to
       and pg_visible_in_snapshot(t.xid, p_upto) and pg_visible_in_snapshot(t.xid, p_done) is not true
-      and (t.expires_at <= p_now) is not true
+      and (t.expires_at <= p_now) is not true and true
     order by t.xid, t.seq limit p_limit
 $$;
 
@@ -16304,9 +16301,11 @@ begin
                 from counted c where not c.ended and p_destination.journal_level <> 'off'
                 group by c.nonpersistent
             )
-            select c.message_id, p_name, case when c.is_text then convert_from(c.body, 'UTF8') end,
-                case when not c.is_text then c.body end, c.content_type, c.headers, 9 - c.rank, c.correlation_id,
-                c.reply_to, c.message_type, c.conversation_id,
+            select c.message_id, p_name,
+                case when c.is_text then convert_from(c.body, 'UTF8') end,
+                case when not c.is_text then c.body end,
+                c.content_type, c.headers, 9 - c.rank, c.correlation_id, c.reply_to,
+                c.message_type, c.conversation_id,
                 case when c.nonpersistent then 'non-persistent' else 'persistent' end, c.sent_at, c.expires_at,
                 c.failures + 1, c.failures > 0, c.seq, 0, v_topic, null::text, null::timestamptz,
                 howdah._level_name(c.reliability, c.nonpersistent)
@@ -16851,9 +16850,9 @@ begin
                     if v_one.kept then
                         return next row(v_one.seq * 1000000 + v_place.topic_id, p_name,
                             case when v_one.is_text then convert_from(v_one.body, 'UTF8') end,
-                            case when not v_one.is_text then v_one.body end, v_one.content_type, v_one.headers,
-                            9 - v_one.rank, v_one.correlation_id, v_one.reply_to, v_one.message_type,
-                            v_one.conversation_id,
+                            case when not v_one.is_text then v_one.body end,
+                            v_one.content_type, v_one.headers, 9 - v_one.rank, v_one.correlation_id, v_one.reply_to,
+                            v_one.message_type, v_one.conversation_id,
                             case when v_place.nonpersistent then 'non-persistent' else 'persistent' end, v_one.sent_at,
                             v_one.expires_at, 1, false, v_one.seq, 0, p_stream.topic, null, null,
                             howdah._level_name(v_one.reliability, v_place.nonpersistent))::howdah.message;
@@ -18479,65 +18478,74 @@ COMMENT ON FUNCTION howdah._run_function(p_kind text, p_name text, p_owner text,
 CREATE FUNCTION howdah._run_nonpersistent_0(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) RETURNS SETOF howdah.message
     LANGUAGE sql STABLE
     AS $$
-    select t.seq * 1000000 + t.destination_id, p_name, case when t.is_text then convert_from(t.body, 'UTF8') end,
-        case when not t.is_text then t.body end, t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to,
-        t.message_type, t.conversation_id, 'non-persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0,
+    select t.seq * 1000000 + t.destination_id, p_name,
+        case when t.is_text then convert_from(t.body, 'UTF8') end,
+        case when not t.is_text then t.body end,
+        t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to,
+        t.message_type, t.conversation_id,
+        'non-persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0,
         p_topic_name, null::text, null::timestamptz, howdah._level_name(t.reliability, true)
     from howdah.topic_nonpersistent_0 t
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
       and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto
-      and (t.expires_at <= p_now) is not true
-      and t.boot = pg_postmaster_start_time()
+      and (t.expires_at <= p_now) is not true and t.boot = pg_postmaster_start_time()
     order by t.seq
 $$;
 
-COMMENT ON FUNCTION howdah._run_nonpersistent_0(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) IS 'do what howdah._run_persistent_0 does, for the non-persistent table number 0.';
+COMMENT ON FUNCTION howdah._run_nonpersistent_0(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) IS 'the messages that one transaction published with numbers after p_after up to p_upto, as a subscription''s consumer gets them.';
 
 CREATE FUNCTION howdah._run_nonpersistent_1(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) RETURNS SETOF howdah.message
     LANGUAGE sql STABLE
     AS $$
-    select t.seq * 1000000 + t.destination_id, p_name, case when t.is_text then convert_from(t.body, 'UTF8') end,
-        case when not t.is_text then t.body end, t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to,
-        t.message_type, t.conversation_id, 'non-persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0,
+    select t.seq * 1000000 + t.destination_id, p_name,
+        case when t.is_text then convert_from(t.body, 'UTF8') end,
+        case when not t.is_text then t.body end,
+        t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to,
+        t.message_type, t.conversation_id,
+        'non-persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0,
         p_topic_name, null::text, null::timestamptz, howdah._level_name(t.reliability, true)
     from howdah.topic_nonpersistent_1 t
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
       and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto
-      and (t.expires_at <= p_now) is not true
-      and t.boot = pg_postmaster_start_time()
+      and (t.expires_at <= p_now) is not true and t.boot = pg_postmaster_start_time()
     order by t.seq
 $$;
 
-COMMENT ON FUNCTION howdah._run_nonpersistent_1(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) IS 'do what howdah._run_persistent_1 does, for the non-persistent table number 1.';
+COMMENT ON FUNCTION howdah._run_nonpersistent_1(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) IS 'the messages that one transaction published with numbers after p_after up to p_upto, as a subscription''s consumer gets them.';
 
 CREATE FUNCTION howdah._run_nonpersistent_2(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) RETURNS SETOF howdah.message
     LANGUAGE sql STABLE
     AS $$
-    select t.seq * 1000000 + t.destination_id, p_name, case when t.is_text then convert_from(t.body, 'UTF8') end,
-        case when not t.is_text then t.body end, t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to,
-        t.message_type, t.conversation_id, 'non-persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0,
+    select t.seq * 1000000 + t.destination_id, p_name,
+        case when t.is_text then convert_from(t.body, 'UTF8') end,
+        case when not t.is_text then t.body end,
+        t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to,
+        t.message_type, t.conversation_id,
+        'non-persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0,
         p_topic_name, null::text, null::timestamptz, howdah._level_name(t.reliability, true)
     from howdah.topic_nonpersistent_2 t
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
       and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto
-      and (t.expires_at <= p_now) is not true
-      and t.boot = pg_postmaster_start_time()
+      and (t.expires_at <= p_now) is not true and t.boot = pg_postmaster_start_time()
     order by t.seq
 $$;
 
-COMMENT ON FUNCTION howdah._run_nonpersistent_2(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) IS 'do what howdah._run_persistent_2 does, for the non-persistent table number 2.';
+COMMENT ON FUNCTION howdah._run_nonpersistent_2(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) IS 'the messages that one transaction published with numbers after p_after up to p_upto, as a subscription''s consumer gets them.';
 
 CREATE FUNCTION howdah._run_persistent_0(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) RETURNS SETOF howdah.message
     LANGUAGE sql STABLE
     AS $$
-    select t.seq * 1000000 + t.destination_id, p_name, case when t.is_text then convert_from(t.body, 'UTF8') end,
-        case when not t.is_text then t.body end, t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to,
-        t.message_type, t.conversation_id, 'persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0,
-        p_topic_name, null::text, null::timestamptz, howdah._level_name(t.reliability, false)
+    select t.seq * 1000000 + t.destination_id, p_name,
+        case when t.is_text then convert_from(t.body, 'UTF8') end,
+        case when not t.is_text then t.body end,
+        t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to,
+        t.message_type, t.conversation_id,
+        'persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0,
+        p_topic_name, null::text, null::timestamptz, howdah._level_name(t.reliability, not true)
     from howdah.topic_msgs_0 t
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
       and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto
-      and (t.expires_at <= p_now) is not true
+      and (t.expires_at <= p_now) is not true and true
     order by t.seq
 $$;
 
@@ -18546,14 +18554,17 @@ COMMENT ON FUNCTION howdah._run_persistent_0(p_name text, p_topic_name text, p_t
 CREATE FUNCTION howdah._run_persistent_1(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) RETURNS SETOF howdah.message
     LANGUAGE sql STABLE
     AS $$
-    select t.seq * 1000000 + t.destination_id, p_name, case when t.is_text then convert_from(t.body, 'UTF8') end,
-        case when not t.is_text then t.body end, t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to,
-        t.message_type, t.conversation_id, 'persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0,
-        p_topic_name, null::text, null::timestamptz, howdah._level_name(t.reliability, false)
+    select t.seq * 1000000 + t.destination_id, p_name,
+        case when t.is_text then convert_from(t.body, 'UTF8') end,
+        case when not t.is_text then t.body end,
+        t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to,
+        t.message_type, t.conversation_id,
+        'persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0,
+        p_topic_name, null::text, null::timestamptz, howdah._level_name(t.reliability, not true)
     from howdah.topic_msgs_1 t
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
       and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto
-      and (t.expires_at <= p_now) is not true
+      and (t.expires_at <= p_now) is not true and true
     order by t.seq
 $$;
 
@@ -18562,14 +18573,17 @@ COMMENT ON FUNCTION howdah._run_persistent_1(p_name text, p_topic_name text, p_t
 CREATE FUNCTION howdah._run_persistent_2(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) RETURNS SETOF howdah.message
     LANGUAGE sql STABLE
     AS $$
-    select t.seq * 1000000 + t.destination_id, p_name, case when t.is_text then convert_from(t.body, 'UTF8') end,
-        case when not t.is_text then t.body end, t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to,
-        t.message_type, t.conversation_id, 'persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0,
-        p_topic_name, null::text, null::timestamptz, howdah._level_name(t.reliability, false)
+    select t.seq * 1000000 + t.destination_id, p_name,
+        case when t.is_text then convert_from(t.body, 'UTF8') end,
+        case when not t.is_text then t.body end,
+        t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to,
+        t.message_type, t.conversation_id,
+        'persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0,
+        p_topic_name, null::text, null::timestamptz, howdah._level_name(t.reliability, not true)
     from howdah.topic_msgs_2 t
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
       and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto
-      and (t.expires_at <= p_now) is not true
+      and (t.expires_at <= p_now) is not true and true
     order by t.seq
 $$;
 
@@ -21306,46 +21320,58 @@ COMMENT ON FUNCTION howdah._stored_level(p_level smallint) IS 'a level of reliab
 CREATE FUNCTION howdah._stream_nonpersistent_0(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) RETURNS SETOF howdah.message
     LANGUAGE sql STABLE
     AS $$
-    select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
-        case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to,
-        r.message_type, r.conversation_id, 'non-persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0,
+    select r.seq * 1000000 + r.destination_id, p_name,
+        case when r.is_text then convert_from(r.body, 'UTF8') end,
+        case when not r.is_text then r.body end,
+        r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to,
+        r.message_type, r.conversation_id,
+        'non-persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0,
         p_topic_name, null::text, null::timestamptz, howdah._level_name(r.reliability, true)
     from howdah._nonpersistent_0(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
-COMMENT ON FUNCTION howdah._stream_nonpersistent_0(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'do what howdah._stream_persistent_0 does, for howdah._nonpersistent_0.';
+COMMENT ON FUNCTION howdah._stream_nonpersistent_0(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'the messages that howdah._nonpersistent_0 reads, as a subscription''s consumer gets them.';
 
 CREATE FUNCTION howdah._stream_nonpersistent_1(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) RETURNS SETOF howdah.message
     LANGUAGE sql STABLE
     AS $$
-    select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
-        case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to,
-        r.message_type, r.conversation_id, 'non-persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0,
+    select r.seq * 1000000 + r.destination_id, p_name,
+        case when r.is_text then convert_from(r.body, 'UTF8') end,
+        case when not r.is_text then r.body end,
+        r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to,
+        r.message_type, r.conversation_id,
+        'non-persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0,
         p_topic_name, null::text, null::timestamptz, howdah._level_name(r.reliability, true)
     from howdah._nonpersistent_1(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
-COMMENT ON FUNCTION howdah._stream_nonpersistent_1(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'do what howdah._stream_persistent_1 does, for howdah._nonpersistent_1.';
+COMMENT ON FUNCTION howdah._stream_nonpersistent_1(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'the messages that howdah._nonpersistent_1 reads, as a subscription''s consumer gets them.';
 
 CREATE FUNCTION howdah._stream_nonpersistent_2(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) RETURNS SETOF howdah.message
     LANGUAGE sql STABLE
     AS $$
-    select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
-        case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to,
-        r.message_type, r.conversation_id, 'non-persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0,
+    select r.seq * 1000000 + r.destination_id, p_name,
+        case when r.is_text then convert_from(r.body, 'UTF8') end,
+        case when not r.is_text then r.body end,
+        r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to,
+        r.message_type, r.conversation_id,
+        'non-persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0,
         p_topic_name, null::text, null::timestamptz, howdah._level_name(r.reliability, true)
     from howdah._nonpersistent_2(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
-COMMENT ON FUNCTION howdah._stream_nonpersistent_2(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'do what howdah._stream_persistent_2 does, for howdah._nonpersistent_2.';
+COMMENT ON FUNCTION howdah._stream_nonpersistent_2(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'the messages that howdah._nonpersistent_2 reads, as a subscription''s consumer gets them.';
 
 CREATE FUNCTION howdah._stream_persistent_0(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) RETURNS SETOF howdah.message
     LANGUAGE sql STABLE
     AS $$
-    select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
-        case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to,
-        r.message_type, r.conversation_id, 'persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0,
-        p_topic_name, null::text, null::timestamptz, howdah._level_name(r.reliability, false)
+    select r.seq * 1000000 + r.destination_id, p_name,
+        case when r.is_text then convert_from(r.body, 'UTF8') end,
+        case when not r.is_text then r.body end,
+        r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to,
+        r.message_type, r.conversation_id,
+        'persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0,
+        p_topic_name, null::text, null::timestamptz, howdah._level_name(r.reliability, not true)
     from howdah._persistent_0(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
@@ -21354,10 +21380,13 @@ COMMENT ON FUNCTION howdah._stream_persistent_0(p_name text, p_topic_name text, 
 CREATE FUNCTION howdah._stream_persistent_1(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) RETURNS SETOF howdah.message
     LANGUAGE sql STABLE
     AS $$
-    select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
-        case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to,
-        r.message_type, r.conversation_id, 'persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0,
-        p_topic_name, null::text, null::timestamptz, howdah._level_name(r.reliability, false)
+    select r.seq * 1000000 + r.destination_id, p_name,
+        case when r.is_text then convert_from(r.body, 'UTF8') end,
+        case when not r.is_text then r.body end,
+        r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to,
+        r.message_type, r.conversation_id,
+        'persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0,
+        p_topic_name, null::text, null::timestamptz, howdah._level_name(r.reliability, not true)
     from howdah._persistent_1(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
@@ -21366,10 +21395,13 @@ COMMENT ON FUNCTION howdah._stream_persistent_1(p_name text, p_topic_name text, 
 CREATE FUNCTION howdah._stream_persistent_2(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) RETURNS SETOF howdah.message
     LANGUAGE sql STABLE
     AS $$
-    select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
-        case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to,
-        r.message_type, r.conversation_id, 'persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0,
-        p_topic_name, null::text, null::timestamptz, howdah._level_name(r.reliability, false)
+    select r.seq * 1000000 + r.destination_id, p_name,
+        case when r.is_text then convert_from(r.body, 'UTF8') end,
+        case when not r.is_text then r.body end,
+        r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to,
+        r.message_type, r.conversation_id,
+        'persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0,
+        p_topic_name, null::text, null::timestamptz, howdah._level_name(r.reliability, not true)
     from howdah._persistent_2(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
@@ -21618,20 +21650,19 @@ begin
         from taken c where (c.expires_at > p_now) is not false and p_journaled
         having count(*) > 0
     )
-    select c.message_id, p_name, case
-        when c.is_text then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
+    select c.message_id, p_name,
+        case when c.is_text then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
         case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end,
-        c.content_type, c.headers, 9 - c.rank, c.correlation_id, c.reply_to, c.message_type,
-        c.conversation_id, 'persistent', c.sent_at, c.expires_at, 1, false,
-        c.seq, c.stage::integer, case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
+        c.content_type, c.headers, 9 - c.rank, c.correlation_id, c.reply_to,
+        c.message_type, c.conversation_id,
+        'persistent', c.sent_at, c.expires_at, 1, false, c.seq,
+        c.stage::integer,
+        case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
         c.dead_reason, c.dead_at,
         case when c.reliability is null then 'ASSURED_PERSISTENT' else 'RELIABLE_PERSISTENT' end
     from taken c
     where (c.expires_at > p_now) is not false
-       or howdah._dispose(p_destination_id, row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at,
-           c.destination_id, c.origin_id, c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers,
-           c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.dead_reason,
-           c.reliability)::howdah.msgs, false, null, p_now);
+       or howdah._dispose(p_destination_id, row(c.*)::howdah.msgs, false, null, p_now);
 end
 $$;
 
@@ -21881,19 +21912,20 @@ begin
         from taken c where (c.expires_at > p_now) is not false and p_journaled
         having count(*) > 0
     )
-    select c.message_id, p_name, case
-        when c.is_text then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
+    select c.message_id, p_name,
+        case when c.is_text then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
         case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end,
-        c.content_type, c.headers, 9 - c.rank, c.correlation_id, c.reply_to, c.message_type,
-        c.conversation_id, 'non-persistent', c.sent_at, c.expires_at, 1, false,
-        c.seq, c.stage::integer, case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
-        c.dead_reason, c.dead_at, howdah._level_name(c.reliability, true)
+        c.content_type, c.headers, 9 - c.rank, c.correlation_id, c.reply_to,
+        c.message_type, c.conversation_id,
+        'non-persistent', c.sent_at, c.expires_at, 1, false, c.seq,
+        c.stage::integer,
+        case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
+        c.dead_reason, c.dead_at,
+        howdah._level_name(c.reliability, true)
     from (select t.* from taken t order by t.seq offset 0) c  -- disposed of in order
     where (c.expires_at > p_now) is not false
-       or howdah._dispose(p_destination_id, row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at,
-           c.destination_id, c.origin_id, c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers,
-           c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.dead_reason,
-           c.reliability)::howdah.msgs, true, null, p_now);
+       or howdah._dispose(p_destination_id, howdah._as_ready(row(c.*)::howdah.msgs_nonpersistent), true, null,
+           p_now);
 end
 $$;
 
@@ -21950,27 +21982,28 @@ begin
     return query
     with taken as materialized (
         delete from howdah.parked p where p.ctid = any (p_tids)
-        returning p.*, p.boot is not null as nonpersistent
+        returning p.*
     ), journaled as (
         insert into howdah.journal (at, destination_id, nonpersistent, event, message_ids, oldest_sent_at)
-        select p_now, p_destination_id, c.nonpersistent, 'consumed', array_agg(c.message_id order by c.due_at, c.seq),
-            min(c.sent_at)
+        select p_now, p_destination_id, c.boot is not null, 'consumed',
+            array_agg(c.message_id order by c.due_at, c.seq), min(c.sent_at)
         from taken c where (c.expires_at > p_now) is not false and p_journaled
-        group by c.nonpersistent
+        group by c.boot is not null
     )
-    select c.message_id, p_name, case
-        when c.is_text then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
+    select c.message_id, p_name,
+        case when c.is_text then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
         case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end,
-        c.content_type, c.headers, 9 - c.rank, c.correlation_id, c.reply_to, c.message_type, c.conversation_id,
-        case when c.nonpersistent then 'non-persistent' else 'persistent' end, c.sent_at, c.expires_at, 1, false,
-        c.seq, c.stage::integer, case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
-        c.dead_reason, c.dead_at, howdah._level_name(c.reliability, c.nonpersistent)
+        c.content_type, c.headers, 9 - c.rank, c.correlation_id, c.reply_to,
+        c.message_type, c.conversation_id,
+        case when c.boot is null then 'persistent' else 'non-persistent' end, c.sent_at, c.expires_at, 1, false, c.seq,
+        c.stage::integer,
+        case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
+        c.dead_reason, c.dead_at,
+        howdah._level_name(c.reliability, c.boot is not null)
     from (select t.* from taken t order by t.due_at, t.seq offset 0) c  -- disposed of in order
     where (c.expires_at > p_now) is not false
-       or howdah._dispose(p_destination_id, row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at,
-           c.destination_id, c.origin_id, c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers,
-           c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.dead_reason,
-           c.reliability)::howdah.msgs, c.nonpersistent, null, p_now);
+       or howdah._dispose(p_destination_id, howdah._as_ready(row(c.*)::howdah.parked), c.boot is not null, null,
+           p_now);
 end
 $$;
 
@@ -27143,9 +27176,10 @@ begin
             from gone g
             returning v_lease, v_until, i.message_id, v_queue.name,
                 case when i.is_text then convert_from(coalesce(i.body, howdah._body(i.message_id)), 'UTF8') end,
-                case when not i.is_text then coalesce(i.body, howdah._body(i.message_id)) end, i.content_type,
-                i.headers, 9 - i.rank, i.correlation_id, i.reply_to, i.message_type, i.conversation_id, 'persistent',
-                i.sent_at, i.expires_at,
+                case when not i.is_text then coalesce(i.body, howdah._body(i.message_id)) end,
+                i.content_type, i.headers, 9 - i.rank, i.correlation_id, i.reply_to,
+                i.message_type, i.conversation_id,
+                'persistent', i.sent_at, i.expires_at,
                 1 + coalesce(v_failures[array_position(v_failed, i.message_id)], 0),
                 array_position(v_failed, i.message_id) is not null, i.message_id / 1000000, 0,
                 case when i.origin_id is not null then howdah._destination_name(i.origin_id) end, i.dead_reason,
@@ -30668,10 +30702,11 @@ begin
         end if;
         return next row(v_message.message_id, queue,
             case when v_message.is_text then convert_from(v_message.body, 'UTF8') end,
-            case when not v_message.is_text then v_message.body end, v_message.content_type, v_message.headers,
-            9 - v_message.rank, v_message.correlation_id, v_message.reply_to, v_message.message_type,
-            v_message.conversation_id, 'persistent', v_message.sent_at, v_message.expires_at, 1, false,
-            v_message.seq, v_message.stage::integer,
+            case when not v_message.is_text then v_message.body end,
+            v_message.content_type, v_message.headers, 9 - v_message.rank, v_message.correlation_id, v_message.reply_to,
+            v_message.message_type, v_message.conversation_id,
+            'persistent', v_message.sent_at, v_message.expires_at, 1, false, v_message.seq,
+            v_message.stage::integer,
             case when v_message.origin_id is not null then howdah._destination_name(v_message.origin_id) end,
             v_message.dead_reason, v_message.dead_at,
             case when v_message.reliability is null then 'ASSURED_PERSISTENT' else 'RELIABLE_PERSISTENT' end

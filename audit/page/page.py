@@ -37,7 +37,7 @@ NAMED_MAX = 5
 def environment() -> Environment:
     """The templates; whatever is put into one is escaped. Raises AuditError where the packages for it are missing."""
     try:
-        import matplotlib  # noqa: F401
+        import matplotlib  # noqa: F401 - the page's curves need it later
         from jinja2 import Environment, FunctionLoader, StrictUndefined
     except ModuleNotFoundError as error:
         missing = f"the page needs {error.name}, which is not installed"

@@ -207,7 +207,7 @@ class WindowedProducer:
         for sent in group:
             try:
                 sent.message_id = run(self._connection, sent.call)
-            except Exception as error:  # noqa: BLE001
+            except Exception as error:  # noqa: BLE001 - whatever it is, whoever waits for this message gets it
                 sent.error = error
 
     def _renew(self) -> None:

@@ -3,8 +3,8 @@
 -- Returns  rows of n (the order), kind, name and properties; those of destinations have their grants.
 -- Role     internal
 --
--- Schedules, parameters of storage and what the engine makes by itself are not in it. Of the queues and topics that
--- created themselves, it has those that were paused, and those that something else in it needs.
+-- Schedules, parameters of storage and what the engine makes by itself are not in it. It has queues and topics that
+-- created themselves only if they were paused, or if something else in it needs them.
 create or replace function howdah._catalogue() returns table (n bigint, kind text, name text, properties jsonb)
 language sql volatile
 as $$

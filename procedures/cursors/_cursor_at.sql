@@ -1,7 +1,8 @@
 -- howdah._cursor_at(p_done, p_upto, p_xid): a cursor moved to a message: everything before it in reading order is
 -- passed.
 --
--- Returns  pg_snapshot: what is visible in it is passed. Of p_xid itself, only the messages up to the cursor's seq are.
+-- Returns  pg_snapshot: what is visible in it is passed. Messages of p_xid itself are passed only up to the cursor's
+--          seq.
 -- Role     internal
 --
 -- p_done is the cursor so far, with nothing passed in part; p_upto is the snapshot that was read up to. Reading order

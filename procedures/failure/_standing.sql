@@ -6,8 +6,8 @@
 --          (NULL: the queue's). Its end is NULL if none was recorded.
 -- Role     internal
 --
--- Of the attempts in doubt, p_failure_key counts: it is being recorded. For the number of failures, those begun before
--- it count, too.
+-- The attempt p_failure_key counts, though it is in doubt: it is being recorded. For the number of failures, those
+-- begun before it count, too.
 create or replace function howdah._standing(
     p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text,
     p_failure_key uuid

@@ -8,8 +8,8 @@
 -- full. Two senders that wait for each other are both told that the queue is full. Without p_waits, such a queue counts
 -- as full at once.
 --
--- From a limit of 1,024 messages or 1 MiB on, it removes a 128th of the limit more than needed. So not every message
--- needs a count. p_rank is the highest rank of the messages: 9 minus the lowest priority.
+-- If the limit is at least 1,024 messages or 1 MiB, it removes a 128th of the limit more than needed. So not every
+-- message needs a count. p_rank is the highest rank of the messages: 9 minus the lowest priority.
 --
 -- Best-effort messages go first, with any behaviour. p_level is the level of the messages to come. Best-effort ones
 -- replace none of another level. They replace best-effort ones only where the behaviour removes messages.

@@ -6,7 +6,7 @@
 -- Role     internal
 --
 -- It takes one message, then as many as howdah._link_chunk finds room for, and so on. So a batch of large ones ends
--- early. From a subscription it takes eight times as many each time, while messages as large as the largest so far fit.
+-- early. It takes eight times as many each time from a subscription, while messages as large as the largest so far fit.
 create or replace function howdah._link_batch(
     p_source text, p_want integer, p_selector text, p_transformation text
 ) returns howdah.message[]

@@ -8,11 +8,11 @@
 -- rejected. A paused or full queue, a halted engine, a missing right, an older snapshot and a restored database are
 -- not the message's fault.
 --
--- Nor is an error of these classes of PostgreSQL: connections (08), unsupported features (0A), states and ends of
--- transactions (25, 2D, 3B, 40). The same holds for rights and names (26, 28, 34, 3D, 3F, 42), resources (53), objects
--- in use (55) and operators (57). It also holds for the system (58, F0, XX), old snapshots (72) and foreign servers
--- (HV). All other errors are the message's fault, even a state that an application made up. Raised for one message, it
--- would keep all behind it waiting.
+-- Errors of these classes of PostgreSQL are not its fault, either: connections (08), unsupported features (0A), states
+-- and ends of transactions (25, 2D, 3B, 40). The same holds for rights and names (26, 28, 34, 3D, 3F, 42), resources
+-- (53), objects in use (55) and operators (57). It also holds for the system (58, F0, XX), old snapshots (72) and
+-- foreign servers (HV). All other errors are the message's fault, even a state that an application made up. Raised for
+-- one message, it would keep all behind it waiting.
 create or replace function howdah._link_refusal(p_sqlstate text) returns text
 language sql immutable
 as $$

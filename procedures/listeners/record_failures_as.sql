@@ -8,7 +8,7 @@
 --
 -- Each failure adds 1 to a counter that all sessions of all processes share. At greatest(sequential_failures, 1) the
 -- listener stops, unless stop_on_failure is false. A failure whose failure_key was recorded before does not count
--- again. Nor does one that does not count for its message.
+-- again. A failure that does not count for its message does not count for the listener, either.
 create or replace function howdah.record_failures_as(listener text, failures jsonb, in_hand boolean default false)
 returns table (message_id bigint, incident_id bigint, attempt integer, outcome text, listener_status text)
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp

@@ -8,8 +8,8 @@
 -- Role     howdah_consumer howdah_admin
 --
 -- A durable subscription meets backlog_action when it is further behind than its topic's backlog_limit or
--- backlog_age_ms allow. From four fifths of that on, administrators are told once. A subscription that is not durable
--- ends when no consumer was heard of for a minute.
+-- backlog_age_ms allow. Administrators are told once when it reaches four fifths of that. A subscription that is not
+-- durable ends when no consumer was heard of for a minute.
 --
 -- It waits for nobody who makes or ends a subscription: what concerns the same topic is left for the next time.
 create or replace function howdah.maintain_subscriptions(lock_epoch bigint default null) returns text

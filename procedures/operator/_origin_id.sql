@@ -1,6 +1,6 @@
 -- howdah._origin_id(p_name): the number of the queue by which dead messages are chosen.
 --
--- Returns  integer; NULL for NULL. Of queues that were dropped and created again under one name, the newest.
+-- Returns  integer; NULL for NULL. If queues were dropped and created again under one name, it is the newest.
 -- Raises   HD001 there never was such a queue.
 -- Role     internal
 create or replace function howdah._origin_id(p_name text) returns integer

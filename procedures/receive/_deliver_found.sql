@@ -54,14 +54,11 @@ begin
         from claimed c where not c.ended and not c.held_up and not p_hold and p_journaled
         group by c.nonpersistent
     )
-    select c.message_id, p_name, case when c.is_text then convert_from(coalesce(c.body,
-            case when p_hold then howdah._body(c.message_id) else howdah._take_body(c.message_id) end), 'UTF8') end,
-        case when not c.is_text then coalesce(c.body,
-            case when p_hold then howdah._body(c.message_id) else howdah._take_body(c.message_id) end) end,
-        c.content_type, c.headers, 9 - c.rank, c.correlation_id, c.reply_to, c.message_type, c.conversation_id,
+    select c.message_id, p_name,
+        CONTENT_OF c ELSE case when p_hold then howdah._body(c.message_id) else howdah._take_body(c.message_id) end,
         case when c.nonpersistent then 'non-persistent' else 'persistent' end, c.sent_at, c.expires_at,
-        c.failures + 1, c.failures > 0, c.seq, c.stage::integer,
-        case when c.origin_id is not null then howdah._destination_name(c.origin_id) end, c.dead_reason, c.dead_at,
+        c.failures + 1, c.failures > 0, c.seq,
+        ORIGIN_OF c,
         howdah._level_name(c.reliability, c.nonpersistent)
     from claimed c
     where case when c.held_up then howdah._put_back(howdah._as_ready(c.claim), c.nonpersistent, p_hold,

@@ -50,7 +50,8 @@ begin
         raise exception using errcode = 'HD010',
             message = format('role %s may not receive from any queue that matches %s',
             quote_ident(howdah._caller()), quote_literal(p_pattern)),
-            hint = 'Ask an administrator for membership in a role that has this right (howdah.list_grants).';
+            hint = howdah._rights_hint(
+                'Ask an administrator for membership in a role that has this right (howdah.list_grants).');
     end if;
     v_start := floor(random() * cardinality(v_busy));
     return v_busy[v_start + 1:] || v_busy[1:v_start] || v_idle;

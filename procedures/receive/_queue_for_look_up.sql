@@ -17,8 +17,8 @@ begin
         raise exception using errcode = 'HD005', message = format('%s is read in its order only',
             quote_literal(p_queue)),
             hint =
-                'Messages cannot be taken out of order from a subscription, or from a queue with strict_order, '
-                'message_groups, limits by key, an exclusive consumer, or a delivery_policy other than shared.';
+                'A subscription keeps its order. So does a queue with strict_order, message_groups, limits by key, '
+                'an exclusive consumer, or a delivery_policy other than shared.';
     elsif v_queue.receiving_paused then
         perform howdah._refuse_paused(v_queue.id);
     end if;

@@ -1,8 +1,8 @@
 -- howdah.receive(queue, max_messages, hold, selector, consumer): take messages; COMMIT consumes them, ROLLBACK puts
 -- them back in their place.
 --
--- Returns  up to max_messages rows of howdah.message, by priority. Of one priority come first what was parked and is
---          due, then non-persistent messages, then persistent ones, each by position. No row if the queue has none to
+-- Returns  up to max_messages rows of howdah.message, by priority. Within a priority, parked messages that are due come
+--          first, then non-persistent messages, then persistent ones, each by position. No row if the queue has none to
 --          give. queue may name a subscription (howdah.subscribe): its messages come in the order in which the topic
 --          was read, and origin_queue is the topic. A shared subscription gives at most four times
 --          max_locks_per_transaction (256).
@@ -123,13 +123,9 @@ begin
             v_message.body := howdah._take_body(v_message.message_id);
         end if;
         return next row(v_message.message_id, queue,
-            case when v_message.is_text then convert_from(v_message.body, 'UTF8') end,
-            case when not v_message.is_text then v_message.body end, v_message.content_type, v_message.headers,
-            9 - v_message.rank, v_message.correlation_id, v_message.reply_to, v_message.message_type,
-            v_message.conversation_id, 'persistent', v_message.sent_at, v_message.expires_at, 1, false,
-            v_message.seq, v_message.stage::integer,
-            case when v_message.origin_id is not null then howdah._destination_name(v_message.origin_id) end,
-            v_message.dead_reason, v_message.dead_at,
+            CONTENT_OF v_message,
+            'persistent', v_message.sent_at, v_message.expires_at, 1, false, v_message.seq,
+            ORIGIN_OF v_message,
             case when v_message.reliability is null then 'ASSURED_PERSISTENT' else 'RELIABLE_PERSISTENT' end
         )::howdah.message;
         return;

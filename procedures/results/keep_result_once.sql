@@ -5,8 +5,8 @@
 --          HD010 not allowed.
 -- Role     howdah_consumer howdah_admin
 --
--- If several call it at once, each with its own value, one gets true: the others wait for its transaction. Who repeats
--- a call whose answer was lost gets true again.
+-- If several call it at once, each with its own value, one gets true: the others wait for its transaction. A caller
+-- who repeats a call whose answer was lost gets true again.
 create or replace function howdah.keep_result_once(
     queue text, message_id bigint, value jsonb, notify boolean default true
 ) returns boolean

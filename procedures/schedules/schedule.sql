@@ -12,9 +12,9 @@
 --          (docs/contracts.md).
 -- Role     howdah_producer howdah_admin
 --
--- Without cron and period there is one delivery, at starts_at or after delay. To a queue that is a delayed message, for
--- which nothing needs to run. Otherwise workers or `howdah scheduler` fire the schedule, each firing once however many
--- they are.
+-- Without cron and period there is one delivery, at starts_at or after delay. If it goes to a queue, it is a delayed
+-- message, for which nothing needs to run. Otherwise workers or `howdah scheduler` fire the schedule, each firing once
+-- however many they are.
 --
 -- period: the first firing comes after delay, or else at starts_at, or else after one period. There are 1 + repeat
 -- firings in all (NULL or -1: no end).

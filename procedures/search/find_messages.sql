@@ -9,8 +9,8 @@
 -- Role     howdah_browser howdah_consumer howdah_admin howdah_auditor
 --
 -- Keys of the filter: selector, header ({"name": "value"}), body (a text that it contains), state, min_priority, group,
--- sent_after, sent_before, trace. A trace has 32 digits of the header traceparent. Of failed messages also: cause,
--- error_class, origin. States: ready, delayed, leased, parked, dead, expired.
+-- sent_after, sent_before, trace. A trace has 32 digits of the header traceparent. For failed messages there
+-- are also cause, error_class and origin. States: ready, delayed, leased, parked, dead, expired.
 --
 -- One call looks at 20,000 rows or 32 MB of bodies at most, by keys; it locks nothing. For a subscription it sees only
 -- what was set aside. Filters read redacted bodies, so that nobody can guess what a rule hides.

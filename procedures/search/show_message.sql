@@ -4,7 +4,7 @@
 -- Raises   HD001 no such queue; HD010 not allowed; HD037 on a standby.
 -- Role     howdah_browser howdah_consumer howdah_admin howdah_auditor
 --
--- It looks by key and locks nothing. Of a subscription by wildcard it shows no message of a topic that the caller may
+-- It looks by key and locks nothing. For a subscription by wildcard it shows no message of a topic that the caller may
 -- not browse. due_at and parked_reason tell until when and why a message waits.
 create or replace function howdah.show_message(queue text, message_id bigint) returns table (
     id bigint, state text, priority integer, sent_at timestamptz, expires_at timestamptz, message_group text,

@@ -4,8 +4,8 @@
 -- Role     internal
 --
 -- A full queue or engine, a trigger, a constraint and a lack of resources are such errors. Wrong arguments and missing
--- rights are not. Nor are errors after which the caller must retry the whole transaction. A cancelled call is never
--- caught.
+-- rights are not. Errors after which the caller must retry the whole transaction are not, either. A cancelled call is
+-- never caught.
 create or replace function howdah._is_swallowed(p_sqlstate text) returns boolean
 language sql immutable
 as $$

@@ -34,7 +34,7 @@
 --
 -- One statement stores the usual message. It stores nothing if the queue, the caller or the message is not usual;
 -- howdah._send then handles the call, and raises the errors. Each type of body has the whole text, because a function
--- call would cost 7 us; procedures/contents.py renders it.
+-- call would cost 7 us; procedures/rendering.py renders it.
 --
 -- The size of the body is computed once: each use of a function in the statement costs 1 % of a call. A send to a queue
 -- without copied senders, {}, never takes the fast path: see howdah._copy_rights_of.

@@ -10,6 +10,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
+_LINKS = [link for link in (ROOT / "src/howdah").iterdir() if link.is_symlink()]
+
+FOLDERS = (*sorted(link.name for link in _LINKS if link.is_dir()), "tools")
+"""The folders of our Python and SQL, but for tests and examples."""
+
 _PART = re.compile(
     r"^```(?P<language>\w*)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<text>.*?)^```$"
     r"|^<!-- run: (?P<hidden>\w+)\n(?P<run>.*?)^-->$"

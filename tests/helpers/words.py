@@ -30,12 +30,23 @@ def prose(text: str) -> Iterator[str]:
     text = re.sub(r"^\|.*$", "", text, flags=re.MULTILINE)
     text = re.sub(r"^( *)(?:[-*]|\d+\.) |^#+ .*$", r"\n\g<0>\n", text, flags=re.MULTILINE)
     for part in re.split(r"\n\s*\n", text):
-        plain = _SPAN.sub("CODE", part)
-        plain = re.sub(r"CODE(?:,?\s+(?:and\s+|or\s+)?CODE)+", "CODE", plain)
-        plain = re.sub(r"\[([^][]*)\]\([^)]*\)", r"\1", plain)
-        plain = re.sub(r"\*\*|^ *(?:#+|[-*]|\d+\.) ", "", plain, flags=re.MULTILINE)
+        plain = re.sub(r"^ *(?:#+|[-*]|\d+\.) ", "", _plain(part), flags=re.MULTILINE)
         if words(plain):
             yield " ".join(plain.split())
+
+
+def cells(text: str) -> Iterator[str]:
+    """The sentences in the tables of a page. What stands between semicolons or colons counts as one, too."""
+    for row in re.findall(r"^\|(.*)\|$", _read(text), re.MULTILINE):
+        for cell in row.split(" | "):
+            for sentence in stops(_plain(cell)):
+                yield from re.split(r"[;:] ", sentence)
+
+
+def _plain(text: str) -> str:
+    """The text without emphasis and targets of links. A span of code, or a list of such, is the word CODE."""
+    text = re.sub(r"CODE(?:,?\s+(?:and\s+|or\s+)?CODE)+", "CODE", _SPAN.sub("CODE", text))
+    return re.sub(r"\*\*", "", re.sub(r"\[([^][]*)\]\([^)]*\)", r"\1", text))
 
 
 def sentences(text: str) -> Iterator[str]:

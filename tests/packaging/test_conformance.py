@@ -24,6 +24,11 @@ def test_every_row_of_every_source_is_in_the_catalogue_once() -> None:
     )
 
 
+def test_the_readme_says_how_many_rows_there_are() -> None:
+    [said] = re.findall(r"has (\d+) rules of these", (conformance.ROOT / "README.md").read_text())
+    assert int(said) == len(ROWS)
+
+
 def test_every_file_of_the_catalogue_is_a_page() -> None:
     assert {file.stem for file in conformance.CATALOGUE.iterdir()} == set(conformance.NAMES)
     assert {file.stem for file in conformance.PAGES.iterdir()} == set(conformance.NAMES)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pages import FOLDERS
 
 from howdah import procedures
 from howdah.audit.checks import RULES
@@ -56,6 +57,12 @@ def test_every_rule_of_an_audit_stands_on_its_page_with_its_severity_and_the_war
     assert sorted(listed) == sorted((rule.name, rule.severity) for rule in RULES)
     (warnings,) = re.findall(r"^Warnings are ([^.]*)\.", page("audit.md"), re.MULTILINE)
     assert set(re.findall(r"`(\w+)`", warnings)) == {rule.name for rule in RULES if rule.severity == "warning"}
+
+
+def test_pages_say_how_many_rules_an_audit_has() -> None:
+    text = (ROOT / "README.md").read_text() + page("start/audit.md")
+    said = re.findall(r"(\d+) rules(?:\]\(docs/audit-rules| over| proves)", text)
+    assert said == [str(len(RULES))] * 3
 
 
 def test_the_page_and_the_manual_name_as_many_things_that_no_audit_can_see() -> None:
@@ -178,6 +185,6 @@ def test_nobody_is_told_to_install_what_no_index_has() -> None:
 
 def test_the_hint_of_an_extra_names_one_that_exists() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    for folder in ("engine", "audit", "cli", "benchmarks", "workers"):
+    for folder in FOLDERS:
         for source in (ROOT / folder).rglob("*.py"):
             assert set(re.findall(r"how_to_install\([\"'](\w+)", source.read_text())) <= set(extras), source

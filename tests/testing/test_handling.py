@@ -120,7 +120,7 @@ def test_a_handlers_time_limit_holds(shop: Db, dsn: str, how: str) -> None:
     def slow(message: Message, transaction: Transaction) -> None:
         if how == "sql":
             transaction.connection.execute("select pg_sleep(60)")
-        time.sleep(0.3)
+        time.sleep(0.3)  # past its limit
 
     @limited.handler("orders", message_type="async", time_limit=0.2)
     async def waits(message: Message, transaction: Transaction) -> None:

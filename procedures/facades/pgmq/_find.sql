@@ -5,7 +5,7 @@
 -- Role     internal
 --
 -- It skips what others have locked. It may lock some more rows than are wanted until the transaction ends, most often
--- none. Of many parked messages that are due, it looks at those due first, at least 256. p_parked is their lane. Where
+-- none. If many parked messages are due, it looks at those due first, at least 256. p_parked is their lane. Where
 -- dead rows make the look slow, howdah._look_parked goes on from where the last look ended. With p_conditional it looks
 -- at all messages.
 create or replace function pgmq._find(

@@ -5,13 +5,13 @@ import os
 import runpy
 import sys
 
-import starlette.testclient  # noqa: F401
+import starlette.testclient  # noqa: F401 - forks have it then
 
 import howdah.cli.main
 import howdah.console
 import howdah.migrations
 import howdah.testing
-import howdah.workers  # noqa: F401
+import howdah.workers  # noqa: F401 - forks have it then
 
 
 def run(words, environment, streams):
