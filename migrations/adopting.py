@@ -75,8 +75,8 @@ def adopt(connection: Connection) -> dict[str, int]:
     """Install the facade of pgmq in place of a real pgmq, and take its queues over. Returns the messages of each.
 
     Raises MigrationError if there is no real pgmq, or if the role may not drop it. It also does if something else
-    stands on its tables or lies in its schema, or if a queue of Howdah has the name of one. Nothing has been changed
-    then, since it all is the caller's transaction.
+    uses its tables or schema, or if a queue of Howdah has the name of one. Nothing has been changed then, since it all
+    is the caller's transaction.
     """
     database, roles = ready(connection)
     if facade_owner(database, "pgmq") != "other" or not database.run(

@@ -3480,7 +3480,7 @@ begin
         raise exception using errcode = 'HD010',
             message = format('role %s may not create %s %s', quote_ident(howdah._caller()), p_resource,
                 quote_literal(p_name)),
-            hint = 'Ask who has the right create at that name (howdah.explain_access).';
+            hint = howdah._rights_hint('Ask who has the right create at that name (howdah.explain_access).');
     end if;
 end
 $$;
@@ -3786,7 +3786,7 @@ begin
         raise exception using errcode = 'HD010',
             message = format('role %s may not decide for all queues and topics named %s', quote_ident(howdah._caller()),
                 coalesce(quote_literal(left(p_pattern, 250)), 'NULL')),
-            hint = 'Ask who has the right admin at all these names (howdah.explain_access).';
+            hint = howdah._rights_hint('Ask who has the right admin at all these names (howdah.explain_access).');
     end if;
 end
 $_$;
@@ -3988,7 +3988,7 @@ begin
     raise exception using errcode = 'HD010',
         message = format('role %s may not change the access rules of %s', quote_ident(howdah._caller()),
             coalesce(quote_literal(nullif(p_name, '*')), 'everything')),
-        hint = 'Ask who has the right admin at all queues and topics (howdah.explain_access).';
+        hint = howdah._rights_hint('Ask who has the right admin at all queues and topics (howdah.explain_access).');
 end
 $$;
 
@@ -6250,7 +6250,8 @@ begin
                 quote_literal(p_name)),
             hint = case when v_destination.kind = 'subscription' and p_verb = 'send'
                 then 'It is a subscription: send to its topic.'
-                else 'Ask an administrator for membership in a role that has this right (howdah.list_grants).' end;
+                else howdah._rights_hint(
+                    'Ask an administrator for membership in a role that has this right (howdah.list_grants).') end;
     end if;
     if v_destination.name ^@ '_TEMP.' then
         perform howdah._check_temporary(v_destination, p_verb);
@@ -12845,7 +12846,8 @@ begin
         raise exception using errcode = 'HD010',
             message = format('role %s may not receive from any queue that matches %s',
             quote_ident(howdah._caller()), quote_literal(p_pattern)),
-            hint = 'Ask an administrator for membership in a role that has this right (howdah.list_grants).';
+            hint = howdah._rights_hint(
+                'Ask an administrator for membership in a role that has this right (howdah.list_grants).');
     end if;
     v_start := floor(random() * cardinality(v_busy));
     return v_busy[v_start + 1:] || v_busy[1:v_start] || v_idle;
@@ -15967,8 +15969,8 @@ begin
         raise exception using errcode = 'HD005', message = format('%s is read in its order only',
             quote_literal(p_queue)),
             hint =
-                'Messages cannot be taken out of order from a subscription, or from a queue with strict_order, '
-                'message_groups, limits by key, an exclusive consumer, or a delivery_policy other than shared.';
+                'A subscription keeps its order. So does a queue with strict_order, message_groups, limits by key, '
+                'an exclusive consumer, or a delivery_policy other than shared.';
     elsif v_queue.receiving_paused then
         perform howdah._refuse_paused(v_queue.id);
     end if;
@@ -18225,6 +18227,16 @@ $$;
 
 COMMENT ON FUNCTION howdah._returned_messages(p_destination_id integer, p_message_ids bigint[]) IS 'messages that the caller''s transaction has just given back, as callers see them.';
 
+CREATE FUNCTION howdah._rights_hint(p_usual text) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+    select case when current_setting('is_superuser') = 'on'
+        then 'A superuser has no right by that alone: grant it a role of Howdah, such as the administrators'' one.'
+        else p_usual end;
+$$;
+
+COMMENT ON FUNCTION howdah._rights_hint(p_usual text) IS 'what a caller without a right can do about it.';
+
 CREATE FUNCTION howdah._role_has_right(p_role text, p_destination_id integer, p_verb text) RETURNS boolean
     LANGUAGE plpgsql STABLE
     AS $$
@@ -18541,7 +18553,7 @@ CREATE FUNCTION howdah._run_persistent_0(p_name text, p_topic_name text, p_topic
         t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to,
         t.message_type, t.conversation_id,
         'persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0,
-        p_topic_name, null::text, null::timestamptz, howdah._level_name(t.reliability, not true)
+        p_topic_name, null::text, null::timestamptz, howdah._level_name(t.reliability, false)
     from howdah.topic_msgs_0 t
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
       and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto
@@ -18560,7 +18572,7 @@ CREATE FUNCTION howdah._run_persistent_1(p_name text, p_topic_name text, p_topic
         t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to,
         t.message_type, t.conversation_id,
         'persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0,
-        p_topic_name, null::text, null::timestamptz, howdah._level_name(t.reliability, not true)
+        p_topic_name, null::text, null::timestamptz, howdah._level_name(t.reliability, false)
     from howdah.topic_msgs_1 t
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
       and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto
@@ -18579,7 +18591,7 @@ CREATE FUNCTION howdah._run_persistent_2(p_name text, p_topic_name text, p_topic
         t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to,
         t.message_type, t.conversation_id,
         'persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0,
-        p_topic_name, null::text, null::timestamptz, howdah._level_name(t.reliability, not true)
+        p_topic_name, null::text, null::timestamptz, howdah._level_name(t.reliability, false)
     from howdah.topic_msgs_2 t
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
       and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto
@@ -21371,7 +21383,7 @@ CREATE FUNCTION howdah._stream_persistent_0(p_name text, p_topic_name text, p_to
         r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to,
         r.message_type, r.conversation_id,
         'persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0,
-        p_topic_name, null::text, null::timestamptz, howdah._level_name(r.reliability, not true)
+        p_topic_name, null::text, null::timestamptz, howdah._level_name(r.reliability, false)
     from howdah._persistent_0(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
@@ -21386,7 +21398,7 @@ CREATE FUNCTION howdah._stream_persistent_1(p_name text, p_topic_name text, p_to
         r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to,
         r.message_type, r.conversation_id,
         'persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0,
-        p_topic_name, null::text, null::timestamptz, howdah._level_name(r.reliability, not true)
+        p_topic_name, null::text, null::timestamptz, howdah._level_name(r.reliability, false)
     from howdah._persistent_1(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
@@ -21401,7 +21413,7 @@ CREATE FUNCTION howdah._stream_persistent_2(p_name text, p_topic_name text, p_to
         r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to,
         r.message_type, r.conversation_id,
         'persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0,
-        p_topic_name, null::text, null::timestamptz, howdah._level_name(r.reliability, not true)
+        p_topic_name, null::text, null::timestamptz, howdah._level_name(r.reliability, false)
     from howdah._persistent_2(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
@@ -38242,6 +38254,8 @@ REVOKE ALL ON FUNCTION howdah._result_queue(p_queue text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._return_leases(p_destination_id integer, p_want bigint, p_now timestamp with time zone, p_since timestamp with time zone, p_message_ids bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._returned_messages(p_destination_id integer, p_message_ids bigint[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._rights_hint(p_usual text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._role_has_right(p_role text, p_destination_id integer, p_verb text) FROM PUBLIC;
 

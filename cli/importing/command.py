@@ -70,7 +70,7 @@ def activemq(
     try:
         source = accessible(source)
     except BadDsnError as error:
-        raise typer.BadParameter(str(error), param_hint="--from") from None
+        raise BadDsnError(f"--from: {error}") from None
     names = Names(words(mapped, "--map"))
     outcome = Outcome(output.complain)
     with connected(dsn, role) as connection:

@@ -68,7 +68,7 @@ def test_only_an_administrator_imports(dsn: str, db: Db, store: str, connect: Co
 
 def test_a_dsn_of_a_store_that_cannot_be_read_is_named_and_not_shown(dsn: str) -> None:
     ran = howdah(dsn, "import", "activemq", "--from", "postgresql://ann:s3cret/x@host/store")
-    assert ran.code == 2
+    assert ran.code == 3
     assert "--from: the DSN cannot be read" in ran.err
     assert "s3cret" not in ran.err
 

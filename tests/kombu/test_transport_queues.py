@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import psycopg
+import psycopg.types.json
 import pytest
 from celery_support import broker
 from kombu import Connection, Consumer, Exchange, Producer, Queue

@@ -54,6 +54,7 @@ def test_rights_are_decided_in_one_place() -> None:
         "base/_caller",
         "base/_is_member",
         "base/_has_role",
+        "base/_rights_hint",  # what a superuser is told, not what it may do
         "poison/_call_poison_procedure",  # with nobody's rights
         "transformations/_call_transformation",  # likewise
         "functions/_function_fault",  # whose the function is, not what the caller may do

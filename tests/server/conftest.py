@@ -9,7 +9,7 @@ from support import one
 from howdah.engine.embedded import EmbeddedServer
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def sleepy_server(module_server: EmbeddedServer) -> EmbeddedServer:
     """A server whose WAL writer flushes every ten seconds at most, and nothing else flushes."""
     make_sleepy(module_server)
