@@ -65,10 +65,10 @@ class Peers:
             except (PeerFailed, HowdahError) as failed:
                 self.drop(entry, failed)
 
-    def hundreds(self, turn: int) -> None:
+    def batches(self, row: str, takes: int, turn: int) -> None:
         """pgmq by SQL alone: of its package on our own server, or where the user's server has it."""
         if self._bench.place.embedded is None:
-            pgmq.measure(self._bench, self._bench.place.dsn)
+            pgmq.measure(self._bench, self._bench.place.dsn, row, takes)
             return
         if turn >= self._bench.size.peer_rounds:
             return
@@ -76,7 +76,7 @@ class Peers:
             try:
                 with self.servers.database(entry) as dsn:
                     self._install(entry, dsn)
-                    pgmq.measure(self._bench, dsn)
+                    pgmq.measure(self._bench, dsn, row, takes)
             except PeerFailed as failed:
                 self.drop(entry, failed)
 

@@ -41,14 +41,17 @@ class Pair:
 # The place is taken by (select nextval(..)): as an init plan it is evaluated once. Written without the select the
 # planner cannot use the index.
 _ONE = "delete from howdah_bench.floor where id = (select nextval('howdah_bench.take')) returning *"
-_HUNDRED = (
-    "delete from howdah_bench.floor where id = any(array(select nextval('howdah_bench.take')"
-    " from generate_series(1, 100))) returning *"
-)
 _SKIPPING = (
     "delete from howdah_bench.floor where ctid = any(array(select ctid from howdah_bench.floor order by id"
     " limit 100 for update skip locked)) returning *"
 )
+
+
+def _many(number: int) -> str:
+    return (
+        "delete from howdah_bench.floor where id = any(array(select nextval('howdah_bench.take')"
+        f" from generate_series(1, {number}))) returning *"
+    )
 
 
 def _journaled(delete: str, columns: str = "*") -> str:
@@ -89,7 +92,7 @@ PAIRS = (
         "receive-100",
         (
             Way(OURS, f"select count(*) from howdah.receive('{QUEUE}', 100);"),
-            Way("bare DELETE by key and journal INSERT", _journaled(_HUNDRED, "count(*)")),
+            Way("bare DELETE by key and journal INSERT", _journaled(_many(100), "count(*)")),
             Way(SKIPPING, f"with d as ({_SKIPPING}) select count(*) from d;"),
         ),
         100,
@@ -107,6 +110,14 @@ PAIRS = (
             Way(RECEIVING, f"select count(*) from howdah.receive('{QUEUE}', 100);"),
         ),
         100,
+    ),
+    Pair(
+        "receive-1000",
+        (
+            Way(OURS, f"select count(*) from howdah.receive('{QUEUE}', 1000);"),
+            Way("bare DELETE by key and journal INSERT", _journaled(_many(1000), "count(*)")),
+        ),
+        1000,
     ),
 )
 

@@ -27,8 +27,13 @@ TOPIC_ROWS = (
         "topic-shared",
         "Consumers of one shared subscription",
         lambda bench, peers: topics.shared(bench),
-        "≥ 4,000/s by one, ≥ 80,000/s by 100, with four consumers",
-        goals=(Goal(4_000, case="4 consumers, by 1$"), Goal(80_000, case="4 consumers, by 100$")),
+        "≥ 4,000/s by one, which is 0.85 of a queue; ≥ 80,000/s by 100, with four consumers",
+        topics.A_QUEUE,
+        (
+            Goal(4_000, case="4 consumers, by 1$"),
+            Goal(0.85, topics.A_QUEUE, "4 consumers, by 1$"),
+            Goal(80_000, case="4 consumers, by 100$"),
+        ),
         anywhere=False,
     ),
     Row(

@@ -8,7 +8,7 @@ from functools import partial
 
 from ..engine import connect
 from . import floor, latency
-from .bench import BODY, Bench, Db, opened, settle, timed
+from .bench import BODY, QUEUE, Bench, Db, fill, opened, settle, timed
 from .held import drain_both
 from .record import OURS
 
@@ -18,6 +18,7 @@ BARE = floor.PAIRS[0].ways[1].who
 LATENCY = "topic-latency"
 TICK = 10_000
 SHARED = 4
+A_QUEUE = "a queue"
 SUBSCRIPTIONS = 100
 
 
@@ -80,15 +81,21 @@ def spread(bench: Bench) -> None:
 
 
 def shared(bench: Bench) -> None:
-    """Consumers of one shared subscription, 1 and 100 messages a transaction."""
+    """Consumers of one shared subscription beside those of a queue, 1 and 100 messages a transaction, in turn."""
     for want in (1, 100):
         each = max(bench.size.each, bench.size.messages * (1 if want == 1 else 5) // SHARED // want)
         for _ in range(bench.size.rounds):
-            with bench.database() as dsn, opened(dsn) as connection:
-                prepare(connection, shared=True)
-                publish(connection, bench.called(each) * SHARED * want)
-                ran = bench.pgbench(dsn, f"select count(*) from howdah.receive('{READER}', {want});", SHARED, each)
-            ran.note(bench.record, "topic-shared", f"{SHARED} consumers, by {want}", OURS, want)
+            for who, source in ((OURS, READER), (A_QUEUE, QUEUE)):
+                with bench.database() as dsn, opened(dsn) as connection:
+                    messages = bench.called(each) * SHARED * want
+                    if who == OURS:
+                        prepare(connection, shared=True)
+                        publish(connection, messages)
+                    else:
+                        fill(connection, QUEUE, messages)
+                        settle(connection)
+                    ran = bench.pgbench(dsn, f"select count(*) from howdah.receive('{source}', {want});", SHARED, each)
+                ran.note(bench.record, "topic-shared", f"{SHARED} consumers, by {want}", who, want)
 
 
 def held(bench: Bench) -> None:

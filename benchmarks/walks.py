@@ -44,7 +44,7 @@ def groups(bench: Bench) -> None:
                         # A transaction has at most 64 groups, so by 100 it gets fewer.
                         takes = batch - left(connection) / (bench.called(each) * width)
                     case = f"{width} connection{'s' * (width > 1)}, by {batch}"
-                    few = "as many messages as one by one" if batch > 1 else ""
+                    few = "each takes many messages" if each < bench.size.each else ""
                     ran.note(bench.record, GROUPS, case, who, takes, few)
 
 
@@ -83,7 +83,10 @@ def selector(bench: Bench) -> None:
                 with bench.meter(dsn) as meter:
                     seconds = timed(partial(take, connection, selected), rest)
                 case = f"one message in {ONE_IN:,}, once looked through"
-                bench.record.add(SELECTOR, case, who, "/s", rest / seconds, cost=meter.cost(rest))
+                few = "no more messages are selected" if rest < bench.size.each else ""
+                bench.record.add(
+                    SELECTOR, case, who, "/s", rest / seconds, cost=meter.cost(rest), transactions=rest, few=few
+                )
 
 
 def through(connection: Db, messages: int) -> bool:

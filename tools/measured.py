@@ -12,6 +12,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from howdah.benchmarks.lines import doubted
 from howdah.benchmarks.record import OURS, Record
 
 SUMMARY = Path(__file__).parent.parent / "docs" / "measurements.toml"
@@ -20,7 +21,8 @@ _HEAD = """\
 # The figures of the last full run of `howdah bench`, which pages quote: `make bench-full` writes them.
 #
 # A line is a case of a row. Figures are medians of all rounds. A figure that is not ours stands beside how many times
-# better Howdah was: the median over the rounds that both ran in turn. Below 1, Howdah was worse.
+# better Howdah was: the median over the rounds that both ran in turn. Below 1, Howdah was worse. A third part says why
+# that ratio is doubtful: within noise, unsteady, or one pair (docs/measurements.md).
 # `cpu` is what a message of ours took of the server's CPU and of its clients', in microseconds.
 # `again` says which rows were measured after the others, when, and at which load of the machine.
 """
@@ -44,7 +46,11 @@ def _lines(record: Record) -> Iterator[str]:
             for result in results:
                 figure = f"{result.median:.6g}"
                 if ours is not None and result is not ours:
-                    figure = f"[{figure}, {ours.advantage(result):.3g}]"
+                    doubt = doubted(ours.advantages(result))
+                    figure = ", ".join(
+                        [figure, f"{ours.advantage(result):.3g}", *([json.dumps(doubt)] if doubt else [])]
+                    )
+                    figure = f"[{figure}]"
                 cells.append(f"{_key(result.who)} = {figure}")
             if ours is not None and ours.server_cpu:
                 spent = (f"{median(values):.3g}" for values in (ours.server_cpu, ours.client_cpu))
