@@ -26,6 +26,15 @@ ROUNDS = 5
 BARE = "insert into floor values ((random() * 1e15)::bigint, 4, clock_timestamp(), %s) returning 1"
 SEND = f"select howdah.send('{QUEUE}', %s::text)"
 RECEIVE = f"select howdah.receive('{QUEUE}')"
+#: What each transaction of a client, a worker, a publisher or a subscriber does.
+HOT = (
+    f"select howdah.send('{QUEUE}', '{BODY}'::text)",
+    RECEIVE,
+    f"select count(*) from howdah.receive('{QUEUE}', 100)",
+    f"select count(*) from howdah.lease('{QUEUE}', 100)",
+    f"select howdah.send('bench_topic', '{BODY}'::text)",
+    "select count(*) from howdah.receive('bench_topic::reader', 100)",
+)
 #: Each with its arguments.
 CALLED: tuple[tuple[str, tuple[str, ...]], ...] = ((SEND, (BODY,)), (RECEIVE, ()), (BARE, (BODY,)), ("select 1", ()))
 STATEMENTS = """
@@ -137,6 +146,34 @@ def explain(connection: Db, title: str) -> None:
         print(line)
 
 
+def inner(dsn: str) -> None:
+    """The plans of the statements inside the hot calls, if the server has auto_explain and we may load it."""
+    said: list[str] = []
+    with opened(dsn) as connection:
+        connection.add_notice_handler(lambda notice: said.append(notice.message_primary or ""))
+        connection.execute("set role none")
+        try:
+            connection.execute("load 'auto_explain'")
+        except psycopg.Error as error:
+            print(f"without the plans inside: {str(error).splitlines()[0]}")
+            return
+        for name in ("log_analyze", "log_buffers", "log_nested_statements"):
+            connection.execute(f"set auto_explain.{name} = on".encode())
+        connection.execute("set auto_explain.log_timing = off; set client_min_messages = log")
+        connection.execute("select howdah.create_topic('bench_topic'), howdah.subscribe('bench_topic', 'reader')")
+        fill(connection, QUEUE, 10_000)
+        settle(connection)
+        for call in HOT:
+            connection.execute("set role none; set auto_explain.log_min_duration = -1; reset role")
+            for _ in range(8):
+                connection.execute(call.encode())
+            said.clear()
+            connection.execute("set role none; set auto_explain.log_min_duration = 0; reset role")
+            said.clear()
+            connection.execute(call.encode())
+            print(f"-- inside {call}", *said, sep="\n")
+
+
 def main() -> None:
     """Measure, print."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -155,6 +192,7 @@ def main() -> None:
             settle(connection)
             statements(connection)
         client(dsn)
+        inner(dsn)
         plans(dsn, options.dead)
 
 

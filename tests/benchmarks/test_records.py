@@ -1,8 +1,10 @@
 """A record keeps what was measured, and says what became slower or reached its goal."""
 
 import json
+import tomllib
 from pathlib import Path
 
+import measured
 import pytest
 from command import howdah, refused
 
@@ -111,11 +113,12 @@ def test_goals_mark_ratios_by_who_stands_beside_and_figures_alone() -> None:
     for case, rate in (("4 consumers, by 1", 4_000), ("4 consumers, by 100", 80_000)):
         alone = Line(case, rate, "/s", "", 0, 0, (rate, rate), 1)
         assert reached(row("topic-shared"), alone) == "✓"
+    beside = Line("4 consumers, by 1", 4_000, "/s", "a queue", 4_800, 0.83, (4_000, 4_000), 1)
+    assert (verdict(row("topic-shared"), beside), reached(row("topic-shared"), beside)) == ("✗", "✓")
 
-    for case, ours, expected in (("p50", 1.4, "✓"), ("p50", 1.6, "✗"), ("p99", 3.9, "✓"), ("p99", 4.1, "✗")):
-        line = Line(case, ours, "ms", "bare commit with NOTIFY", 0.6, 0.6 / ours, (ours, ours), 1)
-        assert reached(row("latency"), line) == expected
-        assert verdict(row("latency"), line) == ({1.4: "✗", 1.6: "✗"}.get(ours, ""))
+    for case, ours, expected in (("p50", 1.49, "✓"), ("p50", 1.51, "✗"), ("p99", 2.49, "✓"), ("p99", 2.51, "✗")):
+        line = Line(case, ours, "ms", "bare commit with NOTIFY", 1, 1 / ours, (ours, ours), 1)
+        assert (verdict(row("latency"), line), reached(row("latency"), line)) == (expected, "")
 
 
 @pytest.mark.parametrize(
@@ -138,6 +141,8 @@ def test_a_ratio_that_says_little_is_marked(pairs: list[float], says: str, tmp_p
     assert line.doubt == says
     write(record, tmp_path / "page.html")
     assert f"<small>{says}</small>" in (tmp_path / "page.html").read_text()
+    summed = tomllib.loads(measured.summary(record))["rows"]["send-one"]["1 connection"]
+    assert summed["bare INSERT"][2:] == ([says] if says else [])
 
 
 def test_a_row_that_only_a_peer_has_shows_no_figure_of_ours() -> None:
