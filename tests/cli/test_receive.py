@@ -146,6 +146,7 @@ def test_browse_shows_what_a_selector_a_correlation_id_or_a_number_says_and_goes
     assert "PRIORITY:POSITION" in howdah(dsn, "browse", queue, "--after", "x").err
 
 
+@pytest.mark.slow
 def test_with_stdout_closed_a_receive_fails_and_its_messages_stay(db: Db, dsn: str) -> None:
     one(db, "select howdah.create_queue('q')")
     one(db, "select howdah.send('q', 'x')")

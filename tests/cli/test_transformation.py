@@ -27,6 +27,7 @@ def shop(db: Db) -> Iterator[str]:
     db.execute(psycopg.sql.SQL("drop schema shop cascade; drop role {0}").format(identifier(role)))
 
 
+@pytest.mark.slow
 def test_one_is_registered_used_seen_when_it_is_unfit_and_dropped(dsn: str, db: Db, shop: str) -> None:
     one(db, "select howdah.create_topic('t'), howdah.subscribe('t', 's')")
     assert howdah(dsn, "transformation", "list").out == "no transformations\n"

@@ -152,6 +152,7 @@ def test_manage_py_migrates_works_and_reads(site: Site, db: Db) -> None:
     assert "Traceback" not in failed.stderr
 
 
+@pytest.mark.slow
 def test_the_staff_sees_the_console(site: Site, db: Db) -> None:
     """Who has not logged in goes to the log-in, others are refused; after the log-out nobody sees it."""
     db.execute("drop role if exists django_console_login")

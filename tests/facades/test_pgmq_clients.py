@@ -85,6 +85,7 @@ def with_tembo(place: Place) -> list[str]:
         client.pool.close()
 
 
+@pytest.mark.slow
 def test_tembo_pgmq_python_gets_what_the_real_pgmq_gives_it(place: Place, real: Place) -> None:
     answers = with_tembo(place)
     assert answers == with_tembo(real)

@@ -143,6 +143,7 @@ def test_what_a_prepared_transaction_may_have_received_is_taken_back_until_that_
     assert received(db, "prices:desk7:high") == ["text 4", "text 5", "text 6"]
 
 
+@pytest.mark.slow
 def test_a_pass_that_is_killed_is_made_again(dsn: str, db: Db, store: str) -> None:
     """What it had committed is not stored twice, and the broker may start at once."""
     locked = "select id from activemq_lock for update nowait"

@@ -162,6 +162,7 @@ def test_a_failed_task_that_is_not_acknowledged_is_dead_with_its_error(app: Cele
     assert ran(shop) == ["dead"]
 
 
+@pytest.mark.slow
 def test_a_task_that_kills_its_process_comes_again_until_the_queues_limit_and_is_then_dead(
     app: Celery, shop: Db
 ) -> None:
@@ -175,6 +176,7 @@ def test_a_task_that_kills_its_process_comes_again_until_the_queues_limit_and_is
     assert task(app, "add", 2, 2).apply_async().get(timeout=TIMEOUT) == 4
 
 
+@pytest.mark.slow
 def test_a_task_that_outlasts_its_lease_runs_once_while_its_worker_lives_and_comes_to_another_when_it_is_killed(
     app: Celery, shared: tuple[str, Worker], shop: Db, tmp_path: Path
 ) -> None:

@@ -49,6 +49,7 @@ def unreachable(server: Server, db: Db) -> Away:
 
 
 @pytest.mark.own_database
+@pytest.mark.slow
 def test_what_cannot_be_given_back_is_renewed_no_longer(connection: Connection, db: Db, unreachable: Away) -> None:
     queue = connection.SimpleQueue("orders")
     queue.put("a")
@@ -68,6 +69,7 @@ def test_what_cannot_be_given_back_is_renewed_no_longer(connection: Connection, 
         ("reject", DEAD),
     ],
 )
+@pytest.mark.slow
 def test_what_does_not_reach_the_server_is_said_again(
     connection: Connection, db: Db, unreachable: Away, settle: str, settled: str
 ) -> None:
@@ -94,6 +96,7 @@ def test_a_dropped_queue_keeps_no_other_messages_from_being_acknowledged(connect
     assert not connection.transport.leases._held
 
 
+@pytest.mark.slow
 def test_an_error_of_the_server_does_not_end_the_renewal(connection: Connection, db: Db) -> None:
     queue = connection.SimpleQueue("orders")
     queue.put("a")

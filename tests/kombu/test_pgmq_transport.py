@@ -53,6 +53,7 @@ def app(dsn: str, db: Db) -> Celery:
     return made
 
 
+@pytest.mark.slow
 def test_tasks_run_with_results_retries_and_delays(dsn: str, db: Db, app: Celery, tmp_path: Path) -> None:
     with worker(dsn, tmp_path / "pgmq.log", "-c", "1", "--without-mingle", "--without-gossip", SHOP_PGMQ="1",
                 SHOP_BROKER=url(dsn, "pgmq")):  # fmt: skip

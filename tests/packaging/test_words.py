@@ -121,13 +121,18 @@ def errors_in_python(path: Path) -> Iterator[str]:
     nodes = [*ast.walk(ast.parse(path.read_text()))]
     raised = {node.exc for node in nodes if isinstance(node, ast.Raise)}
     for node in nodes:
-        named = isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("Error", "Parameter"))
-        for text in node.args if isinstance(node, ast.Call) and (named or node in raised) else []:
+        for text in node.args if isinstance(node, ast.Call) and (node in raised or _makes_error(node)) else []:
             match text:
                 case ast.Constant(value=str(said)):
                     yield from _ends(said)
                 case ast.JoinedStr(values=parts):
                     yield from _ends("".join(str(one.value) if isinstance(one, ast.Constant) else "X" for one in parts))
+
+
+def _makes_error(call: ast.Call) -> bool:
+    """Whether a class is called whose name is that of an error."""
+    name = getattr(call.func, "attr", "") or getattr(call.func, "id", "")
+    return name.endswith(("Error", "Parameter"))
 
 
 def _ends(text: str) -> list[str]:

@@ -180,6 +180,7 @@ def test_a_long_chain_of_references_is_followed_once(db: Db) -> None:
     assert violated(db, "select howdah.send('q', %s::text)", ('{"a":' * 40 + "1" + "}" * 40,)).endswith("(type)")
 
 
+@pytest.mark.slow
 def test_a_check_that_takes_too_long_is_refused(db: Db) -> None:
     schema: dict[str, Any] = {"$ref": "#/$defs/a0", "$defs": {}}
     for n in range(25):

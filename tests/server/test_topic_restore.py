@@ -102,6 +102,7 @@ def check(db: Db) -> None:
     assert [bodies(db, name) for name in UNREAD] == [["next"]] * len(UNREAD)
 
 
+@pytest.mark.slow
 def test_in_the_same_cluster_cursors_go_on(
     server: Server, filled: str, new_database: Callable[[], str], tmp_path: Path
 ) -> None:

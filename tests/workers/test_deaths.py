@@ -179,6 +179,7 @@ def test_a_killed_process_blames_what_its_own_sessions_had_in_hand_which_is_one_
     assert jobs.effects() == [first, second]
 
 
+@pytest.mark.slow
 def test_a_process_that_cannot_be_replaced_yet_leaves_the_others_at_work(
     jobs: Work, start: StartWorkers, monkeypatch: pytest.MonkeyPatch
 ) -> None:

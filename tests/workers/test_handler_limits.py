@@ -106,6 +106,7 @@ def consume(dsn: str, in_hand: InHand, seed: int, stopping: threading.Event) -> 
     db.close()
 
 
+@pytest.mark.slow
 def test_limits_of_concurrency_hold_for_receives_leases_and_kills_at_once(db: Db, dsn: str) -> None:
     one(
         db,
