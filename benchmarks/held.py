@@ -16,7 +16,7 @@ from .record import OURS
 
 ROW = "held"
 #: A round of the slow side that takes longer ends its drain: the curve has been seen.
-PATIENCE = 20.0
+PATIENCE = 5.0
 BATCH = 100
 
 CASES = ("nobody holds a snapshot", "a snapshot is held")
