@@ -114,6 +114,10 @@ class AsyncReceiving(AsyncTransacting):
             idle = self._is_idle()
             call = self._levels.received(calls.receive(queue, max_messages, **which))
             messages = await self._received(queue, call)
+            if idle and messages and not self._is_ready():
+                # Stopped meanwhile: they may have been sent since, and wait for the start.
+                await self.rollback()
+                return []
             if idle and not messages:
                 # Do not roll back: the receive may have disposed of expired messages and poison messages.
                 await self.commit()

@@ -115,6 +115,10 @@ class Receiving(Transacting):
             idle = self._is_idle()
             call = self._levels.received(calls.receive(queue, max_messages, **which))
             messages = self._received(queue, call)
+            if idle and messages and not self._is_ready():
+                # Stopped meanwhile: they may have been sent since, and wait for the start.
+                self.rollback()
+                return []
             if idle and not messages:
                 # Do not roll back: the receive may have disposed of expired messages and poison messages.
                 self.commit()

@@ -5,11 +5,12 @@ from __future__ import annotations
 import socket
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from support import Db, one, stays, wait_until
+from support import Db, one, stays, wait_until, wait_until_blocked
 
 from howdah.engine import Connection, ConnectionFactory, Message, connect
 from howdah.engine.errors import BadArgument, CannotConnect, IllegalState, NotAllowed
@@ -82,6 +83,22 @@ def test_a_connection_is_created_stopped(dsn: str, orders: str) -> None:
         connection.stop()
         connection.send(orders, "y")
         stays(lambda: len(received) == 1, 0.3)
+
+
+def test_a_receive_that_is_under_way_when_the_connection_stops_gives_back_what_it_finds(
+    connection: Connection, db: Db, orders: str
+) -> None:
+    with connection.session() as session, ThreadPoolExecutor(1) as threads:
+        sent = connection.send(orders, "x")
+        db.execute("begin; lock table howdah.destinations")
+        received = threads.submit(session.receive, orders)
+        wait_until_blocked(db, session.connection)
+        connection.stop()
+        db.execute("rollback")
+        assert received.result(30) == []
+        assert session.receive(orders) == []
+        connection.start()
+        assert [(message.message_id, message.delivery_count) for message in session.receive(orders)] == [(sent, 1)]
 
 
 @pytest.mark.own_database
