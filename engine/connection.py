@@ -108,7 +108,10 @@ class Connection(SendsAhead, Administration):
         self._running.set()
 
     def stop(self) -> None:
-        """Stop delivery to the sessions. Sending goes on; timeouts of waiting receives keep running."""
+        """Stop delivery to the sessions. Sending goes on; timeouts of waiting receives keep running.
+
+        A receive that is under way gives back what it finds, unless its transaction was open before.
+        """
         self._running.clear()
 
     def session(self, *, transacted: bool = True) -> Session:

@@ -107,7 +107,10 @@ class AsyncConnection(AsyncAdministration):
             self._thread_connection.start()
 
     def stop(self) -> None:
-        """Stop delivery to the sessions. Sending goes on; timeouts of waiting receives keep running."""
+        """Stop delivery to the sessions. Sending goes on; timeouts of waiting receives keep running.
+
+        A receive that is under way gives back what it finds, unless its transaction was open before.
+        """
         self._started = False
         if self._thread_connection is not None:
             self._thread_connection.stop()

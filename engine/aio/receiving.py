@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any, Unpack
+
+import psycopg
 
 from .. import calls
 from ..calls import consumers, results
@@ -13,7 +16,7 @@ from ..calls.options import ConsumerOptions, ReceiveOptions
 from ..calls.receiving import Asked
 from ..calls.results import Result
 from ..database.waiting import Idle
-from ..errors import IllegalState
+from ..errors import ConnectionLost, IllegalState
 from .transacting import AsyncTransacting
 
 
@@ -113,11 +116,7 @@ class AsyncReceiving(AsyncTransacting):
         async with self._in_use:
             idle = self._is_idle()
             call = self._levels.received(calls.receive(queue, max_messages, **which))
-            messages = await self._received(queue, call)
-            if idle and messages and not self._is_ready():
-                # Stopped meanwhile: they may have been sent since, and wait for the start.
-                await self.rollback()
-                return []
+            messages = await self._unless_stopped(idle, await self._received(queue, call))
             if idle and not messages:
                 # Do not roll back: the receive may have disposed of expired messages and poison messages.
                 await self.commit()
@@ -127,14 +126,34 @@ class AsyncReceiving(AsyncTransacting):
         """Receive the message of that number. None if it is not there, not due or in other hands."""
         self._check(queue)
         call = self._levels.received(calls.receive_message(queue, message_id))
-        messages = await self._received(queue, call) if self._is_ready() else []
+        messages = await self._received_alone(queue, call)
         return messages[0] if messages else None
 
     async def receive_correlated(self, queue: str, correlation_id: str, max_messages: int = 1) -> list[Message]:
         """Receive messages with a correlation id, wherever in the queue they are, in this session's transaction."""
         self._check(queue)
         call = self._levels.received(calls.receive_correlated(queue, correlation_id, max_messages))
-        return await self._received(queue, call) if self._is_ready() else []
+        return await self._received_alone(queue, call)
+
+    async def _received_alone(self, queue: str, call: calls.Call[list[Message]]) -> list[Message]:
+        if not self._is_ready():
+            return []
+        async with self._in_use:
+            idle = self._is_idle()
+            return await self._unless_stopped(idle, await self._received(queue, call))
+
+    async def _unless_stopped(self, idle: bool, messages: list[Message]) -> list[Message]:
+        """Give back what a receive found whose connection was stopped meanwhile: it may have been sent since.
+
+        idle: no transaction was open before, so nothing else is undone. In an open one the messages stay.
+        """
+        if not messages or not idle or self._is_ready():
+            return messages
+        ended = self.committed
+        with suppress(ConnectionLost, psycopg.Error):
+            await self.rollback()
+        self.committed = ended  # a listener's own transaction is another one
+        return []
 
     async def keep_result(self, message: Message, value: Any = None) -> bool:
         """Keep the result of a received message, in this session's transaction. A value is JSON.

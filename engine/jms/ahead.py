@@ -55,7 +55,10 @@ class ReceivesAhead(ABC):
             message = self._next()
             if message is None:
                 self._ask(idle)
-                message = self._next() if self.fill() else None
+                found = self.fill()
+                # If the connection was stopped meanwhile, leases wait for its start. What is consumed cannot wait.
+                consumed = self.session.mode is AckMode.AUTO and self.prefetch == 0
+                message = self._next() if found and (consumed or self.session.ready) else None
             if message is not None:
                 idle.found()
             return message

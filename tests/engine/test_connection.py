@@ -12,7 +12,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from support import Db, one, stays, wait_until, wait_until_blocked
 
-from howdah.engine import Connection, ConnectionFactory, Message, connect
+from howdah.engine import AckMode, Connection, ConnectionFactory, Message, connect
 from howdah.engine.errors import BadArgument, CannotConnect, IllegalState, NotAllowed
 
 
@@ -90,15 +90,38 @@ def test_a_receive_that_is_under_way_when_the_connection_stops_gives_back_what_i
 ) -> None:
     with connection.session() as session, ThreadPoolExecutor(1) as threads:
         sent = connection.send(orders, "x")
-        db.execute("begin; lock table howdah.destinations")
-        received = threads.submit(session.receive, orders)
-        wait_until_blocked(db, session.connection)
-        connection.stop()
-        db.execute("rollback")
+        try:
+            db.execute("begin; lock table howdah.destinations")
+            received = threads.submit(session.receive, orders)
+            wait_until_blocked(db, session.connection)
+            connection.stop()
+        finally:
+            db.execute("rollback")
         assert received.result(30) == []
         assert session.receive(orders) == []
         connection.start()
         assert [(message.message_id, message.delivery_count) for message in session.receive(orders)] == [(sent, 1)]
+
+
+def test_a_consumer_that_leases_when_the_connection_stops_hands_out_nothing_until_its_start(
+    connection: Connection, db: Db, orders: str
+) -> None:
+    blocked = "select count(*) from pg_stat_activity where cardinality(pg_blocking_pids(pid)) > 0"
+    with connection.jms_session(mode=AckMode.CLIENT) as session, ThreadPoolExecutor(1) as threads:
+        consumer = session.consumer(orders)
+        sent = connection.send(orders, "x")
+        try:
+            db.execute("begin; lock table howdah.destinations")
+            received = threads.submit(consumer.receive, 1)
+            wait_until(lambda: one(db, blocked) == 1)
+            connection.stop()
+        finally:
+            db.execute("rollback")
+        assert received.result(30) is None
+        connection.start()
+        message = consumer.receive(30)
+        assert message is not None
+        assert message.message_id == sent
 
 
 @pytest.mark.own_database
